@@ -1,10 +1,12 @@
 /** The phone's side of a pairing: claims the code, verifies the host's proof, and derives the words to compare. */
+import type { Clock } from "../async/clock.ts";
+import { retry } from "../async/retry.ts";
 import { checkPhrase } from "../crypto/check_phrase.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
 import { hostProof, importSecret, phoneProof } from "../crypto/paired_secret.ts";
 import type { PairingOffer } from "../protocol/http.ts";
 import type { RelayApi } from "./api.ts";
-import { UnprovenHost } from "./relay_error.ts";
+import { RELAY_BACKOFF, RelayError, UnprovenHost } from "./relay_error.ts";
 
 /** A host that shares a secret with this phone. */
 export interface PairedHost {
@@ -34,6 +36,30 @@ interface PairingClaimOptions {
   name: string;
   /** This phone's own key pair; undefined on a page without WebCrypto. */
   keyPair: CryptoKeyPair | undefined;
+}
+
+/** Tries of a claim that gets no answer: about ten seconds where there is no network. */
+const CLAIM_TRIES = 6;
+
+interface PatientOptions {
+  clock: Pick<Clock, "after">;
+  /** Called before each further try. */
+  again(): void;
+}
+
+/** Like `claimPairing`, and tries again when no answer comes: the relay repeats a lost one to the same phone. */
+export async function claimPatiently(
+  api: Pick<RelayApi, "claimPairing">,
+  options: PairingClaimOptions,
+  { clock, again }: PatientOptions,
+): Promise<Claimed> {
+  let tries = 0;
+  const isTransient = (error: unknown): boolean => {
+    const mayWork = error instanceof RelayError && error.transient && ++tries < CLAIM_TRIES;
+    if (mayWork) again();
+    return mayWork;
+  };
+  return await retry(() => claimPairing(api, options), { isTransient, backoff: RELAY_BACKOFF, clock });
 }
 
 /** Throws RelayError, and UnprovenHost if the link has a secret that the relay's answer does not prove. */

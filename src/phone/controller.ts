@@ -107,16 +107,21 @@ export class Controller {
 
   /** Pairs with a host. A phone that is already signed in keeps its device id and adds the host. */
   async claim({ code, secret }: { code: string; secret?: string | undefined }): Promise<void> {
-    const { store, storage, pairing, name } = this.#options;
-    store.dispatch({ type: "signIn", signIn: { kind: "busy", how: "pair" } });
+    const { store, storage, pairing, name, clock = systemClock } = this.#options;
+    const busy = (isAgain: boolean): void =>
+      store.dispatch({ type: "signIn", signIn: { kind: "busy", how: "pair", isAgain } });
+    busy(false);
     let asked: { current: Account; claimed: Swap } | undefined;
     const problem = await this.#trySignIn(async () => {
       const current = await storage.readAccount();
       const api = createRelayApi({ ...this.#options, apiKey: current?.apiKey });
       const keyPair = await pairing?.ownKeys();
       // Loaded when it is needed: it contains the list of check words.
-      const { claimPairing } = await import("../client/claim_pairing.ts");
-      const claimed = await claimPairing(api, { code, secret, name, keyPair });
+      const { claimPatiently } = await import("../client/claim_pairing.ts");
+      const claimed = await claimPatiently(api, { code, secret, name, keyPair }, {
+        clock,
+        again: () => busy(true),
+      });
       if (current !== undefined && claimed.account.apiKey !== current.apiKey) {
         asked = { current, claimed };
         return current;

@@ -12,6 +12,7 @@ import type { PushPage, PushPageOptions } from "./push_page.ts";
 import { dialogRequest, endRequest, muteRequest, startRequest, unmuteRequest } from "./requests.ts";
 import { formatRoute, parseRoute, parseSignInLink, type SignInLink } from "./route.ts";
 import { sessionKey } from "./sessions.ts";
+import { waitsForNetwork } from "./sign_in_problem.ts";
 import { createStore, outboxOf, type Store } from "./state.ts";
 import { openStorage, type PhoneStorage } from "./storage.ts";
 import { STRINGS } from "./strings.ts";
@@ -64,7 +65,7 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
     followRoute();
     if (link !== undefined) void controller.start(link);
   });
-  followLink(controller);
+  followLink(controller, store);
   followVisibleHeight(window);
   await controller.start(takeSignInLink());
   await loadLater();
@@ -175,10 +176,13 @@ function takeSignInLink(): SignInLink | undefined {
 }
 
 /** Checks the link whenever the network or the page's visibility changes. */
-function followLink(controller: Controller): void {
+function followLink(controller: Controller, store: Store): void {
   const update = (): void => controller.watch(document.visibilityState === "visible");
   update();
   document.addEventListener("visibilitychange", update);
-  addEventListener("online", () => controller.reconnectNow());
+  addEventListener(
+    "online",
+    () => waitsForNetwork(store.get()) ? void controller.start() : controller.reconnectNow(),
+  );
   addEventListener("offline", () => controller.reconnectNow());
 }

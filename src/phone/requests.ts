@@ -67,6 +67,17 @@ export function progressOf(
   return message === undefined ? { kind: "pending" } : requestProgress(message, now);
 }
 
+/** The id of such a request to the host that is not settled yet. */
+export function openRequest(
+  { messages }: Pick<PhoneState, "messages">,
+  { deviceId, body, now }: { deviceId: string; body: string; now: number },
+): string | undefined {
+  return [...messages.values()].findLast((message) =>
+    message.request !== undefined && message.deviceId === deviceId && message.body === body &&
+    requestProgress(message, now).kind === "pending"
+  )?.id;
+}
+
 export function requestProgress({ progress }: Message, now: number): RequestProgress {
   switch (progress.kind) {
     case "outbox":

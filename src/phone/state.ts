@@ -30,7 +30,8 @@ export interface SignInProblem {
 export type SignIn =
   | { kind: "restoring" }
   | { kind: "out"; problem?: SignInProblem }
-  | { kind: "busy"; how: "key" | "pair" }
+  /** `isAgain`: the relay has not answered, and is asked again. */
+  | { kind: "busy"; how: "key" | "pair"; isAgain?: boolean }
   | { kind: "in" };
 
 /** The result of a pairing, until the user has dismissed it. */

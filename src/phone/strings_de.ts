@@ -29,6 +29,7 @@ export const GERMAN: Strings = {
     submit: "Anmelden",
     checking: "Schlüssel wird geprüft …",
     pairing: "Wird gekoppelt …",
+    pairingAgain: "Das Relay antwortet nicht. Neuer Versuch …",
     show: "Zeigen",
     hide: "Verbergen",
     noKeyHeading: "Noch kein Schlüssel?",
@@ -220,7 +221,11 @@ export const GERMAN: Strings = {
     older: "Frühere Nachrichten zeigen",
     emptyHeading: "Noch keine Nachrichten",
     emptyText: "Was du sendest, wird ins Terminal getippt und abgeschickt.",
-    gone: "Diese Sitzung gibt es nicht mehr. Ihre Nachrichten kannst du noch lesen.",
+    ended: "Diese Sitzung ist zu Ende.",
+    endedAt: (time) => `Diese Sitzung endete um ${time}.`,
+    endedSince: (time) => `Diese Sitzung ist zu Ende. Zuletzt gesehen wurde sie um ${time}.`,
+    endedHint: "Ihre Nachrichten kannst du noch lesen.",
+    exited: (time) => `Der Agent endete um ${time}. Nachrichten werden abgelehnt.`,
     hostOffline: (host, age) =>
       `${host} ist offline, zuletzt gesehen ${age}. Nachrichten warten bis zu einer Stunde.`,
     notAddressable:

@@ -61,6 +61,7 @@ export const HOST_STRINGS = {
     isMuted: "This project is muted: it takes nothing from phones, and its agents do not notify you.",
     mutedThere: "This project was muted at the computer. To unmute it, run this in its folder there:",
     command: "svc unmute",
+    needsLink: "What is muted shows here once this phone is connected again.",
     asking: "Asking the host…",
     done: "The host has done it.",
     failed: (why: string) => `Nothing changed. ${why}`,

@@ -65,6 +65,7 @@ export const HOST_STRINGS_DE: Pick<Strings, "list" | "start" | "menu" | "mute"> 
     mutedThere:
       "Dieses Projekt wurde am Rechner stummgeschaltet. Um das aufzuheben, führe dies dort in seinem Ordner aus:",
     command: "svc unmute",
+    needsLink: "Was stumm ist, steht hier, sobald dieses Telefon wieder verbunden ist.",
     asking: "Der Rechner wird gefragt …",
     done: "Der Rechner hat es getan.",
     failed: (why) => `Nichts geändert. ${why}`,

@@ -58,6 +58,12 @@ export function statusText({ stream, keys, fit, away, said, unsure = false }: Te
   }
 }
 
+/** Of a session that has ended; `screen` is what is still drawn of it. */
+export function endedText(screen: string): StatusText {
+  const status = screen.trim() === "" ? TEXT.ends.session_ended : TEXT.lastScreen;
+  return { status, warning: "", tone: "pending" };
+}
+
 function keysText(keys: TerminalInfo["keys"]): string {
   if (keys === undefined || keys.state === "typed") return "";
   if (keys.state === "unknown") return TEXT.unsure;

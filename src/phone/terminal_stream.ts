@@ -25,6 +25,8 @@ import { TerminalWatch, type Trouble } from "./terminal_watch.ts";
 
 /** A mirror that ended is reopened after at most this time. */
 export const REOPEN_MAX_MS = 2_000;
+/** A host that has not answered by then is asked again. */
+export const OPEN_LIMIT_MS = 10_000;
 /** Credit is returned in steps of this many shown bytes. */
 const CREDIT_STEP_BYTES = MIRROR_CREDIT_BYTES / 4;
 /** Bound on frames that arrive before the handshake is done; a host's first credit allows less. */
@@ -70,7 +72,8 @@ export class TerminalStream {
   #opened: Opened | undefined;
   #state: TerminalState = { kind: "opening" };
   #attempts = 0;
-  #cancelRetry: () => void = () => {};
+  /** Of what is due next: another opening, or the end of the wait for the host's answer. */
+  #cancelTimer: () => void = () => {};
   #isClosed = false;
   #typed = 0;
   /** Frames that arrived during the handshake. */
@@ -96,9 +99,14 @@ export class TerminalStream {
 
   /** Call this when the link is up, or to retry. */
   async open(): Promise<void> {
+    if (!this.#isClosed) this.#setState({ kind: "opening" });
+    await this.#open();
+  }
+
+  /** An end that was reported stays on the screen until the stream is live again. */
+  async #open(): Promise<void> {
     this.#leave();
     if (this.#isClosed) return;
-    this.#setState({ kind: "opening" });
     const opened: Opened = {
       stream: this.#options.nextStream(),
       handshake: undefined,
@@ -109,6 +117,7 @@ export class TerminalStream {
     this.#typed = 0;
     opened.handshake = await this.#options.handshake();
     if (this.#opened !== opened) return;
+    this.#cancelTimer = this.#options.clock.after(OPEN_LIMIT_MS, () => this.#onEnded("host_silent"));
     const { deviceId, session } = this.#name;
     this.#options.link.send("pane.open", {
       stream: opened.stream,
@@ -120,7 +129,7 @@ export class TerminalStream {
 
   /** The link is gone: keys without a confirmation may or may not have been typed. */
   lost(): void {
-    this.#cancelRetry();
+    this.#cancelTimer();
     this.#watch.stop();
     this.#opened = undefined;
     if (this.#state.kind === "live") this.#setState({ kind: "opening" });
@@ -171,6 +180,7 @@ export class TerminalStream {
     if (this.#opened !== opened) return;
     if (channel === undefined) return this.#onEnded("unsealable");
     opened.channel = channel;
+    this.#cancelTimer();
     this.#attempts = 0;
     this.#feed.resize({ cols, rows });
     this.#watch.start();
@@ -249,11 +259,11 @@ export class TerminalStream {
     this.#setState({ kind: "ended", reason, lasting });
     if (lasting) return;
     const wait = Math.min(REOPEN_MAX_MS, backoffDelayMs(this.#attempts++, this.#options.random()));
-    this.#cancelRetry = this.#options.clock.after(wait, () => void this.open());
+    this.#cancelTimer = this.#options.clock.after(wait, () => void this.#open());
   }
 
   #leave(): void {
-    this.#cancelRetry();
+    this.#cancelTimer();
     const { stream } = this.#opened ?? {};
     this.#opened = undefined;
     this.#early = [];

@@ -12,6 +12,7 @@ import { sha256 } from "../runtime/digest.ts";
 import { networkOf } from "../runtime/plain_connections.ts";
 import type { KeyRecord, PairingRecord } from "../store/store.ts";
 import { createKeyUnlessRevoked, findKey, keyOfRequest, mayPair, randomToken } from "./api_keys.ts";
+import type { ClaimAnswer } from "./claim_answers.ts";
 import {
   type Call,
   json,
@@ -82,7 +83,7 @@ export async function pairingStatus({ store }: Services, { key, param }: KeyedCa
 }
 
 /**
- * `POST /pairings/{code}/claim`: needs no key, works once. Only wrong codes count against an address: behind a tunnel all
+ * `POST /pairings/{code}/claim`: needs no key, works for one phone. Only wrong codes count against an address: behind a tunnel all
  * callers share one, and a stranger's guesses must not lock a phone out.
  */
 export async function claimPairing(services: Services, call: Call): Promise<Response> {
@@ -93,14 +94,40 @@ export async function claimPairing(services: Services, call: Call): Promise<Resp
   if (await store.findPairing(codeHash) === undefined) throw wrongCode(services, call);
   const claim = await readBody(call, { schema: PairingClaim, code: "invalid_request" });
   const pairing = await store.takePairing(codeHash, now);
-  if (pairing === undefined || !await isStillGranted(services, pairing)) throw wrongCode(services, call);
-  const own = await ownKey(services, { call, pairing });
-  const phone = own ?? await newPhone(services, { pairing, claim, now });
-  if (phone === undefined) throw wrongCode(services, call);
-  await store.completePairing(codeHash, { ...claim, deviceId: phone.deviceId });
-  const { offer } = pairing;
-  const answer: PairingClaimed = { ...phone, ...(offer ? { offer } : {}) };
-  return json(answer, 201);
+  const answer = pairing === undefined
+    ? await services.claimAnswers.repeat({ codeHash, claim, now })
+    : await answerOnce(services, { call, pairing, claim, now });
+  if (answer === undefined || !await isUsable(services, { call, answer })) throw wrongCode(services, call);
+  const { isOwn: _told, keyId: _granted, ...shown } = answer;
+  return json(shown, 201);
+}
+
+async function answerOnce(
+  services: Services,
+  { call, ...claimed }: Claimed & { call: Call },
+): Promise<ClaimAnswer | undefined> {
+  const { pairing, claim } = claimed;
+  const { codeHash, keyId, offer, expiresAt } = pairing;
+  const make = async (): Promise<ClaimAnswer | undefined> => {
+    if (!await isStillGranted(services, pairing)) return undefined;
+    const own = await ownKey(services, { call, pairing });
+    const phone = own ?? await newPhone(services, claimed);
+    if (phone === undefined) return undefined;
+    await services.store.completePairing(codeHash, { ...claim, deviceId: phone.deviceId });
+    return { ...phone, ...(offer ? { offer } : {}), isOwn: own !== undefined, keyId };
+  };
+  const answer = make();
+  services.claimAnswers.keep({ codeHash, claim, expiresAt, answer });
+  return await answer;
+}
+
+/** Neither the phone's key nor the one that created the code was revoked, and the phone's own key came with the call. */
+async function isUsable(
+  services: Services,
+  { call, answer: { apiKey, isOwn, keyId } }: { call: Call; answer: ClaimAnswer },
+): Promise<boolean> {
+  if (isOwn && keyOfRequest(call.request) !== apiKey) return false;
+  return await findKey(services.store, apiKey) !== undefined && await isStillGranted(services, { keyId });
 }
 
 function wrongCode({ budgets, clock, metrics }: Services, { address }: Call): Error {
@@ -125,7 +152,10 @@ async function ownKey(
 }
 
 /** A code is void once the key that created it is revoked. */
-async function isStillGranted({ store }: Services, { keyId }: PairingRecord): Promise<boolean> {
+async function isStillGranted(
+  { store }: Services,
+  { keyId }: Pick<PairingRecord, "keyId">,
+): Promise<boolean> {
   const key = await store.findKeyById(keyId);
   return key !== undefined && key.revokedAt === undefined;
 }

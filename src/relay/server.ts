@@ -18,6 +18,7 @@ import { openStore } from "../store/sqlite.ts";
 import { type Store, StoreUnavailable } from "../store/store.ts";
 import { createApp, errorResponse } from "./app.ts";
 import { makeBudgets } from "./budgets.ts";
+import { ClaimAnswers } from "./claim_answers.ts";
 import { problemResponse } from "./handler.ts";
 import { Hub } from "./hub.ts";
 import { RelayMetrics } from "./metrics.ts";
@@ -189,6 +190,7 @@ function makeServices({ store, bus }: Data, options: RelayOptions): Services {
     webPush,
     clock,
     claims: new PushClaims(() => clock.now(), { shared: store.watchPushes !== undefined }),
+    claimAnswers: new ClaimAnswers(),
     budgets: makeBudgets({ requests: options.rateLimit }),
     pageReads: new Mutex(),
     tasks,

@@ -4,6 +4,7 @@ import type { Mutex } from "../async/mutex.ts";
 import type { Bus } from "../bus/bus.ts";
 import type { Store } from "../store/store.ts";
 import type { Budgets } from "./budgets.ts";
+import type { ClaimAnswers } from "./claim_answers.ts";
 import type { Hub } from "./hub.ts";
 import type { RelayMetrics } from "./metrics.ts";
 import type { PushClaims } from "./outbox.ts";
@@ -24,6 +25,8 @@ export interface Services {
   budgets: Budgets;
   /** Which pushes were sent to their listener, or cancelled before. */
   claims: PushClaims;
+  /** What claims of pairing codes were answered. */
+  claimAnswers: ClaimAnswers;
   /** Answers with much data are made one at a time. */
   pageReads: Mutex;
   /** Work that continues after its caller has been answered. */

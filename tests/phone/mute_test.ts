@@ -49,6 +49,39 @@ Deno.test("a project is muted and unmuted in its session, and the settings list 
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
+Deno.test("a project muted without a link stays asked over a reload and is muted once the link is back [ux-mute, ux-outbox]", () =>
+  withScene(async (scene) => {
+    const { phone, phone: { page }, listener, wire, relay } = scene;
+    const session = { name: "svc-shop", createdAt: 1_790_000_000_000 };
+    listener.details = { muted: [] };
+    await openMenu(scene, session);
+    await page.getByRole("button", { name: "Mute project" }).waitFor();
+    await page.evaluate(async () => void await navigator.serviceWorker.ready);
+    wire.pointTo(1);
+    await page.getByText("Reconnecting…").first().waitFor();
+    const sheet = page.getByRole("dialog");
+    await sheet.getByRole("button", { name: "Mute project" }).click();
+    await sheet.getByText("Waiting for the connection").waitFor();
+
+    await page.reload();
+    await page.getByRole("button", { name: "About this session" }).click();
+    await sheet.getByText("Waiting for the connection").waitFor();
+    await phone.shoot("menu-mute-waiting");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    wire.pointTo(relay.port);
+    const push = await listener.receivedType("project.mute");
+    await listener.report({ ...session, muted: true });
+    listener.acknowledge(push, { outcome: "submitted" });
+    await sheet.getByText("This project is muted").waitFor();
+
+    wire.pointTo(1);
+    await page.getByText("Reconnecting…").first().waitFor();
+    await page.reload();
+    await page.getByRole("button", { name: "About this session" }).click();
+    await sheet.getByText("What is muted shows here once this phone is connected").waitFor();
+    assert.equal(listener.pushes.filter(({ type }) => type === "project.mute").length, 1);
+  }));
+
 Deno.test("what only the computer can unmute says so in the session, and an older host offers nothing [ux-mute]", () =>
   withScene(async (scene) => {
     const { phone, listener } = scene;

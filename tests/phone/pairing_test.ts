@@ -68,6 +68,38 @@ Deno.test("a scanned link shows the host's six words, seals messages, and stores
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
+Deno.test("a pairing whose answer is lost on the way goes on by itself, and admits one phone [claim-again, ux-pair]", () =>
+  withDemo(async ({ phone, page, link, origin }) => {
+    let lost = 0;
+    await page.route(/\/claim$/, async (route) => {
+      await route.fetch();
+      lost++;
+      await route.abort("connectionreset");
+    }, { times: 2 });
+    await page.goto(link);
+    await page.getByRole("heading", { name: /^Compare with / }).waitFor();
+    await page.getByRole("button", { name: "They match" }).tap();
+    await page.goto(`${origin}/#/settings`);
+    const phones = page.getByRole("region", { name: "Devices" }).getByText("iPhone");
+    await phones.first().waitFor();
+    assert.deepEqual([lost, await phones.count()], [2, 1]);
+    assert.deepEqual([phone.strangers, phone.faults], [[], []]);
+  }));
+
+Deno.test("a pairing that gave up goes on once the network is back [claim-again, ux-link-kept]", () =>
+  withDemo(async ({ phone, page, link }) => {
+    await page.route(/\/claim$/, async (route) => {
+      await route.fetch();
+      await route.abort("connectionreset");
+    });
+    await page.goto(link);
+    await page.getByRole("alert").getByText("is not answering").waitFor();
+    await phone.shoot("sign-in-again");
+    await page.unroute(/\/claim$/);
+    await page.evaluate(() => dispatchEvent(new Event("online")));
+    await page.getByRole("heading", { name: /^Compare with / }).waitFor();
+  }));
+
 Deno.test("with a relay that cannot prove the host nothing is paired, and the page says so; an unpaired phone shows an open lock [seal-shown, seal-off, sec-active-relay]", () =>
   withScene(async ({ phone, wire, relay, listener, makeKey }) => {
     const { page } = phone;

@@ -70,7 +70,8 @@ Deno.test("terminal: after a cut the whole screen is back, and keys that cannot 
     await page.getByRole("button", { name: "Enter", exact: true }).tap();
     await status(page).getByText(/Not typed.*Start the agent again/).waitFor();
     await stack.sandbox.tmux("kill-session", "-t", "=svc-shell");
-    await status(page).getByText(/session is (gone|not running)/).waitFor();
+    await status(page).getByText("The session has ended. This is its last screen.").waitFor();
+    await page.getByText(/^This session ended at /).waitFor();
     await stack.sandbox.tmux("new-session", "-d", "-s", "svc-shell", "echo back again; exec cat");
     await untilShown(page, "back again");
   }));

@@ -9,6 +9,9 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
   "ux-link-kept": phone(
     "A reload, another address or a lost network in the middle of signing in by a link does not lose the link; it is kept encrypted, until it was used and for ten minutes at most.",
   ),
+  "ux-ended": phone(
+    "The view of a session that has ended says so, and when; its messages, its last screen and a draft stay.",
+  ),
   "ux-cards": phone(
     "Every session is a card with label, state, host, last line and lock; waiting ones come first.",
   ),
@@ -89,7 +92,7 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
     "Web Push for questions, attention and ended turns can be switched off separately, with quiet hours and a test.",
   ),
   "ux-mute": phone(
-    "A project is muted and unmuted from a session's menu, and listed in the settings; what was muted at the computer says so.",
+    "A project is muted and unmuted from a session's menu, also without a connection, and listed in the settings; what was muted at the computer says so.",
   ),
   "ux-settings": phone(
     "Settings hold paired hosts, devices, hooks, theme, text size, mute, and an export of what was sent.",

@@ -3,6 +3,9 @@ import { agents, main, mirror, phone, type Requirement, rows } from "./row.ts";
 
 const THREATS_AND_DEFENCES = rows("SECURITY.md, Threats and defences", {
   "sec-stranger": main("Without a key there is neither an upgrade nor an answer."),
+  "claim-again": phone(
+    "A claim whose answer was lost is answered again while the code lives, to the same key with the same proof only.",
+  ),
   "sec-claim": mirror(
     "A pairing code has 128 bits, works once, for 10 minutes, and claims are rate-limited per address.",
   ),

@@ -1,7 +1,7 @@
 /** Muting a project: in a session's sheet, and the list of muted projects in the settings. */
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
-import { progressOf, type RequestProgress } from "../requests.ts";
+import { useEffect, useState } from "preact/hooks";
+import { muteRequest, openRequest, progressOf, type RequestProgress, unmuteRequest } from "../requests.ts";
 import type { HostSession } from "../sessions.ts";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
@@ -27,9 +27,19 @@ export function SessionMute({ state, session, now, actions }: Props & { session:
   const [hasAsked, setHasAsked] = useState(false);
   const { entry: { muted, createdAt }, online, deviceId } = session;
   const known = state.details.get(deviceId)?.muted;
-  if (!online || known === undefined || createdAt === undefined) return muted ? <p>{TEXT.isMuted}</p> : null;
+  const body = muteRequest(session, { muted: !muted }).body;
+  const isOpen = openRequest(state, { deviceId, body, now }) !== undefined;
+  if (!isOpen && (!online || known === undefined || createdAt === undefined)) {
+    const needsLink = createdAt !== undefined && state.link.kind !== "live";
+    return (
+      <>
+        {muted && <p>{TEXT.isMuted}</p>}
+        {needsLink && <p class="hint">{TEXT.needsLink}</p>}
+      </>
+    );
+  }
   // Once it was asked, the button stays: the list may be older than the session's state.
-  if (muted && !hasAsked && known.length > 0 && !known.some(({ byPhone }) => byPhone)) {
+  if (muted && !hasAsked && !isOpen && known?.length && !known.some(({ byPhone }) => byPhone)) {
     return (
       <>
         <p class="hint">{TEXT.mutedThere}</p>
@@ -41,7 +51,7 @@ export function SessionMute({ state, session, now, actions }: Props & { session:
     <>
       <p class="hint">{muted ? TEXT.isMuted : TEXT.hint}</p>
       <Ask
-        {...{ state, now }}
+        {...{ state, now, deviceId, body }}
         label={muted ? TEXT.unmute : TEXT.mute}
         kind="secondary"
         ask={() => {
@@ -59,8 +69,11 @@ export function MutedProjects({ state, now, actions }: Props): JSX.Element {
     muted: state.details.get(deviceId)?.muted ?? [],
   }));
   const isEmpty = hosts.every(({ muted }) => muted.length === 0);
+  // The hosts report it on every connection.
+  const isUnknown = isEmpty && state.details.size === 0 && state.link.kind !== "live";
+  const hint = isUnknown ? TEXT.needsLink : isEmpty ? TEXT.none : TEXT.listHint;
   return (
-    <Section name="muted" heading={TEXT.heading} hint={isEmpty ? TEXT.none : TEXT.listHint}>
+    <Section name="muted" heading={TEXT.heading} hint={hint}>
       <ul class="cards">
         {hosts.flatMap(({ deviceId, host, online, muted }) =>
           muted.map(({ directory, byPhone }) => (
@@ -72,7 +85,8 @@ export function MutedProjects({ state, now, actions }: Props): JSX.Element {
               </p>
               {online && byPhone === true && (
                 <Ask
-                  {...{ state, now }}
+                  {...{ state, now, deviceId }}
+                  body={unmuteRequest(deviceId, directory).body}
                   label={TEXT.unmute}
                   about={directory}
                   kind="quiet"
@@ -88,6 +102,9 @@ export function MutedProjects({ state, now, actions }: Props): JSX.Element {
 }
 
 interface AskProps extends Pick<Props, "state" | "now"> {
+  deviceId: string;
+  /** The request's, by which one that was asked before a reload is found. */
+  body: string;
   label: string;
   /** Distinguishes it from others of the same label for a screen reader. */
   about?: string;
@@ -96,9 +113,13 @@ interface AskProps extends Pick<Props, "state" | "now"> {
 }
 
 /** The button stays in its place, and keeps the focus, while the host answers. */
-function Ask({ state, now, label, about, kind, ask }: AskProps): JSX.Element {
+function Ask({ state, now, deviceId, body, label, about, kind, ask }: AskProps): JSX.Element {
   const [asked, setAsked] = useState<{ id: string; label: string }>();
-  const progress = asked?.label === label ? progressOf(state, { id: asked.id, now }) : undefined;
+  const found = asked?.label === label ? asked.id : openRequest(state, { deviceId, body, now });
+  useEffect(() => {
+    if (found !== undefined && found !== asked?.id) setAsked({ id: found, label });
+  }, [found, label]);
+  const progress = found === undefined ? undefined : progressOf(state, { id: found, now });
   const isBusy = progress?.kind === "pending";
   return (
     <>

@@ -26,6 +26,7 @@ import { type DialogActions, DialogCard } from "./dialog_card.tsx";
 import { NotificationCard } from "./inbox.tsx";
 import { type MessageActions, MessageList, type Shown } from "./message_list.tsx";
 import { ReceiptActions } from "./receipt_actions.tsx";
+import { SessionEndCard, useSessionEnd } from "./session_end.tsx";
 import { type MenuActions, SessionSheet } from "./session_menu.tsx";
 import { Icon, SealSign, SessionLabel, StateChip, TONE_ICONS, useNow, useRead } from "./shared.tsx";
 import { TerminalPanel } from "./terminal.tsx";
@@ -71,30 +72,35 @@ interface Props {
 export function SessionView({ state, name, panel, item, option, notice, actions }: Props): JSX.Element {
   const now = relayNow(state, useNow(AGES_EVERY_MS));
   const session = findSession(state.devices ?? [], name);
-  const label = session?.entry.label || name.session;
+  const end = useSessionEnd(state, { name, session, now: relayNow(state, Date.now()) });
+  const label = (session ?? end?.session)?.entry.label || name.session;
   const shown = shownMessages(state, { name, hostOnline: session?.online ?? false, now });
   const mode = state.paired.has(name.deviceId) ? "psk" : "off";
-  const why = noteOf(state, session, now);
   // The opened one is shown above the messages.
   const items = itemsOf(state, name).filter(({ push }) => push.id !== item);
   useRead(sessionKey(name), { inbox: state.inbox, read: actions.read });
   const waiting = waitingOf({ state, name, panel, items, now, actions });
   const note = (
     <>
-      {why !== "" && <p class="session-note">{why}</p>}
+      <SessionNote session={session} now={now} />
       {panel === "terminal" && waiting}
     </>
   );
-  const composer = useComposer({ state, name, session, label, mode, actions });
+  const field = useComposer({ state, name, session, label, mode, actions });
+  // A text that was begun can still be read and copied.
+  const hasText = panel === "messages" && state.drafts[sessionKey(name)];
+  const composer = end === undefined || hasText ? field : null;
+  const ended = end && <SessionEndCard {...{ name, end, now, panel }} />;
   return (
     <div class="page session">
-      <SessionHead {...{ state, name, session, now, mode, panel, actions }} />
+      <SessionHead {...{ state, name, session, now, mode, panel, actions }} last={end?.session} />
       {panel === "terminal"
         ? (
           <TerminalPanel
             name={name}
             label={label}
             isLinked={state.link.kind !== "down"}
+            ended={ended}
             openMirror={(of, viewer) => actions.mirror(of, viewer, TerminalStream)}
             newest={newestReceipt(shown, { state, now, actions })}
             note={note}
@@ -106,15 +112,17 @@ export function SessionView({ state, name, panel, item, option, notice, actions 
           <>
             <div class="notice-anchor">{notice}</div>
             <OpenedItem {...{ state, item, option, actions }} />
-            <MessageList
-              {...{ shown, state, now, actions, waiting }}
-              items={items.filter((one) => one.kind !== "question" || one.receipt.final)}
-            />
-            <section class="session-foot" aria-label={STRINGS.terminal.foot}>{note}{composer}</section>
+            <MessageList {...{ shown, state, now, actions, waiting }} items={items.filter(isSettled)} />
+            <section class="session-foot" aria-label={STRINGS.terminal.foot}>{note}{ended}{composer}</section>
           </>
         )}
     </div>
   );
+}
+
+/** Open questions have a place of their own. */
+function isSettled(item: InboxItem): boolean {
+  return item.kind !== "question" || item.receipt.final;
 }
 
 interface ComposerSource extends Pick<Props, "state" | "name" | "actions"> {
@@ -289,14 +297,17 @@ function PanelLink({ name: { deviceId, session }, panel }: Pick<Props, "name" | 
 interface HeadProps extends Pick<Props, "state" | "actions"> {
   name: SessionName;
   session: HostSession | undefined;
+  /** An ended session, as it was last listed. */
+  last: HostSession | undefined;
   now: number;
   /** How messages are encrypted. */
   mode: Sealing;
   panel: Panel;
 }
 
-function SessionHead({ state, name, session, now, mode, panel, actions }: HeadProps): JSX.Element {
+function SessionHead({ state, name, session, last, now, mode, panel, actions }: HeadProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
+  const named = session ?? last;
   useEffect(() => heading.current?.focus(), [sessionKey(name)]);
   return (
     <header class="session-head">
@@ -305,11 +316,11 @@ function SessionHead({ state, name, session, now, mode, panel, actions }: HeadPr
       </a>
       <div class="session-title">
         <h1 ref={heading} tabIndex={-1}>
-          {session ? <SessionLabel session={session} /> : name.session}
+          {named ? <SessionLabel session={named} /> : name.session}
         </h1>
         <p class="facts">
           {session && <StateChip session={session} now={now} />}
-          {session && <span>{session.host}</span>}
+          {named && <span>{named.host}</span>}
         </p>
         {panel === "terminal" && session && <p class="screen-title">{screenTitle(session)}</p>}
       </div>
@@ -345,12 +356,17 @@ function MenuButton({ state, session, actions }: Pick<HeadProps, "state" | "sess
   );
 }
 
+function SessionNote({ session, now }: Pick<HeadProps, "session" | "now">): JSX.Element | null {
+  const why = noteOf(session, now);
+  return why === "" ? null : <p class="session-note">{why}</p>;
+}
+
 /** Why a message cannot be delivered right now; empty if it can. */
-function noteOf(state: PhoneState, session: HostSession | undefined, now: number): string {
-  if (state.devices === undefined) return "";
-  if (session === undefined) return TEXT.gone;
+function noteOf(session: HostSession | undefined, now: number): string {
+  if (session === undefined) return "";
   if (!session.online) return TEXT.hostOffline(session.host, formatAgo(now - session.lastSeen));
-  const { addressable, limit, muted } = session.entry;
+  const { addressable, limit, muted, state, stateSince } = session.entry;
+  if (state === "exited") return TEXT.exited(formatTime(stateSince, now));
   if (muted) return TEXT.muted;
   if (!addressable) return TEXT.notAddressable;
   if (limit === undefined) return "";

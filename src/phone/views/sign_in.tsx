@@ -33,7 +33,7 @@ export function SignInView({ signIn, onKey, actions }: Props): JSX.Element {
         <h1>{SIGN_IN.heading}</h1>
         <p class="lead">{SIGN_IN.lead}</p>
       </div>
-      {busy === "pair" ? <p class="busy" role="status">{SIGN_IN.pairing}</p> : (
+      {busy === "pair" ? <Pairing isAgain={signIn.kind === "busy" && signIn.isAgain === true} /> : (
         <>
           <Problem signIn={signIn} onTry={actions.tryLinkAgain} />
           <section class="panel">
@@ -61,6 +61,10 @@ export function SignInView({ signIn, onKey, actions }: Props): JSX.Element {
       </footer>
     </main>
   );
+}
+
+function Pairing({ isAgain }: { isAgain: boolean }): JSX.Element {
+  return <p class="busy" role="status">{isAgain ? SIGN_IN.pairingAgain : SIGN_IN.pairing}</p>;
 }
 
 /** Why the phone is signed out, or why signing in failed. */

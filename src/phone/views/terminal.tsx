@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { sessionKey, type SessionName } from "../sessions.ts";
 import { SEARCH_EVENT } from "../shortcuts.ts";
 import { STRINGS } from "../strings.ts";
-import { statusText } from "../terminal_status.ts";
+import { endedText, statusText } from "../terminal_status.ts";
 import { FlowingText } from "./flowing_text.tsx";
 import { KeyRow } from "./key_row.tsx";
 import { LiveField } from "./live_field.tsx";
@@ -23,15 +23,17 @@ interface Props {
   openMirror: OpenMirror;
   /** The newest message's receipt. */
   newest: JSX.Element | null;
+  /** Stands in place of the keys once the session has ended. */
+  ended: JSX.Element | undefined;
   /** Why a message cannot be delivered right now. */
   note: JSX.Element | null;
   /** The link's notice. */
   notice: JSX.Element;
-  composer: JSX.Element;
+  composer: JSX.Element | null;
 }
 
 export function TerminalPanel(props: Props): JSX.Element {
-  const { label, newest, note, notice, composer } = props;
+  const { label, newest, note, notice, composer, ended } = props;
   const terminal = useLinkedTerminal(props);
   const [isLive, setLive] = useState(false);
   const [isMore, setMore] = useState(false);
@@ -46,27 +48,32 @@ export function TerminalPanel(props: Props): JSX.Element {
   return (
     <>
       <main class="terminal" aria-label={TEXT.label(label)} data-stream={terminal.info.stream.kind}>
-        <StatusLine terminal={terminal} />
+        <StatusLine terminal={terminal} isOver={ended !== undefined} />
         <div class="notice-anchor">{notice}</div>
         <Place terminal={terminal} isFinding={isFinding} onFound={() => setFinding(false)} />
       </main>
       <section class="session-foot" aria-label={TEXT.foot}>
         {note}
-        <KeyRow
-          terminal={terminal}
-          isMore={isMore}
-          onMore={setMore}
-          onLatch={() => setLive(true)}
-          onSelect={() => setText(terminal.text())}
-          onFind={find}
-        />
+        {ended}
+        {ended === undefined && (
+          <KeyRow
+            terminal={terminal}
+            isMore={isMore}
+            onMore={setMore}
+            onLatch={() => setLive(true)}
+            onSelect={() => setText(terminal.text())}
+            onFind={find}
+          />
+        )}
         {!isLive && newest}
-        <div class="type-row">
-          <LiveToggle button={toggle} isLive={isLive} onChange={setLive} />
-          {isLive
-            ? <LiveField label={label} terminal={terminal} onLeave={() => toggle.current?.focus()} />
-            : composer}
-        </div>
+        {ended === undefined && (
+          <div class="type-row">
+            <LiveToggle button={toggle} isLive={isLive} onChange={setLive} />
+            {isLive
+              ? <LiveField label={label} terminal={terminal} onLeave={() => toggle.current?.focus()} />
+              : composer}
+          </div>
+        )}
       </section>
       {text !== undefined && <TerminalText text={text} onClose={() => setText(undefined)} />}
     </>
@@ -121,8 +128,10 @@ function useLinkedTerminal({ name, openMirror, isLinked }: Props): LatchedTermin
   return isLinked ? terminal : { ...terminal, info: { ...terminal.info, stream: { kind: "lost" } } };
 }
 
-function StatusLine({ terminal: { info, retry } }: { terminal: Terminal }): JSX.Element {
-  const { status, warning, tone } = statusText(info);
+function StatusLine(
+  { terminal: { info, retry, text }, isOver }: { terminal: Terminal; isOver: boolean },
+): JSX.Element {
+  const { status, warning, tone } = isOver ? endedText(text()) : statusText(info);
   const { stream, latencyMs } = info;
   const isLive = stream.kind === "live";
   return (
@@ -135,7 +144,9 @@ function StatusLine({ terminal: { info, retry } }: { terminal: Terminal }): JSX.
         )}
       </p>
       <p class="terminal-warning" role="status">{warning}</p>
-      {stream.kind === "ended" && <button type="button" class="quiet" onClick={retry}>{TEXT.again}</button>}
+      {stream.kind === "ended" && !isOver && (
+        <button type="button" class="quiet" onClick={retry}>{TEXT.again}</button>
+      )}
     </div>
   );
 }

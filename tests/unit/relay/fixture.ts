@@ -17,6 +17,7 @@ import { makeBudgets } from "../../../src/relay/budgets.ts";
 import { Hub } from "../../../src/relay/hub.ts";
 import { createKey, type NewKey } from "../../../src/relay/api_keys.ts";
 import { PushClaims } from "../../../src/relay/outbox.ts";
+import { ClaimAnswers } from "../../../src/relay/claim_answers.ts";
 import { RelayMetrics } from "../../../src/relay/metrics.ts";
 import { publishReceipt } from "../../../src/relay/receipts.ts";
 import { type Services, Tasks } from "../../../src/relay/services.ts";
@@ -141,6 +142,7 @@ export class Fixture implements AsyncDisposable {
       }),
       clock: this.clock,
       claims: new PushClaims(() => this.clock.now()),
+      claimAnswers: new ClaimAnswers(),
       budgets: { ...makeBudgets(), claims: new TokenBuckets({ perSecond: 0.2, burst: 3 }) },
       pageReads: new Mutex(),
       tasks,

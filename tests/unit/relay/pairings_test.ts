@@ -1,6 +1,6 @@
 /** Claims of pairing codes by strangers, and beside the revocation of the key that created the code. */
 import assert from "node:assert/strict";
-import { PairingCreated } from "../../../src/protocol/http.ts";
+import { PairingClaimed, PairingCreated } from "../../../src/protocol/http.ts";
 import { Fixture } from "./fixture.ts";
 
 async function codeOf(relay: Fixture, key: string): Promise<string> {
@@ -26,6 +26,53 @@ Deno.test("a claim that races with the revocation of the code's key gets no key 
   assert.equal((await claim(relay, code)).status, 404);
   assert.deepEqual((await store.listKeys()).filter(({ revokedAt }) => revokedAt === undefined), []);
   assert.deepEqual(await store.listDevices("default"), []);
+});
+
+const SENT = { name: "phone", publicKey: "B".repeat(87), proof: "p".repeat(43) };
+
+function claimWith(
+  relay: Fixture,
+  code: string,
+  { key, ...changed }: Partial<typeof SENT> & { key?: string } = {},
+): Promise<Response> {
+  return relay.request("POST", `/pairings/${code}/claim`, { body: { ...SENT, ...changed }, key });
+}
+
+Deno.test("a claim whose answer was lost is answered again, to the same key with the same proof only [claim-again]", async () => {
+  await using relay = await Fixture.make();
+  const { store } = relay.services;
+  const host = await relay.key();
+  const code = await codeOf(relay, host);
+  const [first, second] = await Promise.all([claimWith(relay, code), claimWith(relay, code)]);
+  const answer = await first.json();
+  assert.deepEqual([first.status, second.status, await second.json()], [201, 201, answer]);
+  assert.equal((await store.listDevices("default")).length, 1);
+  for (const changed of [{ proof: "q".repeat(43) }, { publicKey: "C".repeat(87) }]) {
+    assert.equal((await claimWith(relay, code, changed)).status, 404);
+  }
+  relay.clock.advance(10 * 60_000 - 1);
+  assert.deepEqual(await (await claimWith(relay, code)).json(), answer);
+  relay.clock.advance(1);
+  assert.equal((await claimWith(relay, code)).status, 404, "the code has expired");
+});
+
+Deno.test("a claim is not answered again without a proof, after a revocation, or with the key that a caller does not have [claim-again]", async () => {
+  await using relay = await Fixture.make();
+  const { store, clock } = relay.services;
+  const host = await relay.key();
+  const plain = await codeOf(relay, host);
+  assert.deepEqual([(await claim(relay, plain)).status, (await claim(relay, plain)).status], [201, 404]);
+
+  const code = await codeOf(relay, host);
+  const { apiKey, deviceId } = PairingClaimed.parse(await (await claimWith(relay, code)).json());
+  const another = await codeOf(relay, host);
+  const own = await (await claimWith(relay, another, { key: apiKey })).json();
+  assert.deepEqual([own.apiKey, own.deviceId], [apiKey, deviceId]);
+  assert.equal((await claimWith(relay, another)).status, 404, "the host knows the proof, and not the key");
+  assert.equal((await claimWith(relay, another, { key: apiKey })).status, 201);
+
+  await store.revokeDevice({ account: "default", id: deviceId }, clock.now());
+  assert.equal((await claimWith(relay, code)).status, 404);
 });
 
 Deno.test("wrong codes are counted per network, not per IPv6 address, and write nothing [sec-claim, flood-open]", async () => {

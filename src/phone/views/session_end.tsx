@@ -1,0 +1,106 @@
+/** A session that has ended: when, and what can still be done. */
+import type { JSX } from "preact";
+import { useRef } from "preact/hooks";
+import { itemsOf } from "../attention.ts";
+import { formatTime } from "../format_time.ts";
+import { formatRoute } from "../route.ts";
+import type { HostSession, SessionName } from "../sessions.ts";
+import { messagesOf, type PhoneState } from "../state.ts";
+import { STRINGS } from "../strings.ts";
+
+const { session: TEXT, panels: PANELS } = STRINGS;
+
+export interface SessionEnd {
+  /** As it was last listed; undefined if this page has not seen it. */
+  session: HostSession | undefined;
+  /** By the relay's clock; undefined if nothing is known of the session. */
+  at: number | undefined;
+  /** `at` is when it ended; else it is the last sign of it. */
+  isExact: boolean;
+}
+
+interface Seen {
+  session?: HostSession;
+  /** When it was last known to be listed. */
+  at?: number;
+  devices: PhoneState["devices"];
+  /** The list has come since the link is up: a session that leaves it has just ended. */
+  isCurrent: boolean;
+  end?: SessionEnd | undefined;
+}
+
+interface EndSource {
+  name: SessionName;
+  session: HostSession | undefined;
+  now: number;
+}
+
+/** Undefined while the session is listed, and while the list may be an old one. */
+export function useSessionEnd(state: PhoneState, { name, session, now }: EndSource): SessionEnd | undefined {
+  const isLive = state.link.kind === "live";
+  const { current: seen } = useRef<Seen>({ devices: state.devices, isCurrent: isLive && hasList(state) });
+  const wasCurrent = seen.isCurrent;
+  seen.isCurrent = isLive && (wasCurrent || seen.devices !== state.devices);
+  seen.devices = state.devices;
+  if (session !== undefined) {
+    if (seen.isCurrent) seen.at = now;
+    seen.session = session;
+    seen.end = undefined;
+  } else if (hasList(state)) {
+    seen.end ??= wasCurrent && seen.session !== undefined
+      ? { session: seen.session, at: now, isExact: true }
+      : { session: seen.session, at: lastSign(state, { name, seen }), isExact: false };
+  }
+  return seen.end;
+}
+
+/** The relay has sent the list since the page was opened: the history comes after it. */
+function hasList({ devices, history }: PhoneState): boolean {
+  return devices !== undefined && history !== "unread";
+}
+
+function lastSign(
+  state: PhoneState,
+  { name, seen: { at, session } }: { name: SessionName; seen: Seen },
+): number | undefined {
+  const times = [
+    ...[at, session?.lastSeen].filter((time) => time !== undefined),
+    ...itemsOf(state, name).map(({ push }) => push.createdAt),
+    ...messagesOf(state, name).flatMap(({ progress }) =>
+      progress.kind === "taken" ? progress.receipt.at.submitted ?? [] : []
+    ),
+  ];
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+interface CardProps {
+  name: SessionName;
+  end: SessionEnd;
+  now: number;
+  panel: "terminal" | "messages";
+}
+
+/** In place of the keys and the field. */
+export function SessionEndCard({ name, end, now, panel }: CardProps): JSX.Element {
+  return (
+    <div class="session-end">
+      <p role="status">
+        <strong>{endText(end, now)}</strong> {TEXT.endedHint}
+      </p>
+      <div class="session-end-links">
+        {panel === "terminal" && (
+          <a class="button secondary" href={formatRoute({ view: "session", ...name, panel: "messages" })}>
+            {PANELS.messages}
+          </a>
+        )}
+        <a class="button secondary" href={formatRoute({ view: "picker" })}>{TEXT.back}</a>
+      </div>
+    </div>
+  );
+}
+
+function endText({ at, isExact }: SessionEnd, now: number): string {
+  if (at === undefined) return TEXT.ended;
+  const time = formatTime(at, now);
+  return isExact ? TEXT.endedAt(time) : TEXT.endedSince(time);
+}

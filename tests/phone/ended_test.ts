@@ -1,0 +1,56 @@
+/** A session that has ended, in a real browser: its view says so, and is no dead end. */
+import assert from "node:assert/strict";
+import { openMessages, withScene } from "./scene.ts";
+
+Deno.test("a session that ends while it is open says when, and keeps its messages and what was being written [ux-ended]", () =>
+  withScene(async (scene) => {
+    const { phone, wire, listener } = scene;
+    const page = await openMessages(scene);
+    await page.getByRole("textbox", { name: /Message to/ }).fill("half a thought");
+    await listener.report();
+    await page.getByText(/^This session ended at \d\d:\d\d\.$/).waitFor();
+    assert.equal(await page.getByRole("textbox", { name: /Message to/ }).inputValue(), "half a thought");
+    await page.getByRole("heading", { name: "demo · Claude" }).waitFor();
+    await page.getByRole("link", { name: "Terminal" }).tap();
+    await page.getByText("The session has ended.", { exact: true }).waitFor();
+    assert.equal(await page.getByText("Opening the terminal").count(), 0);
+    assert.equal(await page.getByRole("button", { name: "Enter", exact: true }).count(), 0);
+    await phone.shoot("session-ended");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+
+    await page.reload();
+    await page.getByText("This session has ended.", { exact: false }).first().waitFor();
+    await page.locator(".session-end").getByRole("link", { name: "Messages" }).tap();
+    await page.getByText("No messages yet").waitFor();
+    await page.locator(".session-end").getByRole("link", { name: "All agents" }).tap();
+    await page.getByRole("heading", { name: "No agent is running" }).waitFor();
+    assert.equal(page.url(), `${wire.url}/#/`);
+
+    await page.goBack();
+    await listener.report({ name: "svc-demo" });
+    await page.locator(".session-end").waitFor({ state: "detached" });
+    assert.equal(await page.getByRole("textbox", { name: /Message to/ }).inputValue(), "half a thought");
+    assert.deepEqual([phone.strangers, phone.faults], [[], []]);
+  }));
+
+Deno.test("an old list does not end a session that it does not have yet [ux-ended]", () =>
+  withScene(async (scene) => {
+    const { phone: { page }, wire, listener } = scene;
+    await openMessages(scene);
+    await page.goto(`${wire.url}/#/`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await listener.report({ name: "svc-demo" }, { name: "svc-new" });
+    await page.getByRole("link", { name: /new · Claude/ }).waitFor();
+    const released = Promise.withResolvers<void>();
+    await page.route(/\/sessions$/, async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    await page.goto(`${wire.url}/#/s/dev_listener_00000001/svc-other/messages`);
+    await page.reload();
+    await page.getByText("Loading messages").or(page.getByText("No messages yet")).waitFor();
+    assert.equal(await page.getByText("has ended").count(), 0);
+    await listener.report({ name: "svc-other" });
+    released.resolve();
+    await page.getByRole("heading", { name: "other · Claude" }).waitFor();
+  }));
