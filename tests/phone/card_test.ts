@@ -157,6 +157,35 @@ Deno.test("a request is shown whole and allowed only when it was read to its end
     assert.deepEqual([await phone.violations(), phone.faults], [[], []]);
   }));
 
+/** Runs in the page: where each character of the element's text begins, from the left. */
+function placesOf(element: Element): [character: string, left: number][] {
+  const places: [string, number][] = [];
+  const texts = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+  while (texts.nextNode()) {
+    const text = texts.currentNode.textContent ?? "";
+    for (let at = 0; at < text.length; at++) {
+      const range = document.createRange();
+      range.setStart(texts.currentNode, at);
+      range.setEnd(texts.currentNode, at + 1);
+      places.push([text[at] ?? "", range.getBoundingClientRect().left]);
+    }
+  }
+  return places;
+}
+
+Deno.test("letters from right to left in a request change the order of nothing beside them [card-order]", () =>
+  withCards(async ({ page, ask }) => {
+    const [body, directory] = ["rm א 1 ב/2 ⟨U+202E⟩ג 3", "/home/ד/4/ה"];
+    const card = cardOf(page, await ask(approval({ directory }), { body }));
+    const request = card.getByRole("region", { name: "The whole request" });
+    await request.waitFor();
+    assert.equal(await request.textContent(), body);
+    for (const shown of [request, card.locator(".request-facts dd").last()]) {
+      const places = (await shown.evaluate(placesOf)).filter(([character]) => character !== " ");
+      assert.deepEqual(places.toSorted(([, one], [, other]) => one - other), places);
+    }
+  }));
+
 Deno.test("what may only be rejected has that button alone and says why; the reason goes with it [card-read]", () =>
   withCards(async ({ page, phone, ask, answerTo }) => {
     const id = await ask(approval({ decisions: ["reject"], withheld: "never_list" }), {

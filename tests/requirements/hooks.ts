@@ -53,6 +53,9 @@ const CARDS = rows("docs/specification.md, Cards", {
   "card-read": agents(
     "The phone shows the whole request, with what is unusual about it, and allows it only once it was read to its end.",
   ),
+  "card-order": agents(
+    "Letters that are written from right to left change the order of nothing beside them on a card.",
+  ),
   "card-still": agents(
     "A button of a card does nothing for 700 ms after it appeared or moved.",
   ),

@@ -5,7 +5,7 @@ import { checkBody } from "../check_input.ts";
 import { CARDS } from "../card_text.ts";
 import { STRINGS } from "../strings.ts";
 import { CardButtons, type Settled } from "./card_buttons.tsx";
-import { RequestText, useReading } from "./request_text.tsx";
+import { marked, RequestText, useReading } from "./request_text.tsx";
 import { Icon } from "./shared.tsx";
 
 const { question: QUESTION } = STRINGS;
@@ -137,9 +137,9 @@ function RequestFacts({ card }: { card: ApprovalCard }): JSX.Element {
       <p class="question-heading">{CARDS.permission}</p>
       <dl class="request-facts">
         <dt>{CARDS.tool}</dt>
-        <dd>{card.tool}</dd>
+        <dd>{marked(card.tool)}</dd>
         <dt>{CARDS.directory}</dt>
-        <dd>{card.directory}</dd>
+        <dd>{marked(card.directory)}</dd>
       </dl>
       {card.unusual.length > 0 && (
         <ul class="unusual">

@@ -8,7 +8,10 @@ const ROUNDING_PIXELS = 2;
 /** An edge of the text counts as seen when nearly all of it was on the screen. */
 const SEEN = 0.9;
 /** How hosts name a hidden character. */
-const NAMED = /(⟨U\+[0-9A-F]{4,6}⟩)/;
+const NAMED = /^⟨U\+/;
+/** Letters and digits that are written from right to left. */
+const LEFTWARD = "[\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefe\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}]+";
+const MARKED = new RegExp(`(⟨U\\+[0-9A-F]{4,6}⟩|${LEFTWARD}(?: +${LEFTWARD})*)`, "u");
 
 export interface Reading {
   isRead: boolean;
@@ -103,7 +106,13 @@ export function RequestText({ text, reading }: { text: string; reading: Reading 
   );
 }
 
-/** With the names of hidden characters emphasized. */
+/**
+ * With the names of hidden characters emphasized, and words from right to left apart, so that they change the order of
+ * nothing beside them.
+ */
 export function marked(text: string): (string | JSX.Element)[] {
-  return text.split(NAMED).map((part, place) => place % 2 === 1 ? <mark key={place}>{part}</mark> : part);
+  return text.split(MARKED).map((part, place) => {
+    if (place % 2 === 0) return part;
+    return NAMED.test(part) ? <mark key={place}>{part}</mark> : <bdi key={place}>{part}</bdi>;
+  });
 }
