@@ -22,7 +22,6 @@ const DENO_ONLY: Readonly<Record<string, string>> = {
   "tests/contract/on_node_test.ts": "tests the helper that starts Node",
   "tests/contract/phone_build_test.ts": OWN_TOOLS,
   "tests/contract/prove_test.ts": OWN_TOOLS,
-  "tests/contract/wire_fuzz_test.ts": PURE,
   "tests/contract/wire_samples_test.ts": PURE,
   "tests/e2e/discovery_test.ts": WHOLE_PATH,
   "tests/e2e/floods_test.ts":

@@ -38,6 +38,7 @@ async function steps(): Promise<Step[]> {
     { name: "examples", args: [...TEST, "--doc", "mod.ts", "src/library"] },
     { name: "unit", args: [...TEST, "--parallel", "tests/unit"] },
     { name: "contract", args: [...TEST, "--parallel", "tests/contract"] },
+    { name: "fuzz", args: [...TEST, "--parallel", "tests/fuzz"] },
     { name: "e2e", args: [...TEST, "--parallel", ...LONG_E2E, "tests/e2e"], env: { DENO_JOBS: E2E_JOBS } },
     { name: "phone", args: [...TEST, "--parallel", "tests/phone"], env: { DENO_JOBS: PHONE_JOBS } },
   ];

@@ -194,7 +194,7 @@ Deno.test("a test file on Node either starts the package, runs on both by itself
   assert.deepEqual(reach("tests/e2e/a_test.ts"), { kind: "starts", times: 2 });
   assert.deepEqual(reach("tests/contract/b_test.ts", "await testOnBothRuntimes("), { kind: "both" });
   assert.deepEqual(reach("tests/contract/c_test.ts"), { kind: "deno", why: undefined });
-  const why = reach("tests/contract/wire_fuzz_test.ts");
+  const why = reach("tests/contract/wire_samples_test.ts");
   assert.ok(why.kind === "deno" && why.why !== undefined);
   const row = { suite: "e2e", passed: 3, failed: 0, reaches: [reach("tests/e2e/a_test.ts"), why] };
   assert.match(suiteTable([row], "Node 22").at(-1) ?? "", /^e2e +3 +0 +2 +1 +0 +1 +2$/);

@@ -10,11 +10,8 @@ import {
   encodeSequenced,
 } from "../../src/protocol/pane_frame.ts";
 import { PushRequest } from "../../src/protocol/push.ts";
+import { anyText, PARAMETERS } from "./cases.ts";
 
-/** Cases per property here; the fault suite runs more. */
-const RUNS = { numRuns: Number(Deno.env.get("SVC_FUZZ_RUNS") ?? 2_000) };
-
-const anyText = fc.oneof(fc.string({ unit: "binary" }), fc.string({ unit: "grapheme" }), fc.json());
 const anyValue = fc.anything({ withNullPrototype: true, withObjectString: true });
 const pushLike = fc.record({
   id: fc.oneof(fc.uuid(), anyValue),
@@ -34,7 +31,7 @@ Deno.test("any text as a control frame is accepted or gets a fault [fuzz-wire]",
       const frame = parseFrame(text);
       assert.ok("fault" in frame || frame.event in EVENTS);
     }),
-    RUNS,
+    PARAMETERS,
   );
 });
 
@@ -46,7 +43,7 @@ Deno.test("any data of a known event is accepted or gets a fault, and accepted f
       if ("fault" in frame) return;
       assert.deepEqual(parseFrame(encodeFrame(frame.event, frame.data)), frame);
     }),
-    RUNS,
+    PARAMETERS,
   );
 });
 
@@ -59,7 +56,7 @@ Deno.test("any value as a push is accepted or refused, and accepted bodies can b
       if (type === "agent.command") assert.match(agentSessionName ?? "", /^[A-Za-z0-9._-]{1,128}$/);
       if (body !== undefined) assert.doesNotMatch(body, /[^\P{Cc}\n\t]/u);
     }),
-    RUNS,
+    PARAMETERS,
   );
 });
 
@@ -72,14 +69,14 @@ Deno.test("any bytes as a binary frame are accepted or rejected, and accepted fr
       const plain = decodeSequenced(frame.payload);
       if (plain !== undefined) assert.deepEqual(encodeSequenced(plain.sequence, plain.bytes), frame.payload);
     }),
-    RUNS,
+    PARAMETERS,
   );
 });
 
 Deno.test("any text has a canonical form without control characters [fuzz-wire]", () => {
   fc.assert(
     fc.property(anyText, (text) => assert.doesNotMatch(canonicalText(text), /[\0-\x09\x0b-\x1f\x7f]/)),
-    RUNS,
+    PARAMETERS,
   );
 });
 
