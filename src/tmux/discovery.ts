@@ -34,7 +34,8 @@ export class TmuxDiscovery {
       this.#extra = await runningServerSockets(this.#host);
     }
     const sockets = [...new Set([...await socketFiles(this.#host), ...this.#extra])];
-    this.#tried = new Map(sockets.map((socket) => [socket, false]));
+    // Until they have answered, what is known counts: others ask meanwhile.
+    this.#tried = new Map(sockets.map((socket) => [socket, this.#tried.get(socket) ?? false]));
     return await this.#read(sockets);
   }
 

@@ -55,12 +55,20 @@ const QUESTIONS = {
   ],
 };
 
-/** The open card that this phone reads. */
-async function cardOf({ phone }: Scene, known: readonly string[] = []): Promise<Push> {
-  return await until(
-    "the card",
-    async () => (await phone.read("ask")).find(({ id }) => !known.includes(id)),
-  );
+/** The open card that this phone reads. Fails when the hook that asks for it ends without one. */
+async function cardOf(
+  { phone, stack }: Scene,
+  asking: Promise<Ran>,
+  known: readonly string[] = [],
+): Promise<Push> {
+  let ended: Ran | undefined;
+  void asking.then((ran) => ended = ran);
+  return await until("the card", async () => {
+    const ran = ended;
+    const card = (await phone.read("ask")).find(({ id }) => !known.includes(id));
+    if (card !== undefined || ran === undefined) return card;
+    throw new Error(`the hook ended without a card: ${ran.stdout}${ran.stderr}\n${stack.listener.output()}`);
+  });
 }
 
 async function answer(phone: ScriptedPhone, card: Push, given: Answer): Promise<Receipt> {
@@ -81,7 +89,7 @@ Deno.test("a question is answered from the phone through the agent's own hook [c
   withScene({}, async (scene) => {
     const { stack, phone, echo } = scene;
     const asking = hook(scene, "AskUserQuestion", QUESTIONS);
-    const card = await cardOf(scene);
+    const card = await cardOf(scene, asking);
     assert.equal(card.agentSessionName, echo.name);
     assert.ok(!JSON.stringify(await stack.api.getPush(card.id)).includes("colour"), "the relay reads it");
     const answers: Answer = {
@@ -104,7 +112,7 @@ Deno.test("of two phones the first answers, and the other is refused [card-first
   withScene({}, async (scene) => {
     const other = await pairScriptedPhone(await scene.stack.pairLink(), { name: "Tablet" });
     const asking = hook(scene, "AskUserQuestion", QUESTIONS);
-    const card = await cardOf(scene);
+    const card = await cardOf(scene, asking);
     const given = (place: number): Answer => ({
       kind: "answers",
       answers: [{ options: [place] }, { options: [place] }],
@@ -135,7 +143,7 @@ Deno.test("a request is allowed once or rejected with a reason, and a destructiv
       known: string[],
     ): Promise<unknown[]> => {
       const asking = hook(scene, "Bash", { command });
-      const card = await cardOf(scene, known);
+      const card = await cardOf(scene, asking, known);
       known.push(card.id);
       assert.ok(card.body?.includes(command));
       const { state } = await answer(phone, card, {
@@ -167,9 +175,9 @@ Deno.test("an answer to another request, from a script, unsealed or repeated app
   withScene({ allowRemoteApproval: "always" }, async (scene) => {
     const { stack, phone } = scene;
     const first = hook(scene, "Bash", { command: "echo one" });
-    const one = await cardOf(scene);
+    const one = await cardOf(scene, first);
     const second = hook(scene, "Bash", { command: "echo two" });
-    const two = await cardOf(scene, [one.id]);
+    const two = await cardOf(scene, second, [one.id]);
     const crossed = await answer(phone, two, { kind: "decided", decision: "once", digest: digestOf(one) });
     assert.deepEqual([crossed.state, crossed.reason], ["refused", "invalid_body"]);
     // The relay takes no second answer for it: the computer decides.
@@ -195,7 +203,7 @@ Deno.test("the dialog opens at the computer when the hook, the listener or the r
     const { stack } = scene;
     const ask = async (known: readonly string[]): Promise<{ asking: Promise<Ran>; card: Push }> => {
       const asking = hook(scene, "Bash", { command: `echo ${known.length}` });
-      return { asking, card: await cardOf(scene, known) };
+      return { asking, card: await cardOf(scene, asking, known) };
     };
     const stopped = await ask([]);
     stack.listener.kill("SIGTERM");
@@ -225,14 +233,14 @@ Deno.test("a phone whose answer does not open closes no card: the dialog is aske
   withScene({}, async (scene) => {
     const { phone } = scene;
     const asking = hook(scene, "AskUserQuestion", QUESTIONS);
-    const first = await cardOf(scene);
+    const first = await cardOf(scene, asking);
     const given: Answer = { kind: "answers", answers: [{ options: [0] }, { options: [1] }] };
     const good = await phone.answerOf(first, given);
     assert.ok(good.sealed !== undefined);
     // Sealed with other keys than the pairing's: the relay cannot know.
     const ciphertext = good.sealed.ciphertext.split("").reverse().join("");
     await phone.api.sendPush({ ...good, sealed: { ...good.sealed, ciphertext } });
-    const again = await cardOf(scene, [first.id]);
+    const again = await cardOf(scene, asking, [first.id]);
     assert.deepEqual(askedOf(again)?.kind, "questions");
     assert.equal((await answer(phone, again, given)).state, "submitted");
     const { hookSpecificOutput: { decision } } = JSON.parse((await asking).stdout);

@@ -218,13 +218,13 @@ export class Cards {
   ): Promise<{ card: Card; push: HostPush } | undefined> {
     const { session, cwd } = report;
     const { policy, keys, clock } = this.#options;
-    if (session === undefined || !isSessionName(session)) return undefined;
-    if (this.#stop.signal.aborted || !this.#options.isLinked()) return undefined;
+    if (session === undefined || !isSessionName(session) || this.#stop.signal.aborted) return undefined;
+    if (!this.#options.isLinked()) throw new Error("the relay is away");
     const phones = await keys.phones();
     if (phones.length === 0 || await this.#options.isMuted(cwd)) return undefined;
     const view = await this.#options.look(session);
-    const isActive = view !== undefined && clock.now() - view.lastKeyAt < LOCAL_ACTIVE_MS;
-    if (view === undefined || (isActive && !isShown)) return undefined;
+    if (view === undefined) throw new Error(`cannot find the session "${session}"`);
+    if (!isShown && clock.now() - view.lastKeyAt < LOCAL_ACTIVE_MS) return undefined;
     const full = await cardContent(dialog, { policy, directory: cwd, neverAllow: this.#neverAllow });
     const content = full && keptContent(full, this.#cards.values());
     const open = [...this.#cards.values()].filter(({ answer }) => answer === undefined);

@@ -6,7 +6,9 @@ import {
   parseLsof,
   runningServerSockets,
   socketFiles,
+  TmuxDiscovery,
 } from "../../../src/tmux/discovery.ts";
+import { until } from "../../helpers/until.ts";
 
 const socket: FileInfo = {
   isFile: false,
@@ -75,4 +77,26 @@ Deno.test("sockets: lsof finds a server at any path [sock-lsof]", async () => {
     "p12\nf5\nn/home/me/my sock type=STREAM (LISTEN)\nf6\nnsocket\nf7\nn/home/me/my sock type=STREAM\n";
   assert.deepEqual(parseLsof(lsof), ["/home/me/my sock"]);
   assert.deepEqual(await runningServerSockets(host({}, { lsof })), ["/home/me/my sock"]);
+});
+
+Deno.test("sockets: a server that answered is asked again at once also while all of them are being searched [sock-default]", async () => {
+  const fields = ["svc-a", "$1", "100", "200", "0", "0", "cc", "a", "%1", "42", "123.ab", "/p", "/p/root"];
+  const line = ["pane", ...fields, "%1", "42", "0", "1", "claude", "80", "24", "title", "/p"].join("\t");
+  const blocked = Promise.withResolvers<string>();
+  const answers = [Promise.resolve(line), blocked.promise, Promise.resolve(line)];
+  const server = {
+    socket: "/tmp/tmux-7/default",
+    run: () => answers.shift() ?? assert.fail("asked once more"),
+  };
+  const discovery = new TmuxDiscovery(host({ "/tmp/tmux-7": ["default"] }), {
+    now: () => 0,
+    openServer: () => server,
+  });
+  const names = (sessions: readonly { name: string }[]): string[] => sessions.map(({ name }) => name);
+  assert.deepEqual(names(await discovery.sessions()), ["svc-a"]);
+  const searching = discovery.sessions();
+  await until("the search", () => answers.length === 1);
+  assert.deepEqual(names(await discovery.sessionsOfKnown()), ["svc-a"]);
+  blocked.resolve(line);
+  assert.deepEqual(names(await searching), ["svc-a"]);
 });
