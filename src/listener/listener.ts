@@ -372,10 +372,7 @@ class Listener implements RunningListener {
     const { config, log } = this.#options;
     const reading = new Reading({ cards: this.#cards, audit: this.#audit, clock: systemClock, log });
     return new Mirrors({
-      targets: this.#targets,
-      typing,
-      keys: this.#keys,
-      config,
+      ...{ targets: this.#targets, typing, keys: this.#keys, config },
       link: this.#link,
       audit: this.#audit,
       uploads: this.#uploads,
