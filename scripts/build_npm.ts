@@ -12,9 +12,11 @@ const ROOT = new URL("..", import.meta.url).pathname;
 const SHEBANG = "#!/usr/bin/env node\n";
 /** Files that are copied unchanged. */
 const PAPERS = ["README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"];
+/** A global installation links it where `man` looks. */
+const MAN_PAGE = "svc.1";
 
 /** What npm packs; it adds package.json, README and LICENSE by itself. */
-const FILES = ["*.js", "dist/phone/", "plugin/", "types/", "CHANGELOG.md", "SECURITY.md"];
+const FILES = ["*.js", "dist/phone/", "plugin/", "types/", "CHANGELOG.md", "SECURITY.md", MAN_PAGE];
 const KEYWORDS = [
   ...["claude", "codex", "gemini", "opencode", "copilot", "cursor"],
   ...["coding-agent", "remote-control", "phone", "tmux", "mcp", "self-hosted", "end-to-end-encryption"],
@@ -40,6 +42,7 @@ async function packageJson(): Promise<Record<string, unknown>> {
     }),
     type: "module",
     bin: { svc: "cli.js" },
+    man: [`./${MAN_PAGE}`],
     exports: { ".": { types: "./types/mod.d.ts", default: "./mod.js" } },
     files: FILES,
     engines: { node: `>=${OLDEST_NODE}` },
@@ -91,6 +94,7 @@ export async function buildNpm(outDir: string): Promise<void> {
   await copyFolder(`${ROOT}plugin`, `${outDir}/plugin`);
   await emitDeclarations({ entry: `${ROOT}mod.ts`, root: ROOT, outDir: `${outDir}/types` });
   for (const paper of PAPERS) await Deno.copyFile(ROOT + paper, `${outDir}/${paper}`);
+  await Deno.copyFile(`${ROOT}docs/${MAN_PAGE}`, `${outDir}/${MAN_PAGE}`);
   await Deno.writeTextFile(`${outDir}/package.json`, `${JSON.stringify(await packageJson(), null, 2)}\n`);
 }
 

@@ -1,5 +1,7 @@
 /** svc as people install it: from an empty folder, with an agent from npm. */
 import assert from "node:assert/strict";
+import { nodeFromNpm } from "../../scripts/node22.ts";
+import { VERSION } from "../../src/protocol/version.ts";
 import { runAgent } from "../agents/run_agent.ts";
 import { assertTyped, untilPushes } from "../agents/phone.ts";
 import { type Launch, runSvc, startSvc } from "../helpers/program.ts";
@@ -7,16 +9,19 @@ import { run } from "../helpers/run.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
 import { makeStack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
-import { type Way, WAYS } from "./ways.ts";
+import { must, tarball, type Way, WAYS } from "./ways.ts";
 
-async function withInstalled(way: Way, act: (launch: Launch) => Promise<void>): Promise<void> {
+async function withFolder(act: (folder: string) => Promise<void>): Promise<void> {
   const folder = await Deno.makeTempDir({ prefix: "svc-installed-" });
   try {
-    await act(await way.install(folder));
+    await act(folder);
   } finally {
     await Deno.remove(folder, { recursive: true });
   }
 }
+
+const withInstalled = (way: Way, act: (launch: Launch) => Promise<void>): Promise<void> =>
+  withFolder(async (folder) => await act(await way.install(folder)));
 
 /** `svc up --demo`, and a message into its session. */
 async function demoTakesMessage(launch: Launch, process: RegExp): Promise<void> {
@@ -62,3 +67,10 @@ for (const way of WAYS) {
     });
   });
 }
+
+Deno.test("npm install --global puts svc and its manual page where the shell and man look [pkg-installed]", () =>
+  withFolder(async (folder) => {
+    await must(["npm", "install", "--global", "--prefix", folder, "--loglevel=error", await tarball()]);
+    assert.equal((await must([await nodeFromNpm(22), `${folder}/bin/svc`, "--version"])).trim(), VERSION);
+    assert.match(await Deno.readTextFile(`${folder}/share/man/man1/svc.1`), /^\.TH SVC 1/m);
+  }));

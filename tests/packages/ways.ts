@@ -44,7 +44,7 @@ async function pack(source: string): Promise<string> {
 }
 
 /** What a source without its history has; `.cache` has the Nodes that it is built with. */
-const COPIED = ["src", "scripts", "plugin", "cli.ts", "mod.ts", "deno.json", "deno.lock", "dist"];
+const COPIED = ["src", "scripts", "plugin", "docs", "cli.ts", "mod.ts", "deno.json", "deno.lock", "dist"];
 const PAPERS = ["README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"];
 const LINKED = ["node_modules", ".cache"];
 
