@@ -69,8 +69,7 @@ Deno.test("the steps of an injection stand in one file, in the specified order [
   const path = "src/listener/inject/inject.ts";
   const text = await Deno.readTextFile(CHECKOUT + path);
   const steps = [
-    "context.targets.resolve(command.session)",
-    "checkPane(attempt)",
+    "findPane(command.session, context)",
     "attempt.rateLimit.take(",
     "isShellEscape(command",
     "changesApproval(command",

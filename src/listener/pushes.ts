@@ -26,14 +26,12 @@ import type { Cards } from "./cards/cards.ts";
 import { endAgent, type EndOptions, startAgent, type StartOptions } from "./agent_life.ts";
 import { type MuteOptions, muteProject } from "./mute_project.ts";
 import type { Audit } from "../home/log_files.ts";
+import { EarlyPanes } from "./inject/find_pane.ts";
 import { inject } from "./inject/inject.ts";
 import { NOT_TAKEN, unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
-import { Era, SessionQueues, turnOf, waitingProgress } from "./waiting_pushes.ts";
+import { Era, QUEUE_FULL_WAIT_SECONDS, SessionQueues, turnOf, waitingProgress } from "./waiting_pushes.ts";
 
 export type PushJournal = Pick<Journal, "state" | "record" | "take" | "promise">;
-
-/** Retry-After when the session's queue is full. */
-export const QUEUE_FULL_WAIT_SECONDS = 60;
 
 const START = "agent.start";
 const END = "agent.end";
@@ -51,6 +49,8 @@ type Answer = Omit<Acknowledgement, "id" | "outcome" | "final" | "proof"> & { st
 /** What is done with a push. Tests replace the steps. */
 export interface PushSteps {
   unseal(push: Push): Promise<Unsealed>;
+  /** Called for an authentic message before it is journalled. Must not throw. */
+  prepare(push: Push): void;
   /** `signal`: aborted with Stopping when this listener may type nothing more. */
   inject(command: Command, signal: AbortSignal): Promise<Outcome>;
   start(push: Push): Promise<Outcome>;
@@ -81,10 +81,11 @@ export function pushSteps(
 ): PushSteps {
   const { targets, inputs, now } = injection;
   const open = (push: Push): Promise<Unsealed> => unseal(push, { ...keys, now, log });
+  const early = new EarlyPanes(injection);
   return {
-    unseal: open,
+    ...{ unseal: open, prepare: (push) => early.begin(push) },
     inject: (command, signal) =>
-      inject(command, { ...injection, pause: (ms) => injection.pause(ms, signal) }),
+      inject(command, { ...injection, pause: (ms) => injection.pause(ms, signal) }, early),
     start: (push) => startAgent(push, starting),
     end: (push) => endAgent(push, ending),
     mute: (push) => muteProject(push, muting),
@@ -275,6 +276,8 @@ export class PushIntake {
       const fault = await this.#fault(push);
       if (fault !== undefined) return refused(fault);
       const { found, seal } = push.sealed ? await this.#options.unseal(push) : { found: push };
+      // Only reading may come before the journal.
+      if (!("state" in found) && push.type === "agent.command") this.#options.prepare(found);
       if (seal === undefined) {
         if (!("state" in found)) await this.#options.journal.record(push.id, { step: "accepted" });
         return found;
@@ -314,12 +317,10 @@ export class PushIntake {
 
   #command(push: Push, turn: Turn): Command {
     return {
-      id: push.id,
-      session: push.agentSessionName ?? "",
+      ...{ id: push.id, session: push.agentSessionName ?? "" },
       body: Body.parse(push.body),
       expiresAt: this.#options.toLocalTime(push.expiresAt),
-      sendAnyway: push.data?.sendAnyway === true,
-      turn,
+      ...{ sendAnyway: push.data?.sendAnyway === true, turn },
     };
   }
 

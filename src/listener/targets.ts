@@ -13,7 +13,7 @@ import type { TmuxSession } from "../tmux/sessions.ts";
 import { readProcessFacts } from "./process_facts.ts";
 import { isAgentKind, isSessionName } from "../protocol/names.ts";
 import type { Reason } from "../protocol/receipt.ts";
-import { isReported } from "./inventory/session_entry.ts";
+import { isAlive, isReported } from "./inventory/session_entry.ts";
 
 export interface TargetsHost extends DiscoveryEnvironment {
   commands: Pick<Commands, "run" | "pipe">;
@@ -38,13 +38,17 @@ export function openTargets(
   });
 }
 
-/** At most this many sessions have a client without being used: the most recently active. Each is a process. */
-export const HELD_CLIENTS_MAX = 32;
+/** Sessions whose last target is remembered. */
+const KNOWN_MAX = 500;
 
 export class Targets {
   #host: TargetsHost;
   #pool: ControlPool;
   #discovery: TmuxDiscovery;
+  /** By session name, the least recently used first. */
+  readonly #known = new Map<string, Target>();
+  /** The sessions of the last call of `holdClients`. */
+  #lastNames: string | undefined;
 
   constructor(host: TargetsHost) {
     this.#host = host;
@@ -59,8 +63,23 @@ export class Targets {
     return this.#discovery.sessions();
   }
 
-  /** A name that no known server has causes one full search. */
+  /** Where the name led the last time, if that server has a client attached: it may lead elsewhere now. */
+  known(name: string): Target | undefined {
+    const target = this.#known.get(name);
+    return target !== undefined && this.#pool.open(target.socket) ? target : undefined;
+  }
+
   async resolve(name: string): Promise<Resolved> {
+    const resolved = await this.#resolve(name);
+    this.#known.delete(name);
+    if (resolved.kind === "found") this.#known.set(name, resolved.target);
+    const [oldest] = this.#known.keys();
+    if (this.#known.size > KNOWN_MAX && oldest !== undefined) this.#known.delete(oldest);
+    return resolved;
+  }
+
+  /** A name that no known server has causes one full search. */
+  async #resolve(name: string): Promise<Resolved> {
     const quick = resolveTarget(name, await this.#discovery.sessionsOfKnown());
     if (quick.kind === "found") return { ...quick, target: await this.#recognise(quick.target) };
     if (quick.reason !== "no_such_session") return quick;
@@ -78,17 +97,25 @@ export class Targets {
 
   /** The connection that types into the target. */
   server(target: Target): TmuxServer {
-    if (target.spawnOnly) return this.#discovery.server(target.socket);
+    if (target.spawnOnly) return this.anyServer(target.socket);
     return this.#pool.get(target.socket, target.session);
   }
 
-  /** Keeps clients attached to the agents' sessions, so that a message after a pause need not wait for one. */
+  /**
+   * Keeps a client attached to each server with sessions that the phone shows, so that a message after a pause need not
+   * wait for one. It attaches only while no session begins or ends, because tmux 3.3a can crash when both coincide, and to
+   * the oldest session, since it ends with that.
+   */
   holdClients(sessions: readonly TmuxSession[]): void {
-    const agents = sessions.filter(({ recorded, pane, destroyedWhenUnattached }) =>
-      recorded.agent !== "" && pane !== undefined && !pane.dead && !destroyedWhenUnattached
+    const names = sessions.map(({ socket, id }) => `${socket} ${id}`).sort().join("\n");
+    const attach = names === this.#lastNames;
+    this.#lastNames = names;
+    const lasting = sessions.filter((one) => isReported(one) && isAlive(one) && !one.destroyedWhenUnattached);
+    const servers = Map.groupBy(lasting, ({ socket }) => socket);
+    const oldest = [...servers.values()].flatMap((group) =>
+      group.sort((one, other) => one.created - other.created)[0] ?? []
     );
-    const newest = agents.sort((one, other) => other.activity - one.activity).slice(0, HELD_CLIENTS_MAX);
-    this.#pool.hold(newest.map(({ socket, name }) => ({ socket, session: name })));
+    this.#pool.hold(oldest.map(({ socket, name }) => ({ socket, session: name })), { attach });
   }
 
   /** A client that gets the output of the target's pane. The caller closes it. */

@@ -112,6 +112,8 @@ export function isDue(
 
 /** Messages that may wait for one session; more are refused. */
 export const QUEUE_MAX = 100;
+/** Retry-After when it is full. */
+export const QUEUE_FULL_WAIT_SECONDS = 60;
 
 /** The queue of agent starts. No session has this name. */
 const START_TURN = "agent.start of this host";

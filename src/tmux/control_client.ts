@@ -8,7 +8,7 @@ import { TmuxError, type TmuxServer } from "./server.ts";
 
 /** A client whose server does not answer within this time is closed. */
 export const REQUEST_LIMIT_MS = 10_000;
-/** A pooled client that was not used for this long is detached, unless its session is held. */
+/** A pooled client that was not used for this long is detached, unless its server is held. */
 export const CONTROL_IDLE_MS = 60_000;
 
 export interface ControlEvents {
@@ -189,10 +189,11 @@ interface PooledSession {
 }
 
 /**
- * One client per session in use, opened at the first use and detached when it was idle for CONTROL_IDLE_MS; those of held
- * sessions stay. A client is attached to the session it types into, so it ends with that session and no other.
+ * One client for each tmux server in use. It stays while the server is held, else it is attached at the first use and
+ * detached when it was idle for CONTROL_IDLE_MS. It ends with the session that it is attached to.
  */
 export class ControlPool {
+  /** By socket. */
   #entries = new Map<string, Pooled>();
   #held = new Set<string>();
   #commands: Pick<Commands, "pipe">;
@@ -203,44 +204,33 @@ export class ControlPool {
     this.#clock = clock;
   }
 
-  /** The session's client, attached now if there is none. Each request restarts its idle time. */
+  /** The server's client, attached to this session at the first request if there is none. Each request restarts its idle time. */
   get(socket: string, session: string): TmuxServer {
-    const key = keyOf({ socket, session });
-    const entry = this.#entries.get(key);
-    const alive = entry?.client.alive ? entry.client : undefined;
-    const client = alive ??
-      new ControlClient(this.#commands.pipe(controlArgv(socket, session)), { socket, clock: this.#clock });
-    this.#keep(key, client);
     return {
       socket,
       run: (...commands: TmuxCommand[]) => {
-        if (this.#entries.get(key)?.client === client) this.#keep(key, client);
+        const client = this.open(socket) ?? this.#attach({ socket, session });
+        this.#keep(client);
         return client.run(...commands);
       },
     };
   }
 
-  /** Attaches a client to each of these sessions, and keeps it there for as long as they are held. */
-  hold(sessions: readonly PooledSession[]): void {
-    this.#held = new Set(sessions.map(keyOf));
-    for (const { socket, session } of sessions) {
-      if (this.live(socket, session) === undefined) this.get(socket, session);
+  /** The clients of these servers stay. `attach`: one that has none gets one, attached to this session. */
+  hold(sessions: readonly PooledSession[], { attach }: { attach: boolean }): void {
+    this.#held = new Set(sessions.map(({ socket }) => socket));
+    for (const one of sessions) {
+      if (attach && this.open(one.socket) === undefined) this.#keep(this.#attach(one));
     }
-    for (const [key, { client, isHeld }] of this.#entries) {
-      if (isHeld !== this.#held.has(key)) this.#keep(key, client);
+    for (const { client, isHeld } of this.#entries.values()) {
+      if (isHeld !== this.#held.has(client.socket)) this.#keep(client);
     }
   }
 
-  /** The session's client, if one is attached. */
-  live(socket: string, session: string): TmuxServer | undefined {
-    const client = this.#entries.get(keyOf({ socket, session }))?.client;
-    return client?.alive ? this.get(socket, session) : undefined;
-  }
-
-  /** Any client of the server that is connected already. */
-  open(socket: string): TmuxServer | undefined {
-    const entries = [...this.#entries.values()];
-    return entries.find(({ client }) => client.socket === socket && client.alive)?.client;
+  /** The server's client, if one is attached. */
+  open(socket: string): ControlClient | undefined {
+    const client = this.#entries.get(socket)?.client;
+    return client?.alive ? client : undefined;
   }
 
   async close(): Promise<void> {
@@ -250,17 +240,19 @@ export class ControlPool {
     await Promise.all(entries.map((entry) => entry.client.close()));
   }
 
-  #keep(key: string, client: ControlClient): void {
-    this.#entries.get(key)?.stopTimer();
-    const isHeld = this.#held.has(key);
+  #attach({ socket, session }: PooledSession): ControlClient {
+    const child = this.#commands.pipe(controlArgv(socket, session));
+    return new ControlClient(child, { socket, clock: this.#clock });
+  }
+
+  #keep(client: ControlClient): void {
+    const { socket } = client;
+    this.#entries.get(socket)?.stopTimer();
+    const isHeld = this.#held.has(socket);
     const stopTimer = isHeld ? () => {} : this.#clock.after(CONTROL_IDLE_MS, () => {
-      if (this.#entries.get(key)?.client === client) this.#entries.delete(key);
+      if (this.#entries.get(socket)?.client === client) this.#entries.delete(socket);
       void client.close();
     });
-    this.#entries.set(key, { client, isHeld, stopTimer });
+    this.#entries.set(socket, { client, isHeld, stopTimer });
   }
-}
-
-function keyOf({ socket, session }: PooledSession): string {
-  return `${socket}\n${session}`;
 }

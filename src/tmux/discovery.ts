@@ -41,9 +41,9 @@ export class TmuxDiscovery {
 
   /** The sessions of the servers that answered last time. A new socket file causes a full search. */
   async sessionsOfKnown(): Promise<TmuxSession[]> {
-    const files = await socketFiles(this.#host);
-    if (files.some((file) => !this.#tried.has(file))) return await this.sessions();
-    return await this.#read([...this.#tried].flatMap(([socket, live]) => live ? [socket] : []));
+    const known = [...this.#tried].flatMap(([socket, live]) => live ? [socket] : []);
+    const [files, sessions] = await Promise.all([socketFiles(this.#host), this.#read(known)]);
+    return files.some((file) => !this.#tried.has(file)) ? await this.sessions() : sessions;
   }
 
   server(socket: string): TmuxServer {
@@ -55,9 +55,19 @@ export class TmuxDiscovery {
     return lists.flat();
   }
 
+  /** The connection may end with its session, which says nothing about the others. */
+  async #list(socket: string): Promise<TmuxSession[]> {
+    const open = this.#options.openServer(socket);
+    if (open === undefined) return await listSessions(this.server(socket));
+    return await listSessions(open).catch((error) => {
+      if (error instanceof TmuxError && error.lost) return listSessions(this.server(socket));
+      throw error;
+    });
+  }
+
   async #readOne(socket: string): Promise<TmuxSession[]> {
     try {
-      const found = await listSessions(this.#options.openServer(socket) ?? this.server(socket));
+      const found = await this.#list(socket);
       this.#tried.set(socket, found.length > 0);
       return found;
     } catch (error) {

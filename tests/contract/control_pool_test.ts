@@ -32,24 +32,27 @@ async function clientsOf(sandbox: Sandbox): Promise<string[]> {
   return printed.split("\n").filter((line) => line !== "").sort();
 }
 
-Deno.test("a held session has its control client after an idle minute, one that ended has another, and a session let go of has none a minute later [inj-client-held]", async () => {
+Deno.test("a held server has its control client after an idle minute, and another when that ended; one let go of has none a minute later [inj-client-held]", async () => {
   await using sandbox = await makeSandbox();
   for (const name of ["svc-a", "svc-b"]) await sandbox.newSession(name, ["cat"]);
   const clock = new FakeClock();
   const pool = new ControlPool(runtime.commands, clock);
-  const [a, b] = ["svc-a", "svc-b"].map((session) => ({ socket: sandbox.tmuxSocket, session }));
-  assert.ok(a && b);
-  pool.hold([a, b]);
-  await until("both clients", async () => (await clientsOf(sandbox)).join(" ") === "svc-a svc-b");
+  const { tmuxSocket: socket } = sandbox;
+  const held = [{ socket, session: "svc-a" }];
+  pool.hold(held, { attach: false });
+  assert.equal(pool.open(socket), undefined);
+  pool.hold(held, { attach: true });
   clock.advance(2 * CONTROL_IDLE_MS);
-  const held = pool.live(a.socket, a.session);
-  assert.equal(await held?.run(verbs.printPlain("still there")), "still there");
+  const first = pool.get(socket, "svc-b");
+  assert.equal(await first.run(verbs.printPlain("still there")), "still there");
+  assert.deepEqual(await clientsOf(sandbox), ["svc-a"]);
   await sandbox.tmux("detach-client", "-s", "=svc-a");
-  await until("the end of the client", () => pool.live(a.socket, a.session) === undefined);
-  pool.hold([a]);
-  await until("another client", async () => (await clientsOf(sandbox)).join(" ") === "svc-a svc-b");
+  await until("the end of the client", () => pool.open(socket) === undefined);
+  assert.equal(await first.run(verbs.printPlain("another")), "another");
+  assert.deepEqual(await clientsOf(sandbox), ["svc-b"]);
+  pool.hold([], { attach: true });
   clock.advance(CONTROL_IDLE_MS);
-  await until("the held client alone", async () => (await clientsOf(sandbox)).join(" ") === "svc-a");
+  await until("nobody attached", async () => (await clientsOf(sandbox)).length === 0);
   await pool.close();
 });
 

@@ -40,14 +40,15 @@ Deno.test("main flow: the receipt records each state with its time [rcpt-path, r
   assert.ok(queued <= delivered && delivered <= typed && typed <= submitted, JSON.stringify(receipt));
 });
 
-Deno.test("main flow: before any message the listener has a control client in the agent's session, and none in one that would end with it or that is not an agent's [inj-client-held]", async () => {
+Deno.test("main flow: before any message the listener has one control client, in the oldest session that would not end with it [inj-client-held]", async () => {
   await using stack = await makeStack();
   const { sandbox } = stack;
-  for (const name of ["svc-own", "svc-short"]) await sandbox.newSession(name, ["cat"]);
+  for (const name of ["own", "svc-short"]) await sandbox.newSession(name, ["cat"]);
   using _terminal = await attachClient(sandbox, { session: "svc-short" });
   await sandbox.tmux("set-option", "-t", "=svc-short:", "@svc_agent", "echo");
   await sandbox.tmux("set-option", "-t", "=svc-short:", "destroy-unattached", "on");
   const agent = await stack.echo();
+  await stack.echo();
   const format = "#{client_control_mode} #{client_session}";
   await until("a control client", async () => {
     const clients = (await sandbox.tmux("list-clients", "-F", format)).split("\n");

@@ -72,6 +72,7 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
     ...(options.holdEnter && {
       targets: {
         resolve: (name) => inner.targets.resolve(name),
+        known: (name) => inner.targets.known(name),
         server: (target) => {
           const { socket, run } = inner.targets.server(target);
           return {

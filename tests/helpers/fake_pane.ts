@@ -103,6 +103,7 @@ export class FakePane {
     return {
       targets: {
         resolve: () => Promise.resolve({ kind: "found", target: this.target }),
+        known: () => undefined,
         server: () => server,
       },
       inputs: this.inputs,

@@ -14,7 +14,7 @@ import type { PaneInput, PaneInputs } from "./pane_input.ts";
 import type { Policy } from "./policy.ts";
 
 export interface TypingContext {
-  targets: Pick<Targets, "resolve" | "server">;
+  targets: Pick<Targets, "resolve" | "known" | "server">;
   inputs: Pick<PaneInputs, "of">;
   policy: Policy;
   effects: TypingEffects;

@@ -319,17 +319,17 @@ export function guarded(pane: string, guard: string, commands: TmuxCommand[]): T
 }
 
 /**
- * The requests that type a text. `fill` loads a paste buffer; `type` types all of it in one tmux queue with the
- * guard, and prints GUARD_REFUSED if nothing was typed.
+ * The requests that type a text. `fill` loads a paste buffer, which `discard` removes again; `type` types all of it in one
+ * tmux queue with the guard, and prints GUARD_REFUSED if nothing was typed.
  */
 export function typingRequests(
   pane: string,
   { text, method, guard }: { text: string; method: TypingMethod; guard: string },
-): { fill: TmuxCommand[][]; type: TmuxCommand[] } {
+): { fill: TmuxCommand[][]; type: TmuxCommand[]; discard: TmuxCommand[] } {
   const leave = verbs.leaveModes(pane);
   const parts = pieces(method === "marked" ? `\u001b[200~${text}\u001b[201~` : text);
   if (method === "plain" && parts.length === 1) {
-    return { fill: [], type: [guarded(pane, guard, [leave, verbs.sendLiteral(pane, text)])] };
+    return { fill: [], type: [guarded(pane, guard, [leave, verbs.sendLiteral(pane, text)])], discard: [] };
   }
   const buffer = `svc-${crypto.randomUUID()}`;
   const paste = verbs.pasteBuffer(buffer, pane, { marks: method === "paste" });
@@ -337,5 +337,6 @@ export function typingRequests(
   return {
     fill: parts.map((part) => [verbs.appendBuffer(buffer, part)]),
     type: [verbs.ifFormat(pane, guard, { then: [leave, paste], otherwise: refuse })],
+    discard: [verbs.deleteBuffer(buffer)],
   };
 }

@@ -16,17 +16,18 @@ import {
   checkAfterKeys,
   checkPane,
   failureOutcome,
-  guardOf,
   type HoldReason,
   holdReason,
   LOCAL_USER_HOLD_MS,
   type PaneState,
   pressKey,
 } from "./pane_check.ts";
+import { type EarlyPanes, findPane } from "./find_pane.ts";
 import type { InFlight } from "./pane_input.ts";
 import { changesApproval, mayAnswerDialogs } from "./policy.ts";
 import { removeText, removeUnsent, withoutLeftBehind } from "./remove_text.ts";
-import { GUARD_REFUSED, isShellEscape, typedText, typingMethod, typingRequests } from "./guard.ts";
+import { isShellEscape, typingMethod } from "./guard.ts";
+import { fillText, typeText } from "./type_text.ts";
 
 /** How often a held message checks its pane again; a hook's report comes sooner. */
 export const HOLD_STEP_MS = 200;
@@ -52,20 +53,30 @@ type Attempt = InjectContext & PaneContext & { command: Command };
  * Types one message into its pane and confirms it. `refused`: it was not submitted. Text is never typed twice. Throws
  * Stopping if the daemon stops before anything was typed.
  */
-export async function inject(command: Command, context: InjectContext): Promise<Outcome> {
-  // 1. Name and target; from here on the pane's id is its only name.
-  const resolved = await context.targets.resolve(command.session);
-  if (resolved.kind === "refused") return refused(resolved.reason);
-  const { target } = resolved;
-  return { ...await injectInto({ ...paneContext(context, target), command }), pane: target.pane };
+export async function inject(
+  command: Command,
+  context: InjectContext,
+  early: Pick<EarlyPanes, "take"> = { take: () => Promise.resolve(undefined) },
+): Promise<Outcome> {
+  // 1. Name and target; from here on the pane's id is its only name. 2. The guard.
+  const found = await early.take(command) ?? await findPane(command.session, context);
+  if (found.kind === "refused") return refused(found.reason);
+  const { target, check, isMuted, begun } = found;
+  const attempt = { ...paneContext(context, target), command };
+  const first = check.kind === "ready" && isMuted
+    ? { kind: "refused", outcome: refused("muted") } as const
+    : check;
+  const outcome = first.kind === "refused"
+    ? first.outcome
+    : await injectInto(attempt, { first: first.pane, begun });
+  return { ...outcome, pane: target.pane };
 }
 
-async function injectInto(attempt: Attempt): Promise<Outcome> {
-  const { command, target, policy } = attempt;
-  // 2. The guard.
-  const first = await checkPane(attempt);
-  if (first.kind === "refused") return first.outcome;
-  if (await attempt.effects.isMuted(first.pane.directory)) return refused("muted");
+async function injectInto(
+  attempt: Attempt,
+  { first, begun }: { first: PaneState; begun: number },
+): Promise<Outcome> {
+  const { command, target, policy, input } = attempt;
   // 3. The rate limit.
   const waitSeconds = attempt.rateLimit.take(command.session);
   if (waitSeconds > 0) return refused("rate_limited", waitSeconds);
@@ -74,13 +85,13 @@ async function injectInto(attempt: Attempt): Promise<Outcome> {
     return refused("approval_change");
   }
   // 4. to 10. once nothing stands in the way.
-  let checked: PaneState | undefined = first.pane;
+  let checked: PaneState | undefined = first;
   for (let [held, typed]: [Held, Typed | undefined] = [{}, undefined];;) {
     try {
       if (command.turn.step === "withdrawn") return { state: "withdrawn" };
-      const step = await attempt.input.alone(({ waited }) => {
-        // The check is out of date once other inputs came first.
-        const pane = waited ? undefined : checked;
+      const step = await input.alone((others) => {
+        // The check is out of date once other inputs came after it.
+        const pane = others === begun ? checked : undefined;
         return typed === undefined ? typeWhenReady(attempt, held, pane) : submitTyped(attempt, typed);
       });
       checked = undefined;
@@ -142,12 +153,14 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
   if (inFlight === undefined) return { kind: "held", reason: reason ?? "agent_working" };
   try {
     if (!beginTyping(command.turn)) return { kind: "ended", outcome: { state: "withdrawn" } };
-    // 7. The marker, and the journal. The agent's hook runs right after Enter. 8. The text.
+    // 7. The marker, and the journal. The agent's hook runs right after Enter. 8. The text. A paste buffer is filled
+    // meanwhile: until it is pasted, which follows the journal, nothing is in the pane.
     const marking = attempt.effects.writeMarker(pane.directory, command.body);
+    const text = fillText(attempt, pane);
     const typing = await Promise.all([marking, attempt.record(command.id, "typing")])
-      .then(async () => await typeText(attempt, pane))
+      .then(async () => await typeText(attempt, text))
       .catch(async (error) => {
-        await (await marking).withdraw();
+        await Promise.all([text.discard(), marking.then((marker) => marker.withdraw())]);
         throw error;
       });
     const marker = await marking;
@@ -160,28 +173,6 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
     return typing === "refused" ? { kind: "held", reason: before } : { kind: "ended", outcome: typing };
   } finally {
     inFlight.end();
-  }
-}
-
-/** `refused`: tmux found the guard false at the moment of typing. The journal already says "typing". */
-async function typeText(attempt: Attempt, pane: PaneState): Promise<"typed" | "refused" | Outcome> {
-  const { command, target, server, input } = attempt;
-  const { typing } = target.profile;
-  const requests = typingRequests(target.pane, {
-    text: typedText(command.body, typing),
-    method: typingMethod(command.body, { typing, shellBelow: pane.process.shellBelow }),
-    guard: guardOf(attempt, pane),
-  });
-  try {
-    for (const request of requests.fill) await server.run(...request);
-    const answer = await server.run(...requests.type);
-    const isTyped = !answer.includes(GUARD_REFUSED);
-    if (isTyped) input.forgetKeys();
-    await attempt.record(command.id, isTyped ? "typed" : "accepted");
-    return isTyped ? "typed" : "refused";
-  } catch (error) {
-    if (!(error instanceof TmuxError)) throw error;
-    return error.lost ? { state: "unknown" } : failureOutcome(error);
   }
 }
 

@@ -156,12 +156,18 @@ export async function observe(
   const row = fieldsFormat("row", {
     row: search ? dialogRowFormat(target.profile.dialog) : String(NOT_SEARCHED),
   });
-  const output = await server.run(
-    verbs.print(target.pane, fieldsFormat("facts", FIELDS)),
-    verbs.print(target.pane, row),
-    verbs.listClients(fieldsFormat("client", CLIENT_FIELDS)),
-    verbs.ifFormat(target.pane, READABLE_FORMAT, { then: [verbs.captureScreen(target.pane)] }),
-  );
+  const read = (): Promise<string> =>
+    server.run(
+      verbs.print(target.pane, fieldsFormat("facts", FIELDS)),
+      verbs.print(target.pane, row),
+      verbs.listClients(fieldsFormat("client", CLIENT_FIELDS)),
+      verbs.ifFormat(target.pane, READABLE_FORMAT, { then: [verbs.captureScreen(target.pane)] }),
+    );
+  // The connection may have ended with another session.
+  const output = await read().catch((error) => {
+    if (error instanceof TmuxError && error.lost) return read();
+    throw error;
+  });
   return parseObservation(output, target);
 }
 

@@ -189,6 +189,7 @@ export class PaneInput {
   readonly #now: () => number;
   /** Inputs being typed or waiting their turn. */
   readonly #inputs = new Mutex();
+  #begun = 0;
   #enterAt = 0;
   #messageAt = 0;
   #hasWorkedSinceEnter = true;
@@ -199,10 +200,18 @@ export class PaneInput {
     this.#now = now;
   }
 
-  /** Runs one input at a time; `waited` if another one came before it. */
-  async alone<T>(work: (turn: { waited: boolean }) => Promise<T>): Promise<T> {
-    const waited = this.#inputs.size > 0;
-    return await this.#inputs.run(() => work({ waited }));
+  /** How many inputs have begun so far. A screen that was read before the newest one need not show its effect. */
+  get begun(): number {
+    return this.#begun;
+  }
+
+  get isTyping(): boolean {
+    return this.#inputs.size > 0;
+  }
+
+  /** Runs one input at a time, with how many have begun before it. */
+  async alone<T>(work: (others: number) => Promise<T>): Promise<T> {
+    return await this.#inputs.run(() => work(this.#begun++));
   }
 
   /** This agent's hooks hold its dialogs back. `created`: epoch seconds of the session. */

@@ -57,6 +57,7 @@ export function makeBench(
       promise: (id) => promised.push(id) > 0,
     },
     queues,
+    prepare: () => {},
     inject: (command, signal) => {
       injected.push(command);
       return inject(command, signal);

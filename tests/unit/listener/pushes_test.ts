@@ -1,7 +1,7 @@
 /** A push is injected at most once, through repeats and crashes. */
 import assert from "node:assert/strict";
 import { type Outcome, Stopping } from "../../../src/listener/inject/context.ts";
-import { QUEUE_FULL_WAIT_SECONDS } from "../../../src/listener/pushes.ts";
+import { QUEUE_FULL_WAIT_SECONDS } from "../../../src/listener/waiting_pushes.ts";
 import { QUEUE_MAX, SessionQueues } from "../../../src/listener/waiting_pushes.ts";
 import { ID, makeBench, outcomes, push, sealed } from "./push_bench.ts";
 

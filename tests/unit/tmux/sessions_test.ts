@@ -9,13 +9,36 @@ interface PaneSpec {
   pane: string;
   active?: string;
   path?: string;
+  /** destroy-unattached and exit-unattached. */
+  unattached?: [string, string];
 }
 
 function paneLine(
-  { session = "svc-a", recordedPane = "", recordedPid = "", pane, active = "0", path = "/p" }: PaneSpec,
+  {
+    session = "svc-a",
+    recordedPane = "",
+    recordedPid = "",
+    pane,
+    active = "0",
+    path = "/p",
+    unattached = ["0", "0"],
+  }: PaneSpec,
 ): string {
   const fields = [
-    ...[session, "$1", "100", "200", "0", "cc", "a", recordedPane, recordedPid, "123.ab", "/p", "/p/root"],
+    ...[
+      session,
+      "$1",
+      "100",
+      "200",
+      ...unattached,
+      "cc",
+      "a",
+      recordedPane,
+      recordedPid,
+      "123.ab",
+      "/p",
+      "/p/root",
+    ],
     ...[pane, "42", "0", active, "claude", "80", "24", "title", path],
   ];
   return ["pane", ...fields].join("\t");
@@ -45,6 +68,15 @@ Deno.test("sessions: control-mode clients do not count as attached [wr-control-c
   const pane = paneLine({ pane: "%1", active: "1" });
   assert.equal(parseSessions("/s", `${pane}\nclient\t1\tsvc-a`)[0]?.attached, false);
   assert.equal(parseSessions("/s", `${pane}\nclient\t1\tsvc-a\nclient\t0\tsvc-a`)[0]?.attached, true);
+});
+
+Deno.test("sessions: one that ends when a client detaches is known by either option, in words too [inj-client-held]", () => {
+  const isDestroyed = (unattached: [string, string]): boolean | undefined =>
+    parseSessions("/s", paneLine({ pane: "%1", active: "1", unattached }))[0]?.destroyedWhenUnattached;
+  for (const options of [["1", "0"], ["0", "1"], ["on", "0"], ["keep-last", "0"]] as const) {
+    assert.equal(isDestroyed([...options]), true, options.join());
+  }
+  for (const options of [["0", "0"], ["off", "0"]] as const) assert.equal(isDestroyed([...options]), false);
 });
 
 Deno.test("sessions: a path with a tab stays one field", () => {

@@ -22,6 +22,7 @@ const noServer = { socket: target.socket, run: () => Promise.resolve("") };
 
 const targets = {
   resolve: () => Promise.resolve({ kind: "found" as const, target }),
+  known: () => undefined,
   server: () => noServer,
 };
 const notTyped = (): never => {

@@ -1,0 +1,88 @@
+/** Finds the pane of a message and checks it. It only reads, so it may begin before the message's turn. */
+import type { Push } from "../../protocol/push.ts";
+import type { Reason } from "../../protocol/receipt.ts";
+import type { Target } from "../targets.ts";
+import { type Command, paneContext, type TypingContext } from "./context.ts";
+import { checkPane, type PaneCheck } from "./pane_check.ts";
+
+/** A check that is older than this is repeated, in milliseconds: the disk may have stalled meanwhile. */
+export const EARLY_MAX_MS = 50;
+/** Sessions whose next message may have its pane checked early. */
+const EARLY_SESSIONS_MAX = 500;
+
+export type FoundPane = CheckedPane | { kind: "refused"; reason: Reason };
+
+interface CheckedPane extends EarlyCheck {
+  kind: "found";
+  target: Target;
+}
+
+interface EarlyCheck {
+  check: PaneCheck;
+  isMuted: boolean;
+  /** Inputs into the pane that had begun before the check: after another one it is out of date. */
+  begun: number;
+  /** When the check began, epoch milliseconds. */
+  at: number;
+}
+
+/**
+ * Resolves the session's name while the pane that it had the last time is checked. That check counts only if the name
+ * still leads to the same pane of the same process; else the right pane is checked now.
+ */
+export async function findPane(session: string, context: TypingContext): Promise<FoundPane> {
+  const known = context.targets.known(session);
+  const early = known && check(known, context);
+  early?.catch(() => {});
+  const resolved = await context.targets.resolve(session);
+  if (resolved.kind === "refused") return resolved;
+  const { target } = resolved;
+  const isKnown = known !== undefined && isSame(known, target);
+  return { kind: "found", target, ...await (isKnown && early || check(target, context)) };
+}
+
+async function check(target: Target, context: TypingContext): Promise<EarlyCheck> {
+  const pane = paneContext(context, target);
+  const [{ begun }, at] = [pane.input, context.now()];
+  const found = await checkPane(pane);
+  const isMuted = found.kind === "ready" && await context.effects.isMuted(found.pane.directory);
+  return { check: found, isMuted, begun, at };
+}
+
+function isSame(one: Target, other: Target): boolean {
+  const keys = Object.keys({ ...one, ...other }) as (keyof Target)[];
+  return keys.every((key) => one[key] === other[key]);
+}
+
+/** The checks that begin while the journal records that their message was accepted. */
+export class EarlyPanes {
+  readonly #context: TypingContext;
+  /** By session, the least recently begun first. */
+  readonly #panes = new Map<string, { id: string; found: Promise<FoundPane | undefined> }>();
+
+  constructor(context: TypingContext) {
+    this.#context = context;
+  }
+
+  /** Does nothing for a session that no message has reached yet, or that something is being typed into. */
+  begin({ id, agentSessionName: session = "" }: Push): void {
+    const { targets, inputs } = this.#context;
+    const known = targets.known(session);
+    if (known === undefined || inputs.of(known).isTyping) return;
+    this.#panes.delete(session);
+    this.#panes.set(session, { id, found: findPane(session, this.#context).catch(() => undefined) });
+    const [oldest] = this.#panes.keys();
+    if (this.#panes.size > EARLY_SESSIONS_MAX && oldest !== undefined) this.#panes.delete(oldest);
+  }
+
+  /** What was found for this message, unless that was too long ago. */
+  async take({ id, session }: Command): Promise<FoundPane | undefined> {
+    const pane = this.#panes.get(session);
+    if (pane?.id !== id) return undefined;
+    this.#panes.delete(session);
+    const found = await pane.found;
+    if (found?.kind !== "found") return undefined;
+    const age = this.#context.now() - found.at;
+    return age >= 0 && age <= EARLY_MAX_MS ? found : undefined;
+  }
+}

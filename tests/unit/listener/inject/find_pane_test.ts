@@ -1,0 +1,94 @@
+/** A pane that is checked before its message's turn: what that check may be used for. */
+import assert from "node:assert/strict";
+import type { Command, InjectContext } from "../../../../src/listener/inject/context.ts";
+import { EARLY_MAX_MS, EarlyPanes, findPane } from "../../../../src/listener/inject/find_pane.ts";
+import { inject } from "../../../../src/listener/inject/inject.ts";
+import type { Target } from "../../../../src/listener/targets.ts";
+import { observe } from "../../../../src/listener/inject/pane_check.ts";
+import { TmuxError } from "../../../../src/tmux/server.ts";
+import { FakePane } from "../../../helpers/fake_pane.ts";
+import { until } from "../../../helpers/until.ts";
+
+const ID = "00000000-0000-4000-8000-000000000001";
+const push = {
+  ...{ id: ID, type: "agent.command", agentSessionName: "svc-p", body: "hello" },
+  ...{ from: "dev_phone_1", createdAt: 1, expiresAt: 2 },
+};
+
+function stage(known: (target: Target) => Target = (target) => target) {
+  const pane = new FakePane();
+  pane.draw("");
+  pane.onKey = (key) => key === "Enter" && pane.draw("");
+  const context: InjectContext = pane.injection();
+  let [resolved, checked] = [0, 0];
+  const effects: InjectContext["effects"] = {
+    ...context.effects,
+    isMuted: (directory) => {
+      checked += 1;
+      return context.effects.isMuted(directory);
+    },
+  };
+  const targets: InjectContext["targets"] = {
+    ...context.targets,
+    known: () => known(pane.target),
+    resolve: (name) => {
+      resolved += 1;
+      return context.targets.resolve(name);
+    },
+  };
+  const all = { ...context, targets, effects };
+  const early = new EarlyPanes(all);
+  const command: Command = {
+    ...{ id: ID, session: "svc-p", body: "hello", sendAnyway: false },
+    ...{ expiresAt: pane.clock.now() + 3_600_000, turn: { step: "waiting" } },
+  };
+  const send = () => inject({ ...command, turn: { step: "waiting" } }, all, early);
+  return { pane, context: all, early, send, resolutions: () => resolved, checks: () => checked };
+}
+
+Deno.test("inject: a check that began with the journal is used once, for its own message [inj-early]", async () => {
+  const { early, send, resolutions } = stage();
+  early.begin(push);
+  assert.equal((await send()).state, "submitted");
+  assert.equal(resolutions(), 1);
+  assert.equal((await send()).state, "submitted");
+  assert.equal(resolutions(), 2);
+  early.begin({ ...push, id: "00000000-0000-4000-8000-000000000002" });
+  assert.equal((await send()).state, "submitted");
+  assert.equal(resolutions(), 4, "another message's check");
+});
+
+for (
+  const [what, happens] of [
+    ["another input came after it", ({ input }: FakePane) => input.alone(() => Promise.resolve())],
+    ["it is old", ({ clock }: FakePane) => Promise.resolve(clock.advance(EARLY_MAX_MS + 1))],
+  ] as const
+) {
+  Deno.test(`inject: a check that began with the journal is repeated when ${what} [inj-early]`, async () => {
+    const { pane, early, send, checks } = stage();
+    early.begin(push);
+    await until("the check", () => checks() === 1);
+    await happens(pane);
+    pane.draw(undefined, { focus: "dialog" });
+    pane.onPause = () => pane.draw("");
+    assert.equal((await send()).state, "submitted");
+    assert.ok(pane.events.includes("reported held dialog_open"), pane.events.join());
+  });
+}
+
+Deno.test("inject: a check of the pane that the name led to the last time is not used when it leads elsewhere [inj-early]", async () => {
+  const { context, pane, checks } = stage((target) => ({ ...target, pane: "%9", panePid: 999 }));
+  const found = await findPane("svc-p", context);
+  assert.ok(found.kind === "found" && found.check.kind === "ready");
+  assert.deepEqual([found.target, checks()], [pane.target, 2]);
+});
+
+Deno.test("inject: a look that was lost because another session ended is repeated [inj-client-held]", async () => {
+  const { pane, context } = stage();
+  const server = context.targets.server(pane.target);
+  let asked = 0;
+  const run: typeof server.run = (...commands) =>
+    ++asked === 1 ? Promise.reject(new TmuxError("tmux ended", { lost: true })) : server.run(...commands);
+  const { reading } = await observe({ ...server, run }, pane.target);
+  assert.deepEqual([reading.draft, asked], ["", 2]);
+});
