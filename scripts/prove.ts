@@ -1,5 +1,6 @@
 /** `deno task prove <capability>`: runs the proof of each claim of a capability, and prints a line with a figure for it; exits 1 when one fails. */
 import { CLAIMS } from "./prove/claims.ts";
+import { type FaultRow, faultsTable, rowsIn } from "./prove/faults_table.ts";
 import { runClaim } from "./prove/run_claim.ts";
 import { say, write } from "./say.ts";
 import { failureText } from "./steps.ts";
@@ -14,12 +15,15 @@ async function main(): Promise<number> {
     return 2;
   }
   let shown = 0;
+  const rows: FaultRow[] = [];
   for (const claim of claims) {
     const { isShown, line, output } = await runClaim(claim, root);
     say(line);
+    rows.push(...rowsIn(output));
     if (isShown) shown++;
     else write(failureText(output));
   }
+  for (const line of faultsTable(rows)) say(line);
   say(`${shown} of ${claims.length} claims shown`);
   return shown === claims.length ? 0 : 1;
 }

@@ -1,6 +1,7 @@
 /** The gate's own decisions: what it counts, when it fails, what it asks of the machine. */
 
 import assert from "node:assert/strict";
+import { faultsTable, rowsIn } from "../scripts/prove/faults_table.ts";
 import { toolHint } from "../scripts/machine.ts";
 import { isSupported } from "../scripts/node22.ts";
 import { countStarts, type Reach, reachOf, suiteTable } from "../scripts/node_suites.ts";
@@ -198,4 +199,14 @@ Deno.test("a test file on Node either starts the package, runs on both by itself
   assert.ok(why.kind === "deno" && why.why !== undefined);
   const row = { suite: "e2e", passed: 3, failed: 0, reaches: [reach("tests/e2e/a_test.ts"), why] };
   assert.match(suiteTable([row], "Node 22").at(-1) ?? "", /^e2e +3 +0 +2 +1 +0 +1 +2$/);
+});
+
+Deno.test("the rows of faults that tests print become one table with their sums", () => {
+  const counts = { injected: 2, submitted: 8, refused: 1, unknown: 1, lost: 0, doubled: 0, outOfOrder: 0 };
+  const row = { fault: "relay killed", sent: 10, ...counts, shell: 0, approved: 0 };
+  const output = `other\nfault row: ${JSON.stringify(row)}\nfault row: ${JSON.stringify(row)}\n`;
+  const [head = "", , , all = ""] = faultsTable(rowsIn(output));
+  assert.match(head, /^fault +injected +sent +submitted +refused +unknown +lost +doubled +out of order/);
+  assert.match(all, /^all +4 +20 +16 +2 +2 +0 +0 +0 +0 +0$/);
+  assert.deepEqual(faultsTable([]), []);
 });

@@ -1,6 +1,7 @@
 /** The claims of each capability, as data, with the tests that prove them. */
 import { CARDS } from "./claims_cards.ts";
 import { CLOSED } from "./claims_closed.ts";
+import { FAULTS } from "./claims_faults.ts";
 import { HOUSE } from "./claims_house.ts";
 import { KEYS } from "./claims_keys.ts";
 import { KEYS_HOST } from "./claims_keys_host.ts";
@@ -14,6 +15,8 @@ export interface Claim {
   /** The test files, and the filter for test names. */
   tests?: { files: string[]; filter?: string };
   task?: string;
+  /** Added to the environment of the tests. */
+  env?: Readonly<Record<string, string>>;
   /** Lines of the output that are counted, by the name under which their number is printed. */
   count?: Record<string, RegExp>;
   /** Parts of the output to print, each in the form of `as`, where `$1` is the first group. */
@@ -241,4 +244,5 @@ export const CLAIMS: Readonly<Record<string, Claim[]>> = {
   cards: [...CARDS],
   packages: [...PACKAGES],
   scale: SCALE,
+  faults: FAULTS,
 };

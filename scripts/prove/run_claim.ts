@@ -31,7 +31,8 @@ function figure({ count, quote }: Claim, { passed, output }: Outcome): string {
 
 /** A claim without any test that ran is not proven. */
 export async function runClaim(claim: Claim, root: string): Promise<Shown> {
-  const outcome = await runStep({ name: claim.text, args: argsOf(claim) }, root);
+  const { text: name, env = {} } = claim;
+  const outcome = await runStep({ name, args: argsOf(claim), env }, root);
   const isShown = outcome.isOk && (claim.task !== undefined || outcome.passed > 0);
   const mark = isShown ? "✓" : "✗";
   const line = `${mark} ${claim.text}: ${figure(claim, outcome)}, ${outcome.seconds.toFixed(1)} s`;

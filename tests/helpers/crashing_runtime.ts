@@ -60,8 +60,8 @@ export const runtime: Runtime = {
   commands: { ...real.commands, pipe },
 };
 
-/** An import map like the checkout's, with this runtime in place of the real one. */
-export async function crashingImportMap(checkout: string): Promise<string> {
+/** An import map like the checkout's, with this runtime, or another module's, in place of the real one. */
+export async function crashingImportMap(checkout: string, module: string = import.meta.url): Promise<string> {
   const { imports }: { imports: Record<string, string> } = JSON.parse(
     await Deno.readTextFile(`${checkout}deno.json`),
   );
@@ -72,8 +72,8 @@ export async function crashingImportMap(checkout: string): Promise<string> {
     imports: {
       ...imports,
       ...Object.fromEntries(folders),
-      "#runtime": import.meta.url,
-      "#runtime-lean": import.meta.url,
+      "#runtime": module,
+      "#runtime-lean": module,
     },
   });
 }

@@ -1,10 +1,10 @@
 /** The whole product on one machine: relay, listener and echo agents as real processes, and a client of the HTTP API. */
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
-import type { TranscriptEntry } from "../../src/echo/program.ts";
+import type { EchoControl, TranscriptEntry } from "../../src/echo/program.ts";
 import { listenerDeviceId } from "../../src/protocol/names.ts";
 import type { PushRecord, PushRequestInput } from "../../src/protocol/push.ts";
-import { promptsIn, readTranscript } from "./agents_echo.ts";
+import { controlEcho, promptsIn, readTranscript } from "./agents_echo.ts";
 import { startNatsCluster } from "./nats_server.ts";
 import { newKey } from "./new_key.ts";
 import { FROM_CHECKOUT, type Launch, runSvc, type Started, startSvc, SVC } from "./program.ts";
@@ -25,15 +25,22 @@ export interface Stack extends AsyncDisposable {
   deviceId: string;
   launch: Launch;
   svc(...args: string[]): Promise<Ran>;
-  /** Starts an echo agent; resolves with its session once it takes input. */
-  echo(): Promise<EchoSession>;
+  /** Starts an echo agent, in the project of this name; resolves with its session once it takes input. */
+  echo(project?: string): Promise<EchoSession>;
   /** Sends as a phone does; resolves with the final receipt. */
   send(session: string, body: string, more?: Partial<PushRequestInput>): Promise<PushRecord>;
-  startRelay(): Promise<void>;
-  startListener(): Promise<void>;
+  startRelay(options?: StartOptions): Promise<void>;
+  startListener(options?: StartOptions): Promise<void>;
   restartListener(): Promise<void>;
   /** The link of `svc pair --json`. */
   pairLink(): Promise<string>;
+}
+
+/** How a relay or listener is started; as the stack was made without it. */
+export interface StartOptions {
+  launch?: Launch;
+  /** Added to its environment. */
+  env?: Record<string, string>;
 }
 
 export interface EchoSession {
@@ -46,6 +53,8 @@ export interface EchoSession {
   /** Every entry of its transcript. */
   entries(): Promise<TranscriptEntry[]>;
   screen(): Promise<string>;
+  /** Opens or denies a dialog, or works, as somebody at the computer could make it do. */
+  control(request: EchoControl): Promise<void>;
 }
 
 export interface StackOptions {
@@ -86,15 +95,18 @@ export async function makeStack(options: StackOptions = {}): Promise<Stack> {
 
 async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack> {
   const { hostname, launch = hostname === undefined ? SVC : NAMED_HOST, listener = true } = options;
-  const run = { launch, ...(hostname === undefined ? {} : { env: namedHost(hostname) }) };
+  const run: StartOptions = {
+    launch,
+    ...(hostname === undefined ? {} : { env: namedHost(hostname) }),
+  };
   const data = `${sandbox.svcHome}/server`;
   const nats = options.joins === undefined && ON_NATS ? await startNatsCluster(`${sandbox.root}/nats`) : [];
   const onNats = nats.length === 0 ? [] : ["--nats", nats.map(({ url }) => url).join(",")];
-  const serve = (listen: string): Started =>
+  const serve = (listen: string, started: StartOptions = {}): Started =>
     startSvc(
       sandbox,
       ["server", "--listen", listen, "--data", data, ...onNats, ...options.server ?? []],
-      run,
+      startedAs(run, started),
     );
   const { relay, url, wsUrl, apiKey } = options.joins ?? await ownRelay({ serve, data });
   // The listener is connected to another node than the clients of the test.
@@ -117,18 +129,18 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
     deviceId: await listenerDeviceId(hostname ?? Deno.hostname()),
     launch,
     svc: (...args) => runSvc(sandbox, args, run),
-    echo: () => startEcho(stack),
+    echo: (project) => startEcho(stack, project),
     async send(session, body, more = {}): Promise<PushRecord> {
       const push = { type: "agent.command", agentSessionName: session, body, ...more };
       const { id } = await api.sendPush(push);
       return await waitForReceipt(api, id, { timeoutMs: SAFETY_LIMIT_MS, pollMs: 50 });
     },
-    async startRelay(): Promise<void> {
-      stack.relay = serve(host);
+    async startRelay(options): Promise<void> {
+      stack.relay = serve(host, options);
       await stack.relay.line(RELAY_READY);
     },
-    async startListener(): Promise<void> {
-      stack.listener = startSvc(sandbox, ["listener"], run);
+    async startListener(options = {}): Promise<void> {
+      stack.listener = startSvc(sandbox, ["listener"], startedAs(run, options));
       await stack.listener.line(/connected to/);
     },
     async restartListener(): Promise<void> {
@@ -148,6 +160,10 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
   };
   if (listener) await stack.startListener();
   return stack;
+}
+
+function startedAs(run: StartOptions, { launch, env }: StartOptions): StartOptions {
+  return { ...run, ...(launch ? { launch } : {}), ...(env ? { env: { ...run.env, ...env } } : {}) };
 }
 
 /** The line of `svc server` that scripts wait for. */
@@ -181,15 +197,22 @@ async function quietPrompts(read: () => Promise<string[]>, atLeast: number): Pro
 
 let echoes = 0;
 
-async function startEcho(stack: Stack): Promise<EchoSession> {
-  const { sandbox } = stack;
+async function startEcho({ sandbox, launch }: Stack, project: string | undefined): Promise<EchoSession> {
+  const cwd = project === undefined ? sandbox.project : `${sandbox.root}/${project}`;
+  await Deno.mkdir(cwd, { recursive: true });
   const transcript = `${sandbox.root}/transcript-${++echoes}.jsonl`;
-  const { code, stdout, stderr } = await stack.svc("--detach", "echo", "--transcript", transcript);
+  const control = `${sandbox.root}/echo-${echoes}.sock`;
+  const files = ["--transcript", transcript, "--control", control];
+  const { code, stdout, stderr } = await runSvc(sandbox, ["--detach", "echo", ...files], { launch, cwd });
   if (code !== 0) throw new Error(`svc --detach echo failed: ${stderr}`);
   const name = stdout.trim();
   const screen = (): Promise<string> => sandbox.screen(name);
   await until("the echo agent's input line", async () => /^❯/mu.test(await screen()));
   const entries = (): Promise<TranscriptEntry[]> => readTranscript(transcript);
   const read = async (): Promise<string[]> => promptsIn(await entries());
-  return { name, prompts: (atLeast = 0) => quietPrompts(read, atLeast), entries, screen };
+  return {
+    ...{ name, entries, screen },
+    prompts: (atLeast = 0) => quietPrompts(read, atLeast),
+    control: (request) => controlEcho(control, request),
+  };
 }

@@ -34,6 +34,7 @@ const FAULTS = rows("docs/specification.md, Faults", {
   "fault-disk": faults("A full disk."),
   "fault-clock": faults("A clock set back."),
   "fault-wrappers": faults("Twenty wrappers at once under load."),
+  "fault-slow": faults("No listener is replaced because its control socket answers after 5 s."),
   "fault-upgrade": faults("The listener upgraded under load."),
   "fault-nodes": scale("A NATS node and a relay node killed in turn."),
 });

@@ -1,0 +1,22 @@
+/** Claims about faults: real processes are killed, stopped, cut off and starved while messages are sent to many sessions. */
+import type { Claim } from "./claims.ts";
+
+/** The gate runs the same tests with few messages. */
+const LONG = { SVC_FAULTS: "long" };
+
+const row = (text: string, file: string): Claim => ({
+  text,
+  tests: { files: [`tests/e2e/faults_${file}_test.ts`] },
+  env: LONG,
+  count: { rows: /^fault row: /gm },
+});
+
+export const FAULTS: Claim[] = [
+  row(
+    "kill -9 of the listener at every step, its upgrade, a slow control socket, twenty wrappers",
+    "listener",
+  ),
+  row("kill -9 of the relay at every step, and its restart, under load", "relay"),
+  row("a proxy cuts, stalls, half-closes, delays and replays", "link"),
+  row("tmux killed, sessions renamed and killed, agents that exit above a shell, under a queue", "tmux"),
+];

@@ -1,0 +1,73 @@
+/** The table of faults: each test prints its rows, and `deno task prove faults` puts them together below its claims. */
+import { say } from "../say.ts";
+
+/** What became of the messages that were sent under one fault. */
+export interface FaultRow {
+  fault: string;
+  /** How often the fault was injected. */
+  injected: number;
+  /** Messages that the relay accepted. */
+  sent: number;
+  submitted: number;
+  /** With a reason, or expired. */
+  refused: number;
+  unknown: number;
+  /** No receipt, or a receipt that says submitted and nothing at the agent. */
+  lost: number;
+  /** More than once at the agent, or at the agent although the receipt says refused. */
+  doubled: number;
+  outOfOrder: number;
+  /** A shell ran it. */
+  shell: number;
+  /** It answered an agent's dialog. */
+  approved: number;
+}
+
+const COLUMNS = {
+  fault: "fault",
+  injected: "injected",
+  sent: "sent",
+  submitted: "submitted",
+  refused: "refused",
+  unknown: "unknown",
+  lost: "lost",
+  doubled: "doubled",
+  outOfOrder: "out of order",
+  shell: "reached a shell",
+  approved: "approved a dialog",
+} as const satisfies Record<keyof FaultRow, string>;
+
+type Count = Exclude<keyof FaultRow, "fault">;
+
+const COUNTS = Object.keys(COLUMNS).filter((name): name is Count => name !== "fault");
+const MARK = "fault row: ";
+
+export function sayRow(row: FaultRow): void {
+  say(MARK + JSON.stringify(row));
+}
+
+/** The rows that tests printed. */
+export function rowsIn(output: string): FaultRow[] {
+  const lines = output.split("\n").filter((line) => line.startsWith(MARK));
+  return lines.map((line) => JSON.parse(line.slice(MARK.length)));
+}
+
+/** The lines of the table, with a last row for the sums; none without rows. */
+export function faultsTable(rows: readonly FaultRow[]): string[] {
+  if (rows.length === 0) return [];
+  const zero = Object.fromEntries(COUNTS.map((name) => [name, 0])) as Record<Count, number>;
+  const total: FaultRow = { fault: "all", ...zero };
+  for (const row of rows) for (const name of COUNTS) total[name] += row[name];
+  const cells = [Object.values(COLUMNS), ...[...rows, total].map(cellsOf)];
+  const widths = Object.keys(COLUMNS).map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
+  return cells.map((row) => row.map((cell, at) => padded(cell, widths[at] ?? 0, at)).join("  "));
+}
+
+function cellsOf(row: FaultRow): string[] {
+  return [row.fault, ...COUNTS.map((name) => String(row[name]))];
+}
+
+/** Text on the left, numbers on the right. */
+function padded(cell: string, width: number, column: number): string {
+  return column === 0 ? cell.padEnd(width) : cell.padStart(width);
+}

@@ -1,0 +1,117 @@
+/** tmux is killed, sessions are renamed or killed, and agents exit, while messages wait for them. */
+import { FaultStage } from "../helpers/fault_stage.ts";
+import type { Message } from "../helpers/fault_load.ts";
+import { controlEcho, promptsIn, readTranscript } from "../helpers/agents_echo.ts";
+import { FROM_CHECKOUT } from "../helpers/program.ts";
+import { run } from "../helpers/run.ts";
+import { until } from "../helpers/until.ts";
+
+Deno.test("faults: tmux killed and started, sessions renamed and killed, under a queue [fault-tmux, fault-session, fault-count]", async (t) => {
+  await using stage = await FaultStage.make();
+  const { sandbox } = stage.stack;
+  const mayBeUnknown = ({ id }: Message): boolean => stage.begun.has(id);
+  /** What was being typed at that moment may end as unknown. */
+  const kill = async (act: () => Promise<unknown>): Promise<void> => {
+    await stage.noteBegun();
+    await act();
+    await stage.noteBegun();
+  };
+  await t.step("session renamed", async () => {
+    await stage.row({
+      fault: "session renamed",
+      mayBeUnknown,
+      inject: (load) =>
+        stage.during(load, async (n) => {
+          const name = stage.names[n % stage.names.length] ?? "";
+          await kill(() => sandbox.tmux("rename-session", "-t", `=${name}`, "elsewhere"));
+          await load.progress(1, { orAfterMs: 1_000 });
+          await sandbox.tmux("rename-session", "-t", "=elsewhere", name);
+        }),
+    });
+  });
+  await t.step("session killed", async () => {
+    await stage.row({
+      fault: "session killed",
+      mayBeUnknown,
+      inject: (load) =>
+        stage.during(load, async (n) => {
+          const name = stage.names[n % stage.names.length] ?? "";
+          await kill(() => sandbox.tmux("kill-session", "-t", `=${name}`));
+          await load.progress(1, { orAfterMs: 1_000 });
+          await stage.startAgents([name.replace("svc-", "")]);
+        }),
+    });
+  });
+  await t.step("tmux server killed", async () => {
+    await stage.row({
+      fault: "tmux server killed",
+      mayBeUnknown,
+      inject: (load) =>
+        stage.during(load, async () => {
+          const pid = Number(await sandbox.tmux("display-message", "-p", "#{pid}"));
+          await kill(() => Promise.resolve(Deno.kill(pid, "SIGKILL")));
+          await load.progress(1, { orAfterMs: 1_000 });
+          await stage.startAgents(stage.names.map((name) => name.replace("svc-", "")));
+        }),
+    });
+  });
+});
+
+const BASH = ["env", "PS1=ready> ", "bash", "--norc", "--noprofile", "-i"];
+
+const EXITS: Record<string, (stage: FaultStage, name: string) => Promise<void>> = {
+  "agent leaves": async ({ stack }, name) => {
+    await stack.sandbox.tmux("send-keys", "-t", `=${name}:`, "C-c");
+    await stack.sandbox.tmux("send-keys", "-t", `=${name}:`, "C-c");
+  },
+  "agent killed": async ({ stack }, name) => {
+    const shell = await stack.sandbox.tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_pid}");
+    const { stdout } = await run(["ps", "-o", "pid=", "--ppid", shell.trim()]);
+    for (const pid of stdout.trim().split(/\s+/).map(Number)) if (pid > 1) Deno.kill(pid, "SIGKILL");
+  },
+};
+
+Deno.test("faults: an agent that exits under a queue leaves nothing to the shell below it [fault-agent-exit, fault-count]", async (t) => {
+  await using stage = await FaultStage.make({ sessions: 0 });
+  for (const name of ["svc-a", "svc-b"]) {
+    await stage.stack.sandbox.newSession(name, BASH);
+    await startInShell(stage, name);
+  }
+  for (const [fault, exit] of Object.entries(EXITS)) {
+    await t.step(fault, async () => {
+      await stage.row({
+        fault,
+        mayBeUnknown: ({ id }) => stage.begun.has(id),
+        inject: (load) =>
+          stage.during(load, async (n) => {
+            const name = stage.names[n % 2] ?? "";
+            await stage.noteBegun();
+            await exit(stage, name);
+            await stage.noteBegun();
+            await load.progress(1, { orAfterMs: 1_000 });
+            await startInShell(stage, name);
+          }),
+      });
+    });
+  }
+});
+
+/** An agent that a user started in a shell of a session that no wrapper made. */
+async function startInShell({ stack, sessions }: FaultStage, name: string): Promise<void> {
+  const { sandbox } = stack;
+  const file = `${sandbox.root}/${name}-${crypto.randomUUID()}`;
+  const line = [...FROM_CHECKOUT, "echo-agent", "--transcript", `${file}.jsonl`, "--control", `${file}.sock`];
+  await sandbox.tmux("send-keys", "-t", `=${name}:`, "C-c");
+  await sandbox.tmux("send-keys", "-t", `=${name}:`, "-l", line.join(" "));
+  await sandbox.tmux("send-keys", "-t", `=${name}:`, "Enter");
+  const entries = () => readTranscript(`${file}.jsonl`);
+  sessions.set(name, [...sessions.get(name) ?? [], {
+    ...{ name, entries, screen: () => sandbox.screen(name) },
+    prompts: async () => promptsIn(await entries()),
+    control: (request) => controlEcho(`${file}.sock`, request),
+  }]);
+  await until(
+    "the agent's input line",
+    async () => /^❯\s*\n.*echo · idle/mu.test(await sandbox.screen(name)),
+  );
+}

@@ -1,0 +1,58 @@
+/** Counts what became of the messages of one row, by their receipts and by what the agents recorded. */
+import type { FaultRow } from "../../scripts/prove/faults_table.ts";
+import type { TranscriptEntry } from "../../src/echo/program.ts";
+import { promptsIn } from "./agents_echo.ts";
+import type { Message } from "./fault_load.ts";
+
+type Counts = Omit<FaultRow, "fault" | "injected" | "shell">;
+
+/** Messages that a receipt calls submitted and the agent has not recorded. */
+export function missing(messages: readonly Message[], transcript: readonly TranscriptEntry[]): Message[] {
+  const prompts = promptsIn(transcript);
+  return messages.filter(({ state, body }) => state === "submitted" && !prompts.includes(body));
+}
+
+/** `transcripts`: by session, since the row began. */
+export function countMessages(
+  messages: readonly Message[],
+  transcripts: ReadonlyMap<string, readonly TranscriptEntry[]>,
+): Counts {
+  const counts: Counts = {
+    ...{ sent: messages.length, submitted: 0, refused: 0, unknown: 0 },
+    ...{ lost: 0, doubled: 0, outOfOrder: 0, approved: 0 },
+  };
+  for (const [session, transcript] of transcripts) {
+    const ofSession = messages.filter((message) => message.session === session);
+    counts.lost += missing(ofSession, transcript).length;
+    counts.approved += transcript.filter(answersDialog).length;
+    countPrompts(counts, ofSession, promptsIn(transcript));
+  }
+  for (const { state } of messages) {
+    if (state === undefined) counts.lost++;
+    else counts[state === "typed" ? "unknown" : state]++;
+  }
+  return counts;
+}
+
+/** Counts what arrived twice, out of order, or although it was refused. */
+function countPrompts(counts: Counts, messages: readonly Message[], prompts: readonly string[]): void {
+  const lines = new Set(messages.flatMap(({ body }) => body.split("\n")));
+  // A message of an earlier row, which has ended.
+  counts.doubled += prompts.filter((prompt) => !prompt.split("\n").some((line) => lines.has(line))).length;
+  let last = -1;
+  for (const message of messages) {
+    const [line = ""] = message.body.split("\n");
+    const times = prompts.filter((prompt) => prompt.split("\n").includes(line)).length;
+    if (times > 1 || (times === 1 && message.state === "refused")) counts.doubled++;
+    const at = prompts.indexOf(message.body);
+    if (at >= 0 && at < last) counts.outOfOrder++;
+    last = Math.max(last, at);
+    // No profile confirms what is typed into such a pane, but here the agent's own record does.
+    if (message.state === "typed" && at >= 0) message.state = "submitted";
+  }
+}
+
+/** Anything but the local user's no: a yes, or text of a message in the dialog. */
+function answersDialog(entry: TranscriptEntry): boolean {
+  return "dialogInput" in entry || ("approved" in entry && (entry.approved || entry.by !== "escape"));
+}

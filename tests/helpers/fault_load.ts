@@ -1,0 +1,151 @@
+/** Senders of one message after the other to each of many sessions, as phones' outboxes send, and the receipts they get. */
+import type { RelayApi } from "../../src/client/api.ts";
+import { RelayError } from "../../src/client/relay_error.ts";
+import type { Receipt } from "../../src/protocol/receipt.ts";
+import { outcomeOf } from "./outcome_of.ts";
+import { until } from "./until.ts";
+
+/** A message that the relay has accepted. */
+export interface Message {
+  id: string;
+  session: string;
+  n: number;
+  body: string;
+  /** Undefined without a final receipt. */
+  state?: "submitted" | "typed" | "refused" | "unknown";
+  /** State and reason of the final receipt. */
+  outcome?: string;
+}
+
+export interface LoadOptions {
+  /** Sends. */
+  api: RelayApi;
+  /** Reads receipts. */
+  reader: RelayApi;
+  deviceId: string;
+  sessions: readonly string[];
+  /** How many are sent to each session. */
+  messages: number;
+  bodyOf(session: string, n: number): string;
+}
+
+/** A try without an answer for this long is repeated with the same id. */
+const ANSWER_MS = 4_000;
+
+/** Longer than a client's longest wait before it connects again. */
+const PROGRESS_LIMIT_MS = 60_000;
+/** Receipts that are read at a time. */
+const READ_MAX = 20;
+
+export class FaultLoad {
+  /** In the order in which they were accepted. */
+  readonly messages: Message[] = [];
+  readonly #options: LoadOptions;
+  readonly #byId = new Map<string, Message>();
+  readonly #sending: Promise<unknown>;
+  #ended = 0;
+  #hasSent = false;
+  #isSettled = false;
+  #reading: Promise<void> | undefined;
+
+  constructor(options: LoadOptions) {
+    this.#options = options;
+    this.#sending = Promise.all(options.sessions.map((session) => this.#send(session)))
+      .finally(() => this.#hasSent = true);
+  }
+
+  /** Every message has its final receipt. */
+  get isDone(): boolean {
+    return this.#isSettled || (this.#hasSent && this.#ended === this.messages.length);
+  }
+
+  /** Resolves once this many more messages have ended, or none is left, or after a time, or when `unless` is true. */
+  async progress(
+    count: number,
+    { orAfterMs = PROGRESS_LIMIT_MS, unless = (): boolean => false } = {},
+  ): Promise<void> {
+    const from = this.#ended;
+    const end = performance.now() + orAfterMs;
+    await until("messages that end", async () => {
+      if (this.isDone || this.#ended >= from + count || performance.now() >= end || unless()) return true;
+      await this.#readReceipts();
+      return false;
+    });
+  }
+
+  /** Resolves once everything was sent and has ended, or after the limit. */
+  async settle(limitMs: number): Promise<void> {
+    try {
+      await this.#sending;
+      await until("a final receipt of every message", async () => {
+        await this.#readReceipts();
+        return this.isDone;
+      }, limitMs).catch(() => undefined);
+    } finally {
+      this.#isSettled = true;
+    }
+  }
+
+  /** The fault could not be injected: nothing more is sent. */
+  async abandon(): Promise<void> {
+    this.#isSettled = true;
+    await this.#sending;
+  }
+
+  /** How many messages ended in which way. */
+  outcomes(): Record<string, number> {
+    const counts: Record<string, number> = {};
+    for (const { outcome = "no receipt" } of this.messages) counts[outcome] = (counts[outcome] ?? 0) + 1;
+    return counts;
+  }
+
+  async #send(session: string): Promise<void> {
+    const { api, messages, bodyOf, deviceId } = this.#options;
+    for (let n = 0; n < messages; n++) {
+      const body = bodyOf(session, n);
+      const id = crypto.randomUUID();
+      const push = { id, type: "agent.command", targetDeviceId: deviceId, agentSessionName: session, body };
+      const message: Message = { id, session, n, body };
+      this.#byId.set(id, message);
+      await until(`message ${n} of ${session} is accepted`, async () => {
+        if (this.#isSettled) return true;
+        try {
+          return await api.sendPush(push, { signal: AbortSignal.timeout(ANSWER_MS) });
+        } catch (error) {
+          if (error instanceof RelayError && !error.transient && error.status < 500) throw error;
+          return undefined;
+        }
+      });
+      this.messages.push(message);
+    }
+  }
+
+  /** Reads the receipts of the oldest messages that have none, once for all who ask at the same time. */
+  async #readReceipts(): Promise<void> {
+    this.#reading ??= this.#read().finally(() => this.#reading = undefined);
+    await this.#reading;
+  }
+
+  async #read(): Promise<void> {
+    for (const { id } of this.messages.filter(({ state }) => state === undefined).slice(0, READ_MAX)) {
+      const record = await this.#options.reader.getPush(id, { signal: AbortSignal.timeout(ANSWER_MS) })
+        .catch(() => undefined);
+      if (record === undefined) return;
+      this.#take(id, record.receipt);
+    }
+  }
+
+  #take(id: string, receipt: Receipt): void {
+    const message = this.#byId.get(id);
+    if (message === undefined || message.state !== undefined || !receipt.final) return;
+    message.outcome = outcomeOf(receipt);
+    message.state = STATES[receipt.state] ?? "refused";
+    this.#ended++;
+  }
+}
+
+const STATES: Partial<Record<Receipt["state"], Message["state"]>> = {
+  submitted: "submitted",
+  typed: "typed",
+  unknown: "unknown",
+};
