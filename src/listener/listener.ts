@@ -293,12 +293,8 @@ class Listener implements RunningListener {
       const seen = { lines: this.#inventory.lines(), muted: await mutedProjects(paths) };
       return config.allowAgentStart === true ? { ...seen, start: await choices() } : seen;
     };
-    return new DetailsReport({
-      host: this.#host.deviceId,
-      facts,
-      phones: () => this.#keys.knownPhones(),
-      now,
-    });
+    const phones = () => this.#keys.knownPhones();
+    return new DetailsReport({ host: this.#host.deviceId, facts, phones, now });
   }
 
   async #readSessions(projects: KnownProjects): Promise<TmuxSession[]> {
