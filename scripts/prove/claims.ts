@@ -2,6 +2,7 @@
 import { CARDS } from "./claims_cards.ts";
 import { CLOSED } from "./claims_closed.ts";
 import { FAULTS } from "./claims_faults.ts";
+import { HOSTILE } from "./claims_hostile.ts";
 import { HOUSE } from "./claims_house.ts";
 import { KEYS } from "./claims_keys.ts";
 import { KEYS_HOST } from "./claims_keys_host.ts";
@@ -244,5 +245,5 @@ export const CLAIMS: Readonly<Record<string, Claim[]>> = {
   cards: [...CARDS],
   packages: [...PACKAGES],
   scale: SCALE,
-  faults: FAULTS,
+  faults: [...FAULTS, ...HOSTILE],
 };

@@ -1,0 +1,24 @@
+/** Claims about hostile input, damaged files, overload and other people's test suites. */
+import type { Claim } from "./claims.ts";
+
+export const HOSTILE: Claim[] = [
+  {
+    text:
+      "each file under ~/.svc and in the relay's folder, cut at every byte or replaced by junk: the program starts, names it, loses nothing",
+    tests: { files: ["tests/contract/damaged_files_test.ts", "tests/e2e/damaged_home_test.ts"] },
+  },
+  {
+    text: "fuzzed schemas, parsers, screens, hooks and MCP input, and difficult strings in every place",
+    tests: { files: ["tests/fuzz"] },
+  },
+  {
+    text: "beside 10,000 half-open sockets and costly input a good client is served",
+    task: "prove:hostile",
+    quote: { part: /^hostile (\w+): (a POST .*)$/gm, as: "$1: $2;" },
+  },
+  {
+    text: "at twice its capacity the relay refuses with Retry-After, keeps its sockets, and recovers",
+    task: "prove:overload",
+    quote: { part: /^overload (.*)$/gm, as: "$1;" },
+  },
+];
