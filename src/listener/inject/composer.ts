@@ -26,10 +26,15 @@ export function isSameText(one: string, other: string): boolean {
   return comparable(one) === comparable(other);
 }
 
+/** True if the draft is the text, or enough of its end. */
+function isEndOf(draft: string, text: string): boolean {
+  const [shown, all] = [comparable(draft), comparable(text)];
+  return shown === all || (shown.length >= END_LEAST_CHARS && all.endsWith(shown));
+}
+
 /** True if the draft contains the text, or is the end of it, as in a composer that scrolls. */
 export function showsTyped(draft: string, text: string): boolean {
-  const [shown, typed] = [comparable(draft), comparable(text)];
-  return shown.includes(typed) || (shown.length >= END_LEAST_CHARS && typed.endsWith(shown));
+  return comparable(draft).includes(comparable(text)) || isEndOf(draft, text);
 }
 
 /** Text that svc typed and could not submit. */
@@ -57,10 +62,7 @@ export function composerShows(
   { foldedPaste }: Pick<AgentProfile, "foldedPaste">,
 ): boolean {
   if (draft === "" || draft.startsWith("!") !== (before + text).trimStart().startsWith("!")) return false;
-  const [shown, typed] = [comparable(draft), comparable(before + text)];
-  if (shown === typed) return true;
-  if (foldedPaste?.test(draft)) return true;
-  return shown.length >= END_LEAST_CHARS && typed.endsWith(shown);
+  return foldedPaste?.test(draft) === true || isEndOf(draft, before + text);
 }
 
 /** A working agent redraws all the time: after this many screen changes it has read all input before the first. */
@@ -170,11 +172,14 @@ export class EnterWatch {
     return this.#now.reading.draft !== draft;
   }
 
-  /** The same text is still in the composer, in a working agent after CHANGES_AT_WORK. */
+  /**
+   * The same text is still in the composer, in a working agent after CHANGES_AT_WORK. Gemini may take an Enter behind a
+   * paste for a line feed: a tall draft then shows one row less of its beginning.
+   */
   get isLost(): boolean {
-    const { focus, cut, draft, state } = this.#now.reading;
-    const isThere = (focus === "composer" || cut === true) && Boolean(draft) &&
-      draft === this.#before.reading.draft;
+    const { focus, cut, draft = "", state } = this.#now.reading;
+    const isThere = (focus === "composer" || cut === true) && draft !== "" &&
+      isEndOf(draft, this.#before.reading.draft ?? "");
     return isThere && (state !== "working" || this.#changes >= CHANGES_AT_WORK);
   }
 }

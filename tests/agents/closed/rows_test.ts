@@ -227,9 +227,12 @@ for (const kind of named("cc", "codex", "opencode", "copilot")) {
     const [end, begin] = HALVES[kind];
     await burst(phone, text(end), key("Home"), text(begin));
     await until("the command", async () => (await stage.reading()).draft === begin + end);
-    const [state] = await burst(phone, ENTER);
-    assert.deepEqual([state?.state, reasonsOf([state])], ["refused", ["approval_change"]]);
-    assert.equal((await stage.reading()).draft, begin + end, await stage.text());
+    const state = await until("Enter behind a screen that has caught up", async () => {
+      const [one] = await burst(phone, ENTER);
+      assert.equal((await stage.reading()).draft, begin + end, await stage.text());
+      return reasonsOf([one])[0] !== "screen_stale" && one;
+    });
+    assert.deepEqual([state.state, reasonsOf([state])], ["refused", ["approval_change"]]);
   });
 }
 

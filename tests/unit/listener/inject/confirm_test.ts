@@ -70,6 +70,12 @@ Deno.test("confirmation: Enter was lost only if the same text is still in the co
   assert.ok(!isLost(look({ draft: "hello you" })));
   assert.ok(!isLost(look({ focus: "dialog", draft: undefined }), CHANGES_AT_WORK));
   assert.ok(!isLost(look({}), 0, look({ draft: "" }, "0")));
+  const tall = look({ draft: "the first row of a long text\nand its second row" }, "0");
+  assert.ok(
+    isLost(look({ draft: "of a long text\nand its second row\n" }), 0, tall),
+    "taken for a line feed",
+  );
+  assert.ok(!isLost(look({ draft: "another long text that was typed meanwhile" }), 0, tall));
   const atWork = look({ draft: "hello", state: "working" });
   assert.ok(!isLost(atWork, CHANGES_AT_WORK - 1));
   assert.ok(isLost(atWork, CHANGES_AT_WORK));
