@@ -54,9 +54,13 @@ export class TokenBucket {
 interface TokenBucketsOptions extends TokenRate {
   /** Most buckets kept. */
   keys?: number;
+  /** Other processes have tables of the same limit: what is taken here is collected for them. */
+  shared?: boolean;
 }
 
 const KEYS_MAX = 10_000;
+/** The part of a full bucket that is taken before other processes hear of it. */
+const REPORTED_PART = 1 / 20;
 /** How often a full table is searched for buckets that can be forgotten, in milliseconds. */
 const SWEEP_MS = 1_000;
 
@@ -66,9 +70,12 @@ export class TokenBuckets {
   readonly #shared: TokenBucket;
   readonly #rate: TokenRate;
   readonly #keys: number;
+  /** By key; undefined when nobody shares the limit. */
+  readonly #unreported: Map<string, number> | undefined;
   #sweptAt = -Infinity;
 
-  constructor({ perSecond, burst, keys = KEYS_MAX }: TokenBucketsOptions) {
+  constructor({ perSecond, burst, keys = KEYS_MAX, shared = false }: TokenBucketsOptions) {
+    this.#unreported = shared ? new Map() : undefined;
     this.#rate = { perSecond, burst };
     this.#shared = new TokenBucket(this.#rate, 0);
     this.#keys = keys;
@@ -76,12 +83,35 @@ export class TokenBuckets {
 
   /** Like TokenBucket.take, in whole seconds for Retry-After. */
   take(key: string, now: number, amount = 1): number {
-    return Math.ceil(this.#of(key, now).take(now, amount));
+    const wait = Math.ceil(this.#of(key, now).take(now, amount));
+    if (wait === 0) this.#collect(key, amount);
+    return wait;
   }
 
   /** Takes the tokens even when there are too few, for a cost that is known only afterwards. */
   charge(key: string, now: number, amount: number): void {
     this.#of(key, now).charge(now, amount);
+    this.#collect(key, amount);
+  }
+
+  /** What was taken of each key since it was last reported, once that is a part that matters. */
+  takeReport(): [string, number][] {
+    const all = this.#unreported ?? new Map<string, number>();
+    const isFull = all.size >= this.#keys;
+    const report = [...all].filter(([, amount]) => isFull || amount >= this.#rate.burst * REPORTED_PART);
+    for (const [key] of report) all.delete(key);
+    return report;
+  }
+
+  /** Takes what another process has reported. Too much is owed: this key waits until it has been earned. */
+  apply(report: readonly (readonly [string, number])[], now: number): void {
+    for (const [key, amount] of report) this.#of(key, now).charge(now, amount);
+  }
+
+  #collect(key: string, amount: number): void {
+    const all = this.#unreported;
+    if (all === undefined || amount === 0 || all.size >= this.#keys && !all.has(key)) return;
+    all.set(key, (all.get(key) ?? 0) + amount);
   }
 
   /** Forgets only full buckets: a caller that fills the table must not get its own bucket back as a full one. */

@@ -12,7 +12,9 @@ export type BusMessage =
   /** An encoded control frame for these clients. `push` identifies the push that a listener must acknowledge. */
   | { kind: "frame"; to: Audience; text: string; push?: { id: string; seq: number } }
   /** A listener's connection was greeted: older connections of the same device close. */
-  | { kind: "greeted"; deviceId: string; connection: string };
+  | { kind: "greeted"; deviceId: string; connection: string }
+  /** What a node's clients took of limits that all nodes share: by budget, key and amount. For every account. */
+  | { kind: "spent"; node: string; taken: readonly (readonly [string, string, number])[] };
 
 /** Between two nodes, for a phone on one and a listener on the other. `connection` is the phone's. */
 export type NodeMessage =
@@ -34,6 +36,9 @@ export interface PhoneFacts {
   scopes: readonly Scope[];
   deviceId: string;
 }
+
+/** The channel of messages that are for every node, whatever its accounts; no account has this name. */
+export const EVERY_NODE = "";
 
 export interface Bus {
   /** This node's name. */

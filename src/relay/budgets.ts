@@ -46,14 +46,21 @@ export interface Budgets {
   pageBytes: TokenBuckets;
 }
 
-/** `requests` overrides the limit on requests. */
-export function makeBudgets({ requests }: { requests?: TokenRate | undefined } = {}): Budgets {
-  const of = (perSecond: number, burst: number): TokenBuckets => new TokenBuckets({ perSecond, burst });
-  const frames = Object.entries(FRAME_RATES).map(([kind, rate]) => [kind, new TokenBuckets(rate)]);
+interface BudgetOptions {
+  /** Overrides the limit on requests. */
+  requests?: TokenRate | undefined;
+  /** Other nodes share the limits: see `shareBudgets`. */
+  shared?: boolean;
+}
+
+export function makeBudgets({ requests, shared = false }: BudgetOptions = {}): Budgets {
+  const of = (perSecond: number, burst: number): TokenBuckets =>
+    new TokenBuckets({ perSecond, burst, shared });
+  const frames = Object.entries(FRAME_RATES).map(([kind, rate]) => [kind, of(rate.perSecond, rate.burst)]);
   return {
-    requests: new TokenBuckets(
-      requests ?? { perSecond: limits.HTTP_REQUESTS_PER_SECOND, burst: limits.HTTP_REQUESTS_BURST },
-    ),
+    requests: requests === undefined
+      ? of(limits.HTTP_REQUESTS_PER_SECOND, limits.HTTP_REQUESTS_BURST)
+      : of(requests.perSecond, requests.burst),
     claims: of(0.2, 10),
     openBytes: of(limits.OPEN_BYTES_PER_SECOND, limits.OPEN_BYTES_BURST),
     frames: Object.fromEntries(frames),

@@ -7,6 +7,7 @@ import type { Connection } from "./connection.ts";
 import { Gauge, type RelayMetrics } from "./metrics.ts";
 
 const RESTART_REASON = "the relay restarts";
+const REPLACED_REASON = "another connection of this device took over";
 
 interface Publication<E extends EventName> {
   account: string;
@@ -158,6 +159,17 @@ export class Hub {
     }
   }
 
+  /** That a listener has connected to another node may have been lost too: its older connection here closes. */
+  async closeMoved(isElsewhere: (device: DeviceName) => Promise<boolean>): Promise<void> {
+    for (const connection of [...this.#connections]) {
+      const { account, greeted, outbox } = connection;
+      if (outbox === undefined || greeted === undefined) continue;
+      if (await isElsewhere({ account, id: greeted.deviceId })) {
+        connection.close(CLOSE.REPLACED, REPLACED_REASON);
+      }
+    }
+  }
+
   /** Sends a listener its stored pushes, as far as its window allows; `tick` tries again when the store fails. */
   fill({ outbox }: Connection): void {
     if (outbox?.wantsMore === true) this.#options.run(outbox.fill());
@@ -219,8 +231,10 @@ function receive(connections: Iterable<Connection>, message: BusMessage): void {
       for (const connection of connections) {
         const { id, greeted } = connection;
         if (id === message.connection || greeted?.deviceId !== message.deviceId) continue;
-        connection.close(CLOSE.REPLACED, "another connection of this device took over");
+        connection.close(CLOSE.REPLACED, REPLACED_REASON);
       }
+      return;
+    case "spent":
       return;
     default:
       message satisfies never;

@@ -33,13 +33,13 @@ interface Mirrors {
 
 export class RemotePhones {
   readonly #bus: Bus;
-  readonly #store: Pick<Store, "nodeOf">;
+  readonly #store: Pick<Store, "nodeOf" | "isNodeAlive">;
   /** Phones of this node with mirrors on others, by connection id. */
   readonly #here = new Map<string, PhoneHere>();
   /** Phones of other nodes with mirrors here, by connection id. */
   readonly #there = new Map<string, RemotePhone>();
 
-  constructor({ bus, store }: { bus: Bus; store: Pick<Store, "nodeOf"> }) {
+  constructor({ bus, store }: { bus: Bus; store: Pick<Store, "nodeOf" | "isNodeAlive"> }) {
     this.#bus = bus;
     this.#store = store;
   }
@@ -81,8 +81,28 @@ export class RemotePhones {
     for (const node of nodes) this.#bus.send(node, { kind: "phoneGone", connection: id });
   }
 
-  /** Ends the mirrors whose listener has left the node that served them; called every few seconds. */
-  async endLost(): Promise<void> {
+  /** Ends the mirrors whose other end has gone without a word; called every few seconds. */
+  async endLost(streams: Mirrors): Promise<void> {
+    await this.#endWithoutListener();
+    const dead = await this.#deadNodes();
+    for (const [id, phone] of [...this.#there]) {
+      if (!dead.has(phone.node)) continue;
+      this.#there.delete(id);
+      streams.endAllOf(phone);
+    }
+  }
+
+  /** Nodes of phones with mirrors here that have died. */
+  async #deadNodes(): Promise<Set<string>> {
+    const dead = new Set<string>();
+    for (const node of new Set([...this.#there.values()].map((phone) => phone.node))) {
+      if (!await this.#store.isNodeAlive(node)) dead.add(node);
+    }
+    return dead;
+  }
+
+  /** The listener has left the node that served it. */
+  async #endWithoutListener(): Promise<void> {
     for (const { connection, routes } of [...this.#here.values()]) {
       for (const [stream, { node, listener }] of [...routes]) {
         if (await this.#store.nodeOf(listener) === node || routes.get(stream)?.node !== node) continue;
@@ -174,12 +194,13 @@ class RemotePhone implements PhonePeer {
   readonly greeted: PhonePeer["greeted"];
   /** Known only to its own node, which ends the mirror. */
   readonly unread = 0;
+  /** The node that it is connected to. */
+  readonly node: string;
   readonly #bus: Bus;
-  readonly #node: string;
 
   constructor(bus: Bus, { connection, account, phone, from }: FromNode<"fromPhone">) {
     this.#bus = bus;
-    this.#node = from;
+    this.node = from;
     this.id = connection;
     this.account = account;
     this.key = { id: phone.keyId, scopes: phone.scopes };
@@ -188,16 +209,16 @@ class RemotePhone implements PhonePeer {
 
   send(data: string | Uint8Array): void {
     const frame = typeof data === "string" ? { text: data } : { bytes: data };
-    this.#bus.send(this.#node, { kind: "toPhone", connection: this.id, ...frame });
+    this.#bus.send(this.node, { kind: "toPhone", connection: this.id, ...frame });
   }
 
   sendFrame<E extends EventName>(event: E, data: EventData<E>): void {
     const ended = event === "pane.closed" ? { ended: (data as EventData<"pane.closed">).stream } : {};
     const text = encodeFrame(event, data);
-    this.#bus.send(this.#node, { kind: "toPhone", connection: this.id, text, ...ended });
+    this.#bus.send(this.node, { kind: "toPhone", connection: this.id, text, ...ended });
   }
 
   closeForFlood(budget: string): void {
-    this.#bus.send(this.#node, { kind: "closeForFlood", connection: this.id, budget });
+    this.#bus.send(this.node, { kind: "closeForFlood", connection: this.id, budget });
   }
 }

@@ -26,6 +26,7 @@ import { PushClaims } from "./outbox.ts";
 import { publishReceipt } from "./receipts.ts";
 import { type Services, Tasks } from "./services.ts";
 import { RemotePhones } from "./remote_phones.ts";
+import { REPORT_MS, reportBudgets, shareBudgets } from "./shared_budgets.ts";
 import { readStaticFiles } from "./static_files.ts";
 import { Streams } from "./streams.ts";
 import { Upkeep } from "./upkeep.ts";
@@ -174,7 +175,7 @@ function makeServices({ store, bus }: Data, options: RelayOptions): Services {
   const isSecure = options.publicUrl?.startsWith("https:") === true;
   const webPush = new WebPush({
     ...{ store, clock, metrics, log },
-    isConnected: (device) => hub.isConnected(device),
+    isConnected: async (device) => hub.isConnected(device) || await store.nodeOf(device) !== undefined,
     run: (work) => tasks.run(work),
     changed: (stored) => publishReceipt({ bus }, stored),
     contact: options.webPushContact ?? (isSecure ? options.publicUrl : undefined),
@@ -189,9 +190,9 @@ function makeServices({ store, bus }: Data, options: RelayOptions): Services {
     remote,
     webPush,
     clock,
-    claims: new PushClaims(() => clock.now(), { shared: store.watchPushes !== undefined }),
+    claims: new PushClaims(() => clock.now(), { shared: isShared({ store }) }),
     claimAnswers: new ClaimAnswers(),
-    budgets: makeBudgets({ requests: options.rateLimit }),
+    budgets: makeBudgets({ requests: options.rateLimit, shared: options.nats !== undefined }),
     pageReads: new Mutex(),
     tasks,
     publicUrl: options.publicUrl,
@@ -212,8 +213,14 @@ function run(services: Services, { server, tls }: { server: HttpServer; tls: boo
     store.watchRevocations((revocation) => hub.revoke(revocation)),
     store.watchPushes?.((push) => hub.arrived(push)) ?? (() => undefined),
     services.remote.start(services.streams),
-    every(LOST_MS, clock, () => tasks.run(services.remote.endLost())),
-    bus.watchGaps(() => hub.closeAfterGap()),
+    ...(isShared(services)
+      ? [shareBudgets(services), every(REPORT_MS, clock, () => reportBudgets(services))]
+      : []),
+    every(LOST_MS, clock, () => tasks.run(services.remote.endLost(services.streams))),
+    bus.watchGaps(() => {
+      hub.closeAfterGap();
+      tasks.run(hub.closeMoved(async (device) => await store.nodeOf(device) !== undefined));
+    }),
   ];
   const host = hostAndPort(server);
   const secure = tls ? "s" : "";
@@ -227,6 +234,11 @@ function run(services: Services, { server, tls }: { server: HttpServer; tls: boo
       return stopped;
     },
   };
+}
+
+/** True when other nodes use the same store. */
+function isShared({ store }: Pick<Services, "store">): boolean {
+  return store.watchPushes !== undefined;
 }
 
 /** Calls `action` repeatedly, `ms` apart. Returns the function that stops it. */

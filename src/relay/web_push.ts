@@ -46,8 +46,8 @@ interface WebPushOptions {
   store: Store;
   clock: Clock;
   metrics: RelayMetrics;
-  /** True while the phone is connected to this relay. */
-  isConnected(device: DeviceName): boolean;
+  /** True while the phone is connected to this relay, on any node. */
+  isConnected(device: DeviceName): Promise<boolean>;
   /** Runs work in the background. */
   run(work: Promise<void>): void;
   /** Sends phones the receipt after it changed. */
@@ -150,7 +150,7 @@ export class WebPush {
     const { clock, isConnected } = this.#options;
     const { device, subscription } = recipient;
     const { signal } = this.#end;
-    if (isConnected(device)) await delay(IN_VIEW_LIMIT_MS, { clock, signal });
+    if (await isConnected(device)) await delay(IN_VIEW_LIMIT_MS, { clock, signal });
     const message = messageOf(ringPayload(push, { kind, phone: device.id }), {
       ttlSeconds: Math.max(TTL_MIN_SECONDS, (push.expiresAt - clock.now()) / 1_000),
       urgency: kind === "ask" || kind === "agent.attention" ? "high" : "normal",

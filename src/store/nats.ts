@@ -1,6 +1,7 @@
 /** The store in NATS JetStream: three streams, replicated over three servers where there are as many. */
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { systemClock } from "../async/clock.ts";
 import { connectionFault, connectNats } from "../runtime/nats.ts";
 import { type NatsAddress, replicasOf } from "../runtime/nats_address.ts";
 import { natsContext } from "./nats_context.ts";
@@ -10,7 +11,7 @@ import { natsHooks, natsInventories, natsPairings, natsWebPush } from "./nats_in
 import { natsKeys } from "./nats_keys.ts";
 import { Nodes } from "./nats_nodes.ts";
 import { Presences } from "./nats_presences.ts";
-import { natsPushes } from "./nats_pushes.ts";
+import { type NatsPushes, natsPushes } from "./nats_pushes.ts";
 import { ATTEMPT_MS, NatsStream } from "./nats_streams.ts";
 import { type Store, StoreUnavailable } from "./store.ts";
 
@@ -44,21 +45,30 @@ async function connect(address: NatsAddress): Promise<NatsConnection> {
   }
 }
 
-async function prepare(
+/** Creates the streams that are missing. */
+async function prepareStreams(
   connection: NatsConnection,
-  { address, node }: OpenNatsStoreOptions & { address: NatsAddress },
-): Promise<Store> {
-  const { prefix } = address;
+  { prefix, servers }: NatsAddress,
+): Promise<Record<"state" | "pushes" | "receipts", NatsStream>> {
   const options = { timeout: ATTEMPT_MS, checkAPI: false };
   const handles = {
     client: jetstream(connection, options),
     manager: await jetstreamManager(connection, options),
   };
-  const replicas = replicasOf(address.servers);
+  const replicas = replicasOf(servers);
   const streamOf = (name: string): NatsStream =>
     new NatsStream(handles, { name: `${prefix}-${name}`, subjects: `${prefix}.${name}.>`, replicas });
   const streams = { state: streamOf("state"), pushes: streamOf("push"), receipts: streamOf("receipt") };
   for (const stream of Object.values(streams)) await stream.prepare();
+  return streams;
+}
+
+async function prepare(
+  connection: NatsConnection,
+  { address, node }: OpenNatsStoreOptions & { address: NatsAddress },
+): Promise<Store> {
+  const { prefix } = address;
+  const streams = await prepareStreams(connection, address);
   const context = natsContext(streams, { prefix, node: node ?? crypto.randomUUID() });
   const nodes = new Nodes(context);
   if (node !== undefined) {
@@ -67,6 +77,7 @@ async function prepare(
   }
   const presences = new Presences(context, nodes);
   const pushes = natsPushes(context, { prefix, presences });
+  const stopCheckpoints = node === undefined ? () => undefined : keepCheckpoints(pushes);
   return {
     ...natsKeys(context),
     ...natsDevices(context, presences),
@@ -86,10 +97,31 @@ async function prepare(
         ),
       ),
     async close() {
+      stopCheckpoints();
       pushes.stop();
       // When NATS cannot be reached, other nodes find by themselves that this one is gone.
       await nodes.end().catch(() => undefined);
       await connection.close();
     },
+  };
+}
+
+const CHECKPOINT_MS = 10_000;
+
+/** Saves a checkpoint now and then; one that fails is followed by the next. Returns how to stop. */
+function keepCheckpoints(pushes: NatsPushes): () => void {
+  let cancel = (): void => undefined;
+  let isOver = false;
+  const next = (): void => {
+    cancel = systemClock.after(CHECKPOINT_MS, () => {
+      pushes.saveCheckpoint().catch(() => undefined).finally(() => {
+        if (!isOver) next();
+      });
+    });
+  };
+  next();
+  return () => {
+    isOver = true;
+    cancel();
   };
 }

@@ -65,6 +65,8 @@ export function stateSubjects(prefix: string) {
     code: (hash: string) => of("code", hash),
     everyCode: `${prefix}.state.code.*`,
     presence: (account: string, device: string) => of("presence", account, device),
+    /** What a starting node needs not read: see `Checkpoint`. */
+    checkpoint: `${prefix}.state.checkpoint`,
     /** There while the store holds nothing but a copy of another. */
     copy: `${prefix}.state.copy`,
     node: (id: string) => of("node", id),
@@ -79,8 +81,6 @@ export function stateSubjects(prefix: string) {
     everyCharge: `${prefix}.state.charge.*.*`,
     secret: (name: string) => of("secret", name),
     everySecret: `${prefix}.state.secret.*`,
-    revoked: (kind: string, account: string, id: string) => of("revoked", kind, account, id),
-    everyRevoked: `${prefix}.state.revoked.>`,
   };
 }
 
@@ -90,7 +90,7 @@ export function natsContext(
 ): NatsContext {
   const subjects = stateSubjects(prefix);
   const documents = <V>(empty: () => V): Documents<V> => new Documents({ stream: streams.state, empty });
-  const accounts = documents<Account>(emptyAccount);
+  const accounts = new Documents<Account>({ stream: streams.state, empty: emptyAccount, note: revokedMark });
   return {
     ...streams,
     ...{ subjects, documents, node },
@@ -100,6 +100,13 @@ export function natsContext(
     }),
     listAccounts: async () => (await accounts.list(subjects.everyAccount)).map(({ value }) => value),
   };
+}
+
+/** Changes with every key and device that is revoked: how many there are, and when the last one was. */
+export function revokedMark({ keys, devices }: Account): string {
+  const times = [...Object.values(keys), ...Object.values(devices)].map(({ revokedAt }) => revokedAt)
+    .filter((time) => time !== undefined);
+  return times.length === 0 ? "" : `${times.length} ${times.reduce((last, time) => Math.max(last, time))}`;
 }
 
 function emptyAccount(): Account {

@@ -1,5 +1,7 @@
 /** Copying all of a store in NATS, and writing a copy into one. */
 import { decodeBase64url, encodeBase64url } from "../async/encodings.ts";
+import type { Receipt } from "../protocol/receipt.ts";
+import { sha256 } from "../runtime/digest.ts";
 import { subjectName, subjectToken } from "../runtime/nats.ts";
 import type { Account, NatsContext, StoredKey } from "./nats_context.ts";
 import {
@@ -11,7 +13,7 @@ import {
 } from "./nats_inventories.ts";
 import { keyOf } from "./nats_keys.ts";
 import type { Nodes } from "./nats_nodes.ts";
-import { noteOfPush, type PushNote } from "./nats_open.ts";
+import { noteOfPush, type PushNote, type ReceiptNote } from "./nats_open.ts";
 import type { Presences } from "./nats_presences.ts";
 import { type NatsPushes, textOf } from "./nats_pushes.ts";
 import { eachOf, type Entry } from "./nats_streams.ts";
@@ -28,6 +30,8 @@ import {
 
 /** Pushes that are read, or written, at a time. */
 const PUSHES_AT_ONCE = 256;
+/** Of a receipt's digest. */
+const MARK_BYTES = 12;
 
 interface NatsCopiesOptions {
   prefix: string;
@@ -194,8 +198,8 @@ async function writeInventories(
 class CopiedPushes {
   readonly #context: NatsContext;
   readonly #options: Pick<NatsCopiesOptions, "prefix" | "pushes">;
-  /** The subjects of those that are stored, once they were read. */
-  #stored: Set<string> | undefined;
+  /** Those that are stored, by name, once they were read; with what identifies a receipt that is as it was copied. */
+  #stored: Map<string, string | undefined> | undefined;
 
   constructor(context: NatsContext, options: Pick<NatsCopiesOptions, "prefix" | "pushes">) {
     this.#context = context;
@@ -215,8 +219,11 @@ class CopiedPushes {
 
   async write(all: readonly StoredPush[]): Promise<{ added: number; changed: number }> {
     const stored = this.#stored ??= await this.#readStored();
-    const isStored = (push: StoredPush): boolean => stored.has(this.#subject(nameOf(push)));
-    const changes = await eachOf(all.filter(isStored), (push) => this.#replaceReceipt(push));
+    const isStored = (push: StoredPush): boolean => stored.has(pushKey(nameOf(push)));
+    const mayDiffer = all.filter((push) =>
+      isStored(push) && stored.get(pushKey(nameOf(push))) !== markOf(push.receipt)
+    );
+    const changes = await eachOf(mayDiffer, (push) => this.#replaceReceipt(push));
     const missing = all.filter((push) => !isStored(push));
     for (let start = 0; start < missing.length; start += PUSHES_AT_ONCE) {
       await this.#add(missing.slice(start, start + PUSHES_AT_ONCE));
@@ -234,7 +241,7 @@ class CopiedPushes {
         rest.map((push, n) =>
           stream.put(this.#subject(nameOf(push)), JSON.stringify(textOf(push)), {
             ...{ expected: 0, last: last + n },
-            note: JSON.stringify(noteOfPush(push)),
+            note: JSON.stringify({ ...noteOfPush(push), copied: markOf(push.receipt) }),
           })
         ),
       );
@@ -244,7 +251,7 @@ class CopiedPushes {
       }
       rest = refused === -1 ? [] : rest.slice(refused);
     }
-    for (const push of missing) this.#stored?.add(this.#subject(nameOf(push)));
+    for (const push of missing) this.#stored?.set(pushKey(nameOf(push)), markOf(push.receipt));
   }
 
   async #replaceReceipt({ receipt, ...push }: StoredPush): Promise<boolean> {
@@ -253,12 +260,17 @@ class CopiedPushes {
       nameOf(push),
       (stored) => JSON.stringify(stored.receipt) === text ? undefined : receipt,
     );
+    if (outcome?.changed === true) this.#stored?.set(pushKey(nameOf(push)), undefined);
     return outcome?.changed === true;
   }
 
-  async #readStored(): Promise<Set<string>> {
-    const stored = new Set<string>();
-    await this.#scan((note) => void stored.add(this.#subject(note)));
+  async #readStored(): Promise<Map<string, string | undefined>> {
+    const stored = new Map<string, string | undefined>();
+    await this.#scan((note) => void stored.set(pushKey(note), note.copied));
+    await this.#context.receipts.scan(`${this.#options.prefix}.receipt.>`, ({ note }) => {
+      const key = pushKey(JSON.parse(note) as ReceiptNote);
+      if (stored.has(key)) stored.set(key, undefined);
+    });
     return stored;
   }
 
@@ -270,6 +282,14 @@ class CopiedPushes {
   #subject({ account, id }: PushName): string {
     return `${this.#options.prefix}.push.${subjectToken(account)}.${subjectToken(id)}`;
   }
+}
+
+function pushKey({ account, id }: PushName): string {
+  return JSON.stringify([account, id]);
+}
+
+function markOf(receipt: Receipt): string {
+  return encodeBase64url(sha256(JSON.stringify(receipt)).subarray(0, MARK_BYTES));
 }
 
 function nameOf({ account, push }: Pick<StoredPush, "account" | "push">): PushName {

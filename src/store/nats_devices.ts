@@ -1,6 +1,6 @@
 /** Devices in NATS: part of their account's document, with their presence apart, because it changes often. */
 import type { Account, NatsContext } from "./nats_context.ts";
-import { announce, devicesOfKey, revokeKeys } from "./nats_keys.ts";
+import { devicesOfKey, revokeKeys } from "./nats_keys.ts";
 import { eachOf } from "./nats_streams.ts";
 import type { Presences } from "./nats_presences.ts";
 import type { ClaimOutcome, DeviceClaim, DeviceName, DeviceRecord, DeviceStore } from "./store.ts";
@@ -44,16 +44,17 @@ export function natsDevices(context: NatsContext, presences: Presences): DeviceS
       return await eachOf(active, (device) => presences.of(device));
     },
     nodeOf: (device) => presences.nodeOf(device),
+    isNodeAlive: (node) => presences.isAlive(node),
     async setOnline(device, { online, now }) {
       const { devices } = await accountOf(device.account).get();
       if (devices[device.id] !== undefined) await presences.set(device, { online, lastSeen: now });
     },
     setAllOffline: (now) => presences.setAllOffline(now),
-    revokeDevice: (device, now) => revokeAndAnnounce(context, { device, now }),
+    revokeDevice: (device, now) => revokeWithInventory(context, { device, now }),
   };
 }
 
-async function revokeAndAnnounce(
+async function revokeWithInventory(
   context: NatsContext,
   { device: { account, id }, now }: { device: DeviceName; now: number },
 ): Promise<string[] | undefined> {
@@ -61,10 +62,6 @@ async function revokeAndAnnounce(
   if (keys === undefined) return undefined;
   const stored = await context.state.get(context.subjects.inventory(account, id));
   if (stored !== undefined) await context.state.remove(stored.seq);
-  await announce(context, [
-    { kind: "device", account, id },
-    ...keys.map((key) => ({ kind: "key" as const, account, id: key })),
-  ]);
   return keys;
 }
 

@@ -1,8 +1,13 @@
 /** Keys and revocations in NATS. A key is a part of its account's document; two small documents say which account. */
+import { systemClock } from "../async/clock.ts";
 import { decodeBase64url, encodeBase64url } from "../async/encodings.ts";
+import { retry } from "../async/retry.ts";
+import { subjectName } from "../runtime/nats.ts";
 import type { Account, NatsContext, StoredKey } from "./nats_context.ts";
 import { type KeyRecord, type KeyStore, type Revocation, StoreUnavailable } from "./store.ts";
 
+/** How soon an account is read again whose revocations must be handled. */
+const REREAD = { minMs: 100, maxMs: 2_000 };
 /** Keys whose account is remembered; it never changes. */
 const REMEMBERED_MAX = 10_000;
 
@@ -43,11 +48,9 @@ export function natsKeys(context: NatsContext): KeyStore {
     async revokeKey(id, now, { only } = { only: false }) {
       const place = await places.find(subjects.key(id));
       if (place === undefined) return [];
-      const revoked = await accountOf(place.account).change((account) =>
+      return await accountOf(place.account).change((account) =>
         revokeKeys(account, { ids: [id], now, only })
       );
-      await announce(context, revoked.map((one) => ({ kind: "key", account: place.account, id: one })));
-      return revoked;
     },
     async replaceKey({ from, to }) {
       const place = await places.find(subjects.key(from));
@@ -172,28 +175,43 @@ function replaceKey(account: Account, { from, to }: { from: string; to: string }
   for (const key of Object.values(keys)) if (key.parent === from && key.id !== to) key.parent = to;
 }
 
-/** Notifies every node. */
-export async function announce(
-  { state, subjects }: NatsContext,
-  revocations: readonly Revocation[],
-): Promise<void> {
-  await Promise.all(revocations.map((revocation) => {
-    const { kind, account, id } = revocation;
-    const note = JSON.stringify(revocation);
-    return state.put(subjects.revoked(kind, account, id), note, { note });
-  }));
-}
-
-/** Follows the announcements since the store was opened. */
-function watch(
-  { state, subjects }: NatsContext,
-  handler: (revocation: Revocation) => void,
-): () => void {
+/**
+ * Follows the accounts, whose notes change with what is revoked: the revocation is its own announcement, so that a node
+ * that dies right after it leaves nothing open elsewhere.
+ */
+function watch(context: NatsContext, handler: (revocation: Revocation) => void): () => void {
+  const { state, subjects, account: accountOf } = context;
+  const known = new Map<string, string>();
+  let isOver = false;
+  const announce = async (account: string): Promise<void> => {
+    const found = await retry(() => accountOf(account).get(), {
+      isTransient: () => !isOver,
+      backoff: REREAD,
+      clock: systemClock,
+    });
+    for (const revocation of revocationsOf(account, found)) handler(revocation);
+  };
   const following = state.follow(
-    { filter: subjects.everyRevoked, from: state.openedAt + 1 },
-    ({ note }) => handler(JSON.parse(note) as Revocation),
+    { filter: subjects.everyAccount, from: state.openedAt + 1 },
+    ({ subject, note }) => {
+      if (note === (known.get(subject) ?? "")) return;
+      if (known.size >= REMEMBERED_MAX) known.clear();
+      known.set(subject, note);
+      // Fails only when nobody watches any more.
+      announce(subjectName(subject.slice(subject.lastIndexOf(".") + 1))).catch(() => undefined);
+    },
   );
   // A stream that cannot be followed is reported by `ready`.
   following.catch(() => undefined);
-  return () => void following.then(({ stop }) => stop(), () => undefined);
+  return () => {
+    isOver = true;
+    following.then(({ stop }) => stop(), () => undefined);
+  };
+}
+
+/** All that are revoked: whoever has handled one of them before has nothing left to close. */
+function revocationsOf(account: string, { keys, devices }: Account): Revocation[] {
+  const of = (kind: Revocation["kind"], found: readonly { id: string; revokedAt?: number | undefined }[]) =>
+    found.filter(({ revokedAt }) => revokedAt !== undefined).map(({ id }) => ({ kind, account, id }));
+  return [...of("device", Object.values(devices)), ...of("key", Object.values(keys))];
 }

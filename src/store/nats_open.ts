@@ -11,6 +11,8 @@ export interface PushNote extends PushName {
   expiresAt: number;
   state: string;
   final: boolean;
+  /** Of a push that was copied from another store: identifies the receipt that it came with. */
+  copied?: string | undefined;
 }
 
 /** What followers see of a changed receipt. `seq`: of its push. */
@@ -27,6 +29,21 @@ export interface OpenPush extends PushNote {
   seq: number;
 }
 
+/**
+ * Where a node that starts may begin: all pushes and receipts up to these sequences are known, and of those pushes only
+ * the ones in `open` are not final.
+ */
+export interface Checkpoint {
+  pushes: number;
+  receipts: number;
+  open: OpenPush[];
+}
+
+/** Open pushes of a checkpoint, which is one message; with more of them there is none. */
+const CHECKPOINT_MAX = 2_000;
+/** Messages that a node which starts now would have to read, before there is a new checkpoint. */
+const CHECKPOINT_EVERY = 1_000;
+
 /** Final pushes remembered, in case the push is read after its receipt. */
 const FINAL_MAX = 100_000;
 
@@ -37,6 +54,8 @@ interface OpenPushesOptions {
   filters: { pushes: string; receipts: string };
   /** A question was closed by an answer. */
   answered(note: ReceiptNote): void;
+  /** The newest checkpoint, unless it is of other streams than these. */
+  checkpoint(): Promise<Checkpoint | undefined>;
 }
 
 export class OpenPushes {
@@ -48,6 +67,9 @@ export class OpenPushes {
   /** Callers that wait until the pushes up to a sequence are known. */
   readonly #waiting = new Map<() => void, number>();
   #upTo = 0;
+  #receiptsUpTo = 0;
+  /** How many messages the newest checkpoint covers. */
+  #covered = 0;
   /** The newest push that this node stored. */
   #stored = 0;
   #stops: (() => void)[] = [];
@@ -121,6 +143,14 @@ export class OpenPushes {
     return due.sort((one, other) => one.expiresAt - other.expiresAt || one.seq - other.seq);
   }
 
+  /** What another node may begin with; undefined while that would save it little. */
+  newCheckpoint(): Checkpoint | undefined {
+    const seen = this.#upTo + this.#receiptsUpTo;
+    if (seen - this.#covered < CHECKPOINT_EVERY || this.#bySeq.size > CHECKPOINT_MAX) return undefined;
+    this.#covered = seen;
+    return { pushes: this.#upTo, receipts: this.#receiptsUpTo, open: [...this.#bySeq.values()] };
+  }
+
   stop(): void {
     for (const stop of this.#stops) stop();
     this.#stops = [];
@@ -129,14 +159,22 @@ export class OpenPushes {
 
   async #follow(): Promise<void> {
     const { pushes, receipts, filters } = this.#options;
-    const ofReceipts = await receipts.follow({ filter: filters.receipts, from: 1 }, ({ note }) => {
+    const known = await this.#options.checkpoint() ?? { pushes: 0, receipts: 0, open: [] };
+    this.#covered = known.pushes + known.receipts;
+    this.#receiptsUpTo = known.receipts;
+    const fromReceipts = { filter: filters.receipts, from: known.receipts + 1 };
+    const ofReceipts = await receipts.follow(fromReceipts, ({ seq, note }) => {
+      this.#receiptsUpTo = seq;
       const receipt = JSON.parse(note) as ReceiptNote;
       if (receipt.final) this.remove(receipt.seq);
       if (receipt.answer !== undefined) this.#options.answered(receipt);
     });
     this.#stops.push(ofReceipts.stop);
     await ofReceipts.caughtUp;
-    const ofPushes = await pushes.follow({ filter: filters.pushes, from: 1 }, ({ seq, note }) => {
+    this.#upTo = Math.max(this.#upTo, known.pushes);
+    for (const push of known.open) this.#add(push);
+    const fromPushes = { filter: filters.pushes, from: known.pushes + 1 };
+    const ofPushes = await pushes.follow(fromPushes, ({ seq, note }) => {
       this.#upTo = seq;
       this.#add({ ...JSON.parse(note) as PushNote, seq });
       for (const [resolve, wanted] of this.#waiting) {

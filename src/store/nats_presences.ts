@@ -62,6 +62,10 @@ export class Presences {
     return (await this.#nodes.seen(presence.node)).alive ? presence.node : undefined;
   }
 
+  async isAlive(node: string): Promise<boolean> {
+    return (await this.#nodes.seen(node)).alive;
+  }
+
   async #setSubject(subject: string, { online, lastSeen }: Omit<Presence, "node">): Promise<void> {
     const { node } = this.#context;
     await this.#documents.change(subject, (presence) => {

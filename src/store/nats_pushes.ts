@@ -6,7 +6,8 @@ import { subjectToken } from "../runtime/nats.ts";
 import type { NatsContext } from "./nats_context.ts";
 import { Documents } from "./nats_documents.ts";
 import { History } from "./nats_history.ts";
-import { noteOfPush, noteOfReceipt, OpenPushes, type PushNote, type ReceiptNote } from "./nats_open.ts";
+import { type Checkpoint, noteOfPush, noteOfReceipt, OpenPushes, type ReceiptNote } from "./nats_open.ts";
+import { type RemovalBounds, Sweep } from "./nats_sweep.ts";
 import type { Presences } from "./nats_presences.ts";
 import { eachOf, type Entry } from "./nats_streams.ts";
 import {
@@ -38,6 +39,8 @@ type PushText = Omit<NewPush, "digest"> & { digest: string };
 
 export interface NatsPushes extends PushStore {
   stop(): void;
+  /** Notes what nodes that start later need not read. */
+  saveCheckpoint(): Promise<void>;
   /** Stores the answers whose questions they have closed. */
   completeAnswers(): Promise<void>;
 }
@@ -53,6 +56,7 @@ export function natsPushes(context: NatsContext, { prefix, presences }: NatsPush
   const { open } = pushes;
   return {
     stop: () => open.stop(),
+    saveCheckpoint: () => pushes.saveCheckpoint(),
     completeAnswers: () => pushes.completeAnswers(),
     insertPush: (push) => pushes.insert(push),
     insertAnswer: (answer, question) => pushes.insertAnswer(answer, question),
@@ -85,15 +89,18 @@ class Pushes {
   readonly #prefix: string;
   readonly #receipts: Documents<Partial<StoredReceipt>>;
   readonly #charges: Documents<Charge>;
+  readonly #sweep: Sweep;
 
   constructor(context: NatsContext, prefix: string) {
     this.#context = context;
     this.#prefix = prefix;
     this.#receipts = new Documents({ stream: context.receipts, empty: () => ({}), note: noteOfStored });
     this.#charges = context.documents(() => ({ bytes: 0, at: 0 }));
+    this.#sweep = new Sweep(context, prefix);
     this.open = new OpenPushes({
       ...{ pushes: context.pushes, receipts: context.receipts },
       filters: { pushes: `${prefix}.push.>`, receipts: `${prefix}.receipt.>` },
+      checkpoint: () => this.#checkpoint(),
       answered: (note) => void this.#completeAnswer(note).catch(() => undefined),
     });
   }
@@ -175,21 +182,12 @@ class Pushes {
     return charge === undefined ? 0 : remaining(charge, now);
   }
 
-  /** Reads all notes; called about once an hour. A receipt goes after its push, which it must never outlive as open. */
-  async removeOld(bounds: { madeBefore: number; expiredBefore: number }): Promise<number> {
+  /** A receipt goes after its push, which it must never outlive as open. */
+  async removeOld(bounds: RemovalBounds): Promise<number> {
     const { pushes, receipts, state, subjects } = this.#context;
-    const { madeBefore, expiredBefore } = bounds;
-    const removed = new Map<number, PushName>();
-    await pushes.scan(`${this.#prefix}.push.>`, ({ seq, note }) => {
-      const { account, id, createdAt, expiresAt, state } = JSON.parse(note) as PushNote;
-      const isExpired = state === "expired" && expiresAt < expiredBefore;
-      if (createdAt < madeBefore || isExpired) removed.set(seq, { account, id });
-    });
-    await receipts.scan(`${this.#prefix}.receipt.>`, ({ note }) => {
-      const { account, id, seq, state, expiresAt } = JSON.parse(note) as ReceiptNote;
-      if (state === "expired" && expiresAt < expiredBefore) removed.set(seq, { account, id });
-    });
-    const counted = await eachOf([...removed], async ([seq, name]) => {
+    const old = await this.#sweep.findOld(bounds);
+    const counted = await eachOf([...old], async ([seq, name]) => {
+      if (bounds.signal?.aborted === true) return false;
       const isRemoved = await pushes.remove(seq);
       this.open.remove(seq);
       const receipt = await receipts.get(this.#subject("receipt", name));
@@ -197,9 +195,26 @@ class Pushes {
       return isRemoved;
     });
     for (const { seq, value } of await this.#charges.list(subjects.everyCharge)) {
-      if (value.at < madeBefore) await state.remove(seq);
+      if (value.at < bounds.madeBefore) await state.remove(seq);
     }
     return counted.filter((isRemoved) => isRemoved).length;
+  }
+
+  /** For nodes that start later; called now and then. */
+  async saveCheckpoint(): Promise<void> {
+    const checkpoint = this.open.newCheckpoint();
+    if (checkpoint === undefined) return;
+    await this.#context.state.put(this.#context.subjects.checkpoint, JSON.stringify(checkpoint));
+  }
+
+  /** One of streams that were restored from an older backup, or made anew, is of no use. */
+  async #checkpoint(): Promise<Checkpoint | undefined> {
+    const { state, subjects, pushes, receipts } = this.#context;
+    const stored = await state.get(subjects.checkpoint);
+    if (stored === undefined) return undefined;
+    const checkpoint = JSON.parse(stored.text) as Checkpoint;
+    const [ofPushes, ofReceipts] = await Promise.all([pushes.lastSeq(), receipts.lastSeq()]);
+    return checkpoint.pushes <= ofPushes && checkpoint.receipts <= ofReceipts ? checkpoint : undefined;
   }
 
   async #change(

@@ -190,10 +190,17 @@ export class NatsStream {
     return { caughtUp: following.caughtUp, stop: () => following.stop() };
   }
 
-  /** Calls `handler` in order for the messages that are stored now, from `from` on. */
-  async scan(filter: string, handler: (note: Note) => void, from = 1): Promise<void> {
-    const following = await this.follow({ filter, from }, handler);
-    await following.caughtUp;
+  /** Calls `handler` in order for the messages that are stored now, from `from` on, until it returns `false`. */
+  async scan(filter: string, handler: (note: Note) => unknown, from = 1): Promise<void> {
+    const isOver = Promise.withResolvers<void>();
+    let isWanted = true;
+    const following = await this.follow({ filter, from }, (note) => {
+      if (isWanted && handler(note) === false) {
+        isWanted = false;
+        isOver.resolve();
+      }
+    });
+    await Promise.race([following.caughtUp, isOver.promise]);
     following.stop();
   }
 

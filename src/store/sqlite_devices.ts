@@ -90,6 +90,7 @@ export function sqliteDevices({ database, read, write, writeUnsynced }: SqliteCo
       }),
     listDevices: (account) => read(() => (list.all(account) as unknown as DeviceRow[]).map(toDevice)),
     nodeOf: () => Promise.resolve(undefined),
+    isNodeAlive: () => Promise.resolve(false),
     setOnline: ({ account, id }, state) =>
       writeUnsynced(() => void online.run(Number(state.online), state.now, account, id)),
     setAllOffline: (now) => writeUnsynced(() => void offline.run(now)),

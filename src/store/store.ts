@@ -200,6 +200,8 @@ export interface DeviceStore {
   listDevices(account: string): Promise<DeviceRecord[]>;
   /** The process that the device is connected to, if it is another than this one. */
   nodeOf(device: DeviceName): Promise<string | undefined>;
+  /** Of a name that `nodeOf` returned, or another node sent. */
+  isNodeAlive(node: string): Promise<boolean>;
   setOnline(device: DeviceName, state: { online: boolean; now: number }): Promise<void>;
   /** For a starting relay: marks every device offline, last seen now if it was online. */
   setAllOffline(now: number): Promise<void>;

@@ -1,5 +1,7 @@
 /** Several processes on one NATS store: every decision is made once, and a node that died is noticed. */
 import assert from "node:assert/strict";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connectNats } from "../../src/runtime/nats.ts";
 import type { Receipt } from "../../src/protocol/receipt.ts";
 import { openNatsStore } from "../../src/store/nats.ts";
 import { type Store, type StoredPush, StoreUnavailable } from "../../src/store/store.ts";
@@ -76,6 +78,19 @@ const BODIES: Record<string, (nodes: Nodes) => Promise<void>> = {
     );
     stop?.();
   },
+  "old pushes are removed by every node as they come of age, also those that expire later": async (nodes) => {
+    const expired: Receipt = { ...queued, state: "expired", final: true };
+    const [one, other] = nodes;
+    for (const n of [1, 2, 3]) await one.insertPush(aPush(n, { expiresAt: NOW + 10 * n }));
+    const bounds = (expiredBefore: number) => ({ madeBefore: 0, expiredBefore });
+    assert.deepEqual(await onBoth(nodes, (store) => store.removePushes(bounds(NOW + 15))), [0, 0]);
+    for (const n of [1, 2]) await other.changeReceipt({ account: "a", id: uuid(n) }, () => expired);
+    await one.insertPush(aPush(4, { receipt: expired, expiresAt: NOW + 10 }));
+    assert.equal(await other.removePushes(bounds(NOW + 15)), 2);
+    assert.equal(await one.removePushes(bounds(NOW + 25)), 1);
+    assert.deepEqual(idsOf(await pageOf(one, { account: "a", limit: 9 })), [uuid(3)]);
+    assert.equal(await one.removePushes({ madeBefore: NOW + 1, expiredBefore: 0 }), 1);
+  },
   "a revocation on one node is announced on the other": async ([one, other]) => {
     const heard = Promise.withResolvers<unknown>();
     const stop = other.watchRevocations(heard.resolve);
@@ -113,6 +128,38 @@ export const cases: readonly Case[] = [
       }
     },
   })),
+  {
+    name:
+      "a node that starts reads only what came after the checkpoint of another, and misses nothing [nats-start]",
+    async run(_runtime, directory) {
+      const server = await startNats(directory);
+      const address = { servers: [server.url], prefix: "test" };
+      const open = () => openNatsStore(address, { node: crypto.randomUUID() });
+      const device = { account: "a", id: "dev_l" };
+      const found = async (store: Store) => idsOf(await store.openPushes(device, { afterSeq: 0, limit: 99 }));
+      const one = await open();
+      await one.insertKey(aKey(1));
+      const final: Receipt = { ...queued, state: "typed", final: true };
+      const many = Array.from({ length: 1_100 }, (_, n) => n);
+      await Promise.all(many.map((n) => one.insertPush(aPush(n, n < 1_090 ? { receipt: final } : {}))));
+      assert.equal((await found(one))?.length, 10);
+      const connection = await connectNats(address, { name: "test" });
+      const manager = await jetstreamManager(connection);
+      await until(
+        "a checkpoint",
+        () => manager.streams.getMessage("test-state", { last_by_subj: "test.state.checkpoint" }),
+      );
+      await connection.close();
+      await one.changeReceipt({ account: "a", id: uuid(1_095) }, () => final);
+      await one.insertPush(aPush(2_000));
+      const two = await open();
+      const wanted = [1_090, 1_091, 1_092, 1_093, 1_094, 1_096, 1_097, 1_098, 1_099, 2_000].map(uuid);
+      assert.deepEqual((await found(two))?.toSorted(), wanted);
+      await two.close();
+      await one.close();
+      await server.stop();
+    },
+  },
   {
     name: "no server is StoreUnavailable, and so is a store that was closed",
     async run(_runtime, directory) {

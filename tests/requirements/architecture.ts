@@ -48,6 +48,13 @@ const OPERATING_ON_NATS = [
     "nats-access": scale(
       "NATS with TLS and users is used with the right files; with others svc server says in one sentence what to do.",
     ),
+    "nodes-presence": scale(
+      "A phone or listener on another node counts as connected; what a dead node, or a gap, left open is closed.",
+    ),
+    "nodes-limits": scale(
+      "Limits on requests and frames hold over all nodes; what was taken too much is owed.",
+    ),
+    "nats-start": scale("A node that starts reads only what came after another's checkpoint."),
     "nats-frames": scale("The largest frame of a mirror crosses between two relays over NATS's own limits."),
   }),
   ...rows("docs/operating.md, Moving a relay to NATS and back", {

@@ -134,7 +134,7 @@ export class Fixture implements AsyncDisposable {
       remote,
       webPush: new WebPush({
         ...{ store, metrics, clock: this.clock },
-        isConnected: (device) => hub.isConnected(device),
+        isConnected: async (device) => hub.isConnected(device) || await store.nodeOf(device) !== undefined,
         run: (work) => tasks.run(work),
         changed: (stored) => publishReceipt({ bus }, stored),
         log: (line) => void this.logged.push(line),

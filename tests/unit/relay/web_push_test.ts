@@ -240,6 +240,18 @@ Deno.test("a push that a connected phone reports as in view does not ring it; on
   assert.deepEqual(kinds(await stage.sentTo(closed)), ["ring", "ring"]);
 });
 
+Deno.test("a phone that is connected to another node has the same time to report a push in view [nodes-presence]", async () => {
+  await using stage = await Stage.make();
+  const [elsewhere, closed] = [await stage.phone(), await stage.phone()];
+  stage.relay.services.store.nodeOf = ({ id }) => Promise.resolve(id === elsewhere.id ? "other" : undefined);
+  await stage.ask(1);
+  await until("the closed phone rings at once", () => stage.posts.length === 1);
+  assert.equal(await stage.seen(1, elsewhere), 204);
+  stage.relay.clock.advance(IN_VIEW_LIMIT_MS);
+  assert.deepEqual(await stage.sentTo(elsewhere), []);
+  assert.deepEqual(kinds(await stage.sentTo(closed)), ["ring"]);
+});
+
 Deno.test("a question that is answered meanwhile does not ring, and its notification goes from the other phones [push-withdrawn]", async () => {
   await using stage = await Stage.make();
   const [one, other] = [await stage.phone(), await stage.phone()];

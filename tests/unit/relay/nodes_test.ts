@@ -1,0 +1,94 @@
+/** What a node does about others: mirrors to a dead node end, and a listener that has moved is let go. */
+import assert from "node:assert/strict";
+import { type Bus, type BusMessage, LocalBus, type NodeMessage } from "../../../src/bus/bus.ts";
+import { CLOSE } from "../../../src/protocol/errors.ts";
+import { encodeFrame } from "../../../src/protocol/frames.ts";
+import { RemotePhones } from "../../../src/relay/remote_phones.ts";
+import { HTTP_REQUESTS_BURST, HTTP_REQUESTS_PER_SECOND } from "../../../src/protocol/limits.ts";
+import { makeBudgets } from "../../../src/relay/budgets.ts";
+import { reportBudgets, shareBudgets } from "../../../src/relay/shared_budgets.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+import { Fixture } from "./fixture.ts";
+
+const HOST = "dev_listener_0a1b2c3d";
+
+type Handler = (message: NodeMessage & { from: string }) => void;
+
+Deno.test("the mirrors of phones on a node that died are ended [nodes-presence]", async () => {
+  let handler: Handler = () => undefined;
+  const bus: Bus = Object.assign(new LocalBus(), {
+    receive(given: Handler) {
+      handler = given;
+      return () => undefined;
+    },
+  });
+  const dead = new Set<string>();
+  const store = {
+    nodeOf: () => Promise.resolve(undefined),
+    isNodeAlive: (node: string) => Promise.resolve(!dead.has(node)),
+  };
+  const ended: string[] = [];
+  const mirrors = {
+    open: () => Promise.resolve(),
+    closed: () => undefined,
+    forward: () => undefined,
+    bytes: () => undefined,
+    endAllOf: ({ id }: { id: string }) => void ended.push(id),
+  };
+  const remote = new RemotePhones({ bus, store });
+  remote.start(mirrors);
+  const text = encodeFrame("pane.open", { stream: 1, agentSessionName: "svc-x" } as never);
+  for (const from of ["one", "two"]) {
+    const phone = { keyId: "key_1", scopes: [], deviceId: `dev_${from}` };
+    handler({ kind: "fromPhone", account: "a", connection: `c-${from}`, phone, text, from });
+  }
+  await remote.endLost(mirrors);
+  assert.deepEqual(ended, []);
+  dead.add("one");
+  await remote.endLost(mirrors);
+  await remote.endLost(mirrors);
+  assert.deepEqual(ended, ["c-one"]);
+});
+
+Deno.test("what a key takes from one node is missing on the others, and too much is owed [nodes-limits]", () => {
+  const clock = new FakeClock();
+  const handlers = new Set<(message: BusMessage) => void>();
+  const nodes = ["one", "two", "three"].map((node) => {
+    const bus: Bus = Object.assign(new LocalBus(), {
+      node,
+      publish: (_account: string, message: BusMessage) => {
+        for (const handler of handlers) handler(message);
+      },
+      subscribe(_account: string, handler: (message: BusMessage) => void) {
+        handlers.add(handler);
+        return () => void handlers.delete(handler);
+      },
+    });
+    const services = { bus, clock, budgets: makeBudgets({ shared: true }) };
+    shareBudgets(services);
+    const take = (amount: number): number => services.budgets.requests.take("key", clock.elapsed(), amount);
+    return { take, report: () => reportBudgets(services) };
+  });
+  const [one, two, three] = nodes;
+  assert.equal(one?.take(HTTP_REQUESTS_BURST), 0);
+  assert.equal(two?.take(HTTP_REQUESTS_BURST), 0, "a full bucket of each node until the first report");
+  for (const { report } of nodes) report();
+  const owed = 2 * HTTP_REQUESTS_BURST - HTTP_REQUESTS_BURST;
+  for (const node of [one, two, three]) {
+    assert.equal(node?.take(1), Math.ceil((owed + 1) / HTTP_REQUESTS_PER_SECOND));
+  }
+  clock.advance(1_000 * (2 * HTTP_REQUESTS_BURST) / HTTP_REQUESTS_PER_SECOND);
+  assert.equal(three?.take(HTTP_REQUESTS_BURST), 0, "what was owed has been earned");
+});
+
+Deno.test("after a gap a listener that has connected to another node is closed here; others stay [nodes-presence]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key(["push:read", "push:send"], { role: "listener", deviceId: HOST });
+  const listener = await relay.connect(key, { role: "listener", deviceId: HOST });
+  const { hub } = relay.services;
+  await hub.closeMoved(() => Promise.resolve(false));
+  assert.equal(hub.listener("default", HOST)?.isOpen, true);
+  await hub.closeMoved(({ id }) => Promise.resolve(id === HOST));
+  assert.equal(hub.listener("default", HOST), undefined);
+  assert.equal(listener.socket.closedWith?.code, CLOSE.REPLACED);
+});
