@@ -6,7 +6,7 @@ import { RelayError } from "../../src/client/relay_error.ts";
 import { RelayLink } from "../../src/client/relay_link.ts";
 import { type NatsServer, startNatsCluster } from "./nats_server.ts";
 import { newKey } from "./new_key.ts";
-import { type Started, startSvc } from "./program.ts";
+import { type Launch, type Started, startSvc, SVC } from "./program.ts";
 import { makeSandbox, type Sandbox } from "./sandbox.ts";
 import { RELAY_READY } from "./stack.ts";
 import { until } from "./until.ts";
@@ -81,7 +81,7 @@ export class Session {
 
 export interface NodeStage extends AsyncDisposable {
   nats: readonly NatsServer[];
-  relays: readonly { started(): Started; restart(): Promise<void> }[];
+  relays: readonly { started(): Started; restart(launch?: Launch): Promise<void> }[];
   sessions: readonly Session[];
   /** Numbers accepted of each session so far. */
   accepted: number[];
@@ -91,10 +91,12 @@ export interface NodeStage extends AsyncDisposable {
   settle(): Promise<void>;
 }
 
-export async function makeNodeStage({ sessions: count }: { sessions: number }): Promise<NodeStage> {
+export async function makeNodeStage(
+  { sessions: count, launch = SVC }: { sessions: number; launch?: Launch },
+): Promise<NodeStage> {
   const sandbox = await makeSandbox();
   const nats = await startNatsCluster(`${sandbox.root}/nats`);
-  const relays = await startRelays(sandbox, nats);
+  const relays = await startRelays(sandbox, { nats, launch });
   const balancer = new Balancer(relays.map(({ port }) => port));
   const host = `127.0.0.1:${await balancer.listen()}`;
   const apiKey = await newKey(`${sandbox.svcHome}/server`, ["push:read", "push:send"]);
@@ -118,9 +120,12 @@ export async function makeNodeStage({ sessions: count }: { sessions: number }): 
   };
 }
 
-async function startRelays(sandbox: Sandbox, nats: readonly NatsServer[]) {
+async function startRelays(
+  sandbox: Sandbox,
+  { nats, launch: first }: { nats: readonly NatsServer[]; launch: Launch },
+) {
   const servers = nats.map(({ url }) => url).join(",");
-  const serve = (listen: string): Started =>
+  const serve = (listen: string, launch: Launch): Started =>
     startSvc(sandbox, [
       "server",
       "--listen",
@@ -129,16 +134,16 @@ async function startRelays(sandbox: Sandbox, nats: readonly NatsServer[]) {
       `${sandbox.svcHome}/server`,
       "--nats",
       servers,
-    ]);
+    ], { launch });
   return await Promise.all(nats.map(async () => {
-    let relay = serve("127.0.0.1:0");
+    let relay = serve("127.0.0.1:0", first);
     const [, , address = ""] = await relay.line(RELAY_READY);
     return {
       port: Number(address.split(":")[1]),
       started: () => relay,
-      async restart(): Promise<void> {
+      async restart(launch = SVC): Promise<void> {
         await relay.exited;
-        relay = serve(address);
+        relay = serve(address, launch);
         await relay.line(RELAY_READY);
       },
     };

@@ -1,43 +1,9 @@
 /** Three relay nodes on three NATS servers: each of them dies, or stands still, under load, and no message is lost, doubled or out of order. */
-import assert from "node:assert/strict";
-import { say } from "../../scripts/say.ts";
-import { makeNodeStage, type NodeStage } from "../helpers/node_stage.ts";
+import { makeNodeStage } from "../helpers/node_stage.ts";
 import { until } from "../helpers/until.ts";
+import { checkAll, progress, report } from "./progress.ts";
 
-/** Messages that every session must get through before, during and after a fault. */
-const PROGRESS = 5;
 const STOPPED_MS = 20_000;
-
-async function progress(stage: NodeStage): Promise<void> {
-  const from = [...stage.accepted];
-  await until(
-    "every session goes on",
-    () => stage.accepted.every((n, one) => n >= (from[one] ?? 0) + PROGRESS),
-  );
-}
-
-/** Prints the figures of one fault. */
-function report(stage: NodeStage, fault: string): void {
-  const again = stage.sessions.reduce((sum, session) => sum + session.again, 0);
-  const sent = stage.accepted.reduce((sum, n) => sum + n, 0);
-  say(
-    `nodes ${fault}: longest pause ${
-      Math.round(stage.longestPause())
-    } ms, ${sent} accepted, ${again} sent again`,
-  );
-}
-
-/** Every accepted message has arrived, once, in the order in which its session's sender sent it. */
-async function checkAll(stage: NodeStage): Promise<void> {
-  await stage.settle();
-  await until(
-    "every message has arrived",
-    () => stage.sessions.every(({ arrived }, one) => arrived.length >= (stage.accepted[one] ?? 0)),
-  );
-  for (const [one, { arrived }] of stage.sessions.entries()) {
-    assert.deepEqual(arrived, Array.from({ length: stage.accepted[one] ?? 0 }, (_, n) => n));
-  }
-}
 
 Deno.test("nodes: kill -9 of each NATS server and each relay node under load loses, doubles and reorders nothing [run-nats]", async () => {
   await using stage = await makeNodeStage({ sessions: 6 });

@@ -55,6 +55,7 @@ const OPERATING_ON_NATS = [
       "Limits on requests and frames hold over all nodes; what was taken too much is owed.",
     ),
     "nats-start": scale("A node that starts reads only what came after another's checkpoint."),
+    "nodes-upgrade": scale("Nodes are upgraded one by one under load; old and new ones run side by side."),
     "nats-frames": scale("The largest frame of a mirror crosses between two relays over NATS's own limits."),
   }),
   ...rows("docs/operating.md, Moving a relay to NATS and back", {
