@@ -55,6 +55,9 @@ type Json = Record<string, unknown>;
 
 const KEYED_ERRORS: readonly WireErrorCode[] = ["unauthenticated", "missing_scope", "rate_limited"];
 
+/** Answers without a key are limited by address. */
+const OPEN_ERRORS: readonly WireErrorCode[] = ["rate_limited"];
+
 const documents = new WeakMap<Services, Uint8Array<ArrayBuffer>>();
 
 /** `GET /openapi.json`: needs no key and is the most expensive answer, so it is made once per relay. */
@@ -77,9 +80,11 @@ function describe(routes: readonly Route[], serverUrl: string): Json {
       title: "svc relay",
       version: VERSION,
       license: { name: "MIT", identifier: "MIT" },
+      contact: { name: "The operator of this relay" },
       description: "Messages from phones and scripts to terminal coding agents.",
     },
     servers: [{ url: serverUrl }],
+    tags: [...new Set(routes.map(tagOf))].map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: { key: { type: "apiKey", in: "header", name: "X-API-Key" } },
@@ -97,6 +102,7 @@ function operation(route: Route): Json {
     : { "application/json": { schema: jsonSchema(answer.schema, "output") } };
   return {
     operationId: operationId(method, path),
+    tags: [tagOf(route)],
     summary,
     description: scopes,
     security: keyed ? [{ key: [] }] : [],
@@ -104,6 +110,10 @@ function operation(route: Route): Json {
     ...(body && { requestBody: requestBody(body) }),
     responses: { [answer.status]: { description: summary, ...(content && { content }) }, ...problems(route) },
   };
+}
+
+function tagOf({ path }: Route): string {
+  return path.split("/")[1] ?? "";
 }
 
 function operationId(method: string, path: string): string {
@@ -134,7 +144,7 @@ function requestBody(schema: z.core.$ZodType): Json {
 
 /** One answer per status, which lists the codes that share it. */
 function problems(route: Route): Record<string, Json> {
-  const codes = [...("scopes" in route ? KEYED_ERRORS : []), ...route.errors ?? []];
+  const codes = [...new Set([...("scopes" in route ? KEYED_ERRORS : OPEN_ERRORS), ...route.errors ?? []])];
   const statuses = new Set(codes.map((code) => WIRE_ERRORS[code].status));
   return Object.fromEntries([...statuses].map((status) => [status, {
     description: codes.filter((code) => WIRE_ERRORS[code].status === status).join(" or "),

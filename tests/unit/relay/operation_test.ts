@@ -24,6 +24,20 @@ Deno.test("/openapi.json passes an independent OpenAPI 3.1 validator and has eve
   assert.deepEqual(described.sort(), ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
 });
 
+Deno.test("every operation has a tag, a description and the refusals of its callers, as OpenAPI linters ask", async () => {
+  await using relay = await Fixture.make();
+  const document = await (await relay.request("GET", "/openapi.json")).json();
+  assert.ok(document.info.contact.name !== "" && document.info.license.identifier === "MIT");
+  const paths: Record<string, Record<string, Operation & { tags: string[]; description: string }>> =
+    document.paths;
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, { tags, description, responses }] of Object.entries(methods)) {
+      const refusals = Object.keys(responses).filter((status) => status.startsWith("4"));
+      assert.ok(tags[0] !== "" && description !== "" && refusals.includes("429"), `${method} ${path}`);
+    }
+  }
+});
+
 Deno.test("a push's fields, errors and key are described", async () => {
   await using relay = await Fixture.make();
   const document = await (await relay.request("GET", "/openapi.json")).json();
