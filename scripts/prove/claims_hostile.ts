@@ -17,6 +17,20 @@ export const HOSTILE: Claim[] = [
     quote: { part: /^hostile (\w+): (a POST .*)$/gm, as: "$1: $2;" },
   },
   {
+    text:
+      "others' measures: the Autobahn suite's cases, RFC 9457 for every refusal, RFC 8291 and 8292, RFC 9180, MCP's own client, an OpenAPI validator",
+    tests: {
+      files: [
+        "tests/contract/websocket_test.ts",
+        "tests/unit/relay/problems_test.ts",
+        "tests/unit/relay/web_push_test.ts",
+        "tests/unit/crypto/rfc9180_test.ts",
+        "tests/contract/mcp_stdio_test.ts",
+        "tests/unit/relay/operation_test.ts",
+      ],
+    },
+  },
+  {
     text: "at twice its capacity the relay refuses with Retry-After, keeps its sockets, and recovers",
     task: "prove:overload",
     quote: { part: /^overload (.*)$/gm, as: "$1;" },

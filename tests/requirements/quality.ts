@@ -55,7 +55,9 @@ const HOSTILE_INPUT = rows("docs/specification.md, Hostile input", {
 
 const EXTERNAL_REFERENCES = rows("docs/specification.md, External references", {
   "other-hpke": mirror("HPKE passes the test vectors of RFC 9180."),
-  "other-autobahn": faults("The relay passes the Autobahn suite where it can be reached with it."),
+  "other-autobahn": faults(
+    "The relay passes the Autobahn suite where it can be reached with it, else its cases of RFC 6455.",
+  ),
   "other-problem": main("Problems follow RFC 9457."),
   "other-web-push": phone("Web Push passes the examples of RFC 8291 and RFC 8292."),
   "other-mcp": agents("MCP's own client drives svc mcp."),
