@@ -113,7 +113,11 @@ export function weightsOf(files: readonly BuiltFile[]): { first: number; whole: 
 async function pageFiles(digest: string): Promise<Map<string, Uint8Array>> {
   const { files, meta } = await bundlePage();
   const [script = "", ...others] = neededAtFirst(meta);
-  const texts = { ...STRINGS.app, script, style: nameOf(files, /\.css$/) };
+  const texts = {
+    ...STRINGS.app,
+    script,
+    style: nameOf(files, /\.css$/),
+  };
   const preloads = others.map((name) => `<link rel="modulepreload" href="${name}">`).join("\n    ");
   const encoder = new TextEncoder();
   for (const name of ["index.html", "manifest.webmanifest"]) {
@@ -143,7 +147,7 @@ function neededAtFirst({ outputs }: Metafile): string[] {
     if (path === undefined) throw new Error(`Cannot build the phone's page: nothing came out for ${source}`);
     add(path);
   }
-  return [...found].map((path) => path.split("/").at(-1) ?? "");
+  return [...found].map(fileName);
 }
 
 /** Beside the file, in each encoding that makes it smaller. */
@@ -173,18 +177,43 @@ const COMMON: BundleOptions = {
 };
 
 /** Scripts and style. */
-function bundlePage(): Promise<Bundle> {
-  return bundle({
-    ...COMMON,
-    entryPoints: { boot: `${PHONE}boot.ts`, style: `${PHONE}styles.css` },
-    entryNames: "[name]-[hash]",
-    chunkNames: "[name]-[hash]",
-    splitting: true,
-    together: { name: "later", files: LATER },
-    format: "esm",
-    jsx: "automatic",
-    jsxImportSource: "preact",
-  });
+async function bundlePage(): Promise<Bundle> {
+  return withoutIdleImports(
+    await bundle({
+      ...COMMON,
+      entryPoints: { boot: `${PHONE}boot.ts`, style: `${PHONE}styles.css` },
+      entryNames: "[name]-[hash]",
+      chunkNames: "[name]-[hash]",
+      splitting: true,
+      together: { name: "later", files: LATER },
+      format: "esm",
+      jsx: "automatic",
+      jsxImportSource: "preact",
+    }),
+  );
+}
+
+/** esbuild has every file import the chunk of its own helpers, also those that use none: without a name, such an import does nothing. */
+function withoutIdleImports({ files, meta }: Bundle): Bundle {
+  const helpers = Object.entries(meta.outputs)
+    .filter(([, { inputs, imports }]) => Object.keys(inputs).length + imports.length === 0)
+    .map(([path]) => path);
+  for (const [path, output] of Object.entries(meta.outputs)) {
+    const name = fileName(path);
+    let text = new TextDecoder().decode(files.get(name));
+    for (const helper of helpers) {
+      const idle = `import"./${fileName(helper)}";`;
+      if (!text.includes(idle)) continue;
+      text = text.replace(idle, "");
+      files.set(name, new TextEncoder().encode(text));
+      output.imports = output.imports.filter((one) => one.path !== helper);
+    }
+  }
+  return { files, meta };
+}
+
+function fileName(path: string): string {
+  return path.split("/").at(-1) ?? "";
 }
 
 /** A classic script: not every browser runs modules as service workers. Its name stays the same. */

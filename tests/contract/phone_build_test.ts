@@ -41,6 +41,10 @@ Deno.test("the page is built completely, within its size limit, and only when so
       "the rest is loaded when it is needed",
     );
     const loads = files.filter(({ path, isFirst }) => isFirst && /\.(js|css)$/.test(path));
+    for (const { path } of loads) {
+      const idle = /import"[^"]+"/.exec(await Deno.readTextFile(`${outDir}/${path}`));
+      assert.equal(idle, null, `${path} loads a file of which it uses nothing`);
+    }
     assert.ok(loads.length <= 6, "a browser loads six files of a host at once, and the seventh waits");
     assert.deepEqual(await buildPhone({ outDir }), { built: false, files });
   }));

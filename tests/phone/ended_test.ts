@@ -18,10 +18,19 @@ Deno.test("a session that ends while it is open says when, and keeps its message
     await phone.shoot("session-ended");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
 
-    await page.reload();
+    // The list has come, and what is known about the session's end has not.
+    const released = Promise.withResolvers<void>();
+    const history = /\/pushes\?before/;
+    await page.route(history, async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    await Promise.all([page.waitForRequest(history), page.reload()]);
+    released.resolve();
     await page.getByText("This session has ended.", { exact: false }).first().waitFor();
     await page.locator(".session-end").getByRole("link", { name: "Messages" }).tap();
     await page.getByText("No messages yet").waitFor();
+    assert.equal(await page.getByText("What you send").count(), 0);
     await page.locator(".session-end").getByRole("link", { name: "All agents" }).tap();
     await page.getByRole("heading", { name: "No agent is running" }).waitFor();
     assert.equal(page.url(), `${wire.url}/#/`);

@@ -5,7 +5,8 @@ import { withScene } from "./scene.ts";
 Deno.test("German is chosen in the settings, stays after a reload, and needs no network then [ux-languages]", () =>
   withScene(async ({ phone, wire, listener, makeKey }) => {
     const { page } = phone;
-    await listener.report({ name: "svc-demo" });
+    const long = { agentVersion: "9.9.9", measuredVersion: "0.5.1", widened: ["allowAgentEnd"] };
+    await listener.report({ name: "svc-demo" }, { name: "svc-docs", agentLabel: "Gemini", ...long });
     await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
     await page.getByRole("link", { name: /demo · Claude/ }).waitFor();
     await page.goto(`${wire.url}/#/settings`);
@@ -14,7 +15,7 @@ Deno.test("German is chosen in the settings, stays after a reload, and needs no 
     await phone.shoot("settings-german");
     await page.getByRole("link", { name: "Alle Agenten" }).tap();
     await page.getByRole("heading", { name: "Agenten", exact: true }).waitFor();
-    await page.getByText("1 Sitzung auf 1 Rechner").waitFor();
+    await page.getByText("2 Sitzungen auf 1 Rechner").waitFor();
     assert.equal(await page.evaluate(() => document.documentElement.lang), "de");
     assert.equal(await page.title(), "svc-Fernsteuerung");
     await phone.shoot("picker-german");
@@ -24,6 +25,11 @@ Deno.test("German is chosen in the settings, stays after a reload, and needs no 
     await page.getByRole("link", { name: "Nachrichten" }).tap();
     await page.getByText("Noch keine Nachrichten").waitFor();
     await phone.shoot("messages-german");
+    assert.deepEqual(await phone.misfits(), []);
+    await page.goto(`${wire.url}/#/s/dev_listener_00000001/svc-gone`);
+    await page.getByText("Diese Sitzung ist zu Ende.").waitFor();
+    assert.deepEqual(await phone.misfits(), []);
+    await page.goto(`${wire.url}/#/s/dev_listener_00000001/svc-demo/messages`);
     await page.evaluate(async () => void await navigator.serviceWorker.ready);
     wire.pointTo(1);
     await page.reload();

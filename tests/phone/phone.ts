@@ -120,6 +120,8 @@ export class Phone {
         const faults = await this.page.evaluate(findMisfits, percent);
         found.push(...faults.map((fault) => `${size}, ${percent} %: ${fault}`));
       }
+      const cut = await this.page.evaluate(findCutTexts);
+      found.push(...cut.map((fault) => `${size}: ${fault}`));
     });
     return found;
   }
@@ -182,6 +184,38 @@ async function runAxe(): Promise<Violation[]> {
     impact,
     targets: nodes.map(({ target }) => target.join(" ")).join(", "),
   }));
+}
+
+/** Runs in the page: lines of facts whose beginning is clipped, and short words that are broken in headings and buttons. */
+function findCutTexts(): string[] {
+  const found: string[] = [];
+  const rectsOf = (node: Text, start: number, length: number): DOMRect[] => {
+    const range = document.createRange();
+    range.setStart(node, start);
+    range.setEnd(node, start + length);
+    return [...range.getClientRects()].filter(({ width }) => width > 0);
+  };
+  const textsIn = (element: Element): Text[] => {
+    const walker = document.createTreeWalker(element, NodeFilter.SHOW_TEXT);
+    const texts: Text[] = [];
+    while (walker.nextNode()) texts.push(walker.currentNode as Text);
+    return texts.filter(({ parentElement }) => parentElement?.closest(".visually-hidden") === null);
+  };
+  for (const facts of document.querySelectorAll(".facts")) {
+    const edge = facts.getBoundingClientRect().left +
+      parseFloat(getComputedStyle(facts).getPropertyValue("--dot"));
+    for (const text of textsIn(facts)) {
+      const isCut = rectsOf(text, 0, text.data.length).some(({ left }) => left < edge - 1);
+      if (isCut) found.push(`cut: "${text.data}"`);
+    }
+  }
+  for (const text of [...document.querySelectorAll("h1, h2, button, a.button")].flatMap(textsIn)) {
+    for (const { 0: word, index } of text.data.matchAll(/(?<![\p{L}-])\p{L}{2,12}(?![\p{L}-])/gu)) {
+      const lines = new Set(rectsOf(text, index, word.length).map(({ top }) => Math.round(top)));
+      if (lines.size > 1) found.push(`broken: "${word}"`);
+    }
+  }
+  return found;
 }
 
 /** Runs in the page, with letters of this size. */

@@ -166,6 +166,13 @@ Deno.test("a phone whose key is revoked says so, and can sign in again [sec-leak
     await api.revokeDevice(device?.id ?? "");
     await page.getByText("This key was revoked").waitFor();
     await phone.shoot("revoked");
+    for (const width of [320, 390]) {
+      await page.setViewportSize({ width, height: 568 });
+      const share = await page.locator(".notice p").evaluate((text) =>
+        text.clientWidth / (text.parentElement?.clientWidth ?? 1)
+      );
+      assert.ok(share > 0.75, `at ${width} px the text has ${share} of the notice`);
+    }
     await page.getByRole("button", { name: "Sign in again" }).tap();
     await page.getByLabel("API key").waitFor();
   }));

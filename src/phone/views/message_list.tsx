@@ -36,16 +36,19 @@ export interface MessageActions extends ReceiptActionsHandlers, AskActions {
 
 interface Props {
   shown: readonly Shown[];
-  /** What the agent sent, oldest first. */
+  /** What the agent sent, oldest first. Open questions are in `waiting`. */
   items: readonly InboxItem[];
   state: PhoneState;
   /** What waits for the user, after the messages. */
   waiting: JSX.Element | undefined;
+  /** The session has ended: nothing more can be sent. */
+  isOver: boolean;
   now: number;
   actions: MessageActions;
 }
 
-export function MessageList({ shown, items, state, waiting, now, actions }: Props): JSX.Element {
+export function MessageList({ shown, state, waiting, isOver, now, actions, ...props }: Props): JSX.Element {
+  const items = props.items.filter((one) => one.kind !== "question" || one.receipt.final);
   const { history, clockOffsetMs } = state;
   const list = useStickToEnd([shown, waiting]);
   const last = shown.at(-1)?.receipt;
@@ -54,7 +57,7 @@ export function MessageList({ shown, items, state, waiting, now, actions }: Prop
       {history === "more" && (
         <button type="button" class="secondary older" onClick={actions.readOlder}>{TEXT.older}</button>
       )}
-      {shown.length === 0 && items.length === 0 && !waiting && <EmptyState history={history} />}
+      {shown.length === 0 && items.length === 0 && !waiting && <EmptyState {...{ history, isOver }} />}
       <ol class="bubbles">
         {inOrder(shown, items).map((entry) =>
           "message" in entry
@@ -68,12 +71,12 @@ export function MessageList({ shown, items, state, waiting, now, actions }: Prop
   );
 }
 
-function EmptyState({ history }: { history: PhoneState["history"] }): JSX.Element {
+function EmptyState({ history, isOver }: Pick<PhoneState, "history"> & Pick<Props, "isOver">): JSX.Element {
   if (history === "unread") return <p class="empty" role="status">{TEXT.loading}</p>;
   return (
     <div class="empty">
       <h2>{TEXT.emptyHeading}</h2>
-      <p>{TEXT.emptyText}</p>
+      {!isOver && <p>{TEXT.emptyText}</p>}
     </div>
   );
 }

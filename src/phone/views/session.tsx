@@ -26,7 +26,7 @@ import { type DialogActions, DialogCard } from "./dialog_card.tsx";
 import { NotificationCard } from "./inbox.tsx";
 import { type MessageActions, MessageList, type Shown } from "./message_list.tsx";
 import { ReceiptActions } from "./receipt_actions.tsx";
-import { SessionEndCard, useSessionEnd } from "./session_end.tsx";
+import { type SessionEnd, SessionEndCard, useSessionEnd } from "./session_end.tsx";
 import { type MenuActions, SessionSheet } from "./session_menu.tsx";
 import { Icon, SealSign, SessionLabel, StateChip, TONE_ICONS, useNow, useRead } from "./shared.tsx";
 import { TerminalPanel } from "./terminal.tsx";
@@ -93,7 +93,7 @@ export function SessionView({ state, name, panel, item, option, notice, actions 
   const ended = end && <SessionEndCard {...{ name, end, now, panel }} />;
   return (
     <div class="page session">
-      <SessionHead {...{ state, name, session, now, mode, panel, actions }} last={end?.session} />
+      <SessionHead {...{ state, name, session, end, now, mode, panel, actions }} />
       {panel === "terminal"
         ? (
           <TerminalPanel
@@ -112,17 +112,12 @@ export function SessionView({ state, name, panel, item, option, notice, actions 
           <>
             <div class="notice-anchor">{notice}</div>
             <OpenedItem {...{ state, item, option, actions }} />
-            <MessageList {...{ shown, state, now, actions, waiting }} items={items.filter(isSettled)} />
+            <MessageList {...{ shown, items, state, now, actions, waiting }} isOver={end !== undefined} />
             <section class="session-foot" aria-label={STRINGS.terminal.foot}>{note}{ended}{composer}</section>
           </>
         )}
     </div>
   );
-}
-
-/** Open questions have a place of their own. */
-function isSettled(item: InboxItem): boolean {
-  return item.kind !== "question" || item.receipt.final;
 }
 
 interface ComposerSource extends Pick<Props, "state" | "name" | "actions"> {
@@ -297,17 +292,16 @@ function PanelLink({ name: { deviceId, session }, panel }: Pick<Props, "name" | 
 interface HeadProps extends Pick<Props, "state" | "actions"> {
   name: SessionName;
   session: HostSession | undefined;
-  /** An ended session, as it was last listed. */
-  last: HostSession | undefined;
+  end: SessionEnd | undefined;
   now: number;
   /** How messages are encrypted. */
   mode: Sealing;
   panel: Panel;
 }
 
-function SessionHead({ state, name, session, last, now, mode, panel, actions }: HeadProps): JSX.Element {
+function SessionHead({ state, name, session, end, now, mode, panel, actions }: HeadProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
-  const named = session ?? last;
+  const named = session ?? end?.session;
   useEffect(() => heading.current?.focus(), [sessionKey(name)]);
   return (
     <header class="session-head">
@@ -326,7 +320,7 @@ function SessionHead({ state, name, session, last, now, mode, panel, actions }: 
       </div>
       <MenuButton key={sessionKey(name)} {...{ state, session, actions }} />
       <PanelLink name={name} panel={panel} />
-      {panel === "messages" && (
+      {panel === "messages" && end === undefined && (
         <p class="facts session-seal">
           <SealSign mode={mode} />
         </p>

@@ -24,8 +24,10 @@ interface Seen {
   /** When it was last known to be listed. */
   at?: number;
   devices: PhoneState["devices"];
-  /** The list has come since the link is up: a session that leaves it has just ended. */
+  /** The list has come since the link is up. */
   isCurrent: boolean;
+  /** It was in a current list until now: a session that leaves it has just ended. */
+  isListed: boolean;
   end?: SessionEnd | undefined;
 }
 
@@ -38,16 +40,21 @@ interface EndSource {
 /** Undefined while the session is listed, and while the list may be an old one. */
 export function useSessionEnd(state: PhoneState, { name, session, now }: EndSource): SessionEnd | undefined {
   const isLive = state.link.kind === "live";
-  const { current: seen } = useRef<Seen>({ devices: state.devices, isCurrent: isLive && hasList(state) });
-  const wasCurrent = seen.isCurrent;
+  const { current: seen } = useRef<Seen>({
+    devices: state.devices,
+    isCurrent: isLive && hasList(state),
+    isListed: false,
+  });
+  const { isCurrent: wasCurrent, isListed: wasListed } = seen;
   seen.isCurrent = isLive && (wasCurrent || seen.devices !== state.devices);
+  seen.isListed = seen.isCurrent && session !== undefined;
   seen.devices = state.devices;
   if (session !== undefined) {
     if (seen.isCurrent) seen.at = now;
     seen.session = session;
     seen.end = undefined;
   } else if (hasList(state)) {
-    seen.end ??= wasCurrent && seen.session !== undefined
+    seen.end ??= wasListed
       ? { session: seen.session, at: now, isExact: true }
       : { session: seen.session, at: lastSign(state, { name, seen }), isExact: false };
   }
