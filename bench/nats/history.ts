@@ -1,4 +1,4 @@
-/** `deno task prove:scale-history [pushes]`: what a long history costs: copying it to NATS, starting a node on it, and sweeping it. */
+/** `deno task bench:history [pushes]`: what a long history costs: copying it to NATS, starting a node on it, and sweeping it. */
 import { say } from "../../scripts/say.ts";
 import { copyStore } from "../../src/store/copy.ts";
 import { openNatsStore } from "../../src/store/nats.ts";

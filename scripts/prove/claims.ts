@@ -232,6 +232,25 @@ const SCALE: Claim[] = [
     task: "test:nodes",
     quote: { part: /^nodes (.*)$/gm, as: "$1;" },
   },
+  {
+    text: "a relay moves to NATS and back under load, and nothing is lost or doubled",
+    tests: { files: ["tests/e2e/migrate_test.ts", "tests/contract/store_copy_test.ts"] },
+  },
+  {
+    text: "NATS with TLS and users is used with the right files; with others svc server says what to do",
+    tests: { files: ["tests/contract/nats_access_test.ts"] },
+  },
+  {
+    text:
+      "pushes a second for SQLite, 1, 2 and 3 nodes; the way to another node; traffic and memory when idle",
+    task: "bench:nodes",
+    quote: { part: /^(pushes|push|mirrored|idle)(.*)$/gm, as: "$1$2;" },
+  },
+  {
+    text: "a long history: copying it, starting a node on it, and sweeping it",
+    task: "bench:history",
+    quote: { part: /^history of (.*)$/gm, as: "$1;" },
+  },
 ];
 
 export const CLAIMS: Readonly<Record<string, Claim[]>> = {

@@ -139,6 +139,10 @@ export class RelayMetrics {
     "svc_identity_changed_total",
     "Listeners that reconnected with a new identity and the same key.",
   );
+  readonly gaps = new Counter(
+    "svc_nats_gaps_total",
+    "Reconnects to NATS, and times that NATS dropped messages because this node read too slowly.",
+  );
   readonly webPush = new Counter(
     "svc_web_push_total",
     "Web Push messages by outcome: sent, dead, failed, dropped, and unnecessary because the push was seen or closed.",

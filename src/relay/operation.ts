@@ -6,6 +6,7 @@ import { Problem, WIRE_ERRORS, type WireErrorCode } from "../protocol/errors.ts"
 import { VERSION } from "../protocol/version.ts";
 import { authenticate, keyOfRequest } from "./api_keys.ts";
 import { type Call, json, type Route } from "./handler.ts";
+import { Gauge } from "./metrics.ts";
 import type { Services } from "./services.ts";
 
 /** `GET /healthz`: the process is running. */
@@ -29,7 +30,7 @@ export async function metrics(services: Services, call: Call): Promise<Response>
   if (!isLocal(call, services.publicUrl)) {
     await authenticate(services.store, { key: keyOfRequest(call.request), scopes: ["admin"] });
   }
-  return new Response(services.metrics.render([services.hub.gauge]), {
+  return new Response(services.metrics.render(gaugesOf(services)), {
     headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
   });
 }
@@ -156,4 +157,16 @@ function problems(route: Route): Record<string, Json> {
 function jsonSchema(schema: z.core.$ZodType, io: "input" | "output"): Json {
   const { $schema: _dialect, ...found } = z.toJSONSchema(schema, { io, unrepresentable: "any" });
   return found;
+}
+
+function gaugesOf({ hub, store }: Services): Gauge[] {
+  const { backlog } = store;
+  if (backlog === undefined) return [hub.gauge];
+  return [
+    hub.gauge,
+    new Gauge("svc_nats_backlog", {
+      help: "Messages and receipts in NATS that this node has still to read.",
+      read: () => [[{}, backlog()]],
+    }),
+  ];
 }

@@ -201,7 +201,7 @@ function makeServices({ store, bus }: Data, options: RelayOptions): Services {
 }
 
 function run(services: Services, { server, tls }: { server: HttpServer; tls: boolean }): RunningRelay {
-  const { hub, tasks, store, bus, clock } = services;
+  const { hub, tasks, store, bus, clock, metrics } = services;
   const upkeep = new Upkeep(services);
   const stops = [
     every(TICK_MS, clock, () => {
@@ -218,6 +218,7 @@ function run(services: Services, { server, tls }: { server: HttpServer; tls: boo
       : []),
     every(LOST_MS, clock, () => tasks.run(services.remote.endLost(services.streams))),
     bus.watchGaps(() => {
+      metrics.gaps.add();
       hub.closeAfterGap();
       tasks.run(hub.closeMoved(async (device) => await store.nodeOf(device) !== undefined));
     }),

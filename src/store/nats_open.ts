@@ -68,6 +68,8 @@ export class OpenPushes {
   readonly #waiting = new Map<() => void, number>();
   #upTo = 0;
   #receiptsUpTo = 0;
+  /** Messages of the two streams that wait to be read. */
+  readonly #behind = { pushes: 0, receipts: 0 };
   /** How many messages the newest checkpoint covers. */
   #covered = 0;
   /** The newest push that this node stored. */
@@ -130,6 +132,10 @@ export class OpenPushes {
     if (others?.size === 0) this.#ofDevices.delete(device);
   }
 
+  get backlog(): number {
+    return this.#behind.pushes + this.#behind.receipts;
+  }
+
   /** In order. */
   ofDevice({ account, id }: DeviceName, afterSeq: number): OpenPush[] {
     const all = [...this.#ofDevices.get(keyOf(account, id))?.values() ?? []];
@@ -163,8 +169,9 @@ export class OpenPushes {
     this.#covered = known.pushes + known.receipts;
     this.#receiptsUpTo = known.receipts;
     const fromReceipts = { filter: filters.receipts, from: known.receipts + 1 };
-    const ofReceipts = await receipts.follow(fromReceipts, ({ seq, note }) => {
+    const ofReceipts = await receipts.follow(fromReceipts, ({ seq, note, pending }) => {
       this.#receiptsUpTo = seq;
+      this.#behind.receipts = pending;
       const receipt = JSON.parse(note) as ReceiptNote;
       if (receipt.final) this.remove(receipt.seq);
       if (receipt.answer !== undefined) this.#options.answered(receipt);
@@ -174,8 +181,9 @@ export class OpenPushes {
     this.#upTo = Math.max(this.#upTo, known.pushes);
     for (const push of known.open) this.#add(push);
     const fromPushes = { filter: filters.pushes, from: known.pushes + 1 };
-    const ofPushes = await pushes.follow(fromPushes, ({ seq, note }) => {
+    const ofPushes = await pushes.follow(fromPushes, ({ seq, note, pending }) => {
       this.#upTo = seq;
+      this.#behind.pushes = pending;
       this.#add({ ...JSON.parse(note) as PushNote, seq });
       for (const [resolve, wanted] of this.#waiting) {
         if (wanted > seq) continue;

@@ -80,6 +80,7 @@ export function natsPushes(context: NatsContext, { prefix, presences }: NatsPush
     },
     removePushes: (bounds) => pushes.removeOld(bounds),
     watchPushes: (handler) => open.watch(handler),
+    backlog: () => open.backlog,
   };
 }
 

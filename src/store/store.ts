@@ -246,6 +246,8 @@ export interface PushStore {
    * of one process, whose bus loses nothing.
    */
   watchPushes?(handler: (push: DeviceName & { seq: number }) => void): () => void;
+  /** Messages in NATS that this node has still to read; undefined for a store of one process. */
+  backlog?(): number;
   /** Expired pushes of all accounts that are not final, the first to expire first, following `after`. */
   duePushes(
     page: { now: number; after?: StoredPush | undefined; limit: number },

@@ -58,6 +58,9 @@ const OPERATING_ON_NATS = [
     "nodes-upgrade": scale("Nodes are upgraded one by one under load; old and new ones run side by side."),
     "nats-frames": scale("The largest frame of a mirror crosses between two relays over NATS's own limits."),
   }),
+  ...rows("docs/operating.md, What to watch", {
+    "nodes-watch": scale("A relay on NATS has a metric for what it has still to read, and one for gaps."),
+  }),
   ...rows("docs/operating.md, Moving a relay to NATS and back", {
     "run-migrate": scale(
       "svc server migrate copies all of a relay to NATS or back, several times while it runs, and nothing is lost or doubled.",

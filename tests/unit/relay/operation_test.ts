@@ -52,3 +52,12 @@ Deno.test("a push's fields, errors and key are described", async () => {
   assert.deepEqual(send.security, [{ key: [] }]);
   assert.deepEqual(document.paths["/healthz"].get.security, []);
 });
+
+Deno.test("/metrics has what a node has still to read in NATS, and nothing of the kind on SQLite [nodes-watch]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key(["admin"]);
+  const text = async () => await (await relay.request("GET", "/metrics", { key })).text();
+  assert.doesNotMatch(await text(), /svc_nats_backlog/);
+  relay.services.store.backlog = () => 7;
+  assert.match(await text(), /^svc_nats_backlog 7$/m);
+});

@@ -1,0 +1,101 @@
+/** `deno task bench:capacity`: the capacity model of docs/scaling.md, from the costs that `bench:nodes` measured. */
+import { say } from "../../scripts/say.ts";
+
+/** Measured by `bench:nodes` on one machine; cores and seconds are those of that machine. */
+const COST = {
+  /** Of a relay node, for each connected client. */
+  socketKib: 166,
+  /** Pushes a second that one core took, with one node, three servers of NATS, the senders and the listeners on it. */
+  pushesPerCore: 95,
+  /** What crossing adds to a mirrored frame: the most that it can take of a core, in milliseconds. */
+  frameMs: 0.3,
+  frameBytes: 1_024,
+  busMessagesPerPush: 32,
+  busBytesPerPush: 9_300,
+  busMessagesPerFrame: 2,
+  busBytesPerFrame: 2_346,
+  /** Each node's heartbeats and checks, a minute; listeners that are idle add nothing. */
+  busMessagesPerIdleNodeMinute: 402,
+};
+
+/** What users do, in the busiest hour. */
+const USE = {
+  /** Hosts and phones that are connected, for each user. */
+  clients: 1.5,
+  /** Pushes of each user in that hour: prompts, turns that end, questions, and their answers. */
+  pushesPerHour: 20,
+  /** The share of users with an open mirror, and the frames that each gets a second. */
+  mirrored: 0.02,
+  framesPerSecond: 5,
+};
+
+/** What one cluster carries. */
+const LIMIT = {
+  /** Sockets of one node: LimitNOFILE in the unit of docs/operating.md, less what the node needs itself. */
+  socketsPerNode: 60_000,
+  /** Of one process, which runs on one core. */
+  coresPerNode: 1,
+  /** Writes of one stream pass through its leader: what three servers took here, a second. More nodes do not help. */
+  pushesPerCluster: 190,
+};
+
+interface Row {
+  users: number;
+  sockets: number;
+  pushes: number;
+  frames: number;
+  memoryGib: number;
+  cores: number;
+  nodes: number;
+  busMessages: number;
+  busMibps: number;
+  clusters: number;
+  over: string;
+}
+
+/** A share `1 - 1 / nodes` of clients meets a partner on another node. */
+function model(users: number): Row {
+  const sockets = users * USE.clients;
+  const pushes = users * USE.pushesPerHour / 3_600;
+  const frames = users * USE.mirrored * USE.framesPerSecond;
+  const cores = pushes / COST.pushesPerCore + frames * COST.frameMs / 1_000;
+  const bySockets = Math.ceil(sockets / LIMIT.socketsPerNode);
+  const byCores = Math.ceil(cores / LIMIT.coresPerNode);
+  const nodes = Math.max(bySockets, byCores, 1);
+  const crossing = 1 - 1 / nodes;
+  const busMessages = pushes * COST.busMessagesPerPush + crossing * frames * COST.busMessagesPerFrame +
+    nodes * COST.busMessagesPerIdleNodeMinute / 60;
+  const busBytes = pushes * COST.busBytesPerPush + crossing * frames * COST.busBytesPerFrame;
+  const loads: [string, number][] = [
+    ["pushes of one cluster", pushes / LIMIT.pushesPerCluster],
+    ["sockets of one node", sockets / LIMIT.socketsPerNode],
+    ["one core", cores / LIMIT.coresPerNode],
+  ];
+  const over = loads.filter(([, load]) => load > 1).map(([name]) => name);
+  return {
+    ...{ users, sockets, pushes, frames, cores, nodes, busMessages },
+    memoryGib: sockets * COST.socketKib / 1_048_576,
+    busMibps: busBytes / 1_048_576,
+    clusters: Math.max(1, Math.ceil(pushes / LIMIT.pushesPerCluster)),
+    over: over.length === 0 ? "none" : over.join(", "),
+  };
+}
+
+const whole = (value: number): string => Math.round(value).toLocaleString("en-US");
+
+function print({ users, sockets, pushes, frames, memoryGib, cores, nodes, ...bus }: Row): void {
+  say(
+    `| ${whole(users)} | ${whole(sockets)} | ${memoryGib.toFixed(1)} GiB | ${whole(pushes)} | ${
+      whole(frames)
+    } | ` +
+      `${cores.toFixed(1)} | ${nodes} | ${whole(bus.busMessages)} | ${
+        bus.busMibps.toFixed(1)
+      } | ${bus.clusters} | ${bus.over} |`,
+  );
+}
+
+say(
+  "| users | sockets | memory | pushes/s | frames/s | cores | nodes | NATS messages/s | NATS MiB/s | clusters | limits passed |",
+);
+say("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |");
+for (const users of [1_000, 100_000, 1_000_000, 10_000_000]) print(model(users));

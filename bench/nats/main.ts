@@ -1,0 +1,213 @@
+/** `deno task bench:nodes [part]`: what several nodes cost: pushes a second, the way between two nodes, traffic in NATS, idle sockets. */
+import { WebSocket } from "ws";
+import { createRelayApi } from "../../src/client/api.ts";
+import { encodeBinaryFrame, PANE_FRAME } from "../../src/protocol/pane_frame.ts";
+import { say } from "../../scripts/say.ts";
+import { Peer } from "../../tests/contract/relay_peer.ts";
+import { until } from "../../tests/helpers/until.ts";
+import { figures } from "../measure.ts";
+import { type BenchStage, makeBenchStage, type RelayNode, residentBytes } from "./stage.ts";
+
+const SENDERS = 16;
+const LOAD_MS = 8_000;
+const WAYS = 300;
+const FRAME_BYTES = 1_024;
+/** 1,000 where the machine holds no more; the traffic of idle listeners is linear in their number. */
+const IDLE = Number(Deno.env.get("SVC_BENCH_IDLE") ?? 1_000);
+const IDLE_PER_ACCOUNT = 50;
+const IDLE_MS = 60_000;
+
+const ms = (value: number): string => `${value.toFixed(1)} ms`;
+const deviceOf = (n: number): string => `dev_listener_${n.toString(16).padStart(8, "0")}`;
+
+async function listener(node: RelayNode, { key, n }: { key: string; n: number }): Promise<Peer> {
+  return await Peer.greeted(`ws://${node.host}/ws`, {
+    key,
+    hello: { role: "listener", deviceId: deviceOf(n) },
+  });
+}
+
+/** Calls `heard` with each push, after it was acknowledged. */
+function acknowledge(peer: Peer, heard: (id: string) => void): void {
+  peer.socket.on("message", (data, isBinary) => {
+    if (isBinary) return;
+    const frame = JSON.parse(String(data));
+    if (frame.event !== "push.new") return;
+    peer.send("push.ack", { id: frame.data.id, outcome: "submitted", final: true });
+    heard(frame.data.id);
+  });
+}
+
+/** Each sender sends its next push when the last one was accepted; the listeners are spread over the nodes. */
+async function throughput(nodes: number): Promise<void> {
+  await using stage = await makeBenchStage({ nodes });
+  const arrived = new Map<string, number>();
+  const keys = await Promise.all(Array.from({ length: SENDERS }, (_, n) => stage.key(`account-${n}`)));
+  const peers = await Promise.all(keys.map(async (key, n) => {
+    const peer = await listener(at(stage, n + 1), { key, n });
+    acknowledge(peer, (id) => arrived.set(id, performance.now()));
+    return peer;
+  }));
+  const [accepted, delivered]: [number[], number[]] = [[], []];
+  const sent = new Map<string, number>();
+  const end = performance.now() + LOAD_MS;
+  await Promise.all(keys.map(async (apiKey, n) => {
+    const api = createRelayApi({ baseUrl: `http://${at(stage, n).host}`, apiKey });
+    while (performance.now() < end) {
+      const began = performance.now();
+      const id = crypto.randomUUID();
+      sent.set(id, began);
+      try {
+        await api.sendPush({
+          id,
+          type: "agent.command",
+          targetDeviceId: deviceOf(n),
+          agentSessionName: "svc-b",
+          body: "x",
+        });
+        accepted.push(performance.now() - began);
+      } catch {
+        // Over the limit of its key.
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    }
+  }));
+  await until("every push has arrived", () => arrived.size >= accepted.length);
+  for (const [id, time] of arrived) delivered.push(time - (sent.get(id) ?? time));
+  for (const peer of peers) peer.socket.terminate();
+  const [yes, there] = [figures(accepted), figures(delivered)];
+  const where = nodes === 0 ? "SQLite, one relay" : `NATS, ${nodes} ${nodes === 1 ? "node" : "nodes"}`;
+  say(
+    `pushes, ${where}: ${Math.round(accepted.length / LOAD_MS * 1_000)} a second; accepted p50 ${
+      ms(yes.median)
+    }, ` +
+      `p99 ${ms(yes.p99)}; at the listener p50 ${ms(there.median)}, p99 ${ms(there.p99)}`,
+  );
+}
+
+function at({ nodes }: BenchStage, n: number): RelayNode {
+  const node = nodes[n % nodes.length];
+  if (node === undefined) throw new Error("there is no node");
+  return node;
+}
+
+/** A push and a mirrored frame to a listener on the same node, and on another; with what they cost in NATS. */
+async function ways(): Promise<void> {
+  await using stage = await makeBenchStage({ nodes: 2, servers: 1 });
+  for (const [n, where] of ["the same node", "another node"].entries()) {
+    const key = await stage.key(`ways-${n}`);
+    const peer = await listener(at(stage, n), { key, n });
+    await pushWay(stage, { key, n, peer, where });
+    await frameWay(stage, { key, n, peer, where });
+    peer.socket.terminate();
+  }
+}
+
+interface Way {
+  key: string;
+  n: number;
+  peer: Peer;
+  where: string;
+}
+
+async function pushWay(stage: BenchStage, { key, n, peer, where }: Way): Promise<void> {
+  const api = createRelayApi({ baseUrl: `http://${at(stage, 0).host}`, apiKey: key });
+  let heard: () => void = () => undefined;
+  acknowledge(peer, () => heard());
+  const times: number[] = [];
+  const before = await stage.traffic();
+  for (let push = 0; push < WAYS; push++) {
+    const arrived = new Promise<void>((resolve) => heard = resolve);
+    const began = performance.now();
+    await api.sendPush({
+      type: "agent.command",
+      targetDeviceId: deviceOf(n),
+      agentSessionName: "svc-b",
+      body: "x",
+    });
+    await arrived;
+    times.push(performance.now() - began);
+    // Below the limit on messages of a session and of a key.
+    await new Promise((resolve) => setTimeout(resolve, 15));
+  }
+  await report(stage, { what: `push to a listener on ${where}`, times, before });
+}
+
+async function frameWay(stage: BenchStage, { key, n, peer, where }: Way): Promise<void> {
+  const phone = await Peer.greeted(`ws://${at(stage, 0).host}/ws`, { key, hello: {} });
+  phone.send("pane.open", { stream: 1, deviceId: deviceOf(n), agentSessionName: "svc-b" } as never);
+  const { stream } = await peer.first("pane.open");
+  let heard: () => void = () => undefined;
+  phone.socket.on("message", (_data, isBinary) => isBinary && heard());
+  const payload = new Uint8Array(FRAME_BYTES);
+  const times: number[] = [];
+  const before = await stage.traffic();
+  for (let frame = 0; frame < WAYS; frame++) {
+    const arrived = new Promise<void>((resolve) => heard = resolve);
+    const began = performance.now();
+    peer.socket.send(encodeBinaryFrame({ kind: PANE_FRAME, stream, payload }));
+    await arrived;
+    times.push(performance.now() - began);
+  }
+  await report(stage, { what: `mirrored frame of ${FRAME_BYTES} bytes from ${where}`, times, before });
+  phone.socket.terminate();
+}
+
+async function report(
+  stage: BenchStage,
+  { what, times, before }: { what: string; times: number[]; before: { messages: number; bytes: number } },
+): Promise<void> {
+  const after = await stage.traffic();
+  const { median, p99 } = figures(times);
+  say(
+    `${what}: p50 ${ms(median)}, p99 ${ms(p99)}; in NATS ${
+      ((after.messages - before.messages) / times.length).toFixed(1)
+    } ` +
+      `messages and ${Math.round((after.bytes - before.bytes) / times.length)} bytes each`,
+  );
+}
+
+/** Idle listeners on three nodes: memory of their sockets, and what passes in NATS in a minute. */
+async function idle(): Promise<void> {
+  await using stage = await makeBenchStage({ nodes: 3, servers: 1 });
+  const none = await minute(stage);
+  const before = await resident(stage);
+  const peers: Peer[] = [];
+  for (let n = 0; n < IDLE; n += IDLE_PER_ACCOUNT) {
+    const key = await stage.key(`idle-${n}`);
+    const numbers = Array.from({ length: Math.min(IDLE_PER_ACCOUNT, IDLE - n) }, (_, one) => n + one);
+    peers.push(...await Promise.all(numbers.map((one) => listener(at(stage, one), { key, n: one }))));
+  }
+  const memory = (await resident(stage) - before) / IDLE;
+  const { messages, bytes } = await minute(stage);
+  say(
+    `idle, ${IDLE} listeners on three nodes: ${Math.round(memory / 1_024)} KiB of memory each; ` +
+      `in NATS ${messages} messages and ${bytes} bytes a minute, without listeners ${none.messages} and ${none.bytes}`,
+  );
+  const open = peers.filter(({ socket }) => socket.readyState === WebSocket.OPEN).length;
+  if (open !== IDLE) throw new Error(`${IDLE - open} of the idle listeners were closed`);
+  for (const peer of peers) peer.socket.terminate();
+}
+
+async function minute(stage: BenchStage): Promise<{ messages: number; bytes: number }> {
+  const before = await stage.traffic();
+  await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
+  const after = await stage.traffic();
+  return { messages: after.messages - before.messages, bytes: after.bytes - before.bytes };
+}
+
+async function resident({ nodes }: BenchStage): Promise<number> {
+  const bytes = await Promise.all(nodes.map(({ process }) => residentBytes(process)));
+  return bytes.reduce((sum, one) => sum + one, 0);
+}
+
+const PARTS: Record<string, () => Promise<void>> = {
+  async pushes() {
+    for (const nodes of [0, 1, 2, 3]) await throughput(nodes);
+  },
+  ways,
+  idle,
+};
+
+const [wanted] = Deno.args;
+for (const [name, part] of Object.entries(PARTS)) if (wanted === undefined || wanted === name) await part();
