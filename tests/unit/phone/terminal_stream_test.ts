@@ -3,7 +3,12 @@ import assert from "node:assert/strict";
 import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
 import { acceptStream, beginStream, plainChannel, type StreamChannel } from "../../../src/crypto/stream.ts";
 import { makeEmulator } from "../../../src/phone/terminal_emulator.ts";
-import { REOPEN_MAX_MS, type TerminalState, TerminalStream } from "../../../src/phone/terminal_stream.ts";
+import {
+  OPEN_LIMIT_MS,
+  REOPEN_MAX_MS,
+  type TerminalState,
+  TerminalStream,
+} from "../../../src/phone/terminal_stream.ts";
 import { MIRROR_CREDIT_BYTES } from "../../../src/protocol/limits.ts";
 import {
   decodeBinaryFrame,
@@ -126,6 +131,25 @@ Deno.test("terminal stream: an ended stream is shown and reopened; a lasting end
   bench.clock.advance(REOPEN_MAX_MS * 10);
   assert.equal(bench.opens.length, 2);
   assert.deepEqual(bench.stream.state, { kind: "ended", reason: "sealed_required", lasting: true });
+});
+
+Deno.test("terminal stream: a host that does not answer is reported and asked again, and the end stays shown meanwhile [ux-ended]", async () => {
+  const bench = new Bench();
+  await bench.stream.open();
+  bench.clock.advance(OPEN_LIMIT_MS - 1);
+  assert.equal(bench.stream.state.kind, "opening");
+  bench.clock.advance(1);
+  const silent = { kind: "ended", reason: "host_silent", lasting: false };
+  assert.deepEqual(bench.stream.state, silent);
+  bench.clock.advance(REOPEN_MAX_MS);
+  await until("another try", () => bench.opens.length === 2);
+  assert.deepEqual(bench.stream.state, silent, "it is not called opening again and again");
+  await bench.stream.onOpened({ stream: 2, cols: 20, rows: 3 });
+  assert.equal(bench.stream.state.kind, "live");
+  await bench.give({ tag: "S", bytes: bytes("here") });
+  await bench.shows("here");
+  bench.clock.advance(OPEN_LIMIT_MS);
+  assert.equal(bench.stream.state.kind, "live");
 });
 
 Deno.test("terminal stream: keys are sent in order while it is live, and not at all otherwise", async () => {
