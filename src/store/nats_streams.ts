@@ -26,7 +26,8 @@ const PATIENCE_MS = 12_000;
 export const ATTEMPT_MS = 2_000;
 const BACKOFF = { minMs: 20, maxMs: 500 };
 
-const WRONG_LAST_SEQUENCE = [10071, 10164];
+/** The last is "duplicate message id is in process": another writer was faster. */
+const WRONG_LAST_SEQUENCE = [10071, 10164, 10158];
 const NO_MESSAGE = 10037;
 /** "JetStream is not available", "no leader", "insufficient resources", "stream is offline" and their like. */
 const TRANSIENT_STATUS = [500, 503];
@@ -124,7 +125,8 @@ export class NatsStream {
     let isUncertain = false;
     return await patiently("store", async () => {
       try {
-        return await this.#publish(subject, text, { ...options, mark });
+        const seq = await this.#publish(subject, text, { ...options, mark });
+        return seq === undefined && isUncertain ? await this.#seqOfMark(subject, mark) : seq;
       } catch (error) {
         if (!isConflict(error)) {
           isUncertain = true;
@@ -221,19 +223,21 @@ export class NatsStream {
     subject: string,
     text: string,
     { expected, last, note, mark }: PutOptions & { mark: string },
-  ): Promise<number> {
+  ): Promise<number | undefined> {
     const marks = headers();
     marks.set(WRITE_HEADER, mark);
     if (note !== undefined) marks.set(NOTE_HEADER, note);
-    const { seq } = await this.#handles.client.publish(subject, text, {
+    const { seq, duplicate } = await this.#handles.client.publish(subject, text, {
       headers: marks,
       timeout: ATTEMPT_MS,
+      // Three servers check `expected` before they agree on a write: of two at once both passed. This id lets one pass.
+      ...(expected === undefined || expected === 0 ? {} : { msgID: `${subject} ${expected}` }),
       expect: {
         ...(expected === undefined ? {} : { lastSubjectSequence: expected }),
         ...(last === undefined ? {} : { lastSequence: last }),
       },
     });
-    return seq;
+    return duplicate ? undefined : seq;
   }
 
   async #seqOfMark(subject: string, mark: string): Promise<number | undefined> {

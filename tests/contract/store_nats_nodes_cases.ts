@@ -5,7 +5,7 @@ import { connectNats } from "../../src/runtime/nats.ts";
 import type { Receipt } from "../../src/protocol/receipt.ts";
 import { openNatsStore } from "../../src/store/nats.ts";
 import { type Store, type StoredPush, StoreUnavailable } from "../../src/store/store.ts";
-import { startNats } from "../helpers/nats_server.ts";
+import { startNats, startNatsCluster } from "../helpers/nats_server.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
 import { aClaim, aDevice, aKey, aPush, bytes, idsOf, NOW, pageOf, queued, uuid } from "./store_samples.ts";
@@ -158,6 +158,29 @@ export const cases: readonly Case[] = [
       await two.close();
       await one.close();
       await server.stop();
+    },
+  },
+  {
+    name:
+      "of three nodes on three servers that change the same thing at once, none undoes another's change [nats-exact]",
+    async run(_runtime, directory) {
+      const servers = await startNatsCluster(directory);
+      const address = { servers: servers.map(({ url }) => url), prefix: "test" };
+      const stores = await Promise.all(
+        servers.map(() => openNatsStore(address, { node: crypto.randomUUID() })),
+      );
+      const [one] = stores;
+      await one?.insertKey(aKey(1));
+      const ids = Array.from({ length: 60 }, (_, n) => n);
+      const stored = await Promise.all(stores.map(async (store) => {
+        for (const n of ids) await store.countHook({ account: "a", id: "hook" }, NOW + n);
+        const outcomes = await Promise.all(ids.map((n) => store.insertPush(aPush(n))));
+        return outcomes.filter(({ duplicate }) => !duplicate).length;
+      }));
+      assert.deepEqual((await one?.listHooks("a"))?.map(({ pushes }) => pushes), [3 * ids.length]);
+      assert.equal(stored.reduce((sum, count) => sum + count), ids.length);
+      for (const store of stores) await store.close();
+      for (const server of servers) await server.stop("SIGKILL");
     },
   },
   {
