@@ -2,13 +2,25 @@
 import { say } from "../scripts/say.ts";
 import { measure, type Result, type Row } from "./measure.ts";
 import { resultsJson, resultText } from "./report.ts";
+import { deliveryRows } from "./rows/delivery.ts";
 import { hookRows } from "./rows/hook.ts";
 import { injectRow } from "./rows/inject.ts";
-import { messageRow } from "./rows/message.ts";
+import { idleRows } from "./rows/idle.ts";
+import { messageRows } from "./rows/message.ts";
 import { mirrorRows } from "./rows/mirror.ts";
+import { relayRows } from "./rows/relay.ts";
 import { startRows } from "./rows/start.ts";
 
-const ROWS: Row[] = [messageRow, injectRow, ...mirrorRows, ...startRows, ...hookRows];
+const ROWS: Row[] = [
+  ...messageRows,
+  injectRow,
+  ...deliveryRows,
+  ...relayRows,
+  ...mirrorRows,
+  ...startRows,
+  ...hookRows,
+  ...idleRows,
+];
 const RESULTS = new URL("./results/", import.meta.url).pathname;
 
 async function main(): Promise<void> {

@@ -9,11 +9,20 @@ export interface Row {
   beside: string;
   /** The target ratio of the medians. */
   aim: string;
-  /** Prepares both alternatives; `close` ends what was started. */
-  open(): Promise<{ ours: Sample; theirs: Sample; close(): Promise<void> }>;
+  open(): Promise<Stage>;
   samples: number;
   /** The figures' unit; milliseconds when left out. */
   unit?: string;
+}
+
+/** Both alternatives, prepared; `close` ends what was started. */
+export interface Stage {
+  ours: Sample;
+  /** Undefined where there is nothing to compare with. */
+  theirs?: Sample | undefined;
+  /** Why there is no alternative on this machine. */
+  missing?: string | undefined;
+  close(): Promise<void>;
 }
 
 export interface Figures {
@@ -30,9 +39,12 @@ export interface Result {
   unit: string;
   samples: number;
   ours: Figures;
-  theirs: Figures;
+  theirs?: Figures;
+  missing?: string;
   /** Ours divided by theirs. */
-  ratio: { median: number; p99: number };
+  ratio?: { median: number; p99: number };
+  /** Processes that wanted a core when the row began: the average of the minute before. */
+  load: number;
 }
 
 export function figures(values: readonly number[]): Figures {
@@ -44,21 +56,24 @@ export function figures(values: readonly number[]): Figures {
 
 /** Measures both alternately, so that other load affects both. */
 export async function measure(row: Row): Promise<Result> {
-  const { ours, theirs, close } = await row.open();
+  const [load = 0] = Deno.loadavg();
+  const { ours, theirs, missing, close } = await row.open();
   const own: number[] = [];
   const other: number[] = [];
   try {
     for (let round = 0; round < row.samples; round++) {
       own.push(await ours());
-      other.push(await theirs());
+      if (theirs !== undefined) other.push(await theirs());
     }
   } finally {
     await close();
   }
-  const [mine, yours] = [figures(own), figures(other)];
-  const ratio = { median: mine.median / yours.median, p99: mine.p99 / yours.p99 };
   const { name, beside, aim, samples, unit = "ms" } = row;
-  return { name, beside, aim, unit, samples, ours: mine, theirs: yours, ratio };
+  const [mine, yours] = [figures(own), figures(other)];
+  const result = { name, beside, aim, unit, samples, load, ours: mine };
+  if (theirs === undefined) return { ...result, ...(missing === undefined ? {} : { missing }) };
+  const ratio = { median: mine.median / yours.median, p99: mine.p99 / yours.p99 };
+  return { ...result, theirs: yours, ratio };
 }
 
 /** Milliseconds that `work` takes. */

@@ -8,13 +8,16 @@ function line(name: string, { min, median, p99, max }: Figures, unit: string): s
   return `  ${name.padEnd(46)} ${values} ${unit}`;
 }
 
-export function resultText(result: Result): string {
-  const { median, p99 } = result.ratio;
+export function resultText({ name, beside, aim, unit, samples, load, ...found }: Result): string {
+  const { ours, theirs, ratio, missing } = found;
+  const compared = ratio && `ratio ${ratio.median.toFixed(2)} at the median, ${ratio.p99.toFixed(2)} at p99`;
   return [
-    `${result.name} (${result.samples} samples)`,
-    line("svc", result.ours, result.unit),
-    line(result.beside, result.theirs, result.unit),
-    `  ratio ${median.toFixed(2)} at the median, ${p99.toFixed(2)} at p99; aim ${result.aim}\n`,
+    `${name} (${samples} samples, load ${load.toFixed(1)})`,
+    line("svc", ours, unit),
+    theirs === undefined
+      ? `  ${beside}: ${missing ?? "nothing to compare with"}`
+      : line(beside, theirs, unit),
+    `  ${compared ?? "no ratio"}; aim ${aim}\n`,
   ].join("\n");
 }
 

@@ -1,6 +1,7 @@
 /** The listener's own part: from receiving the push to the typed text, with journal and marker on disk, beside one tmux spawn. */
 import { openJournal } from "../../src/home/journal.ts";
 import { withdrawMarker, writeMarker } from "../../src/home/markers.ts";
+import { PaneInputs } from "../../src/listener/inject/pane_input.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import { makeInjectBench } from "../../tests/helpers/inject_bench.ts";
 import { makeSandbox } from "../../tests/helpers/sandbox.ts";
@@ -15,12 +16,16 @@ export const injectRow: Row = {
   async open() {
     const sandbox = await makeSandbox();
     const recorder = await startRecorder(sandbox, "svc-bench");
+    // Text without Enter would stay in the composer, and the next message would wait for its author.
+    const other = await startRecorder(sandbox, "svc-other");
     const { files } = runtime;
     const journal = await openJournal({ files, path: `${sandbox.root}/journal.jsonl`, now: Date.now });
     const markers = { files, markers: `${sandbox.root}/markers` };
     let typed = (): void => {};
+    const inputs = new PaneInputs();
     const bench = makeInjectBench(sandbox, {
       rateLimit: { take: () => 0 },
+      inputs,
       record: async (id, step) => {
         await journal.record(id, { step });
         if (step === "typed") typed();
@@ -30,7 +35,16 @@ export const injectRow: Row = {
         return { withdraw: () => withdrawMarker(markers, handle), taken: () => Promise.resolve(true) };
       },
     });
+    const report = {
+      event: "SessionStart",
+      agent: "echo",
+      cwd: sandbox.project,
+      session: "svc-bench",
+      gates: true,
+    };
     const inject = async (): Promise<number> => {
+      // With hooks that gate dialogs a message need not wait for the end of the agent's turn.
+      inputs.hook(report);
       let done: Promise<unknown> = Promise.resolve();
       const took = await timed(() =>
         new Promise<void>((resolve) => {
@@ -42,12 +56,13 @@ export const injectRow: Row = {
       return took;
     };
     const spawn = (): Promise<number> =>
-      timed(() => sandbox.tmux("send-keys", "-l", "-t", "=svc-bench:", "a message"));
+      timed(() => sandbox.tmux("send-keys", "-l", "-t", "=svc-other:", "a message"));
     await inject();
     const close = async (): Promise<void> => {
       await bench[Symbol.asyncDispose]();
       await journal.close();
       await recorder.close();
+      await other.close();
       await sandbox[Symbol.asyncDispose]();
     };
     return { ours: inject, theirs: spawn, close };

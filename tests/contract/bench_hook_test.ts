@@ -14,7 +14,7 @@ Deno.test("bench: each hook is measured as its agent runs it, beside the runtime
     assert.deepEqual([row.aim, row.beside], ["< 1.5", "deno running an empty file"]);
     const { ours, theirs, close } = await row.open();
     try {
-      for (const way of [ours, theirs]) assert.ok(figures([await way()]).median > 0);
+      for (const way of [ours, theirs]) assert.ok(figures([await way?.() ?? 0]).median > 0);
     } finally {
       await close();
     }

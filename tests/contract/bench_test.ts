@@ -24,12 +24,25 @@ Deno.test("bench: minimum, median, maximum and the ratio to the alternative, mea
   assert.deepEqual(order, ["ours", "theirs", "ours", "theirs", "ours", "theirs", "closed"]);
   assert.deepEqual(result.ours, { min: 1, median: 2, p99: 3, max: 3 });
   assert.equal(result.unit, "ms");
-  assert.equal(result.ratio.median, 2 / 6);
+  assert.equal(result.ratio?.median, 2 / 6);
   const text = resultText(result);
   for (const part of ["min     1.00", "median     6.00", "max     8.00", "ratio 0.33", "aim < 1"]) {
     assert.ok(text.includes(part), text);
   }
   assert.equal(JSON.parse(resultsJson([result])).results[0].name, "a thing");
+});
+
+Deno.test("bench: a row whose alternative is not installed says so, and still has its own figures [perf-bench]", async () => {
+  const close = () => Promise.resolve();
+  const result = await measure({
+    ...{ name: "a thing", beside: "another", aim: "< 1", samples: 2 },
+    open: () =>
+      Promise.resolve({ ours: () => Promise.resolve(5), missing: "another is not installed", close }),
+  });
+  const text = resultText(result);
+  for (const part of ["median     5.00", "another: another is not installed", "no ratio; aim < 1"]) {
+    assert.ok(text.includes(part), text);
+  }
 });
 
 Deno.test("bench: the 99th percentile of a hundred is the largest but one's neighbour", () => {

@@ -6,7 +6,7 @@ import { type Command, paneContext, type TypingContext } from "./context.ts";
 import { checkPane, type PaneCheck } from "./pane_check.ts";
 
 /** A check that is older than this is repeated, in milliseconds: the disk may have stalled meanwhile. */
-export const EARLY_MAX_MS = 50;
+export const EARLY_MAX_MS = 200;
 /** Sessions whose next message may have its pane checked early. */
 const EARLY_SESSIONS_MAX = 500;
 

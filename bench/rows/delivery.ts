@@ -1,0 +1,170 @@
+/** Many pushes at once through the relay, each durable before its answer, beside mosquitto and SQLite alone. */
+import { openDatabase } from "../../src/runtime/sqlite.ts";
+import { makeSandbox } from "../../tests/helpers/sandbox.ts";
+import { until } from "../../tests/helpers/until.ts";
+import { figures, type Row, type Sample, type Stage, timed } from "../measure.ts";
+import { MqttClient, startMosquitto } from "../mqtt.ts";
+import { LISTENER, makeRelayStage } from "../relay_stage.ts";
+
+const SENDERS = 256;
+/** What each sender sends in a sample, one after the other. */
+const EACH = 8;
+const BODY = "a message of the bench, of a length that people write on a phone: about a hundred characters. ";
+const TOPIC = "listener";
+const NOT_INSTALLED = "mosquitto is not installed (apt-get install mosquitto)";
+
+/** Sends a message; resolves once it is accepted. */
+type Send = (sender: number, body: string) => Promise<unknown>;
+
+interface Carrier {
+  send: Send;
+  /** When each body arrived, by `performance.now()`. */
+  arrived: Map<string, number>;
+}
+
+let count = 0;
+
+interface Burst {
+  /** From sending each message to its arrival. */
+  times: number[];
+  /** How far its arrival is behind the answer that it was accepted. */
+  lags: number[];
+  /** Accepted messages. */
+  perSecond: number;
+}
+
+async function burst({ send, arrived }: Carrier): Promise<Burst> {
+  const sent = new Map<string, number>();
+  const answered = new Map<string, number>();
+  const took = await timed(() =>
+    Promise.all(Array.from({ length: SENDERS }, async (_, sender) => {
+      for (let each = 0; each < EACH; each++) {
+        const body = `${BODY}${++count}`;
+        sent.set(body, performance.now());
+        await send(sender, body);
+        answered.set(body, performance.now());
+      }
+    }))
+  );
+  await until("every message", () => [...sent.keys()].every((body) => arrived.has(body)));
+  const since = (begun: Map<string, number>): number[] =>
+    [...begun].map(([body, at]) => Math.max(0, (arrived.get(body) ?? NaN) - at));
+  const found = { times: since(sent), lags: since(answered), perSecond: sent.size * 1_000 / took };
+  arrived.clear();
+  return found;
+}
+
+async function openRelay(): Promise<Carrier & { close(): Promise<void> }> {
+  const stage = await makeRelayStage({ senders: SENDERS });
+  const arrived = new Map<string, number>();
+  stage.listener.socket.on("message", () => {
+    const frame = stage.listener.frames.pop();
+    if (frame?.event !== "push.new") return;
+    arrived.set(frame.data.body ?? "", performance.now());
+    stage.listener.send("push.ack", { id: frame.data.id, outcome: "submitted", final: true });
+  });
+  const target = { type: "agent.command", targetDeviceId: LISTENER };
+  const send: Send = async (sender, body) => {
+    await stage.senders[sender]?.sendPush({ ...target, agentSessionName: `svc-${sender}`, body });
+  };
+  return { send, arrived, close: async () => await stage[Symbol.asyncDispose]() };
+}
+
+async function openMosquitto(): Promise<Carrier & { missing?: string; close(): Promise<void> }> {
+  const sandbox = await makeSandbox();
+  const arrived = new Map<string, number>();
+  const port = await startMosquitto(sandbox);
+  const clients: MqttClient[] = [];
+  const close = async (): Promise<void> => {
+    for (const client of clients) client.close();
+    await sandbox[Symbol.asyncDispose]();
+  };
+  const none = { send: () => Promise.resolve(), arrived, close };
+  if (port === undefined) return { ...none, missing: NOT_INSTALLED };
+  const listener = await MqttClient.connect(port, (text) => void arrived.set(text, performance.now()));
+  await listener.subscribe(TOPIC);
+  clients.push(listener);
+  for (let sender = 0; sender < SENDERS; sender++) clients.push(await MqttClient.connect(port));
+  const send: Send = async (sender, body) => await clients[sender + 1]?.publish(TOPIC, body);
+  return { send, arrived, close };
+}
+
+async function openBoth(of: (found: Burst) => number): Promise<Stage> {
+  const [own, other] = [await openRelay(), await openMosquitto()];
+  const sample = (carrier: Carrier): Sample => async () => of(await burst(carrier));
+  return {
+    ours: sample(own),
+    theirs: other.missing === undefined ? sample(other) : undefined,
+    missing: other.missing,
+    async close() {
+      await own.close();
+      await other.close();
+    },
+  };
+}
+
+/** One row a commit, synced, from one thread. */
+async function openSqlite(): Promise<{ sample: Sample; close(): Promise<void> }> {
+  const sandbox = await makeSandbox();
+  const database = await openDatabase(`${sandbox.root}/alone.db`, { busyMs: 0 });
+  database.exec(
+    "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE rows (id TEXT PRIMARY KEY, body TEXT)",
+  );
+  const insert = database.prepare("INSERT INTO rows VALUES (?, ?)");
+  const rows = SENDERS * EACH;
+  const sample = async (): Promise<number> => {
+    const took = await timed(() => {
+      for (let row = 0; row < rows; row++) insert.run(crypto.randomUUID(), BODY);
+      return Promise.resolve();
+    });
+    return rows * 1_000 / took;
+  };
+  const close = async (): Promise<void> => {
+    database.close();
+    await sandbox[Symbol.asyncDispose]();
+  };
+  return { sample, close };
+}
+
+export const deliveryRows: Row[] = [
+  {
+    name: `delivery: ${SENDERS} pushes in flight to one listener, half arrived after`,
+    beside: "mosquitto QoS 1",
+    aim: "p50 < 100 ms",
+    samples: 10,
+    open: () => openBoth(({ times }) => figures(times).median),
+  },
+  {
+    name: `delivery: ${SENDERS} pushes in flight to one listener, the slowest behind its answer`,
+    beside: "mosquitto QoS 1",
+    aim: "< 100 ms",
+    samples: 10,
+    open: () => openBoth(({ lags }) => figures(lags).max),
+  },
+  {
+    name: `throughput: pushes accepted a second, ${SENDERS} senders`,
+    beside: "mosquitto QoS 1, which does not sync before its answer",
+    aim: ">= 0.3",
+    unit: "a second",
+    samples: 10,
+    open: () => openBoth(({ perSecond }) => perSecond),
+  },
+  {
+    name: `throughput: pushes accepted a second, ${SENDERS} senders, beside the store alone`,
+    beside: "SQLite, one row a commit from one thread",
+    aim: ">= 0.7",
+    unit: "a second",
+    samples: 10,
+    async open() {
+      const [own, alone] = [await openRelay(), await openSqlite()];
+      return {
+        ours: async () => (await burst(own)).perSecond,
+        theirs: alone.sample,
+        async close() {
+          await own.close();
+          await alone.close();
+        },
+      };
+    },
+  },
+];
