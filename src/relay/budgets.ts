@@ -33,6 +33,8 @@ export function frameKind(event: EventName | undefined): FrameKind {
 export interface Budgets {
   /** Requests and handshakes, per key. */
   requests: TokenBuckets;
+  /** Refusals that a key gets at once; beyond them they come late. */
+  refusals: TokenBuckets;
   /** Wrong pairing codes, per address. */
   claims: TokenBuckets;
   /** Bytes of answers that need no key, per address. */
@@ -61,6 +63,7 @@ export function makeBudgets({ requests, shared = false }: BudgetOptions = {}): B
     requests: requests === undefined
       ? of(limits.HTTP_REQUESTS_PER_SECOND, limits.HTTP_REQUESTS_BURST)
       : of(requests.perSecond, requests.burst),
+    refusals: new TokenBuckets({ perSecond: 10, burst: 50 }),
     claims: of(0.2, 10),
     openBytes: of(limits.OPEN_BYTES_PER_SECOND, limits.OPEN_BYTES_BURST),
     frames: Object.fromEntries(frames),

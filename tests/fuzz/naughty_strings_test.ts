@@ -133,6 +133,9 @@ Deno.test("difficult strings reach the agent byte for byte, or are refused and d
   await using stack = await makeStack();
   const bodies = STRINGS.filter((_, at) => at % TYPED_EVERY === 0);
   for (let at = 0; at < bodies.length; at += PER_SESSION) {
+    // A project of its own for each group: in the same one the wrapper would give the same session.
+    stack.sandbox.project = `${stack.sandbox.root}/group-${at}`;
+    await Deno.mkdir(stack.sandbox.project);
     await typeAll(stack, bodies.slice(at, at + PER_SESSION));
   }
 });
@@ -148,6 +151,8 @@ async function typeAll(stack: Stack, bodies: readonly string[]): Promise<void> {
     }
     const { state, reason } = answer.receipt;
     const isRefused = state === "refused" && reason !== undefined && reason !== "rate_limited";
+    // No screen shows that blanks were typed: the outcome says that it is not known.
+    if (state === "unknown" && reason !== undefined && body.trim() === "") continue;
     assert.ok(state === "submitted" || isRefused, `${state} ${reason}: ${JSON.stringify(body)}`);
     if (!isRefused) expected.push(body.replaceAll("\r\n", "\n"));
   }
