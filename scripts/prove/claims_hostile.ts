@@ -31,7 +31,8 @@ export const HOSTILE: Claim[] = [
     },
   },
   {
-    text: "at twice its capacity the relay refuses with Retry-After, keeps its sockets, and recovers",
+    text:
+      "256 connections of keys over their limit are refused with Retry-After; sockets stay, others are served, and it recovers",
     task: "prove:overload",
     quote: { part: /^overload (.*)$/gm, as: "$1;" },
   },

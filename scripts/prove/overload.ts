@@ -1,4 +1,4 @@
-/** `deno task prove:overload`: a relay's capacity in accepted pushes a second, and what it does at twice that load. */
+/** `deno task prove:overload`: a relay's capacity in accepted pushes a second, and a good client's POST beside 256 connections of keys that are over their limit. */
 import { Peer } from "../../tests/contract/relay_peer.ts";
 import { GoodClient, servedLine } from "../../tests/helpers/good_client.ts";
 import { newKey } from "../../tests/helpers/new_key.ts";
