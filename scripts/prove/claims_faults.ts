@@ -18,5 +18,8 @@ export const FAULTS: Claim[] = [
   ),
   row("kill -9 of the relay at every step, and its restart, under load", "relay"),
   row("a proxy cuts, stalls, half-closes, delays and replays", "link"),
+  row("journal cut, other files junk; what a stopped listener leaves of tmux", "files"),
+  row("a full disk, no more open files, for the listener and for the relay", "host"),
+  row("the clock of the listener or of the relay set back and forward, and the host asleep", "clock"),
   row("tmux killed, sessions renamed and killed, agents that exit above a shell, under a queue", "tmux"),
 ];

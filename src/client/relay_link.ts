@@ -67,6 +67,11 @@ export class RelayLink {
     else this.#heartbeat?.check();
   }
 
+  /** Connects again: this computer's clock has jumped, and the relay's welcome says what the relay's times mean now. */
+  restart(): void {
+    if (this.connected) this.#onLost(undefined);
+  }
+
   /** While the user is looking at the screen, silence is noticed within 2 s. */
   watch(watched: boolean): void {
     this.#watched = watched;

@@ -31,6 +31,7 @@ import { restoreAllWindowSizes } from "./mirror/window_size.ts";
 import { runningVersion } from "./process_facts.ts";
 import { Acknowledger } from "./acknowledger.ts";
 import { PushIntake, pushSteps } from "./pushes.ts";
+import { RelayClock } from "./relay_clock.ts";
 import { openTargets, type Targets } from "./targets.ts";
 import { endOrphanedClients } from "../tmux/leftovers.ts";
 import { Reading } from "./reading.ts";
@@ -107,8 +108,7 @@ class Listener implements RunningListener {
   readonly #restoring: Promise<void>;
   /** Ends the pauses of held messages. */
   readonly #messages = new Wakeup();
-  /** The relay's clock minus this one, in milliseconds. */
-  #clockOffsetMs = 0;
+  readonly #relayClock = new RelayClock({ jumped: () => this.#link.restart() });
 
   constructor(
     options: ListenerOptions,
@@ -239,7 +239,7 @@ class Listener implements RunningListener {
   #onState(state: LinkState): void {
     const { log, wsUrl } = this.#options;
     if (state.state === "connected") {
-      this.#clockOffsetMs = state.clockOffsetMs;
+      this.#relayClock.connected(state.clockOffsetMs);
       this.#inventory.connected();
       this.#cards.connected();
       log(`connected to ${wsUrl}`);
@@ -298,6 +298,7 @@ class Listener implements RunningListener {
   }
 
   async #readSessions(projects: KnownProjects): Promise<TmuxSession[]> {
+    this.#relayClock.check();
     const sessions = await this.#targets.sessions();
     this.#targets.holdClients(sessions);
     await this.#endedAgents.take(sessions);
@@ -349,7 +350,7 @@ class Listener implements RunningListener {
       acknowledge: (ack) => this.#acknowledger.acknowledge(ack),
       log,
       now,
-      toLocalTime: (relayMs) => relayMs - this.#clockOffsetMs,
+      toLocalTime: (relayMs) => this.#relayClock.toLocalTime(relayMs),
       floor: () => this.#keys.floor(config),
     });
   }

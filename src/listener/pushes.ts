@@ -307,19 +307,18 @@ export class PushIntake {
 
   async #act(push: Push, { turn, signal }: { turn: Turn; signal: AbortSignal }): Promise<Outcome> {
     if (push.type !== START) return await this.#options.inject(this.#command(push, turn), signal);
-    if (this.#isExpired(push)) return { state: "expired" };
+    if (this.#options.now() >= this.#options.toLocalTime(push.expiresAt)) return { state: "expired" };
     return beginTyping(turn) ? await this.#options.start(push) : { state: "withdrawn" };
   }
 
-  #isExpired({ expiresAt }: Push): boolean {
-    return this.#options.now() >= this.#options.toLocalTime(expiresAt);
-  }
-
   #command(push: Push, turn: Turn): Command {
+    const { toLocalTime } = this.#options;
     return {
       ...{ id: push.id, session: push.agentSessionName ?? "" },
       body: Body.parse(push.body),
-      expiresAt: this.#options.toLocalTime(push.expiresAt),
+      get expiresAt() {
+        return toLocalTime(push.expiresAt);
+      },
       ...{ sendAnyway: push.data?.sendAnyway === true, turn },
     };
   }
@@ -339,7 +338,7 @@ export class PushIntake {
 
   async #actOn(push: Push, era: Era): Promise<Outcome> {
     if (push.type === CANCEL) return await this.#withdraw(push, era);
-    if (this.#isExpired(push)) return { state: "expired" };
+    if (this.#options.now() >= this.#options.toLocalTime(push.expiresAt)) return { state: "expired" };
     if (push.type === MUTE) return await this.#options.mute(push);
     if (push.type === END) return await this.#options.end(push);
     if (push.type === DIALOG) return await this.#options.answerDialog(push);

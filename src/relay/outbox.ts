@@ -148,6 +148,12 @@ export class Outbox {
     this.#unacknowledged.delete(id);
   }
 
+  /** An acknowledgement was lost, perhaps of a push that an earlier one had taken out: loads all that is not final again. */
+  reload(): void {
+    this.#behind = true;
+    this.#lastSeq = 0;
+  }
+
   /** Resends pushes that were not acknowledged in time; returns how many. */
   resendDue(): number {
     const now = this.#options.elapsed();

@@ -230,6 +230,9 @@ async function takeAck(
         ? withdrawnByAsker(stored, { id: greeted.deviceId, now })
         : undefined;
     },
+  }).catch((error) => {
+    outbox?.reload();
+    throw error;
   });
   // Only after it is stored: an acknowledgement that the store lost is requested again.
   services.claims.acknowledged({ account, id });

@@ -189,15 +189,27 @@ class DenoLineConnection implements LineConnection {
   }
 }
 
+/** Before the next try when a connection could not be accepted. */
+const ACCEPT_PAUSE_MS = 100;
+
 async function accept(
   listener: Deno.UnixListener,
   open: Set<LineConnection>,
   onConnection: (connection: LineConnection) => void,
 ): Promise<void> {
-  for await (const accepted of listener) {
-    const connection = new DenoLineConnection(accepted, () => open.delete(connection));
-    open.add(connection);
-    onConnection(connection);
+  for (;;) {
+    try {
+      for await (const accepted of listener) {
+        const connection = new DenoLineConnection(accepted, () => open.delete(connection));
+        open.add(connection);
+        onConnection(connection);
+      }
+      return;
+    } catch (error) {
+      // The process may open no more files now: clients wait in the socket's queue.
+      if (!(error instanceof Error && "code" in error && error.code === "EMFILE")) throw error;
+      await new Promise((resolve) => setTimeout(resolve, ACCEPT_PAUSE_MS));
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 /** tmux is killed, sessions are renamed or killed, and agents exit, while messages wait for them. */
+import { runtime } from "#runtime";
+import type { TranscriptEntry } from "../../src/echo/program.ts";
 import { FaultStage } from "../helpers/fault_stage.ts";
-import type { Message } from "../helpers/fault_load.ts";
 import { controlEcho, promptsIn, readTranscript } from "../helpers/agents_echo.ts";
 import { FROM_CHECKOUT } from "../helpers/program.ts";
 import { run } from "../helpers/run.ts";
@@ -9,21 +10,14 @@ import { until } from "../helpers/until.ts";
 Deno.test("faults: tmux killed and started, sessions renamed and killed, under a queue [fault-tmux, fault-session, fault-count]", async (t) => {
   await using stage = await FaultStage.make();
   const { sandbox } = stage.stack;
-  const mayBeUnknown = ({ id }: Message): boolean => stage.begun.has(id);
-  /** What was being typed at that moment may end as unknown. */
-  const kill = async (act: () => Promise<unknown>): Promise<void> => {
-    await stage.noteBegun();
-    await act();
-    await stage.noteBegun();
-  };
   await t.step("session renamed", async () => {
     await stage.row({
       fault: "session renamed",
-      mayBeUnknown,
+      mayBeUnknown: true,
       inject: (load) =>
         stage.during(load, async (n) => {
           const name = stage.names[n % stage.names.length] ?? "";
-          await kill(() => sandbox.tmux("rename-session", "-t", `=${name}`, "elsewhere"));
+          await stage.whileTyping(() => sandbox.tmux("rename-session", "-t", `=${name}`, "elsewhere"));
           await load.progress(1, { orAfterMs: 1_000 });
           await sandbox.tmux("rename-session", "-t", "=elsewhere", name);
         }),
@@ -32,11 +26,11 @@ Deno.test("faults: tmux killed and started, sessions renamed and killed, under a
   await t.step("session killed", async () => {
     await stage.row({
       fault: "session killed",
-      mayBeUnknown,
+      mayBeUnknown: true,
       inject: (load) =>
         stage.during(load, async (n) => {
           const name = stage.names[n % stage.names.length] ?? "";
-          await kill(() => sandbox.tmux("kill-session", "-t", `=${name}`));
+          await stage.whileTyping(() => sandbox.tmux("kill-session", "-t", `=${name}`));
           await load.progress(1, { orAfterMs: 1_000 });
           await stage.startAgents([name.replace("svc-", "")]);
         }),
@@ -45,11 +39,14 @@ Deno.test("faults: tmux killed and started, sessions renamed and killed, under a
   await t.step("tmux server killed", async () => {
     await stage.row({
       fault: "tmux server killed",
-      mayBeUnknown,
+      mayBeUnknown: true,
       inject: (load) =>
         stage.during(load, async () => {
           const pid = Number(await sandbox.tmux("display-message", "-p", "#{pid}"));
-          await kill(() => Promise.resolve(Deno.kill(pid, "SIGKILL")));
+          await stage.whileTyping(async () => {
+            Deno.kill(pid, "SIGKILL");
+            await until("its end", () => !runtime.commands.kill(pid, 0));
+          });
           await load.progress(1, { orAfterMs: 1_000 });
           await stage.startAgents(stage.names.map((name) => name.replace("svc-", "")));
         }),
@@ -81,13 +78,11 @@ Deno.test("faults: an agent that exits under a queue leaves nothing to the shell
     await t.step(fault, async () => {
       await stage.row({
         fault,
-        mayBeUnknown: ({ id }) => stage.begun.has(id),
+        mayBeUnknown: true,
         inject: (load) =>
           stage.during(load, async (n) => {
             const name = stage.names[n % 2] ?? "";
-            await stage.noteBegun();
-            await exit(stage, name);
-            await stage.noteBegun();
+            await stage.whileTyping(() => exit(stage, name));
             await load.progress(1, { orAfterMs: 1_000 });
             await startInShell(stage, name);
           }),
@@ -96,22 +91,30 @@ Deno.test("faults: an agent that exits under a queue leaves nothing to the shell
   }
 });
 
+/** Looks after which a line that a shell has lost is typed again. */
+const RETYPE_LOOKS = 50;
+
 /** An agent that a user started in a shell of a session that no wrapper made. */
 async function startInShell({ stack, sessions }: FaultStage, name: string): Promise<void> {
   const { sandbox } = stack;
+  const pane = `=${name}:`;
   const file = `${sandbox.root}/${name}-${crypto.randomUUID()}`;
   const line = [...FROM_CHECKOUT, "echo-agent", "--transcript", `${file}.jsonl`, "--control", `${file}.sock`];
-  await sandbox.tmux("send-keys", "-t", `=${name}:`, "C-c");
-  await sandbox.tmux("send-keys", "-t", `=${name}:`, "-l", line.join(" "));
-  await sandbox.tmux("send-keys", "-t", `=${name}:`, "Enter");
-  const entries = () => readTranscript(`${file}.jsonl`);
+  let looks = 0;
+  await until("the agent in the shell", async () => {
+    if (await Deno.stat(`${file}.sock`).then(() => true, () => false)) return true;
+    const command = await sandbox.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}");
+    // A shell that is taking back its terminal may lose a key.
+    if (command.trim() !== "bash" || looks++ % RETYPE_LOOKS > 0) return false;
+    await sandbox.tmux("send-keys", "-t", pane, "C-c");
+    await sandbox.tmux("send-keys", "-t", pane, "-l", line.join(" "));
+    await sandbox.tmux("send-keys", "-t", pane, "Enter");
+    return false;
+  });
+  const entries = (): Promise<TranscriptEntry[]> => readTranscript(`${file}.jsonl`);
   sessions.set(name, [...sessions.get(name) ?? [], {
     ...{ name, entries, screen: () => sandbox.screen(name) },
     prompts: async () => promptsIn(await entries()),
     control: (request) => controlEcho(`${file}.sock`, request),
   }]);
-  await until(
-    "the agent's input line",
-    async () => /^❯\s*\n.*echo · idle/mu.test(await sandbox.screen(name)),
-  );
 }

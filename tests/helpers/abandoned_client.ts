@@ -4,7 +4,7 @@ import type { Sandbox } from "./sandbox.ts";
 
 /** Reads the client's first output, and then only holds its input open. */
 const OWNER = `
-cd "$1" && shift && mkfifo client-in client-out
+cd "$1" && shift && rm -f client-in client-out && mkfifo client-in client-out
 "$@" < client-in > client-out &
 exec 3> client-in
 head -c 500 < client-out > /dev/null

@@ -12,10 +12,16 @@ export function missing(messages: readonly Message[], transcript: readonly Trans
   return messages.filter(({ state, body }) => state === "submitted" && !prompts.includes(body));
 }
 
-/** `transcripts`: by session, since the row began. */
+/**
+ * `transcripts`: by session, since the row began. `agentDied`: what an agent may have taken when it was killed, without
+ * recording it.
+ */
 export function countMessages(
   messages: readonly Message[],
-  transcripts: ReadonlyMap<string, readonly TranscriptEntry[]>,
+  { transcripts, agentDied }: {
+    transcripts: ReadonlyMap<string, readonly TranscriptEntry[]>;
+    agentDied: ReadonlySet<string>;
+  },
 ): Counts {
   const counts: Counts = {
     ...{ sent: messages.length, submitted: 0, refused: 0, unknown: 0 },
@@ -23,7 +29,7 @@ export function countMessages(
   };
   for (const [session, transcript] of transcripts) {
     const ofSession = messages.filter((message) => message.session === session);
-    counts.lost += missing(ofSession, transcript).length;
+    counts.lost += missing(ofSession, transcript).filter(({ id }) => !agentDied.has(id)).length;
     counts.approved += transcript.filter(answersDialog).length;
     countPrompts(counts, ofSession, promptsIn(transcript));
   }

@@ -3,10 +3,10 @@ import assert from "node:assert/strict";
 import { type FaultRow, sayRow } from "../../scripts/prove/faults_table.ts";
 import { createRelayApi } from "../../src/client/api.ts";
 import { runtime } from "#runtime";
-import { decodeEntries } from "../../src/home/journal.ts";
+import { decodeEntries, type JournalEntry } from "../../src/home/journal.ts";
 import type { TranscriptEntry } from "../../src/echo/program.ts";
 import { countMessages, missing } from "./fault_count.ts";
-import { FaultLoad, type Message } from "./fault_load.ts";
+import { FaultLoad } from "./fault_load.ts";
 import { crashingImportMap } from "./crashing_runtime.ts";
 import { newKey } from "./new_key.ts";
 import { FROM_CHECKOUT, type Launch } from "./program.ts";
@@ -24,17 +24,21 @@ const SESSIONS = IS_LONG ? 16 : 3;
 const STARTS = 3;
 /** How long a text that a receipt calls submitted may take to appear in the agent's transcript. */
 const ARRIVAL_LIMIT_MS = 30_000;
+/** A message that was checked just before the kill is still recorded as being typed: so many lines for each session. */
+const NOTICE_LINES = 4;
 const SETTLE_LIMIT_MS = 240_000;
 
 export interface RowOptions {
   fault: string;
   /** Injects the fault while messages are sent; resolves with how often it did. */
   inject(load: FaultLoad): Promise<number>;
-  /** Whether a message may end as unknown; without it none may. */
-  mayBeUnknown?: (message: Message) => boolean;
+  /** Messages that were being typed when a process was killed may end as unknown; without it none may. */
+  mayBeUnknown?: boolean;
   messages?: number;
   /** How senders reach the relay; directly without it. */
   baseUrl?: string;
+  /** How the row's listener is started. */
+  listener?: StartOptions;
 }
 
 export class FaultStage implements AsyncDisposable {
@@ -44,8 +48,12 @@ export class FaultStage implements AsyncDisposable {
   readonly canaries: string;
   #rows = 0;
   readonly #keys: { send: string; read: string };
-  /** Ids that a killed listener had begun to type, by its journal. */
-  readonly begun = new Set<string>();
+  /** Ids whose text was being typed when a process was killed, by the journal. */
+  readonly #begun = new Set<string>();
+  /** Those whose agent was killed then. */
+  readonly #taken = new Set<string>();
+  /** When agents were killed, until a listener must have noticed it: by the journal's lines, since clocks jump. */
+  readonly #kills: { from: number; to: number; agentDies: boolean }[] = [];
 
   private constructor(stack: Stack, keys: { send: string; read: string }) {
     this.stack = stack;
@@ -125,16 +133,45 @@ export class FaultStage implements AsyncDisposable {
 
   /** Remembers what the journal says was being typed: only those may end as unknown. */
   async noteBegun(): Promise<void> {
+    const last = new Map((await this.#journal()).map((entry) => [entry.id, entry.step]));
+    for (const [id, step] of last) if (step === "typing" || step === "typed") this.#begun.add(id);
+  }
+
+  /** Kills an agent or takes it away, or the journal: what was being typed then may end as unknown. */
+  async whileTyping(act: () => Promise<unknown>, { agentDies = true } = {}): Promise<void> {
+    const from = (await this.#journal()).length;
+    await act();
+    const to = (await this.#journal()).length + NOTICE_LINES * this.names.length;
+    this.#kills.push({ from, to, agentDies });
+  }
+
+  /** Remembers what was being typed when an agent was killed. */
+  async #noteTaken(): Promise<void> {
+    const begunAt = new Map<string, number>();
+    for (const [at, { id, step }] of (await this.#journal()).entries()) {
+      if (step === "typing") begunAt.set(id, at);
+      const begun = begunAt.get(id) ?? Infinity;
+      if (step !== "done") continue;
+      for (const { from, to, agentDies } of this.#kills) {
+        if (begun > to || at < from) continue;
+        this.#begun.add(id);
+        if (agentDies) this.#taken.add(id);
+      }
+    }
+  }
+
+  async #journal(): Promise<JournalEntry[]> {
     const text = await runtime.files.readText(`${this.stack.sandbox.svcHome}/journal.jsonl`) ?? "";
-    const last = new Map(decodeEntries(text).entries.map((entry) => [entry.id, entry.step]));
-    for (const [id, step] of last) if (step === "typing" || step === "typed") this.begun.add(id);
+    return decodeEntries(text).entries;
   }
 
   /** Sends to every session while the fault is injected, and counts. Fails unless all is accounted for and nothing went wrong. */
-  async row({ fault, inject, messages = MESSAGES, mayBeUnknown, baseUrl }: RowOptions): Promise<FaultRow> {
+  async row(
+    { fault, inject, messages = MESSAGES, mayBeUnknown, baseUrl, listener }: RowOptions,
+  ): Promise<FaultRow> {
     const { stack } = this;
     this.#rows++;
-    await this.restartListener();
+    await this.restartListener(listener);
     const from = new Map([...await this.#transcripts(new Map())].map(([name, { length }]) => [name, length]));
     const load = new FaultLoad({
       api: createRelayApi({ baseUrl: baseUrl ?? stack.url, apiKey: this.#keys.send }),
@@ -151,11 +188,14 @@ export class FaultStage implements AsyncDisposable {
     });
     await load.settle(SETTLE_LIMIT_MS);
     await local;
-    const counts = countMessages(load.messages, await this.#arrived(load, from));
+    await this.#noteTaken();
+    const transcripts = await this.#arrived(load, from);
+    const agentDied = this.#taken;
+    const counts = countMessages(load.messages, { transcripts, agentDied });
     const shell = Array.from(Deno.readDirSync(this.canaries)).length;
     const row = { fault, injected, ...counts, shell };
     sayRow(row);
-    this.#check(row, load, mayBeUnknown);
+    this.#check(row, load, mayBeUnknown ? this.#begun : new Set());
     return row;
   }
 
@@ -215,13 +255,13 @@ export class FaultStage implements AsyncDisposable {
     return await this.#transcripts(from);
   }
 
-  #check(row: FaultRow, load: FaultLoad, mayBeUnknown: RowOptions["mayBeUnknown"]): void {
+  #check(row: FaultRow, load: FaultLoad, mayBeUnknown: ReadonlySet<string>): void {
     const { injected, sent, submitted, refused, unknown, lost, doubled, outOfOrder, shell, approved } = row;
     const why = JSON.stringify({ row, outcomes: load.outcomes() });
     assert.equal(lost + doubled + outOfOrder + shell + approved, 0, why);
     assert.equal(sent, submitted + refused + unknown, why);
-    assert.ok(injected > 0, why);
-    const unexpected = load.messages.filter((one) => one.state === "unknown" && !mayBeUnknown?.(one));
+    assert.ok(injected > 0 && submitted > 0, why);
+    const unexpected = load.messages.filter((one) => one.state === "unknown" && !mayBeUnknown.has(one.id));
     assert.deepEqual(unexpected, [], why);
   }
 

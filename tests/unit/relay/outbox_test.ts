@@ -138,6 +138,15 @@ Deno.test("only unacknowledged pushes are resent [ev-push-resend]", async () => 
   assert.deepEqual(sent, [1, 2, 2]);
 });
 
+Deno.test("when the store lost an acknowledgement, what is not final is sent again, also what had been acknowledged before [fault-disk, ev-push-resend]", async () => {
+  const { outbox, sent } = makeOutbox([1, 2]);
+  await outbox.fill();
+  outbox.acknowledged(idOf(1));
+  outbox.reload();
+  await outbox.fill();
+  assert.deepEqual(sent, [1, 2, 1]);
+});
+
 Deno.test("a push in flight is not sent twice", async () => {
   const { outbox, sent } = makeOutbox([1]);
   await outbox.fill();

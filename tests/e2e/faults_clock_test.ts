@@ -1,0 +1,117 @@
+/** Clocks are set back and forward, and the host sleeps, while messages are sent. */
+import { say } from "../../scripts/say.ts";
+import { TTL_DEFAULT_SECONDS } from "../../src/protocol/limits.ts";
+import { FaultStage, IS_LONG } from "../helpers/fault_stage.ts";
+import { run } from "../helpers/run.ts";
+import { until } from "../helpers/until.ts";
+
+/** Debian's package libfaketime. */
+const LIBRARIES = ["x86_64", "aarch64"].map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketime.so.1`);
+/** Offsets from the true time, in seconds. */
+const JUMPS = [-3_600, 3_600, -86_400, 0, 90_000, 0];
+const ASLEEP_SECONDS = 3_600;
+const STOPPED_MS = IS_LONG ? 8_000 : 2_000;
+
+/** A clock for processes, which a test sets. */
+interface FakeTime {
+  env: Record<string, string>;
+  set(offsetSeconds: number): Promise<void>;
+}
+
+async function fakeTime(path: string): Promise<FakeTime | undefined> {
+  const library = LIBRARIES.find((one) => exists(one));
+  if (library === undefined) return undefined;
+  const set = async (seconds: number): Promise<void> =>
+    await Deno.writeTextFile(path, `${seconds < 0 ? "" : "+"}${seconds}s\n`);
+  await set(0);
+  const env = {
+    LD_PRELOAD: library,
+    FAKETIME_TIMESTAMP_FILE: path,
+    FAKETIME_NO_CACHE: "1",
+    FAKETIME_DONT_FAKE_MONOTONIC: "1",
+  };
+  return { env, set };
+}
+
+function exists(path: string): boolean {
+  try {
+    return Deno.statSync(path).isFile;
+  } catch {
+    return false;
+  }
+}
+
+const SKIPPED = "skipped: no library sets a process's clock: install Debian's package libfaketime";
+
+Deno.test("faults: the clock of the listener and of the relay set back and forward [fault-clock, fault-count]", async (t) => {
+  for (const who of ["listener", "relay"] as const) {
+    await t.step(who, async () => {
+      await using stage = await FaultStage.make();
+      const { stack } = stage;
+      const clock = await fakeTime(`${stack.sandbox.root}/time-${who}`);
+      if (clock === undefined) return say(SKIPPED);
+      stack[who].kill("SIGTERM");
+      await stack[who].exited;
+      if (who === "relay") await stack.startRelay({ env: clock.env });
+      else await stack.startListener({ env: clock.env });
+      await stage.row({
+        fault: `${who}'s clock set back and forward`,
+        // A clock that jumps while a message waits for its confirmation ends that wait.
+        mayBeUnknown: true,
+        listener: who === "listener" ? { env: clock.env } : {},
+        inject: (load) =>
+          stage.during(load, async (n) => {
+            await stage.whileTyping(() => clock.set(JUMPS[n % JUMPS.length] ?? 0), { agentDies: false });
+          }, { times: JUMPS.length }),
+      });
+      // The relay's times mean something else to the host from then on.
+      await clock.set(2 * TTL_DEFAULT_SECONDS);
+      const [session = ""] = stage.names;
+      await until("a message that does not expire", async () => {
+        return (await stack.send(session, crypto.randomUUID())).receipt.state === "submitted";
+      });
+    });
+  }
+});
+
+Deno.test("faults: the host asleep: every process of it stands still, and its clock jumps [fault-asleep, fault-count]", async () => {
+  await using stage = await FaultStage.make();
+  const { stack } = stage;
+  const { root } = stack.sandbox;
+  const clock = await fakeTime(`${root}/time`);
+  if (clock === undefined) say(`${SKIPPED}; only the processes stand still`);
+  /** Everything of this host but the relay. */
+  const processes = async (): Promise<number[]> => {
+    const { stdout } = await run(["ps", "-A", "-o", "pid=,args="]);
+    const rows = stdout.split("\n").map((line) => line.trim()).filter((line) =>
+      line.includes(root) && !line.includes(" server ")
+    );
+    return [stack.listener.pid, ...rows.map((line) => Number.parseInt(line))];
+  };
+  const listener = clock === undefined ? {} : { env: clock.env };
+  await stage.row({
+    fault: "host asleep for an hour",
+    mayBeUnknown: true,
+    listener,
+    inject: (load) =>
+      stage.during(load, async (n) => {
+        await stage.whileTyping(async () => {
+          const asleep = await processes();
+          for (const pid of asleep) kill(pid, "SIGSTOP");
+          const end = performance.now() + STOPPED_MS;
+          await until("the host wakes", () => performance.now() >= end);
+          await clock?.set((n + 1) * ASLEEP_SECONDS);
+          for (const pid of asleep) kill(pid, "SIGCONT");
+        }, { agentDies: false });
+      }, { times: IS_LONG ? 4 : 1 }),
+  });
+});
+
+/** A client of tmux may have ended by itself. */
+function kill(pid: number, signal: Deno.Signal): void {
+  try {
+    Deno.kill(pid, signal);
+  } catch (error) {
+    if (!(error instanceof Deno.errors.NotFound) && !(error instanceof TypeError)) throw error;
+  }
+}
