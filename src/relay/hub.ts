@@ -6,8 +6,8 @@ import type { DeviceName, Revocation } from "../store/store.ts";
 import type { Connection } from "./connection.ts";
 import { Gauge, type RelayMetrics } from "./metrics.ts";
 
+const GAP_REASON = "messages of other relay nodes may have been lost: reconnect";
 const RESTART_REASON = "the relay restarts";
-const REPLACED_REASON = "another connection of this device took over";
 
 interface Publication<E extends EventName> {
   account: string;
@@ -155,17 +155,17 @@ export class Hub {
   closeAfterGap(): void {
     for (const connection of this.#connections) {
       if (connection.greeted === undefined || connection.outbox !== undefined) continue;
-      connection.close(CLOSE.SERVICE_RESTART, "messages of other relay nodes may have been lost: reconnect");
+      connection.close(CLOSE.SERVICE_RESTART, GAP_REASON);
     }
   }
 
-  /** That a listener has connected to another node may have been lost too: its older connection here closes. */
+  /** That a listener has connected to another node may have been lost too: its older connection here closes, and may come back. */
   async closeMoved(isElsewhere: (device: DeviceName) => Promise<boolean>): Promise<void> {
     for (const connection of [...this.#connections]) {
       const { account, greeted, outbox } = connection;
       if (outbox === undefined || greeted === undefined) continue;
       if (await isElsewhere({ account, id: greeted.deviceId })) {
-        connection.close(CLOSE.REPLACED, REPLACED_REASON);
+        connection.close(CLOSE.SERVICE_RESTART, GAP_REASON);
       }
     }
   }
@@ -231,7 +231,7 @@ function receive(connections: Iterable<Connection>, message: BusMessage): void {
       for (const connection of connections) {
         const { id, greeted } = connection;
         if (id === message.connection || greeted?.deviceId !== message.deviceId) continue;
-        connection.close(CLOSE.REPLACED, REPLACED_REASON);
+        connection.close(CLOSE.REPLACED, "another connection of this device took over");
       }
       return;
     case "spent":

@@ -5,7 +5,9 @@ import type { Entry, NatsStream } from "./nats_streams.ts";
 import { StoreUnavailable } from "./store.ts";
 
 /** How often a change is decided again because another node was faster. */
-const ATTEMPTS = 60;
+const ATTEMPTS = 120;
+/** A write that nobody has seen for so long was lost: the server that took it stopped before the others had it. */
+const LOST_MS = 5_000;
 const BACKOFF = { minMs: 4, maxMs: 200 };
 /** Changes waiting for one document; more are refused. */
 const WAITING_MAX = 20_000;
@@ -86,15 +88,24 @@ export class Documents<V> {
 
   async #write(subject: string, batch: readonly Change<V>[]): Promise<Outcome[]> {
     const { stream, empty, note } = this.#options;
+    let seen: { seq: number | undefined; since: number } | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (attempt > 0) await delay(backoffMs(attempt, BACKOFF), { clock: systemClock });
       const entry = await stream.get(subject);
+      if (seen === undefined || seen.seq !== entry?.seq) {
+        seen = { seq: entry?.seq, since: systemClock.elapsed() };
+      }
+      const round = Math.floor((systemClock.elapsed() - seen.since) / LOST_MS);
       const before = entry?.text ?? JSON.stringify(empty());
       const value = JSON.parse(before) as V;
       const outcomes = batch.map((change) => outcomeOf(change, value));
       const text = JSON.stringify(value);
       if (text === before) return outcomes;
-      const options = { expected: entry?.seq ?? 0, ...(note === undefined ? {} : { note: note(value) }) };
+      const options = {
+        expected: entry?.seq ?? 0,
+        round,
+        ...(note === undefined ? {} : { note: note(value) }),
+      };
       if (await stream.put(subject, text, options) !== undefined) return outcomes;
     }
     throw new StoreUnavailable("Cannot use the store: other nodes change the same document all the time");

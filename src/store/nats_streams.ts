@@ -69,6 +69,8 @@ interface StreamOptions {
 export interface PutOptions {
   /** Stores only if this is the sequence of the subject's newest message; 0 if it must have none. */
   expected?: number;
+  /** With `expected`: grows when an earlier write may have been lost on its way, which no other can then follow. */
+  round?: number;
   /** Stores only if this is the sequence of the stream's newest message. */
   last?: number;
   note?: string;
@@ -222,7 +224,7 @@ export class NatsStream {
   async #publish(
     subject: string,
     text: string,
-    { expected, last, note, mark }: PutOptions & { mark: string },
+    { expected, round = 0, last, note, mark }: PutOptions & { mark: string },
   ): Promise<number | undefined> {
     const marks = headers();
     marks.set(WRITE_HEADER, mark);
@@ -231,7 +233,7 @@ export class NatsStream {
       headers: marks,
       timeout: ATTEMPT_MS,
       // Three servers check `expected` before they agree on a write: of two at once both passed. This id lets one pass.
-      ...(expected === undefined || expected === 0 ? {} : { msgID: `${subject} ${expected}` }),
+      ...(expected === undefined || expected === 0 ? {} : { msgID: `${subject} ${expected} ${round}` }),
       expect: {
         ...(expected === undefined ? {} : { lastSubjectSequence: expected }),
         ...(last === undefined ? {} : { lastSequence: last }),

@@ -90,5 +90,5 @@ Deno.test("after a gap a listener that has connected to another node is closed h
   assert.equal(hub.listener("default", HOST)?.isOpen, true);
   await hub.closeMoved(({ id }) => Promise.resolve(id === HOST));
   assert.equal(hub.listener("default", HOST), undefined);
-  assert.equal(listener.socket.closedWith?.code, CLOSE.REPLACED);
+  assert.equal(listener.socket.closedWith?.code, CLOSE.SERVICE_RESTART);
 });
