@@ -58,13 +58,16 @@ export const SessionName = z.string().check(
   z.refine(isSessionName, "1 to 128 characters of A-Z a-z 0-9 . _ -"),
 );
 
-/** 1 to 16,384 UTF-8 bytes after CRLF becomes LF; no control character except LF and TAB; no lone surrogate. */
+/**
+ * 1 to 16,384 UTF-8 bytes after CRLF becomes LF, not only blanks; no control character except LF and TAB; no lone surrogate.
+ * No screen shows that blanks were typed: they would stay in the composer, before the next message.
+ */
 export const Body = z.pipe(
   z.string(),
   z.pipe(
     z.transform(normalizeBody),
     z.string().check(
-      z.refine((body) => body.length > 0, "at least one character"),
+      z.refine((body) => body.trim() !== "", "at least one character that is not blank"),
       z.refine((body) => utf8Length(body) <= BODY_MAX_BYTES, `at most ${BODY_MAX_BYTES} UTF-8 bytes`),
       z.refine((body) => !FORBIDDEN_CONTROLS.test(body), "no control character except line feed and tab"),
       z.refine((body) => body.isWellFormed(), "no lone surrogate"),

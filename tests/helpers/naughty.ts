@@ -37,5 +37,7 @@ export const REFUSED_BODIES: Readonly<Record<string, string>> = {
   "C1": "a\u009bb",
   "a lone surrogate": "a\ud800b",
   "nothing": "",
+  "a blank": " ",
+  "blanks of several kinds": "\u3000\ufeff\n\u00a0\t",
   "too long": "x".repeat(16_385),
 };

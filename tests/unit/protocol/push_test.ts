@@ -9,8 +9,8 @@ const isTaken = (push: unknown): boolean => PushRequest.safeParse(push).success;
 Deno.test("a body has 1 to 16,384 bytes of UTF-8, counted after CRLF becomes LF [proto-body-size, push-body]", () => {
   assert.ok(isTaken(command("x".repeat(BODY_MAX_BYTES))));
   assert.ok(isTaken(command("😀".repeat(BODY_MAX_BYTES / 4))));
-  assert.ok(isTaken(command("\r\n".repeat(BODY_MAX_BYTES))));
-  assert.ok(!isTaken(command("")));
+  assert.ok(isTaken(command(`x${"\r\n".repeat(BODY_MAX_BYTES - 1)}`)));
+  for (const blank of ["", " ", "\n\t\n", "\u3000\ufeff\u00a0"]) assert.ok(!isTaken(command(blank)), blank);
   assert.ok(!isTaken(command("x".repeat(BODY_MAX_BYTES + 1))));
   assert.ok(!isTaken(command("é".repeat(BODY_MAX_BYTES / 2) + "x")));
 });
