@@ -1,4 +1,5 @@
 /** Notifications in a real browser, with the real relay, listener and MCP server: switched on, tested, shown, tapped and taken away. */
+import { httpBaseFromWs } from "../../src/client/addresses.ts";
 import assert from "node:assert/strict";
 import { buildPhone } from "../../scripts/build_phone.ts";
 import { say } from "../../scripts/say.ts";
@@ -137,7 +138,8 @@ Deno.test("a closed app rings at once; a question that was withdrawn takes its n
     const seen = new AbortController();
     void ask("In view?", seen.signal).catch(() => {});
     await until("the relay to find it unnecessary", async () => {
-      const metrics = await (await fetch(`${stack.url}/metrics`)).text();
+      // Counted by the node that took the question.
+      const metrics = await (await fetch(`${httpBaseFromWs(stack.listenerWsUrl)}/metrics`)).text();
       return metrics.includes('svc_web_push_total{outcome="unnecessary"} 1');
     });
     assert.equal(browser.vendor.messages.length, 2);
