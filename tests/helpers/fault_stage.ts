@@ -32,8 +32,8 @@ export interface RowOptions {
   fault: string;
   /** Injects the fault while messages are sent; resolves with how often it did. */
   inject(load: FaultLoad): Promise<number>;
-  /** Messages that were being typed when a process was killed may end as unknown; without it none may. */
-  mayBeUnknown?: boolean;
+  /** Messages that were being typed when a process was killed may end as unknown, or any; without it none may. */
+  mayBeUnknown?: boolean | "any";
   messages?: number;
   /** How senders reach the relay; directly without it. */
   baseUrl?: string;
@@ -195,7 +195,12 @@ export class FaultStage implements AsyncDisposable {
     const shell = Array.from(Deno.readDirSync(this.canaries)).length;
     const row = { fault, injected, ...counts, shell };
     sayRow(row);
-    this.#check(row, load, mayBeUnknown ? this.#begun : new Set());
+    const allUnknown = load.messages.map(({ id }) => id);
+    this.#check(
+      row,
+      load,
+      mayBeUnknown === "any" ? new Set(allUnknown) : mayBeUnknown ? this.#begun : new Set(),
+    );
     return row;
   }
 
