@@ -24,7 +24,7 @@ export async function migrate(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "server migrate",
     summary: "Copy all that the relay keeps to NATS, or from NATS into a folder, even while the relay is " +
-      "running. Each further run copies what has changed. At last stop the relay, run it once more, and start the " +
+      "running. Each further run copies what has changed. Finally stop the relay, run this once more, and start the " +
       "relay there.",
     examples: [
       "svc server migrate --to nats://a,nats://b,nats://c",
