@@ -2,7 +2,7 @@
 import { utf8Length } from "../async/encodings.ts";
 import { AuditEntry, type AuditPage } from "../protocol/audit.ts";
 import { parseJson } from "../protocol/json.ts";
-import { AUDIT_ENTRIES_SHOWN_MAX, AUDIT_PAGE_ENTRIES } from "../protocol/limits.ts";
+import { AUDIT_ENTRIES_SHOWN_MAX, AUDIT_PAGE_MAX } from "../protocol/limits.ts";
 import type { AppendFile, Files } from "../runtime/types.ts";
 
 export interface RotatingOptions {
@@ -127,7 +127,7 @@ export function openAudit(files: Files, path: string): Audit {
 
 /** Reads the rotated files only as far as it must: they are large. */
 async function readPage(files: Files, { path, skip }: { path: string; skip: number }): Promise<AuditPage> {
-  const end = Math.min(skip + AUDIT_PAGE_ENTRIES, AUDIT_ENTRIES_SHOWN_MAX);
+  const end = Math.min(skip + AUDIT_PAGE_MAX, AUDIT_ENTRIES_SHOWN_MAX);
   const found: AuditEntry[] = [];
   for (let age = 0; age <= AUDIT_KEPT && found.length <= end; age++) {
     const text = await files.readText(age === 0 ? path : `${path}.${age}`);

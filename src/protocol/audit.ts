@@ -1,6 +1,6 @@
 /** The audit log: one entry for each remote input, never its text. */
 import * as z from "zod/mini";
-import { AUDIT_PAGE_ENTRIES } from "./limits.ts";
+import { AUDIT_PAGE_MAX } from "./limits.ts";
 
 export const AuditEntry = z.object({
   /** ISO 8601. */
@@ -25,7 +25,7 @@ export type AuditEntry = z.infer<typeof AuditEntry>;
 export const AuditPage = z.object({
   /** How many newer entries come before these. */
   skip: z.number(),
-  entries: z.array(AuditEntry).check(z.maxLength(AUDIT_PAGE_ENTRIES)),
+  entries: z.array(AuditEntry).check(z.maxLength(AUDIT_PAGE_MAX)),
   /** Older ones can be read. */
   more: z.boolean(),
 });

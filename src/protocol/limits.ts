@@ -88,7 +88,7 @@ export const CARD_REQUEST_MAX_BYTES = 2_097_152;
 /** Characters (UTF-16 code units) of such a request that a host sends at a time. */
 export const CARD_PART_CHARS = 32_768;
 /** Entries of the audit log that a host sends at a time. */
-export const AUDIT_PAGE_ENTRIES = 40;
+export const AUDIT_PAGE_MAX = 40;
 /** The newest entries of the audit log that a phone can read; `svc logs --audit` shows all. */
 export const AUDIT_ENTRIES_SHOWN_MAX = 2_000;
 /** Characters of an option or of a field's label. */

@@ -1,7 +1,7 @@
 /** The audit of remote input. */
 import assert from "node:assert/strict";
 import { openAudit, parseAuditLine } from "../../../src/home/log_files.ts";
-import { AUDIT_ENTRIES_SHOWN_MAX, AUDIT_PAGE_ENTRIES } from "../../../src/protocol/limits.ts";
+import { AUDIT_ENTRIES_SHOWN_MAX, AUDIT_PAGE_MAX } from "../../../src/protocol/limits.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
 const ENTRY = {
@@ -42,7 +42,7 @@ Deno.test("the log is read in pages, newest first, through rotated files and pas
   for (let more = true; more;) {
     const page = await audit.page(read.length);
     assert.equal(page.skip, read.length);
-    assert.ok(page.entries.length <= AUDIT_PAGE_ENTRIES);
+    assert.ok(page.entries.length <= AUDIT_PAGE_MAX);
     read.push(...page.entries.map(({ length }) => length));
     more = page.more;
   }
