@@ -116,7 +116,8 @@ export const ControlAnswer = z.discriminatedUnion("ok", [
 export type ControlAnswer = z.infer<typeof ControlAnswer>;
 
 export interface ControlHandlers {
-  status(): DaemonStatus;
+  /** Undefined once the daemon is stopping: nobody is to rely on it any more. */
+  status(): DaemonStatus | undefined;
   /** Starts to stop and returns at once; called after the answer was sent. */
   stop(): void;
   hook(report: HookReport): void;
@@ -203,8 +204,10 @@ async function takeLine(line: string, serving: Serving): Promise<Reply> {
 
 async function take(request: ControlRequest, { handlers, gone }: Serving): Promise<Reply> {
   switch (request.op) {
-    case "status":
-      return { answer: { ok: true, status: handlers.status() } };
+    case "status": {
+      const status = handlers.status();
+      return { answer: status === undefined ? { ok: false, error: STOPPING } : { ok: true, status } };
+    }
     case "stop":
       return { answer: { ok: true }, after: () => handlers.stop() };
     case "hook":
@@ -226,6 +229,8 @@ async function take(request: ControlRequest, { handlers, gone }: Serving): Promi
       return { answer: { ok: true } };
   }
 }
+
+const STOPPING = "The listener is stopping: it finishes what it has in hand.";
 
 interface AskOptions {
   /** How long the whole exchange may take, in milliseconds. */

@@ -106,7 +106,8 @@ async function live(host: LifecycleHost, run: DaemonRun, log: ListenerLog): Prom
     daemon.listener = await run.start((line) => log.line(line));
     await stop.asked;
     log.line("svc listener stopping");
-    await presence.end();
+    // The socket stays: an agent's hook that finds none lets its dialog open, and an Enter may be in flight.
+    await presence.leave();
     await Promise.race([daemon.listener.stop(), stop.forced]);
     log.line("svc listener stopped");
     return 0;
@@ -134,16 +135,18 @@ function controlHandlers(
 ): ControlHandlers {
   const startedAt = host.clock.now();
   return {
-    status: () => ({
-      connected: false,
-      sessions: 0,
-      ...daemon.listener?.status(),
-      pid: host.pid,
-      version: run.version,
-      startedAt,
-      wsUrl: run.wsUrl,
-    }),
-    stop: () => stop.ask(),
+    status: () =>
+      stop.isAsked ? undefined : {
+        connected: false,
+        sessions: 0,
+        ...daemon.listener?.status(),
+        pid: host.pid,
+        version: run.version,
+        startedAt,
+        wsUrl: run.wsUrl,
+      },
+    // Only a second signal is in a hurry.
+    stop: () => stop.isAsked || stop.ask(),
     hook: (report) => daemon.listener?.hook(report),
     gate: async (report) => await daemon.listener?.gate(report),
     dialog: async (report, call) => await daemon.listener?.dialog(report, call),
@@ -191,7 +194,8 @@ export class Presence {
   readonly #host: PresenceHost;
   readonly #options: PresenceOptions;
   #control: { close(): void } | undefined;
-  #isOver = false;
+  #hasLeft = false;
+  #hasEnded = false;
 
   constructor(host: PresenceHost, options: PresenceOptions) {
     this.#host = host;
@@ -209,9 +213,11 @@ export class Presence {
     const { files } = this.#host;
     const { paths } = this.#options;
     if ((await files.info(paths.root)) === undefined) return false;
-    if (!this.#isOver && (await files.info(paths.pid)) === undefined) await this.#writeFiles();
-    if (!this.#isOver && (await files.info(paths.socket)) === undefined) await this.#replaceSocket();
-    if (this.#isOver) await this.end();
+    if (!this.#hasLeft && (await files.info(paths.pid)) === undefined) await this.#writeFiles();
+    if (!this.#hasLeft && (await files.info(paths.socket)) === undefined) await this.#replaceSocket();
+    // Both may have happened meanwhile.
+    if (this.#hasLeft) await this.leave();
+    if (this.#hasEnded) await this.end();
     return true;
   }
 
@@ -224,12 +230,18 @@ export class Presence {
 
   /** Closes the socket and removes this daemon's files. */
   async end(): Promise<void> {
-    const { files, pid } = this.#host;
-    const { paths } = this.#options;
-    this.#isOver = true;
+    this.#hasEnded = true;
     this.#control?.close();
     this.#control = undefined;
-    await files.remove(paths.socket);
+    await this.#host.files.remove(this.#options.paths.socket);
+    await this.leave();
+  }
+
+  /** Removes this daemon's files but the socket, and restores none from here on. */
+  async leave(): Promise<void> {
+    const { files, pid } = this.#host;
+    const { paths } = this.#options;
+    this.#hasLeft = true;
     if ((await files.readText(paths.pid))?.trim() !== String(pid)) return;
     await files.remove(paths.pid);
     await files.remove(paths.version);
@@ -255,6 +267,7 @@ export class StopRequest {
   /** Resolves at the second request: do not wait for the current injection. */
   readonly forced: Promise<void>;
   readonly #steps: (() => void)[] = [];
+  isAsked = false;
 
   constructor() {
     this.asked = new Promise((resolve) => this.#steps.push(resolve));
@@ -262,6 +275,7 @@ export class StopRequest {
   }
 
   ask(): void {
+    this.isAsked = true;
     this.#steps.shift()?.();
   }
 }

@@ -159,13 +159,21 @@ Deno.test("files of a dead daemon do not keep a new one from starting [ls-stale-
   }));
 
 for (const signal of ["SIGTERM", "SIGINT"]) {
-  Deno.test(`${signal} ends it after the injection in hand; meanwhile it takes no clients [ls-handover]`, () =>
+  Deno.test(`${signal} ends it after the injection in hand; meanwhile nobody takes it for a listener, and it serves hooks [ls-handover]`, () =>
     withBench(async (bench) => {
       const ended = bench.run();
       await bench.ready();
       bench.signal(signal);
       await until("the listener's stop", () => bench.stopping);
-      assert.equal(await bench.ask({ op: "status" }), undefined);
+      assert.equal((await bench.ask({ op: "status" }))?.ok, false);
+      assert.deepEqual([await exists(bench.home.paths.pid), await exists(bench.home.paths.version)], [
+        false,
+        false,
+      ]);
+      // A hook that finds no listener lets its dialog open, perhaps under an Enter.
+      const report = { event: "PreToolUse", agent: "cc", cwd: "/", tool: { step: "before" as const } };
+      assert.deepEqual(await bench.ask({ op: "gate", report }), { ok: true });
+      assert.equal((await bench.ask({ op: "stop" }))?.ok, true);
       assert.equal(await tryLock(bench.home.files, bench.home.paths.lock), undefined, "held to the end");
       bench.release();
       assert.equal(await ended, 0);
