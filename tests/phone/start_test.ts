@@ -89,6 +89,6 @@ Deno.test("an agent is ended from its session after a confirmation, where the ho
     await sheet.getByText("The agent has ended.").waitFor();
     await phone.shoot("menu-ended");
     await sheet.getByRole("button", { name: "Close" }).click();
-    await page.getByText("This session is gone.").waitFor();
+    await page.getByText(/^This session ended at /).waitFor();
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
