@@ -17,6 +17,9 @@ const LONG_E2E = ["verify_broken", "hostile_relay", "mirror_cells", "crash_liste
   `tests/e2e/${name}_test.ts`
 );
 
+/** Minutes of killed processes: `deno task test:faults`. */
+const APART = "--ignore=tests/e2e/faults_*_test.ts";
+
 /** Types are checked once, in a separate step. */
 const TEST = ["test", "-A", "--no-check", "--permit-no-files"];
 
@@ -39,7 +42,11 @@ async function steps(): Promise<Step[]> {
     { name: "unit", args: [...TEST, "--parallel", "tests/unit"] },
     { name: "contract", args: [...TEST, "--parallel", "tests/contract"] },
     { name: "fuzz", args: [...TEST, "--parallel", "tests/fuzz"] },
-    { name: "e2e", args: [...TEST, "--parallel", ...LONG_E2E, "tests/e2e"], env: { DENO_JOBS: E2E_JOBS } },
+    {
+      name: "e2e",
+      args: [...TEST, "--parallel", APART, ...LONG_E2E, "tests/e2e"],
+      env: { DENO_JOBS: E2E_JOBS },
+    },
     { name: "phone", args: [...TEST, "--parallel", "tests/phone"], env: { DENO_JOBS: PHONE_JOBS } },
   ];
 }

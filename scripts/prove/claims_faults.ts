@@ -1,7 +1,7 @@
 /** Claims about faults: real processes are killed, stopped, cut off and starved while messages are sent to many sessions. */
 import type { Claim } from "./claims.ts";
 
-/** The gate runs the same tests with few messages. */
+/** `deno task test:faults` runs the same tests with few messages. */
 const LONG = { SVC_FAULTS: "long" };
 
 const row = (text: string, file: string): Claim => ({

@@ -8,9 +8,10 @@ import type { MirrorPhone } from "../helpers/mirror_phone.ts";
 import { makeMirrorStage, type MirrorStage, untilEqual } from "../helpers/mirror_stage.ts";
 import { until } from "../helpers/until.ts";
 
+/** The mirrors' clients. The one with which the listener types gets no output. */
 const clients = async ({ tmux }: MirrorStage): Promise<string[]> =>
   (await tmux("list-clients", "-F", "#{client_session} #{client_flags}")).split("\n").filter((line) =>
-    line !== ""
+    line !== "" && !line.includes("no-output")
   );
 
 const sizeOf = ({ tmux }: MirrorStage, session: string): Promise<string> =>
