@@ -54,12 +54,21 @@ Deno.test("faults: tmux killed and started, sessions renamed and killed, under a
   });
 });
 
+/** Looks after which what a shell or an agent has lost is typed again. */
+const RETYPE_LOOKS = 50;
+
 const BASH = ["env", "PS1=ready> ", "bash", "--norc", "--noprofile", "-i"];
 
 const EXITS: Record<string, (stage: FaultStage, name: string) => Promise<void>> = {
-  "agent leaves": async ({ stack }, name) => {
-    await stack.sandbox.tmux("send-keys", "-t", `=${name}:`, "C-c");
-    await stack.sandbox.tmux("send-keys", "-t", `=${name}:`, "C-c");
+  "agent leaves": async ({ stack: { sandbox } }, name) => {
+    const pane = `=${name}:`;
+    let looks = 0;
+    // A busy agent takes the first Ctrl-C for the end of its turn.
+    await until("the shell", async () => {
+      if (looks++ % RETYPE_LOOKS === 0) await sandbox.tmux("send-keys", "-t", pane, "C-c", "C-c");
+      return (await sandbox.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")).trim() ===
+        "bash";
+    });
   },
   "agent killed": async ({ stack }, name) => {
     const shell = await stack.sandbox.tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_pid}");
@@ -90,9 +99,6 @@ Deno.test("faults: an agent that exits under a queue leaves nothing to the shell
     });
   }
 });
-
-/** Looks after which a line that a shell has lost is typed again. */
-const RETYPE_LOOKS = 50;
 
 /** An agent that a user started in a shell of a session that no wrapper made. */
 async function startInShell({ stack, sessions }: FaultStage, name: string): Promise<void> {
