@@ -203,7 +203,8 @@ const MIRROR: Claim[] = [
       "a key's way to its echo, sealed and plain, and frames a second, beside a pty under a WebSocket server",
     task: "bench mirror:",
     quote: {
-      part: /^mirror: (.*) \(\d+ samples\)\n.*median +([\d.]+).* (ms|a second)\n.*median +([\d.]+).*\n.*/gm,
+      part:
+        /^mirror: (.*) \(\d+ samples[^)]*\)\n.*median +([\d.]+).* (ms|a second)\n.*median +([\d.]+).*\n.*/gm,
       as: "$1 $2 $3 beside $4",
     },
   },

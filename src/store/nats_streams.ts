@@ -22,6 +22,8 @@ import { StoreUnavailable } from "./store.ts";
 
 /** How long a call is tried again while a stream elects its leader. A request to the relay may take longer. */
 const PATIENCE_MS = 12_000;
+/** The same when a relay starts: servers that come back one after another elect several times. */
+const START_PATIENCE_MS = 60_000;
 /** How long one attempt waits for an answer. */
 export const ATTEMPT_MS = 2_000;
 const BACKOFF = { minMs: 20, maxMs: 500 };
@@ -90,7 +92,7 @@ export class NatsStream {
   /** Creates the stream unless it exists. */
   async prepare(): Promise<void> {
     const { name, subjects, replicas } = this.#options;
-    const { state } = await patiently("prepare a stream", () =>
+    const add = () =>
       this.#handles.manager.streams.add({
         name,
         subjects: [subjects],
@@ -102,7 +104,8 @@ export class NatsStream {
         max_msgs_per_subject: 1,
         // Reads are answered by the leader: a decision never rests on a replica that lags.
         allow_direct: false,
-      }));
+      });
+    const { state } = await patiently("prepare a stream", add, { patienceMs: START_PATIENCE_MS });
     this.openedAt = state.last_seq;
   }
 
@@ -353,8 +356,12 @@ function noteOf(message: JsMsg): Note {
 }
 
 /** Tries again while NATS elects a leader or reconnects. Throws StoreUnavailable when that takes too long. */
-export async function patiently<T>(what: string, work: () => Promise<T>): Promise<T> {
-  const end = systemClock.elapsed() + PATIENCE_MS;
+export async function patiently<T>(
+  what: string,
+  work: () => Promise<T>,
+  { patienceMs = PATIENCE_MS }: { patienceMs?: number } = {},
+): Promise<T> {
+  const end = systemClock.elapsed() + patienceMs;
   try {
     return await retry(work, {
       isTransient: (error) => isTransient(error) && systemClock.elapsed() < end,
