@@ -40,7 +40,7 @@ export async function migrate(args: readonly string[]): Promise<number> {
   const target = targetOf(options);
   const data = await dataDirectory(options);
   if (!await hasStore(data)) {
-    throw new Error(`Cannot copy the relay in "${data}": there is none. Name its folder with --data.`);
+    throw new Error(`Cannot copy: no relay has its data in "${data}". Name its folder with --data.`);
   }
   const from = await openRelayStore(data);
   try {

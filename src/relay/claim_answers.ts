@@ -4,7 +4,7 @@ import type { PairingClaim, PairingClaimed } from "../protocol/http.ts";
 
 /** What a claim is answered with. */
 export interface ClaimAnswer extends PairingClaimed {
-  /** The phone came with this key: only a caller with the same key is told it again. */
+  /** The key that the phone already had: it is repeated only to a caller that has it, too. */
   isOwn: boolean;
   /** The key that created the code. */
   keyId: string;

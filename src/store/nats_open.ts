@@ -39,7 +39,7 @@ export interface Checkpoint {
   open: OpenPush[];
 }
 
-/** Open pushes of a checkpoint, which is one message; with more of them there is none. */
+/** A checkpoint is one message: with more open pushes than this none is written. */
 const CHECKPOINT_MAX = 2_000;
 /** Messages that a node which starts now would have to read, before there is a new checkpoint. */
 const CHECKPOINT_EVERY = 1_000;

@@ -204,7 +204,7 @@ export class ControlPool {
     this.#clock = clock;
   }
 
-  /** The server's client, attached to this session at the first request if there is none. Each request restarts its idle time. */
+  /** The server's client. Without one, the first request attaches one to this session; each request restarts its idle time. */
   get(socket: string, session: string): TmuxServer {
     return {
       socket,

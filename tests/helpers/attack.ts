@@ -1,4 +1,5 @@
 /** Attacks on a relay, each in its own process: it prints its result as a line of JSON and exits when its stdin closes. */
+import { type OwnProcess, runOwnProcess } from "./own_process.ts";
 import { connect, type Socket } from "node:net";
 import { WebSocket } from "ws";
 import { encodeFrame, type EventData, type EventName } from "../../src/protocol/frames.ts";
@@ -31,31 +32,9 @@ const ATTACKS = {
 } satisfies Record<string, (attack: Attack) => Promise<Record<string, unknown>>>;
 export type AttackName = keyof typeof ATTACKS;
 
-export interface RunningAttack extends AsyncDisposable {
-  /** The result, once the attack is done. */
-  result: Promise<Record<string, unknown>>;
-}
-
 /** Starts the attack; its connections stay open until it is disposed. */
-export function startAttack(name: AttackName, attack: Attack): RunningAttack {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", "--no-check", import.meta.url, name, JSON.stringify(attack)],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const stdin = child.stdin.getWriter();
-  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  const read = async (): Promise<Record<string, unknown>> => JSON.parse((await lines.read()).value ?? "{}");
-  return {
-    result: read(),
-    async [Symbol.asyncDispose](): Promise<void> {
-      await stdin.close().catch(() => undefined);
-      await lines.cancel();
-      await child.status;
-    },
-  };
-}
+export const startAttack = (name: AttackName, attack: Attack): OwnProcess<Record<string, unknown>> =>
+  runOwnProcess(import.meta.url, [name, JSON.stringify(attack)]);
 
 /** Connections that pipeline requests for `path` and read nothing. */
 async function pipeline({ target, options }: Attack): Promise<Record<string, unknown>> {

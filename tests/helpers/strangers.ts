@@ -1,4 +1,5 @@
 /** What strangers and guests send to hurt a relay: connections that never finish a request, and input that is costly to read. */
+import { type OwnProcess, runOwnProcess } from "./own_process.ts";
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import { REQUEST_MAX_BYTES, TEXT_FRAME_MAX_BYTES } from "../../src/protocol/limits.ts";
@@ -213,31 +214,9 @@ const ASSAULTS = {
 export type AssaultName = keyof typeof ASSAULTS;
 export const ASSAULT_NAMES = Object.keys(ASSAULTS) as AssaultName[];
 
-export interface RunningAssault extends AsyncDisposable {
-  /** What became of it, once everything was sent; connections that are open stay open. */
-  result: Promise<Result>;
-}
-
-/** Runs it in its own process. */
-export function startAssault(name: AssaultName, assault: Assault): RunningAssault {
-  const child = new Deno.Command(Deno.execPath(), {
-    args: ["run", "-A", "--quiet", "--no-check", import.meta.url, name, JSON.stringify(assault)],
-    stdin: "piped",
-    stdout: "piped",
-    stderr: "inherit",
-  }).spawn();
-  const stdin = child.stdin.getWriter();
-  const lines = child.stdout.pipeThrough(new TextDecoderStream()).getReader();
-  const result = lines.read().then(({ value = "{}" }): Result => JSON.parse(value));
-  return {
-    result,
-    async [Symbol.asyncDispose](): Promise<void> {
-      await stdin.close().catch(() => undefined);
-      await lines.cancel();
-      await child.status;
-    },
-  };
-}
+/** Runs it in its own process; connections that are open stay open until it is disposed. */
+export const startAssault = (name: AssaultName, assault: Assault): OwnProcess<Result> =>
+  runOwnProcess(import.meta.url, [name, JSON.stringify(assault)]);
 
 if (import.meta.main) {
   const [name = "", options = "{}"] = Deno.args;

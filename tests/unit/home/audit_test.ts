@@ -50,7 +50,7 @@ Deno.test("the log is read in pages, newest first, through rotated files and pas
   assert.deepEqual(read, Array.from({ length: 90 }, (_, n) => 89 - n));
 });
 
-Deno.test("an entry that still waits for the disk is in the page; without a file there is none; no more than the newest are read [ls-audit-phone]", async () => {
+Deno.test("a page includes entries not yet on disk, is empty without a file, and reaches back only as far as the limit [ls-audit-phone]", async () => {
   await using home = await makeTempHome();
   const audit = openAudit(home.files, home.paths.audit);
   assert.deepEqual(await audit.page(0), { skip: 0, entries: [], more: false });
