@@ -5,6 +5,8 @@ export interface Step {
   /** Arguments of `deno`. */
   args: readonly string[];
   env?: Readonly<Record<string, string>>;
+  /** The longest it may take, in milliseconds. */
+  limitMs?: number;
 }
 
 export interface Outcome {
@@ -19,7 +21,7 @@ export interface Outcome {
 /** How many steps run at a time: tests mostly wait, for a process or for a delay of the product. */
 const LANES = 2;
 
-/** The longest a step may take, in milliseconds; a safety net for tests that hang. */
+/** The longest a step without a limit of its own may take, in milliseconds; a safety net for tests that hang. */
 const STEP_LIMIT_MS = 20 * 60_000;
 
 /** Counts in what `deno test` prints last: `ok | 12 passed (3 steps) | 0 failed (1s)`. */
@@ -54,7 +56,7 @@ export async function runStep(step: Step, cwd: string): Promise<Outcome> {
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  const limit = setTimeout(() => child.kill("SIGKILL"), STEP_LIMIT_MS);
+  const limit = setTimeout(() => child.kill("SIGKILL"), step.limitMs ?? STEP_LIMIT_MS);
   const { success, stdout, stderr } = await child.output();
   clearTimeout(limit);
   const output = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("");

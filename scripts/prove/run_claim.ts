@@ -9,6 +9,9 @@ export interface Shown {
   output: string;
 }
 
+/** The longest a claim may take, in milliseconds: real agents on a busy machine need three times what they need on a quiet one. */
+const CLAIM_LIMIT_MS = 90 * 60_000;
+
 function argsOf({ tests, task }: Claim): string[] {
   if (task !== undefined) return ["task", "--quiet", ...task.split(" ")];
   const filter = tests?.filter === undefined ? [] : ["--filter", tests.filter];
@@ -32,7 +35,7 @@ function figure({ count, quote }: Claim, { passed, output }: Outcome): string {
 /** A claim without any test that ran is not proven. */
 export async function runClaim(claim: Claim, root: string): Promise<Shown> {
   const { text: name, env = {} } = claim;
-  const outcome = await runStep({ name, args: argsOf(claim), env }, root);
+  const outcome = await runStep({ name, args: argsOf(claim), env, limitMs: CLAIM_LIMIT_MS }, root);
   const isShown = outcome.isOk && (claim.task !== undefined || outcome.passed > 0);
   const mark = isShown ? "✓" : "✗";
   const line = `${mark} ${claim.text}: ${figure(claim, outcome)}, ${outcome.seconds.toFixed(1)} s`;

@@ -42,6 +42,8 @@ export interface ScreenReading {
   cursorInCommand?: true;
   /** With `menu`: its name in the profile's `menus`. */
   menu?: string;
+  /** The user has interrupted the turn, and the agent only waits for a hook of it to end. */
+  interrupted?: true;
 }
 
 /** What a phone may type into a harmless screen. Esc and the arrows are always allowed. */

@@ -21,6 +21,8 @@ export interface ComposerPatterns {
   argumentHint?: RegExp;
   /** Lines above and below the composer, and titles, that are shown only while the agent works. */
   working: { above?: RegExp; below?: RegExp; title?: RegExp };
+  /** The last row with text before the one that matches `working.above`, in a turn that was interrupted. */
+  interrupted?: RegExp;
   cursor: CursorHabit;
   /** The title of another view of the agent that has a line like its composer. */
   otherView?: RegExp;
@@ -115,6 +117,7 @@ function readingOf(composer: Composer, seen: Seen): ScreenReading {
     draft,
     ...(composer.cut && draft !== "" ? { cut: true } : {}),
     ...(draft !== "" && isInCommand(seen.screen, composer) ? { cursorInCommand: true } : {}),
+    ...(isInterrupted(composer, seen) ? { interrupted: true } : {}),
   };
 }
 
@@ -168,6 +171,13 @@ function isWorking({ top, footer }: Composer, { screen, patterns }: Seen): boole
   if (title?.test(screen.title)) return true;
   return tailOf(screen.lines.slice(0, top)).some((line) => above?.test(line)) ||
     footer.some((line) => below?.test(line));
+}
+
+function isInterrupted({ top }: Composer, { screen, patterns: { interrupted, working } }: Seen): boolean {
+  if (interrupted === undefined) return false;
+  const rows = tailOf(screen.lines.slice(0, top)).filter((line) => !isBlank(line));
+  const last = rows.findLastIndex((line) => working.above?.test(line));
+  return last > 0 && interrupted.test(rows[last - 1] ?? "");
 }
 
 /** No hint begins like this: it is a command that Enter runs. */

@@ -76,7 +76,10 @@ function withDesk(running: Pick<SvcAgent, "kind" | "session" | "pane" | "standIn
     const { state, draft } = await reading();
     return state === "idle" && draft === "";
   };
-  const untilIdle = () => until(`"${kind}" at its input line`, isIdle, START_LIMIT_MS);
+  const untilIdle = () =>
+    until(`"${kind}" at its input line`, isIdle, START_LIMIT_MS).catch(async ({ message }) => {
+      throw new Error(`${message}; the screen:\n${(await pane.screen()).lines.join("\n")}`);
+    });
   return {
     ...running,
     reading,

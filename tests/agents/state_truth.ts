@@ -107,6 +107,9 @@ function passed(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
+/** A busy agent has lost an Esc when it still works after this time. */
+const ESCAPE_WORKS_MS = 10_000;
+
 /** Agents in which one Esc only asks for another one. */
 const SECOND_ESC: readonly RealAgent[] = ["opencode", "copilot"];
 
@@ -193,29 +196,37 @@ class Script {
       await pane.quiet();
       await pane.press("Enter");
     }
-    await until("a request to the model", () => standIn.bodies().length > requests, 60_000);
+    await until("a request to the model", () => standIn.bodies().length > requests);
     this.#is("working");
   }
 
   async #untilDialog(): Promise<void> {
-    await until("the dialog", async () => (await this.#agent.reading()).focus === "dialog", 60_000);
+    await until("the dialog", async () => (await this.#agent.reading()).focus === "dialog");
     this.#is("waiting");
     await this.#keep();
   }
 
+  /** Until the turn has ended. */
   async #escape(): Promise<void> {
     const { pane, kind } = this.#agent;
-    await pane.press("Escape");
-    if (!SECOND_ESC.includes(kind)) return;
-    await passed(300);
-    await pane.press("Escape");
+    await until("Esc to end the turn", async () => {
+      await pane.press("Escape");
+      if (SECOND_ESC.includes(kind)) {
+        await passed(300);
+        await pane.press("Escape");
+      }
+      return await until("its end", () => this.#isIdle(), ESCAPE_WORKS_MS).catch(() => false);
+    });
+  }
+
+  async #isIdle(): Promise<boolean> {
+    return (await this.#agent.reading()).state === "idle";
   }
 
   /** Some agents put an interrupted prompt back into their input line. */
   async #end(): Promise<void> {
     const { pane } = this.#agent;
-    const isIdle = async (): Promise<boolean> => (await this.#agent.reading()).state === "idle";
-    await until("the end of the turn", isIdle, 60_000);
+    await until("the end of the turn", () => this.#isIdle());
     this.#is("idle");
     await this.#keep();
     await until("an empty input line", async () => {

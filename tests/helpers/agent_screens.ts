@@ -23,6 +23,7 @@ interface Meta extends Pick<Screen, "title" | "cursor" | "applicationKeys"> {
     draft: string | null;
     menu?: string;
     cut?: true;
+    interrupted?: true;
   };
 }
 

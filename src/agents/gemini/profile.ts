@@ -113,6 +113,7 @@ export const profile: AgentProfile = {
     hasFooter: isFooter,
     placeholder: /^(?:Type your (?:message|shell command)|Press '(?:Esc|i)' for )/,
     working: { above: /\(esc to cancel, \d/, title: /^[✦⏲]/u },
+    interrupted: /^ℹ Request cancelled\.$/u,
     cursor: "left",
   }),
 };

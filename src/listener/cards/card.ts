@@ -6,7 +6,6 @@ import { type HostPush, sealHostPush } from "../../crypto/host_push.ts";
 import type { Answer, CardData, SealedAskData } from "../../protocol/ask.ts";
 import { CARD_PART_CHARS, CARD_REQUEST_MAX_BYTES, TTL_MIN_SECONDS } from "../../protocol/limits.ts";
 import type { Reason } from "../../protocol/receipt.ts";
-import type { AgentState } from "../../protocol/session.ts";
 import { shownDigest } from "../../protocol/shown_digest.ts";
 import type { Sign } from "./calls.ts";
 import type { CardContent } from "./card_data.ts";
@@ -23,15 +22,6 @@ const NO_PHONES: readonly (Reason | undefined)[] = [
 
 /** How often a dialog is asked before it opens at the computer. */
 export const ASKED_MAX = 4;
-
-/** What a session shows at the computer. */
-export interface LocalView {
-  /** Epoch milliseconds of the last key in a terminal attached to the session; 0 without one. */
-  lastKeyAt: number;
-  hasDialog: boolean;
-  /** The agent's state, as its screen shows it. */
-  state: AgentState | undefined;
-}
 
 export interface Card {
   /** Of its question. */

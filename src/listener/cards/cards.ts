@@ -18,6 +18,7 @@ import type { RequestPart } from "../../protocol/pane_frame.ts";
 import type { Push } from "../../protocol/push.ts";
 import { decodeAnswer } from "../../protocol/sealed_text.ts";
 import { type Outcome, refused } from "../inject/context.ts";
+import type { LocalView } from "../inject/pane_check.ts";
 import type { Policy } from "../inject/policy.ts";
 import { isNewTurn, OpenCalls, signOf, wasAnsweredElsewhere } from "./calls.ts";
 import {
@@ -29,7 +30,6 @@ import {
   isOfAllShown,
   isToAskAgain,
   keptContent,
-  type LocalView,
   partOf,
 } from "./card.ts";
 import { cardContent } from "./card_data.ts";

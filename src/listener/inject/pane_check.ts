@@ -171,17 +171,33 @@ export async function observe(
   return parseObservation(output, target);
 }
 
+/** What a session shows at the computer. */
+export interface LocalView {
+  /** Epoch milliseconds of the last key in a terminal attached to the session; 0 without one. */
+  lastKeyAt: number;
+  hasDialog: boolean;
+  /** As the screen shows it; an interrupted agent is idle, although it waits for a hook. */
+  state: ScreenReading["state"];
+}
+
 /** Undefined for an unknown session. */
 export async function readLocalView(
   targets: Pick<Targets, "resolve" | "server">,
   session: string,
-): Promise<{ lastKeyAt: number; hasDialog: boolean; state: ScreenReading["state"] } | undefined> {
+): Promise<LocalView | undefined> {
   const resolved = await targets.resolve(session);
   if (resolved.kind === "refused") return undefined;
   const { target } = resolved;
-  const { localUserActivity, reading } = await observe(targets.server(target), target, { search: false });
-  const { focus, state } = reading;
-  return { lastKeyAt: localUserActivity * 1_000, hasDialog: focus === "dialog", state };
+  return localViewOf(await observe(targets.server(target), target, { search: false }));
+}
+
+export function localViewOf({ localUserActivity, reading }: Observation): LocalView {
+  const { focus, interrupted } = reading;
+  return {
+    lastKeyAt: localUserActivity * 1_000,
+    hasDialog: focus === "dialog",
+    state: interrupted ? "idle" : reading.state,
+  };
 }
 
 export function parseObservation(output: string, target: Target): Observation {

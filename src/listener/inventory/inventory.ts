@@ -29,7 +29,7 @@ export const POLL_SOON_MS = 400;
 /** How long POLL_SOON_MS applies: the agent's screen follows, and may change again. */
 export const POLL_SOON_FOR_MS = 3_000;
 /** While an agent works, starts or waits: no hook reports an interrupt or an answered dialog. */
-export const POLL_BUSY_MS = 1_000;
+export const POLL_BUSY_MS = 500;
 /** While a terminal is attached, or a session was active within ATTENDED_FOR_MS. */
 export const POLL_ATTENDED_MS = 1_500;
 export const ATTENDED_FOR_MS = 15_000;

@@ -5,8 +5,8 @@ import { exportPublicKey, generateKeyPair } from "../../../../src/crypto/keys.ts
 import { importSecret, newSecret } from "../../../../src/crypto/paired_secret.ts";
 import { type HostPush, openHostPush } from "../../../../src/crypto/host_push.ts";
 import type { DialogReply, HookReport } from "../../../../src/home/control_socket.ts";
-import type { LocalView } from "../../../../src/listener/cards/card.ts";
 import { Cards, type CardsOptions } from "../../../../src/listener/cards/cards.ts";
+import type { LocalView } from "../../../../src/listener/inject/pane_check.ts";
 import { type Answer, askedOf, type CardData } from "../../../../src/protocol/ask.ts";
 import type { Push } from "../../../../src/protocol/push.ts";
 import { encodeAnswer } from "../../../../src/protocol/sealed_text.ts";

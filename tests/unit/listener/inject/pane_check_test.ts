@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { ScreenReading } from "../../../../src/agents/profile.ts";
 import { agentProfile } from "../../../../src/agents/profiles.ts";
-import { type HoldContext, holdReason } from "../../../../src/listener/inject/pane_check.ts";
+import { type HoldContext, holdReason, localViewOf } from "../../../../src/listener/inject/pane_check.ts";
 import type { Observation } from "../../../../src/listener/inject/pane_check.ts";
 import { DEFAULT_POLICY } from "../../../../src/listener/inject/policy.ts";
 
@@ -96,4 +96,14 @@ Deno.test("hold: a draft that was typed from a phone is called so, until someone
   assert.equal(reason(draft, { input, sendAnyway: true }), undefined);
   assert.equal(reason(seen({ draft: "begun on the phone" }, 95), { input }), "desk_busy");
   assert.equal(reason(seen({}), { input }), undefined);
+});
+
+Deno.test("an agent that was interrupted counts as idle, although its screen shows it at work until its hook ends [card-local]", () => {
+  const working = { state: "working" } as const;
+  assert.deepEqual(localViewOf(seen({ ...working, interrupted: true }, 99)), {
+    lastKeyAt: 99_000,
+    hasDialog: false,
+    state: "idle",
+  });
+  assert.equal(localViewOf(seen(working)).state, "working");
 });

@@ -206,7 +206,7 @@ Deno.test("inventory: reports from another pane or another project change nothin
   }
 });
 
-Deno.test("inventory: the next read follows soon after a report or input, after a second while an agent is busy, later while it is idle [ls-state-pace]", async () => {
+Deno.test("inventory: the next read follows soon after a report or input, after half a second while an agent is busy, later while it is idle [ls-state-pace]", async () => {
   const bench = await idleBench();
   bench.now += 60_000;
   await bench.state();
