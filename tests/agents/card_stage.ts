@@ -158,11 +158,17 @@ export function decisionOn({ data }: OpenCard, decided: { decision: Decision; re
   return { kind: "decided", digest: data.digest, ...decided };
 }
 
+/** Looks in a row without the dialog, STEP_MS apart: it is drawn again and again, and one look may see half of it. */
+const CLOSED_LOOKS = 3;
+
 /** A person at the computer presses the key in the open dialog, again while that stays: a busy agent may miss one. */
 export async function pressUntilClosed(agent: SvcAgent, key: "Enter" | "Escape"): Promise<void> {
+  let looks = 0;
   await until("the end of the dialog", async () => {
-    if ((await agent.reading()).focus !== "dialog") return true;
-    await agent.pane.press(key);
+    const isOpen = (await agent.reading()).focus === "dialog";
+    if (isOpen) await agent.pane.press(key);
+    looks = isOpen ? 0 : looks + 1;
+    if (looks === CLOSED_LOOKS) return true;
     await moment(performance.now() + STEP_MS);
     return false;
   });

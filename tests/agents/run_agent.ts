@@ -11,7 +11,8 @@ import { installAgent, type RealAgent } from "./install.ts";
 import { SETUPS } from "./setup/registry.ts";
 import { type StandIn, startStandIn } from "./stand_in/server.ts";
 
-const START_LIMIT_MS = 90_000;
+/** A net for a busy machine. */
+const START_LIMIT_MS = 600_000;
 
 export interface SvcAgent extends AsyncDisposable {
   kind: RealAgent;

@@ -16,6 +16,7 @@ import {
   Dialogs,
   isAlive,
   isReported,
+  type KnownStates,
   type OpenDialog,
   type ScreenCapture,
   StateClock,
@@ -80,6 +81,8 @@ export class Inventory {
   /** Undefined before the first read. */
   #clock: StateClock | undefined;
   #savedStates = "";
+  #unsaved: KnownStates | undefined;
+  #saving: Promise<void> | undefined;
   readonly #hints = new StateHints();
   /** By pane. */
   readonly #screens = new Map<string, CapturedScreen>();
@@ -135,18 +138,32 @@ export class Inventory {
     clock.keep(sessions);
     this.#forget(sessions);
     const entries = sessions.map((session) => this.#entry(session, { muted, clock }));
-    await this.#saveStates(clock);
+    this.#saveStates(clock);
     this.#entries = entries.sort((a, b) => a.name < b.name ? -1 : 1);
     return this.#entries;
   }
 
-  /** The sessions are reported even if the file cannot be written. */
-  async #saveStates(clock: StateClock): Promise<void> {
+  /** The report does not wait for the disk. Of several changes meanwhile the last one is written. */
+  #saveStates(clock: StateClock): void {
     const states = clock.known();
     const text = JSON.stringify(states);
     if (text === this.#savedStates) return;
     this.#savedStates = text;
-    await this.#options.states?.save(states).catch(() => {});
+    this.#unsaved = states;
+    this.#saving ??= this.#save().finally(() => this.#saving = undefined);
+  }
+
+  /** The sessions are reported even if the file cannot be written. */
+  async #save(): Promise<void> {
+    for (let states = this.#unsaved; states !== undefined; states = this.#unsaved) {
+      this.#unsaved = undefined;
+      await this.#options.states?.save(states).catch(() => {});
+    }
+  }
+
+  /** Resolves once the states of the last read are written. */
+  async saved(): Promise<void> {
+    await this.#saving;
   }
 
   #entry(

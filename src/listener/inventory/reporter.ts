@@ -279,6 +279,7 @@ export class InventoryPolling {
     this.stop();
     clearTimeout(this.#soon);
     await this.#running;
+    await this.#inventory.saved();
   }
 }
 

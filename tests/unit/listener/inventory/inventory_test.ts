@@ -10,7 +10,11 @@ import {
   POLL_BUSY_MS,
   POLL_SOON_MS,
 } from "../../../../src/listener/inventory/inventory.ts";
-import { ASK_LIFE_MS, HOOK_FRESH_MS } from "../../../../src/listener/inventory/session_entry.ts";
+import {
+  ASK_LIFE_MS,
+  HOOK_FRESH_MS,
+  type KnownStates,
+} from "../../../../src/listener/inventory/session_entry.ts";
 import { INVENTORY_POLL_MS } from "../../../../src/protocol/limits.ts";
 import type { AgentState } from "../../../../src/protocol/session.ts";
 import type { TmuxCommand } from "../../../../src/tmux/argv.ts";
@@ -38,7 +42,10 @@ class Bench {
     },
     server: (socket) => ({ socket, run: (...commands) => Promise.resolve(this.#run(commands)) }),
     muted: () => Promise.resolve(() => false),
+    states: { load: () => Promise.resolve({}), save: (states) => this.save(states) },
   });
+
+  save = (_states: KnownStates): Promise<void> => Promise.resolve();
 
   /** At this moment. */
   draw(...lines: string[]): void {
@@ -240,4 +247,26 @@ Deno.test("inventory: a screen too large for any profile is not captured, and sh
   bench.activity++;
   assert.equal(await bench.state(), "idle");
   assert.equal(bench.captures, 1);
+});
+
+Deno.test("inventory: a slow disk delays no state, and keeps the last ones [ls-state-pace, ls-state-since]", async () => {
+  const bench = await idleBench();
+  await bench.inventory.saved();
+  const disk = Promise.withResolvers<void>();
+  const saved: AgentState[] = [];
+  bench.save = (states) => {
+    saved.push(...Object.values(states).map(({ state }) => state));
+    return disk.promise;
+  };
+  const seen: (AgentState | undefined)[] = [];
+  for (const lines of [WORKING, IDLE, WORKING]) {
+    bench.now += 10_000;
+    bench.draw(...lines);
+    seen.push(await bench.state());
+  }
+  assert.deepEqual(seen, ["working", "idle", "working"]);
+  assert.deepEqual(saved, ["working"]);
+  disk.resolve();
+  await bench.inventory.saved();
+  assert.deepEqual(saved, ["working", "working"]);
 });
