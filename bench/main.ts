@@ -1,4 +1,5 @@
 /** `deno task bench [filter]`: measures every row beside its alternative; writes `bench/results/`. */
+import { fileURLToPath } from "node:url";
 import { say } from "../scripts/say.ts";
 import { measure, type Result, type Row } from "./measure.ts";
 import { resultsJson, resultText } from "./report.ts";
@@ -21,7 +22,7 @@ const ROWS: Row[] = [
   ...hookRows,
   ...idleRows,
 ];
-const RESULTS = new URL("./results/", import.meta.url).pathname;
+const RESULTS = fileURLToPath(new URL("./results/", import.meta.url));
 
 async function main(): Promise<void> {
   const [filter = ""] = Deno.args;

@@ -1,5 +1,6 @@
 /** Builds the npm package and runs what it built under Node: `deno run -A scripts/build_npm.ts [folder]`. */
 
+import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
 import { buildPhone } from "./build_phone.ts";
 import { bundleForNode } from "./bundle_for_node.ts";
@@ -8,7 +9,7 @@ import { node22, OLDEST_NODE } from "./node22.ts";
 import { nameLine, publishWarnings, repositoryUrl } from "./npm_registry.ts";
 import { say } from "./say.ts";
 
-const ROOT = new URL("..", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SHEBANG = "#!/usr/bin/env node\n";
 /** Files that are copied unchanged. */
 const PAPERS = ["README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"];

@@ -1,11 +1,12 @@
 /** Builds the phone's page into a folder that the relay serves: `deno run -A scripts/build_phone.ts [folder]`. */
+import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { sha256Hex } from "../src/async/encodings.ts";
 import { STRINGS } from "../src/phone/strings.ts";
 import type { Shell } from "../src/phone/worker/shell.ts";
 import { type BundleOptions, type Metafile, runEsbuild } from "./run_esbuild.ts";
 
-const ROOT = new URL("..", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PHONE = `${ROOT}src/phone/`;
 /** Folders and files on which the page depends; a change in any of them triggers a build. */
 const SOURCES = [

@@ -1,8 +1,9 @@
 /** Bundles TypeScript of this checkout for Node, with `#runtime` meaning the Node one. */
 
+import { fileURLToPath } from "node:url";
 import { runEsbuild } from "./run_esbuild.ts";
 
-const ROOT = new URL("..", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /**
  * CommonJS packages load built-in modules through `require`, which an ECMAScript module lacks. It throws for any
@@ -38,7 +39,10 @@ export async function bundleIntoOne(entry: string, outfile: string): Promise<voi
     format: "esm",
     lazyBuiltins: true,
     define: { "import.meta.url": "SVC_PROGRAM_URL" },
-    banner: { js: "const SVC_PROGRAM_URL=`file://${encodeURI(process.execPath)}`;" },
+    banner: {
+      js:
+        "const SVC_PROGRAM_URL=`file://${encodeURI(process.execPath).replace(/[?#]/g,encodeURIComponent)}`;",
+    },
   });
 }
 

@@ -2,13 +2,14 @@
  * `deno task compile`: builds svc as a single program: for five targets by `deno compile`, and for this machine as a single
  * executable application of Node, which needs npm alone. `--only deno` or `--only node` builds one kind.
  */
+import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
 import { bundleIntoOne } from "./bundle_for_node.ts";
 import { buildPhone } from "./build_phone.ts";
 import { nodeFromNpm } from "./node22.ts";
 import { say } from "./say.ts";
 
-const ROOT = new URL("..", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
 /** Folders that go into the program. */
 const PARTS = ["dist/phone", "plugin"];
 const TARGETS = [

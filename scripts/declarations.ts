@@ -1,4 +1,5 @@
 /** Writes the `.d.ts` files of an entry and of what it imports. */
+import { fileURLToPath, pathToFileURL } from "node:url";
 
 /** The compiler is fetched when a package is built, so that no other task has to install it. */
 const COMPILER = "typescript@7.0.2";
@@ -50,8 +51,10 @@ async function prune(folder: string, entry: string): Promise<void> {
     if (kept.has(path)) continue;
     kept.add(path);
     const text = await Deno.readTextFile(path);
-    const base = new URL(`file://${path}`);
-    for (const [, name] of text.matchAll(IMPORTED)) waiting.push(new URL(`${name}.d.ts`, base).pathname);
+    const base = pathToFileURL(path);
+    for (const [, name] of text.matchAll(IMPORTED)) {
+      waiting.push(fileURLToPath(new URL(`${name}.d.ts`, base)));
+    }
   }
   await removeOthers(folder, kept);
 }

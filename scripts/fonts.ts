@@ -1,4 +1,5 @@
 /** Fonts of other systems for the tests, from Debian's packages, unpacked where only the tests find them. */
+import { fileURLToPath } from "node:url";
 
 /** Android's, and what many desktops have in place of Arial and Courier. */
 export const FONT_PACKAGES = {
@@ -8,7 +9,7 @@ export const FONT_PACKAGES = {
 export type FontPackage = keyof typeof FONT_PACKAGES;
 
 /** Holds one folder for each package. */
-export const FONTS = new URL("../.cache/fonts", import.meta.url).pathname;
+export const FONTS = fileURLToPath(new URL("../.cache/fonts", import.meta.url));
 
 const decoder = new TextDecoder();
 

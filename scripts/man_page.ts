@@ -1,4 +1,5 @@
 /** Writes the manual page from the table of commands and each command's help: `deno run -A scripts/man_page.ts`. */
+import { fileURLToPath } from "node:url";
 import { helpText, listedCommands, SUBCOMMANDS } from "../src/cli/commands.ts";
 import { main } from "../src/cli/main.ts";
 import { AGENT_LABELS } from "../src/protocol/names.ts";
@@ -29,7 +30,7 @@ async function printHelp(): Promise<void> {
 
 /** A process of its own, so that nothing is written to this one's output. */
 async function helpTexts(): Promise<string[]> {
-  const args = ["run", "-A", "--quiet", "--no-check", new URL(import.meta.url).pathname, PRINT_HELP];
+  const args = ["run", "-A", "--quiet", "--no-check", fileURLToPath(import.meta.url), PRINT_HELP];
   const { stdout, success } = await new Deno.Command(Deno.execPath(), { args, stderr: "inherit" }).output();
   if (!success) throw new Error("Cannot print the help of every command: see the error above");
   return new TextDecoder().decode(stdout).split(SEPARATOR).slice(0, -1);
@@ -161,6 +162,6 @@ if (import.meta.main) {
   if (Deno.args.includes(PRINT_HELP)) await printHelp();
   else {
     await Deno.writeTextFile(MAN_PAGE, await manPage());
-    say(`wrote ${MAN_PAGE.pathname}`);
+    say(`wrote ${fileURLToPath(MAN_PAGE)}`);
   }
 }

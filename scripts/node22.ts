@@ -1,4 +1,5 @@
 /** Finds a Node that svc supports, and installs those from npm that the system lacks. */
+import { fileURLToPath } from "node:url";
 
 /** The oldest Node the package runs on. */
 export const OLDEST_NODE = 22;
@@ -39,7 +40,7 @@ async function install(name: string, folder: string): Promise<void> {
  * @throws when npm cannot install it
  */
 export async function nodeFromNpm(major: NodeMajor): Promise<string> {
-  const folder = new URL(`../.cache/node${major}`, import.meta.url).pathname;
+  const folder = fileURLToPath(new URL(`../.cache/node${major}`, import.meta.url));
   const kept = `${folder}/node_modules/node/bin/node`;
   if (await versionOf(kept) !== PACKAGES[major].replace("node@", "v")) await install(PACKAGES[major], folder);
   return kept;

@@ -1,4 +1,5 @@
 /** Which tests run on which runtime when the built package is tested on Node, and why some run on one only. */
+import { fileURLToPath } from "node:url";
 
 /** `starts`: it starts the built package on Node. `both`: it runs its cases on Deno and, bundled, on Node by itself. */
 export type Reach = { kind: "starts"; times: number } | { kind: "both" } | {
@@ -54,7 +55,7 @@ export function reachOf(
 export function countStarts(lines: string, root: string): Map<string, number> {
   const starts = new Map<string, number>();
   for (const line of lines.split("\n").filter((line) => line !== "")) {
-    const path = new URL(line).pathname.slice(root.length);
+    const path = fileURLToPath(line).slice(root.length);
     starts.set(path, (starts.get(path) ?? 0) + 1);
   }
   return starts;

@@ -1,12 +1,13 @@
 /** The gate: everything a change must pass, one line a step. */
 
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { startBusy } from "./busy.ts";
 import { prepare } from "./prepare.ts";
 import { say, write } from "./say.ts";
 import { failureText, type Outcome, runSteps, type Step, sum } from "./steps.ts";
 
-const root = new URL("..", import.meta.url).pathname;
+const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** How many files run at a time, where each starts other processes: relays, listeners and tmux, or Chromium. */
 const E2E_JOBS = "4";

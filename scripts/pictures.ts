@@ -1,11 +1,12 @@
 /** `deno task pictures`: takes the README's screenshots again, from real pages with made-up work. */
+import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { createRelayApi, type RelayApi } from "../src/client/api.ts";
 import { type Scene, withScene } from "../tests/phone/scene.ts";
 import { openSession, untilShown, withTerminals } from "../tests/phone/terminal_scene.ts";
 import { say } from "./say.ts";
 
-const FOLDER = new URL("../docs/images/", import.meta.url).pathname;
+const FOLDER = fileURLToPath(new URL("../docs/images/", import.meta.url));
 const SCREEN = { width: 390, height: 780 };
 /** Pixels of a picture for each of the page. */
 const SCALE = 2;

@@ -1,12 +1,13 @@
 /** Makes a fresh machine ready for the tests, or with `--for demo` for `up` and `demo`. */
 
+import { fileURLToPath } from "node:url";
 import { install, missingTools, type Purpose, toolHint } from "./machine.ts";
 import { node22 } from "./node22.ts";
 import { unpackFonts } from "./fonts.ts";
 import { say } from "./say.ts";
 
-const root = new URL("..", import.meta.url).pathname;
-const phoneBuilder = new URL("build_phone.ts", import.meta.url);
+const root = fileURLToPath(new URL("..", import.meta.url));
+const phoneBuilder = fileURLToPath(new URL("build_phone.ts", import.meta.url));
 
 async function ensureTools(purpose: Purpose): Promise<boolean> {
   const missing = await missingTools(purpose);
@@ -29,10 +30,10 @@ async function installPackages(): Promise<void> {
 }
 
 async function buildPhone(): Promise<void> {
-  const args = ["run", "-A", "--quiet", phoneBuilder.pathname];
+  const args = ["run", "-A", "--quiet", phoneBuilder];
   const { code } = await new Deno.Command(Deno.execPath(), { args, stdout: "null" }).spawn().status;
   if (code !== 0) {
-    throw new Error(`cannot build the phone's page: ${phoneBuilder.pathname} ended with ${code}`);
+    throw new Error(`cannot build the phone's page: ${phoneBuilder} ended with ${code}`);
   }
 }
 

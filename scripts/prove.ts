@@ -1,11 +1,12 @@
 /** `deno task prove <capability>`: runs the proof of each claim of a capability, and prints a line with a figure for it; exits 1 when one fails. */
+import { fileURLToPath } from "node:url";
 import { CLAIMS } from "./prove/claims.ts";
 import { type FaultRow, faultsTable, rowsIn } from "./prove/faults_table.ts";
 import { runClaim } from "./prove/run_claim.ts";
 import { say, write } from "./say.ts";
 import { failureText } from "./steps.ts";
 
-const root = new URL("..", import.meta.url).pathname;
+const root = fileURLToPath(new URL("..", import.meta.url));
 
 async function main(): Promise<number> {
   const [name = "main"] = Deno.args;

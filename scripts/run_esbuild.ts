@@ -1,5 +1,6 @@
 /** Runs esbuild in a separate process: its service ends some time after `stop`, and a test must leave nothing behind. */
 
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { isBuiltin } from "node:module";
 import { build, type BuildOptions, type Metafile, type Plugin, stop } from "esbuild";
 
@@ -12,7 +13,7 @@ export interface BundleOptions extends BuildOptions {
   lazyBuiltins?: boolean;
 }
 
-const ROOT = new URL("..", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /**
  * Builds with these options; paths are relative to the checkout. Returns what was built from what, if `metafile` is set.
@@ -33,10 +34,8 @@ function joinImports({ name, files }: NonNullable<BundleOptions["together"]>): P
     name: "together",
     setup(builder) {
       builder.onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) => {
-        const { pathname } = new URL(path, `file://${resolveDir}/`);
-        return kind === "dynamic-import" && paths.has(pathname)
-          ? { path: name, namespace: "together" }
-          : null;
+        const file = fileURLToPath(new URL(path, pathToFileURL(`${resolveDir}/`)));
+        return kind === "dynamic-import" && paths.has(file) ? { path: name, namespace: "together" } : null;
       });
       builder.onLoad({ filter: /.*/, namespace: "together" }, () => ({
         contents: [...paths].map((path) => `export * from ${JSON.stringify(path)};`).join("\n"),

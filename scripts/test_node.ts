@@ -1,4 +1,5 @@
 /** `deno task test:node`: runs the contract, end-to-end, agents and phone tests against the built npm package on Node, and prints which tests ran on which runtime. */
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { buildNpm } from "./build_npm.ts";
 import { nodeFromNpm, type NodeMajor } from "./node22.ts";
@@ -7,7 +8,7 @@ import { prepare } from "./prepare.ts";
 import { say, write } from "./say.ts";
 import { failureText, runStep } from "./steps.ts";
 
-const ROOT = new URL("..", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PACKAGE = `${ROOT}.cache/node_package`;
 
 /** The runner stays Deno; what it starts is the package. */

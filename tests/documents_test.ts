@@ -1,4 +1,5 @@
 /** Compares the documents with the tree: what they list exists, and what exists is listed. */
+import { pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
 import { PAGE, renderPage } from "../scripts/protocol_tables.ts";
 import { CHECKOUT, readPages, readSources } from "./helpers/sources.ts";
@@ -90,8 +91,8 @@ Deno.test("the documents call only tasks that exist", () => {
 Deno.test("links between the documents lead somewhere", async () => {
   for (const { path, text } of pages) {
     for (const [, target = ""] of text.matchAll(/\]\((?!https?:)([^)#]+)[^)]*\)/g)) {
-      const { pathname } = new URL(target, `file://${CHECKOUT}${path}`);
-      assert.ok((await Deno.stat(pathname)).isFile, `${path} links to "${target}"`);
+      const file = new URL(target, pathToFileURL(CHECKOUT + path));
+      assert.ok((await Deno.stat(file)).isFile, `${path} links to "${target}"`);
     }
   }
 });

@@ -147,6 +147,14 @@ Deno.test("nothing in the sources is written twice, and the list of exceptions h
   assert.deepEqual(found, known, JSON.stringify(runs, null, 2));
 });
 
+Deno.test("a path comes from an address with its characters decoded: a checkout's folder may have a space", async () => {
+  const folders = ["src", "scripts", "tests", "bench"];
+  const files = (await Promise.all(folders.map((folder) => readSources(folder)))).flat();
+  const undecoded = /^(?!.*decodeURIComponent).*import\.meta\.url\)\.pathname/m;
+  const found = files.filter(({ text }) => undecoded.test(text)).map(({ path }) => path);
+  assert.deepEqual(found, [], "use fileURLToPath of node:url");
+});
+
 Deno.test("a run without an entry, a second run of a pair, and an entry without a run are found", () => {
   const run = { first: "src/a.ts:1", second: "src/b.ts:5", lines: 6 };
   const entry = (runs: number): typeof COINCIDENCES => ({ "a.ts b.ts": { runs, reason: "made up" } });

@@ -1,5 +1,6 @@
 /** The gate's own decisions: what it counts, when it fails, what it asks of the machine. */
 
+import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import { faultsTable, rowsIn } from "../scripts/prove/faults_table.ts";
 import { toolHint } from "../scripts/machine.ts";
@@ -65,7 +66,7 @@ Deno.test("a developer's own session and svc settings do not reach the tests", a
 });
 
 Deno.test("a count that makes no sense ends the gate before it begins, with exit code 2 and a sentence", async () => {
-  const script = new URL("../scripts/ok.ts", import.meta.url).pathname;
+  const script = fileURLToPath(new URL("../scripts/ok.ts", import.meta.url));
   const wrong = {
     "--times 0": /^Cannot use "--times 0": it takes a whole number from 1 to 9999\.$/m,
     "--times x": /^Cannot use "--times x": it takes/m,
@@ -145,7 +146,7 @@ async function prepareOn(scripts: Record<string, string>): Promise<{ code: numbe
     for (const [name, text] of Object.entries(scripts)) {
       await Deno.writeTextFile(`${bin}/${name}`, `#!/bin/sh\nBIN=${bin}\n${text}\n`, { mode: 0o755 });
     }
-    const prepare = new URL("../scripts/prepare.ts", import.meta.url).pathname;
+    const prepare = fileURLToPath(new URL("../scripts/prepare.ts", import.meta.url));
     const args = ["run", "-A", "--quiet", "--no-check", prepare, "--for", "demo"];
     const { code, stdout } = await new Deno.Command(Deno.execPath(), { args, env: { PATH: bin } }).output();
     return { code, stdout: new TextDecoder().decode(stdout) };

@@ -1,4 +1,5 @@
 /** `deno task prove:phone-bytes`: what an open page sends and receives in an hour, idle and with a busy session, measured for minutes and scaled. */
+import { fileURLToPath } from "node:url";
 import { type CDPSession, chromium, devices } from "playwright-core";
 import { makeMirrorStage } from "../../tests/helpers/mirror_stage.ts";
 import { buildPhone } from "../build_phone.ts";
@@ -53,7 +54,7 @@ async function report(what: string, { traffic, ms }: { traffic: Traffic; ms: num
 }
 
 async function main(): Promise<void> {
-  await buildPhone({ outDir: new URL("../../dist/phone", import.meta.url).pathname });
+  await buildPhone({ outDir: fileURLToPath(new URL("../../dist/phone", import.meta.url)) });
   await using stage = await makeMirrorStage();
   const { url, apiKey } = stage.stack;
   await stage.stack.echo();

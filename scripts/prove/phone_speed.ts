@@ -1,4 +1,5 @@
 /** `deno task prove:phone-speed`: how soon the page shows the list and a terminal on a slow network and a slow phone, and how much it loads. */
+import { fileURLToPath } from "node:url";
 import { type CDPSession, chromium, devices, type Page } from "playwright-core";
 import { makeStack, type Stack } from "../../tests/helpers/stack.ts";
 import { until } from "../../tests/helpers/until.ts";
@@ -266,7 +267,7 @@ async function withPhone(
 }
 
 async function main(): Promise<number> {
-  await buildPhone({ outDir: new URL("../../dist/phone", import.meta.url).pathname });
+  await buildPhone({ outDir: fileURLToPath(new URL("../../dist/phone", import.meta.url)) });
   await using stack = await makeStack();
   await stack.echo();
   const isCold = await withPhone({ stack, serviceWorkers: "block" }, measureCold);

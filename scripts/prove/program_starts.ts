@@ -1,10 +1,11 @@
 /** How long `svc --version` takes in each way of installing, measured in turn, and the sizes of what is started. */
+import { fileURLToPath } from "node:url";
 import { compileWithNode } from "../compile.ts";
 import { buildNpm } from "../build_npm.ts";
 import { nodeFromNpm } from "../node22.ts";
 import { say } from "../say.ts";
 
-const ROOT = new URL("../..", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const ROUNDS = 30;
 
 async function timeOf(argv: readonly string[]): Promise<number> {

@@ -162,9 +162,9 @@ export async function runningVersion(
 }
 
 async function versionAt(path: string, files: ProcessHost["files"]): Promise<string | undefined> {
-  const real = await files.readLink(path).then((target) =>
-    target === undefined ? path : new URL(target, `file://${path}`).pathname
-  ).catch(() => path);
+  const target = await files.readLink(path).catch(() => undefined);
+  const folder = path.slice(0, path.lastIndexOf("/"));
+  const real = target === undefined ? path : target.startsWith("/") ? target : `${folder}/${target}`;
   const parts = real.split("/");
   for (let above = 1; above <= FOLDERS_ABOVE_MAX && above < parts.length; above++) {
     const text = await files.readText(`${parts.slice(0, -above).join("/")}/package.json`).catch(() =>

@@ -1,9 +1,10 @@
 /** Writes what a pane shows as a screen fixture, with what a profile must read from it. */
+import { fileURLToPath } from "node:url";
 import type { Screen, ScreenReading } from "../../src/agents/profile.ts";
 import type { Pane } from "../helpers/agents_pane.ts";
 import { until } from "../helpers/until.ts";
 
-const FOLDER = new URL("../testdata/screens/", import.meta.url).pathname;
+const FOLDER = fileURLToPath(new URL("../testdata/screens/", import.meta.url));
 /** How long a screen must stay unchanged to count as drawn, and how long it may keep changing. */
 const QUIET_MS = 1_200;
 const RESTLESS_MS = 4_000;

@@ -1,4 +1,5 @@
 /** The real agents from npm, at the versions of the fixtures, each in its own folder. */
+import { fileURLToPath } from "node:url";
 
 export const REAL_AGENTS = {
   cc: { package: "@anthropic-ai/claude-code", version: "2.1.329", binary: "claude" },
@@ -10,7 +11,7 @@ export const REAL_AGENTS = {
 
 export type RealAgent = keyof typeof REAL_AGENTS;
 
-const CACHE = new URL("../../.cache/agents/", import.meta.url).pathname;
+const CACHE = fileURLToPath(new URL("../../.cache/agents/", import.meta.url));
 
 async function installedVersion(folder: string, packageName: string): Promise<string | undefined> {
   try {

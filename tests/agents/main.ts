@@ -1,10 +1,11 @@
 /** `deno task test:agents`: installs the real agents, runs their tests, and prints what was shown as a table; exits by the tests. */
+import { fileURLToPath } from "node:url";
 import { say } from "../../scripts/say.ts";
 import { installAgent, REAL_AGENTS, type RealAgent } from "./install.ts";
 import { parseCells, renderTable, TABLE_VARIABLE } from "./table.ts";
 
 const KINDS = Object.keys(REAL_AGENTS) as RealAgent[];
-const ROOT = new URL("../..", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 
 for (const kind of KINDS) {
   await installAgent(kind);

@@ -1,4 +1,5 @@
 /** A full disk: acknowledged pushes are stored, the rest is refused. */
+import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 
 /** In blocks of 512 bytes (POSIX): about 4 MB per file. */
@@ -7,8 +8,8 @@ const FILE_LIMIT_BLOCKS = 8_000;
 Deno.test("a full disk is StoreUnavailable, and exactly what was acknowledged is stored [http-503, http-2xx-stored]", async () => {
   const dataDir = await Deno.makeTempDir({ prefix: "svc-full-" });
   try {
-    const program = new URL("disk_full_probe.ts", import.meta.url).pathname;
-    const config = new URL("../../deno.json", import.meta.url).pathname;
+    const program = fileURLToPath(new URL("disk_full_probe.ts", import.meta.url));
+    const config = fileURLToPath(new URL("../../deno.json", import.meta.url));
     // With the signal ignored, a write beyond the limit fails as on a full disk.
     const limited = `trap "" XFSZ; ulimit -f ${FILE_LIMIT_BLOCKS}; exec "$@"`;
     const args = [

@@ -1,11 +1,12 @@
 /** The daemon's lock is one lock for both runtimes. */
+import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import { tryLock } from "../../src/home/lock.ts";
 import { buildForNode } from "../helpers/node_build.ts";
 import { makeTempHome } from "../helpers/temp_home.ts";
 
-const PROBE = new URL("lock_probe.ts", import.meta.url).pathname;
+const PROBE = fileURLToPath(new URL("lock_probe.ts", import.meta.url));
 
 interface Probe {
   said: string;

@@ -1,5 +1,6 @@
 /** The npm package: built as it would be published, and run under Node 22. */
 
+import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import config from "../../deno.json" with { type: "json" };
 import { node22 } from "../../scripts/node22.ts";
@@ -13,7 +14,7 @@ interface Result {
 
 /** Runs in a separate process, with the caches of the user's home. */
 async function build(outDir: string): Promise<void> {
-  const script = new URL("../../scripts/build_npm.ts", import.meta.url).pathname;
+  const script = fileURLToPath(new URL("../../scripts/build_npm.ts", import.meta.url));
   const args = ["run", "-A", "--quiet", "--no-check", script, outDir];
   const { success, stderr } = await new Deno.Command(Deno.execPath(), { args }).output();
   assert.ok(success, new TextDecoder().decode(stderr));

@@ -1,5 +1,6 @@
 /** The helper that runs cases on both runtimes must itself be able to fail. */
 
+import { pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
 import { runCasesOnNode } from "../helpers/on_node.ts";
 
@@ -7,7 +8,7 @@ async function runText(text: string): Promise<Awaited<ReturnType<typeof runCases
   const path = await Deno.makeTempFile({ prefix: "svc-cases-", suffix: ".ts" });
   try {
     await Deno.writeTextFile(path, text);
-    return await runCasesOnNode(`file://${path}`);
+    return await runCasesOnNode(pathToFileURL(path).href);
   } finally {
     await Deno.remove(path);
   }

@@ -1,24 +1,28 @@
 /** The runtime in a whole program: its terminal, its pipes and how it starts itself again, on Deno and on Node. */
 
+import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import { buildForNode } from "../helpers/node_build.ts";
 import { type Ran, run } from "../helpers/run.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
-const probe = new URL("runtime_probe.ts", import.meta.url).pathname;
-const denoRuntime = new URL("../../src/runtime/deno.ts", import.meta.url).pathname;
+const probe = new URL("runtime_probe.ts", import.meta.url);
+const denoRuntime = new URL("../../src/runtime/deno.ts", import.meta.url);
 
 /** Writes a program named `cli` into `root`; returns the argv that runs it. */
 type Layer = (root: string) => Promise<string[]>;
 
 const layers: Record<string, Layer> = {
   async deno(root) {
-    await Deno.writeTextFile(`${root}/cli.ts`, `import ${JSON.stringify(probe)};\n`);
-    await Deno.writeTextFile(`${root}/deno.json`, JSON.stringify({ imports: { "#runtime": denoRuntime } }));
+    await Deno.writeTextFile(`${root}/cli.ts`, `import ${JSON.stringify(probe.href)};\n`);
+    await Deno.writeTextFile(
+      `${root}/deno.json`,
+      JSON.stringify({ imports: { "#runtime": denoRuntime.href } }),
+    );
     return [Deno.execPath(), "run", "-A", "--quiet", "--config", `${root}/deno.json`, `${root}/cli.ts`];
   },
-  node: (root) => buildForNode(probe, { folder: root }),
+  node: (root) => buildForNode(fileURLToPath(probe), { folder: root }),
 };
 
 interface Program {

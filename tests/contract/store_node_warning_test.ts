@@ -1,4 +1,5 @@
 /** Node 22's warning about its SQLite is hidden from users. */
+import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import { buildForNode } from "../helpers/node_build.ts";
 import { run } from "../helpers/run.ts";
@@ -6,7 +7,7 @@ import { run } from "../helpers/run.ts";
 Deno.test("on Node a store opens without a warning about SQLite, and other warnings are shown [run-node]", async () => {
   const directory = await Deno.makeTempDir({ prefix: "svc-warning-" });
   try {
-    const entry = new URL("store_probe.ts", import.meta.url).pathname;
+    const entry = fileURLToPath(new URL("store_probe.ts", import.meta.url));
     const program = await buildForNode(entry, { folder: `${directory}/built` });
     const { code, stderr } = await run([...program, `${directory}/data`]);
     assert.equal(code, 0, stderr);

@@ -1,4 +1,5 @@
 /** The hooks as agents run them: real processes, a real listener, a real relay. */
+import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import { ControlRequest, type HookReport } from "../../src/home/control_socket.ts";
@@ -111,7 +112,7 @@ Deno.test("a hook without its arguments is a usage error, and has help", async (
 
 Deno.test("the plugin's scripts run svc by what setup recorded, else by PATH, else do nothing; one that waits for a phone is svc itself [remote-cc, rm-never-breaks, card-hook-ends]", async () => {
   await using sandbox = await makeSandbox();
-  const script = new URL("../../plugin/svc/scripts/svc-remote.sh", import.meta.url).pathname;
+  const script = fileURLToPath(new URL("../../plugin/svc/scripts/svc-remote.sh", import.meta.url));
   const program = `${sandbox.root}/bin/svc`;
   await Deno.mkdir(`${sandbox.root}/bin`);
   await Deno.mkdir(`${sandbox.svcHome}/bin`, { recursive: true });

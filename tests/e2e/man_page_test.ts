@@ -1,9 +1,10 @@
 /** The manual page: it says what the commands' help says, and the formatters have nothing against it. */
+import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import { allCommands, MAN_PAGE, manPage, parseHelp } from "../../scripts/man_page.ts";
 import { run } from "../helpers/run.ts";
 
-const PATH = MAN_PAGE.pathname;
+const PATH = fileURLToPath(MAN_PAGE);
 const page = await Deno.readTextFile(PATH);
 
 Deno.test("the manual page is that of the commands as they are [cli-man]", async () => {

@@ -1,4 +1,5 @@
 /** Screens captured from real agents, with what a profile must read in each. */
+import { fileURLToPath } from "node:url";
 import type { Focus, Screen, ScreenReading } from "../../src/agents/profile.ts";
 import { type AgentKind, isAgentKind } from "../../src/protocol/names.ts";
 
@@ -34,7 +35,7 @@ function foldersIn(url: URL): string[] {
 function readOne(kind: string, name: string): AgentScreen {
   if (!isAgentKind(kind)) throw new Error(`"${kind}" is no kind of agent`);
   const folder = new URL(`${kind}/${name}/`, FOLDER);
-  const path = new URL("screen.txt", folder).pathname;
+  const path = fileURLToPath(new URL("screen.txt", folder));
   const { expect, version: _, ...shown }: Meta = JSON.parse(
     Deno.readTextFileSync(new URL("meta.json", folder)),
   );

@@ -1,5 +1,6 @@
 /** Runs one body of test cases on Deno and, bundled, on real Node. */
 
+import { fileURLToPath } from "node:url";
 import type { Runtime } from "../../src/runtime/types.ts";
 import { bundleForNode } from "../../scripts/bundle_for_node.ts";
 import { node22 } from "../../scripts/node22.ts";
@@ -17,11 +18,11 @@ interface CaseResult {
   failure?: string;
 }
 
-const RUNNER_PATH = new URL("node_runner.ts", import.meta.url).pathname;
+const RUNNER_PATH = fileURLToPath(new URL("node_runner.ts", import.meta.url));
 
 async function bundle(entryUrl: string, directory: string): Promise<string> {
   const main = `${directory}/main.ts`;
-  const paths = { cases: new URL(entryUrl).pathname, runner: RUNNER_PATH };
+  const paths = { cases: fileURLToPath(entryUrl), runner: RUNNER_PATH };
   await Deno.writeTextFile(
     main,
     `import { cases } from ${JSON.stringify(paths.cases)};\n` +

@@ -1,4 +1,5 @@
 /** Reads the checkout's own source and documents, for the tests that enforce rules on them. */
+import { fileURLToPath } from "node:url";
 
 export interface SourceFile {
   /** Relative to the checkout, with forward slashes. */
@@ -6,7 +7,7 @@ export interface SourceFile {
   text: string;
 }
 
-export const CHECKOUT: string = new URL("../../", import.meta.url).pathname;
+export const CHECKOUT: string = fileURLToPath(new URL("../../", import.meta.url));
 
 /** Every file under `folder` (relative to the checkout) whose path matches `wanted`, sorted by path. */
 export async function readSources(

@@ -1,4 +1,5 @@
 /** The whole product on one machine: relay, listener and echo agents as real processes, and a client of the HTTP API. */
+import { fileURLToPath } from "node:url";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
 import type { EchoControl, TranscriptEntry } from "../../src/echo/program.ts";
@@ -73,7 +74,7 @@ export interface StackOptions {
 /** Runs the same tests with three relay nodes on three NATS servers. */
 const ON_NATS = Deno.env.get("SVC_TEST_NATS") === "1";
 
-const helper = (name: string): string => new URL(name, import.meta.url).pathname;
+const helper = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 /** svc as on a machine of the name in TEST_HOSTNAME. */
 const NAMED_HOST: Launch = SVC === FROM_CHECKOUT ? FROM_CHECKOUT.with(-1, helper("named_host.ts")) : SVC;

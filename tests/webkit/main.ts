@@ -1,4 +1,5 @@
 /** `deno task test:webkit`: the core of the phone's page in WebKit, with a real relay, listener, tmux and agent; a line for each step. */
+import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import { buildPhone } from "../../scripts/build_phone.ts";
 import { say } from "../../scripts/say.ts";
@@ -134,7 +135,7 @@ async function main(): Promise<number> {
     say(`✗ missing: on Debian and Ubuntu run "sudo apt-get install ${missing.join(" ")}"`);
     return 1;
   }
-  await buildPhone({ outDir: new URL("../../dist/phone", import.meta.url).pathname });
+  await buildPhone({ outDir: fileURLToPath(new URL("../../dist/phone", import.meta.url)) });
   await using stack = await makeStack();
   const session = await stack.echo();
   await using browser = await WebKit.start();

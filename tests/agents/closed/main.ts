@@ -1,10 +1,11 @@
 /** `deno task test:closed`: the attacks on the real agents in their long form, with a line and a figure each; takes hours. */
+import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { say } from "../../../scripts/say.ts";
 import { installAgent } from "../install.ts";
 import { agents, FORM, type FormVariable } from "./form.ts";
 
-const ROOT = new URL("../../..", import.meta.url).pathname;
+const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const FOLDER = "tests/agents/closed";
 
 /** Each option, the variable that it sets, and its long form. */

@@ -1,9 +1,10 @@
 /** The classes of screens that a crawl met, and the unknown ones among them as fixtures to be. */
+import { fileURLToPath } from "node:url";
 import type { Screen } from "../../../src/agents/profile.ts";
 import { agentProfile } from "../../../src/agents/profiles.ts";
 import { REAL_AGENTS, type RealAgent } from "../install.ts";
 
-const FOLDER = new URL("../../../.cache/closed/screens/", import.meta.url).pathname;
+const FOLDER = fileURLToPath(new URL("../../../.cache/closed/screens/", import.meta.url));
 
 /** The screen without its texts: frames, symbols and the places of texts. */
 export function structureOf({ lines }: Screen): string {

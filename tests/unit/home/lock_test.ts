@@ -1,4 +1,5 @@
 /** The lock that the kernel drops with its holder. */
+import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import { tryLock } from "../../../src/home/lock.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
@@ -15,7 +16,7 @@ const HOLDER = `
 async function startHolder(path: string): Promise<{ said: string; kill(): Promise<void> }> {
   const script = await Deno.makeTempFile({ suffix: ".ts" });
   await Deno.writeTextFile(script, HOLDER);
-  const config = new URL("../../../deno.json", import.meta.url).pathname;
+  const config = fileURLToPath(new URL("../../../deno.json", import.meta.url));
   const child = new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--quiet", "--no-check", "--config", config, script, path],
     stdout: "piped",
