@@ -37,7 +37,8 @@ export class FakePane {
   readonly target: Target;
   readonly #buffers = new Map<string, string>();
 
-  constructor({ gate }: { gate?: GateProfile } = {}) {
+  /** `recordedPid`: 0 in a session that no wrapper made. */
+  constructor({ gate, recordedPid = PID }: { gate?: GateProfile; recordedPid?: number } = {}) {
     const profile: Target["profile"] = {
       typing: { method: "paste", settleMs: 0, spaceAfter: "none" },
       dialog: { lines: ["no such line"], titles: [] },
@@ -50,7 +51,7 @@ export class FakePane {
     };
     this.target = {
       ...{ socket: "/tmux.sock", session: "svc-p", sessionId: "$1", pane: "%3" },
-      ...{ panePid: PID, recordedPid: PID, profile, isProfiled: true, spawnOnly: false },
+      ...{ panePid: PID, recordedPid, profile, isProfiled: true, spawnOnly: false },
     };
   }
 

@@ -154,6 +154,7 @@ async function typeInFlight(
     if (outcome.state !== "typed" && outcome.state !== "unknown") return outcome;
     const after = outcome.state === "typed" ? afterInput : afterUncertainInput;
     Object.assign(context.input.model, after(context.input.model, input, context.now()));
+    if (mayEndAgent(context, input)) context.input.model.mayHaveLeft = true;
     context.typed();
     if (submits(input)) {
       context.input.entered();
@@ -163,6 +164,11 @@ async function typeInFlight(
   } finally {
     inFlight.end();
   }
+}
+
+/** In a session that no wrapper made, the shell below may read what follows: tmux names the agent until it has ended. */
+function mayEndAgent({ target }: KeystrokeContext, input: Keystroke): boolean {
+  return target.recordedPid === 0 && input.type === "key" && input.key === "C-c";
 }
 
 /**

@@ -91,7 +91,11 @@ export async function assertKeptOut(
 
 /** The message goes in, and reaches the model once. */
 export async function assertGoesIn(stage: AgentStage, id: string, body: string): Promise<void> {
-  const receipt = await stage.finalReceipt(id);
+  const receipt = await stage.finalReceipt(id).catch(async ({ message }) => {
+    throw new Error(
+      `${message}; now ${describe(await stage.receipt(id))}; the screen:\n${await stage.text()}`,
+    );
+  });
   assert.equal(receipt.state, "submitted", `${describe(receipt)}\n${await stage.text()}`);
   await until(`"${body.slice(0, 40)}" at the model`, () => stage.timesAtModel(body) > 0, ARRIVAL_LIMIT_MS);
   assert.equal(stage.timesAtModel(body), 1);

@@ -87,6 +87,9 @@ Deno.test("the settings enable the plugin by its names; every hook runs one of i
       new RegExp(`scripts/svc.sh\\\\" hook ${event} cc ${argument}"`),
     );
   }
+  const awaited = (event: string): boolean => !/"async":true/.test(JSON.stringify(hooks[event]));
+  const others = Object.keys(hooks).filter((event) => !awaited(event));
+  assert.deepEqual(others, ["PostToolUse", "PostToolUseFailure"], "Claude waits for no end of a tool call");
   for (const script of ["svc.sh", "svc-remote.sh"]) {
     assert.ok(((await Deno.stat(`${CHECKOUT}plugin/svc/scripts/${script}`)).mode ?? 0) & 0o100, script);
   }

@@ -110,3 +110,32 @@ Deno.test("keystroke: Enter after a text waits for a screen that shows the text,
   assert.deepEqual(await enterAfter(text, "see /editor"), { state: "typed" });
   assert.deepEqual(await enterAfter(paste, "[Pasted text #1]"), { state: "typed" });
 });
+
+Deno.test("keystroke: behind a Ctrl-C that may end an agent which a person started in a shell, nothing is typed until the agent is calm [closed-unrecorded]", async () => {
+  const text = { type: "text", text: "reboot" } as const;
+  const control = { type: "key", key: "C-c" } as const;
+  const shell = { state: "refused", reason: "screen_stale" } as const;
+  for (const next of [text, { ...text, type: "paste" } as const]) {
+    const pane = new FakePane({ recordedPid: 0 });
+    pane.isBusy = true;
+    assert.deepEqual(await pane.press(control), { state: "typed" });
+    assert.deepEqual(await pane.press(control), { state: "typed" }, "an interrupt does not wait");
+    assert.deepEqual(await pane.press(next), shell, "the agent ends, and its last screen still shows");
+    pane.isBusy = false;
+    assert.deepEqual(await pane.press(next), { state: "typed" });
+  }
+  const pane = new FakePane({ recordedPid: 0 });
+  await pane.press(control);
+  let pauses = 0;
+  pane.onPause = () => void pauses++;
+  assert.equal((await pane.inject("a\nb")).state, "submitted");
+  assert.ok(pauses > 0, "the message waited");
+  const own = new FakePane();
+  own.isBusy = true;
+  await own.press(control);
+  assert.deepEqual(
+    await own.press(text),
+    { state: "typed" },
+    "the pane of svc's own session ends with its agent",
+  );
+});
