@@ -224,7 +224,9 @@ const SCALE: Claim[] = [
     text:
       "store and bus keep the same contract over NATS as over SQLite and within one process, on Deno and Node",
     tests: {
-      files: ["store_test", "store_nats_test", "bus_test"].map((name) => `tests/contract/${name}.ts`),
+      files: ["store_test", "store_nats_test", "bus_test", "offline_cancel_test"].map((name) =>
+        `tests/contract/${name}.ts`
+      ),
     },
   },
   {

@@ -21,11 +21,11 @@ export class PushClaims {
   readonly #withdrawn = new Set<string>();
   readonly #shared: boolean;
 
-  /** `shared`: other nodes send too, so that only a push's listener can cancel it. */
+  /** `shared`: other nodes send too, so that nothing is decided here: the store holds a push back. */
   constructor(now: () => number, { shared = false } = {}) {
     this.#now = now;
     this.#shared = shared;
-    this.since = shared ? Number.MAX_SAFE_INTEGER : now();
+    this.since = shared ? 0 : now();
   }
 
   /** False if it was cancelled: it must not be sent. */

@@ -185,25 +185,21 @@ async function withdraw(
   { push, incoming }: { push: PushName; incoming: IncomingPush },
 ): Promise<void> {
   const { store, claims } = services;
-  const known = await store.findPush(push);
+  let known = await store.findPush(push);
+  if (known === undefined) {
+    if (await holdPlace(services, { push, incoming })) return;
+    known = await store.findPush(push);
+  }
   // An outbox passes over what is claimed here, and does not come back to it.
-  if (known !== undefined && withdrawnInQueue(services, known) === undefined) return;
-  if (!claims.withdraw(push)) return;
+  if (known === undefined || withdrawnInQueue(services, known) === undefined) return;
+  if (!await (store.holdBack?.(known) ?? claims.withdraw(push))) return;
+  const decide = (stored: StoredPush): Receipt | undefined => withdrawnInQueue(services, stored);
   let isWithdrawn = false;
   try {
-    isWithdrawn = await tryWithdraw(services, { push, incoming, isKnown: known !== undefined });
+    isWithdrawn = await changeReceipt(services, { push, decide }) !== undefined;
   } finally {
     if (!isWithdrawn) claims.release(push);
   }
-}
-
-async function tryWithdraw(
-  services: Services,
-  { push, incoming, isKnown }: { push: PushName; incoming: IncomingPush; isKnown: boolean },
-): Promise<boolean> {
-  if (!isKnown && await holdPlace(services, { push, incoming })) return true;
-  const decide = (stored: StoredPush): Receipt | undefined => withdrawnInQueue(services, stored);
-  return await changeReceipt(services, { push, decide }) !== undefined;
 }
 
 /** Undefined for what only its listener can cancel. A push that an earlier run of the relay stored may have been sent by it. */

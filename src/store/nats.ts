@@ -80,7 +80,7 @@ async function prepare(
   const stopCheckpoints = node === undefined ? () => undefined : keepCheckpoints(pushes);
   return {
     ...natsKeys(context),
-    ...natsDevices(context, presences),
+    ...natsDevices(context, { presences, newestPush: () => pushes.newestPush() }),
     ...pushes,
     ...natsInventories(context),
     ...natsPairings(context),

@@ -7,7 +7,16 @@ import type { ClaimOutcome, DeviceClaim, DeviceName, DeviceRecord, DeviceStore }
 
 type NewDevice = Omit<DeviceRecord, "revokedAt">;
 
-export function natsDevices(context: NatsContext, presences: Presences): DeviceStore {
+interface NatsDevicesOptions {
+  presences: Presences;
+  /** No push beyond this one was sent by this node so far. */
+  newestPush(): Promise<number>;
+}
+
+export function natsDevices(
+  context: NatsContext,
+  { presences, newestPush }: NatsDevicesOptions,
+): DeviceStore {
   const { account: accountOf } = context;
   return {
     async saveDevice(device) {
@@ -45,12 +54,23 @@ export function natsDevices(context: NatsContext, presences: Presences): DeviceS
     },
     nodeOf: (device) => presences.nodeOf(device),
     isNodeAlive: (node) => presences.isAlive(node),
-    async setOnline(device, { online, now }) {
-      const { devices } = await accountOf(device.account).get();
-      if (devices[device.id] !== undefined) await presences.set(device, { online, lastSeen: now });
-    },
-    setAllOffline: (now) => presences.setAllOffline(now),
+    setOnline: setOnlineOf(context, { presences, newestPush }),
+    setAllOffline: (now) => presences.setAllOffline(now, newestPush),
     revokeDevice: (device, now) => revokeWithInventory(context, { device, now }),
+  };
+}
+
+function setOnlineOf(
+  context: NatsContext,
+  { presences, newestPush }: NatsDevicesOptions,
+): DeviceStore["setOnline"] {
+  return async (device, { online, now }) => {
+    presences.note(device, { online });
+    const { devices } = await context.account(device.account).get();
+    const known = devices[device.id];
+    if (known === undefined) return;
+    const sentUpTo = online || known.kind !== "listener" ? undefined : await newestPush();
+    await presences.write(device, { online, lastSeen: now, sentUpTo });
   };
 }
 

@@ -132,6 +132,11 @@ export class OpenPushes {
     if (others?.size === 0) this.#ofDevices.delete(device);
   }
 
+  /** The newest push that is known. */
+  get upTo(): number {
+    return this.#upTo;
+  }
+
   get backlog(): number {
     return this.#behind.pushes + this.#behind.receipts;
   }

@@ -43,6 +43,8 @@ export interface NatsPushes extends PushStore {
   saveCheckpoint(): Promise<void>;
   /** Stores the answers whose questions they have closed. */
   completeAnswers(): Promise<void>;
+  /** The sequence of the newest push that this node can have read. */
+  newestPush(): Promise<number>;
 }
 
 interface NatsPushesOptions {
@@ -58,6 +60,7 @@ export function natsPushes(context: NatsContext, { prefix, presences }: NatsPush
     stop: () => open.stop(),
     saveCheckpoint: () => pushes.saveCheckpoint(),
     completeAnswers: () => pushes.completeAnswers(),
+    newestPush: async () => Math.max(await context.pushes.lastSeq(), open.upTo),
     insertPush: (push) => pushes.insert(push),
     insertAnswer: (answer, question) => pushes.insertAnswer(answer, question),
     findPush: (name) => pushes.find(name),
@@ -66,10 +69,19 @@ export function natsPushes(context: NatsContext, { prefix, presences }: NatsPush
     changeReceipt: (name, decide) => pushes.changeReceipt(name, decide),
     async openPushes(device, { afterSeq, limit, type }) {
       await open.ready();
-      if (await presences.nodeOf(device) !== undefined) return [];
-      const known = open.ofDevice(device, afterSeq).filter((one) => type === undefined || one.type === type);
-      return await pushes.firstOpen(known, limit);
+      let known = open.ofDevice(device, afterSeq).filter((one) => type === undefined || one.type === type);
+      while (known.length > 0) {
+        const found = await pushes.firstOpen(known, limit);
+        // After the pushes were read: what is found while the device is here was stored before it goes offline.
+        const held = await presences.heldHere(device);
+        if (held === undefined) return [];
+        if (!found.some(({ seq }) => held.has(seq))) return found;
+        known = known.filter(({ seq }) => !held.has(seq));
+      }
+      return [];
     },
+    holdBack: async ({ account, target, seq, push: { expiresAt } }) =>
+      target !== undefined && await presences.holdBack({ account, id: target }, { seq, expiresAt }),
     async duePushes({ now, after, limit }) {
       await open.ready();
       const [expiry, seq] = [after?.push.expiresAt ?? 0, after?.seq ?? 0];

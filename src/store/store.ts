@@ -235,7 +235,7 @@ export interface PushStore {
   ): Promise<{ stored: StoredPush; changed: boolean } | undefined>;
   /**
    * A listener's pushes that are not final, in order, after `afterSeq`; with `type`, only those of this type. None when the
-   * listener is connected to another process, which delivers them.
+   * listener is not connected to this process, but to another or to none: only the one that it is connected to delivers.
    */
   openPushes(
     device: DeviceName,
@@ -246,6 +246,11 @@ export interface PushStore {
    * of one process, whose bus loses nothing.
    */
   watchPushes?(handler: (push: DeviceName & { seq: number }) => void): () => void;
+  /**
+   * Keeps a push from ever being sent. False when it may have been sent: its listener is connected, or was when the push
+   * was stored. Undefined for a store of one process, which knows what it sent.
+   */
+  holdBack?(push: StoredPush): Promise<boolean>;
   /** Messages in NATS that this node has still to read; undefined for a store of one process. */
   backlog?(): number;
   /** Expired pushes of all accounts that are not final, the first to expire first, following `after`. */

@@ -78,6 +78,33 @@ const BODIES: Record<string, (nodes: Nodes) => Promise<void>> = {
     );
     stop?.();
   },
+  "a push is held back or sent, never both, while its listener connects to another node [cancel-atomic]":
+    async (nodes) => {
+      const [one, other] = nodes;
+      const device = { account: "a", id: "dev_l" };
+      await one.saveDevice(aDevice("dev_l"));
+      for (let n = 1; n <= 20; n++) {
+        await one.setOnline(device, { online: true, now: NOW + 2 * n });
+        await one.setOnline(device, { online: false, now: NOW + 2 * n + 1 });
+        const { stored } = await one.insertPush(aPush(n, { expiresAt: Date.now() + 60_000 }));
+        const holding = one.holdBack?.(stored);
+        await other.setOnline(device, { online: true, now: NOW });
+        const find = () => other.openPushes(device, { afterSeq: stored.seq - 1, limit: 9 });
+        const sent = await find();
+        const isHeld = await holding;
+        if (isHeld) assert.deepEqual([sent, await find()], [[], []], `round ${n}`);
+        else await until("the push", async () => (await find()).length === 1);
+        await other.setOnline(device, { online: false, now: NOW });
+        assert.equal(await one.holdBack?.(stored), isHeld, "held already, or may have been sent");
+      }
+    },
+  "of a listener that leaves and comes back at once, the later change counts": async ([one]) => {
+    const name = { account: "a", id: "dev_l" };
+    await one.saveDevice(aDevice("dev_l", { online: true }));
+    const leaving = one.setOnline(name, { online: false, now: NOW + 1 });
+    await Promise.all([leaving, one.saveDevice(aDevice("dev_l", { online: true }))]);
+    assert.equal((await one.findDevice(name))?.online, true);
+  },
   "old pushes are removed by every node as they come of age, also those that expire later": async (nodes) => {
     const expired: Receipt = { ...queued, state: "expired", final: true };
     const [one, other] = nodes;
