@@ -1,7 +1,7 @@
 /** The bus of a relay of several nodes: core subjects of NATS, one for each account, and at most once. */
 import { headers, type NatsConnection, type Subscription } from "@nats-io/transport-node";
 import { concatBytes } from "../async/encodings.ts";
-import { connectNats, subjectToken } from "../runtime/nats.ts";
+import { connectNats, payloadFault, subjectToken } from "../runtime/nats.ts";
 import type { NatsAddress } from "../runtime/nats_address.ts";
 import { type Bus, type BusMessage, LocalBus, type NodeMessage } from "./bus.ts";
 
@@ -92,6 +92,8 @@ class NatsBus implements Bus {
 
   async ready(): Promise<void> {
     await this.#connection.flush();
+    const fault = payloadFault(this.#connection);
+    if (fault !== undefined) throw new RangeError(`Cannot use NATS: ${fault}`);
   }
 
   async close(): Promise<void> {

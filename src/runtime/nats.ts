@@ -6,6 +6,7 @@ import {
   connect,
   ConnectionError,
   credsAuthenticator,
+  InvalidArgumentError,
   type NatsConnection,
   nkeyAuthenticator,
   UserAuthenticationExpiredError,
@@ -19,6 +20,9 @@ const RECONNECT_MS = 100;
 /** Two unanswered pings end a connection: a server that was stopped, or cut off, does not close it. */
 const PING_MS = 2_000;
 const PINGS_UNANSWERED = 2;
+
+/** The largest message of svc, as long as an account has fewer than about a thousand devices: NATS's own default. */
+const PAYLOAD_MIN_BYTES = 1_048_576;
 
 const PREFIX_FORM = /^[A-Za-z0-9_-]{1,32}$/;
 
@@ -37,7 +41,7 @@ export async function connectNats(address: NatsAddress, options: ConnectOptions)
       `Cannot use the prefix "${prefix}" for NATS: a prefix has 1 to 32 characters from A-Z a-z 0-9 _ -`,
     );
   }
-  return await connect({
+  const connection = await connect({
     ...options,
     servers: [...servers],
     timeout: CONNECT_MS,
@@ -50,6 +54,18 @@ export async function connectNats(address: NatsAddress, options: ConnectOptions)
     ...(credentials === undefined ? {} : { authenticator: authenticatorOf(credentials) }),
     ...(ca === undefined && !servers.some(isTls) ? {} : { tls: tlsOf(address) }),
   });
+  const fault = payloadFault(connection);
+  if (fault === undefined) return connection;
+  await connection.close();
+  throw new RangeError(fault);
+}
+
+/** Says that the server which is connected now takes too short messages; one that is configured anew may do so later. */
+export function payloadFault({ info }: NatsConnection): string | undefined {
+  const { max_payload: most = PAYLOAD_MIN_BYTES } = info ?? {};
+  if (most >= PAYLOAD_MIN_BYTES) return undefined;
+  return `it takes messages of up to ${most} bytes, and those of svc have up to ${PAYLOAD_MIN_BYTES}: ` +
+    "set max_payload to 1MB or more in the configuration of each NATS server";
 }
 
 /** A user's seed alone, as `nk -gen user` writes it. */
@@ -111,6 +127,14 @@ export function connectionFault(error: unknown, { credentials, ca }: NatsAddress
     return "it has no TLS: leave --nats-ca out, or give it a certificate";
   }
   return errorText(error);
+}
+
+/** Why a request failed, and what would help. */
+export function requestFault(error: unknown): string {
+  if (!(error instanceof InvalidArgumentError && error.message.includes("max_payload"))) {
+    return errorText(error);
+  }
+  return "the message is too long for it; raise max_payload in the configuration of each NATS server";
 }
 
 const PLAIN = /[A-Za-z0-9_-]/;

@@ -16,8 +16,8 @@ import {
 import { headers, NoRespondersError, RequestError, TimeoutError } from "@nats-io/transport-node";
 import { delay, systemClock } from "../async/clock.ts";
 import { encodeBase64url } from "../async/encodings.ts";
-import { errorText } from "../async/error_text.ts";
 import { retry } from "../async/retry.ts";
+import { requestFault } from "../runtime/nats.ts";
 import { StoreUnavailable } from "./store.ts";
 
 /** How long a call is tried again while a stream elects its leader. A request to the relay may take longer. */
@@ -370,7 +370,7 @@ export async function patiently<T>(
     });
   } catch (error) {
     if (error instanceof StoreUnavailable) throw error;
-    throw new StoreUnavailable(`Cannot ${what} in NATS: ${errorText(error)}`, { cause: error });
+    throw new StoreUnavailable(`Cannot ${what} in NATS: ${requestFault(error)}`, { cause: error });
   }
 }
 

@@ -1,5 +1,6 @@
 /** The bus's contract over the local bus and over NATS: one set of cases. */
 import assert from "node:assert/strict";
+import { appendFile } from "node:fs/promises";
 import { type Bus, type BusMessage, LocalBus } from "../../src/bus/bus.ts";
 import { openNatsBus } from "../../src/bus/nats.ts";
 import { BINARY_FRAME_MAX_BYTES } from "../../src/protocol/limits.ts";
@@ -68,7 +69,7 @@ async function withNats(directory: string, body: (server: NatsServer) => Promise
 const openNode = ({ url }: NatsServer, prefix = "test") =>
   openNatsBus({ servers: [url], prefix }, { node: crypto.randomUUID() });
 
-const NODES: Record<string, (server: NatsServer) => Promise<void>> = {
+const NODES: Record<string, (server: NatsServer, directory: string) => Promise<void>> = {
   "messages reach the subscribers on other nodes, in order, by account and prefix": async (server) => {
     const buses = await Promise.all([
       openNode(server),
@@ -109,6 +110,21 @@ const NODES: Record<string, (server: NatsServer) => Promise<void>> = {
     await one.close();
     await two.close();
   },
+  "a node is not ready on a server that was configured anew with a shorter max_payload [nats-payload]":
+    async (
+      server,
+      directory,
+    ) => {
+      const bus = await openNode(server);
+      await bus.ready();
+      await appendFile(`${directory}/nats.conf`, "\nmax_payload: 65536\n");
+      await server.restart();
+      await until("the fault", async () => {
+        const fault = await bus.ready().then(() => undefined, (error: Error) => error.message);
+        return fault?.startsWith("Cannot use NATS: it takes messages of up to 65536 bytes");
+      });
+      await bus.close();
+    },
   "after its server was gone, a node hears of a gap, and messages pass again": async (server) => {
     const [one, two] = await Promise.all([openNode(server), openNode(server)]);
     let gaps = 0;
@@ -139,7 +155,7 @@ export const cases: readonly Case[] = [
   ]),
   ...Object.entries(NODES).map(([name, body]): Case => ({
     name,
-    run: (_runtime, directory) => withNats(directory, body),
+    run: (_runtime, directory) => withNats(directory, (server) => body(server, directory)),
   })),
 ];
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import type { NatsAddress } from "../../src/runtime/nats_address.ts";
 import { openNatsStore } from "../../src/store/nats.ts";
-import { StoreUnavailable } from "../../src/store/store.ts";
+import { type Store, StoreUnavailable } from "../../src/store/store.ts";
 import { credentialsUser, makeAuthority, nkeyUser, tlsLines } from "../helpers/nats_access.ts";
 import { startNats } from "../helpers/nats_server.ts";
 import type { Case } from "../helpers/on_node.ts";
@@ -13,6 +13,7 @@ type Access = Partial<NatsAddress>;
 
 interface Setting {
   works(access: Access): Promise<void>;
+  open(): Promise<Store>;
   /** The sentence that names the fault. */
   fails(access: Access, says: RegExp): Promise<void>;
 }
@@ -26,6 +27,7 @@ async function onServer(
   const address = { servers: [server.url], prefix: "test" };
   try {
     await body({
+      open: () => openNatsStore(address),
       async works(access) {
         const store = await openNatsStore({ ...address, ...access });
         await store.insertKey(aKey(1));
@@ -62,6 +64,25 @@ const BODIES: Record<string, (directory: string) => Promise<void>> = {
       await fails({ ca }, /it has no TLS: leave --nats-ca out, or give it a certificate$/);
     });
   },
+  "a server whose max_payload is shorter than svc's messages is refused, and a message that is too long is not stored [nats-payload]":
+    async (directory) => {
+      await onServer(directory, ["max_payload: 65536"], async ({ fails }) => {
+        await fails({}, /: it takes messages of up to 65536 bytes, .*: set max_payload to 1MB or more/);
+      });
+      await onServer(`${directory}/default`, [], async ({ open }) => {
+        const store = await open();
+        const device = { account: "a", id: "dev_l" };
+        const long = { ...device, deviceId: device.id, sessions: [], reportedAt: 1 };
+        const details = { plain: { at: 1, lines: { long: "x".repeat(1_100_000) } } };
+        await assert.rejects(store.saveInventory({ ...long, details }), (error: Error) => {
+          assert.ok(error instanceof StoreUnavailable);
+          assert.match(error.message, /too long for it; raise max_payload in the configuration/);
+          return true;
+        });
+        assert.equal(await store.findInventory(device), undefined);
+        await store.close();
+      });
+    },
   "a user is known by an nkey seed [nats-access]": async (directory) => {
     const { lines, seed } = nkeyUser();
     await onServer(directory, lines, async ({ works, fails }) => {

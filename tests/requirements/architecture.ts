@@ -54,6 +54,9 @@ const OPERATING_ON_NATS = [
     "nodes-limits": scale(
       "Limits on requests and frames hold over all nodes; what was taken too much is owed.",
     ),
+    "nats-payload": scale(
+      "A NATS server that takes shorter messages than svc's is refused at the start, with what to do; none is lost silently.",
+    ),
     "nats-start": scale("A node that starts reads only what came after another's checkpoint."),
     "nodes-upgrade": scale("Nodes are upgraded one by one under load; old and new ones run side by side."),
     "nats-exact": scale("Changes by several relays at once on three NATS servers are all kept."),
