@@ -4,7 +4,7 @@ import { say } from "../../scripts/say.ts";
 /** Measured by `bench:nodes` on one machine; cores and seconds are those of that machine. */
 const COST = {
   /** Of a relay node, for each connected client. */
-  socketKib: 166,
+  socketKib: 60,
   /** Pushes a second that one core took, with one node, three servers of NATS, the senders and the listeners on it. */
   pushesPerCore: 95,
   /** What crossing adds to a mirrored frame: the most that it can take of a core, in milliseconds. */
@@ -15,7 +15,7 @@ const COST = {
   busMessagesPerFrame: 2,
   busBytesPerFrame: 2_346,
   /** Each node's heartbeats and checks, a minute; listeners that are idle add nothing. */
-  busMessagesPerIdleNodeMinute: 402,
+  busMessagesPerIdleNodeMinute: 446,
 };
 
 /** What users do, in the busiest hour. */

@@ -1,24 +1,25 @@
 /** `deno task bench:nodes [part]`: what several nodes cost: pushes a second, the way between two nodes, traffic in NATS, idle sockets. */
-import { WebSocket } from "ws";
 import { createRelayApi } from "../../src/client/api.ts";
 import { encodeBinaryFrame, PANE_FRAME } from "../../src/protocol/pane_frame.ts";
 import { say } from "../../scripts/say.ts";
 import { Peer } from "../../tests/contract/relay_peer.ts";
+import { runOwnProcess } from "../../tests/helpers/own_process.ts";
 import { until } from "../../tests/helpers/until.ts";
 import { figures } from "../measure.ts";
+import { deviceOf, type IdleListeners } from "./idle_listeners.ts";
 import { type BenchStage, makeBenchStage, type RelayNode, residentBytes } from "./stage.ts";
 
 const SENDERS = 16;
 const LOAD_MS = 8_000;
 const WAYS = 300;
 const FRAME_BYTES = 1_024;
-/** 1,000 where the machine holds no more; the traffic of idle listeners is linear in their number. */
-const IDLE = Number(Deno.env.get("SVC_BENCH_IDLE") ?? 1_000);
+const IDLE = Number(Deno.env.get("SVC_BENCH_IDLE") ?? 10_000);
 const IDLE_PER_ACCOUNT = 50;
+const IDLE_PROCESSES = 4;
 const IDLE_MS = 60_000;
+const IDLE_PROCESS = import.meta.resolve("./idle_listeners.ts");
 
 const ms = (value: number): string => `${value.toFixed(1)} ms`;
-const deviceOf = (n: number): string => `dev_listener_${n.toString(16).padStart(8, "0")}`;
 
 async function listener(node: RelayNode, { key, n }: { key: string; n: number }): Promise<Peer> {
   return await Peer.greeted(`ws://${node.host}/ws`, {
@@ -172,21 +173,41 @@ async function idle(): Promise<void> {
   await using stage = await makeBenchStage({ nodes: 3, servers: 1 });
   const none = await minute(stage);
   const before = await resident(stage);
-  const peers: Peer[] = [];
-  for (let n = 0; n < IDLE; n += IDLE_PER_ACCOUNT) {
-    const key = await stage.key(`idle-${n}`);
-    const numbers = Array.from({ length: Math.min(IDLE_PER_ACCOUNT, IDLE - n) }, (_, one) => n + one);
-    peers.push(...await Promise.all(numbers.map((one) => listener(at(stage, one), { key, n: one }))));
-  }
-  const memory = (await resident(stage) - before) / IDLE;
+  await using processes = new AsyncDisposableStack();
+  const began = performance.now();
+  const started = await Promise.all(Array.from({ length: IDLE_PROCESSES }, async (_, n) => {
+    const count = Math.ceil(IDLE / IDLE_PER_ACCOUNT / IDLE_PROCESSES);
+    const keys: string[] = [];
+    for (let one = 0; one < count; one++) keys.push(await stage.key(`idle-${n}-${one}`));
+    const wanted: IdleListeners = {
+      ...{ keys, perKey: IDLE_PER_ACCOUNT },
+      hosts: stage.nodes.map(({ host }) => host),
+    };
+    return processes.use(runOwnProcess<{ connected: number }>(IDLE_PROCESS, [JSON.stringify(wanted)]));
+  }));
+  const connected = (await Promise.all(started.map(({ result }) => result)))
+    .reduce((sum, one) => sum + one.connected, 0);
+  const seconds = (performance.now() - began) / 1_000;
+  const memory = (await resident(stage) - before) / connected;
   const { messages, bytes } = await minute(stage);
+  const left = await listenersOn(stage);
   say(
-    `idle, ${IDLE} listeners on three nodes: ${Math.round(memory / 1_024)} KiB of memory each; ` +
+    `idle, ${connected} listeners on three nodes, connected in ${seconds.toFixed(0)} s: ${
+      Math.round(memory / 1_024)
+    } KiB of memory each, ${
+      Math.round((await resident(stage) - before) / connected / 1_024)
+    } after a minute; ` +
       `in NATS ${messages} messages and ${bytes} bytes a minute, without listeners ${none.messages} and ${none.bytes}`,
   );
-  const open = peers.filter(({ socket }) => socket.readyState === WebSocket.OPEN).length;
-  if (open !== IDLE) throw new Error(`${IDLE - open} of the idle listeners were closed`);
-  for (const peer of peers) peer.socket.terminate();
+  if (left !== connected) throw new Error(`${connected - left} of the idle listeners were closed`);
+}
+
+async function listenersOn({ nodes }: BenchStage): Promise<number> {
+  const counts = await Promise.all(nodes.map(async ({ host }) => {
+    const metrics = await (await fetch(`http://${host}/metrics`)).text();
+    return Number(/^svc_connections\{role="listener"\} (\d+)$/m.exec(metrics)?.[1] ?? 0);
+  }));
+  return counts.reduce((sum, one) => sum + one, 0);
 }
 
 async function minute(stage: BenchStage): Promise<{ messages: number; bytes: number }> {
