@@ -100,6 +100,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     : await readStaticFiles(options.phoneDirectory);
   const { store, bus } = await openData(options);
   const services = makeServices({ store, bus }, options);
+  warnOfClock(services);
   try {
     await store.setAllOffline(services.clock.now());
     const app = createApp({ services, files });
@@ -170,7 +171,7 @@ function makeServices({ store, bus }: Data, options: RelayOptions): Services {
   const tasks = new Tasks(failed);
   const metrics = new RelayMetrics();
   const hub = new Hub({ bus, metrics, run: (work) => tasks.run(work) });
-  const clock = options.clock ?? systemClock;
+  const clock = clockOf(store, options);
   const remote = new RemotePhones({ bus, store });
   const isSecure = options.publicUrl?.startsWith("https:") === true;
   const webPush = new WebPush({
@@ -198,6 +199,27 @@ function makeServices({ store, bus }: Data, options: RelayOptions): Services {
     publicUrl: options.publicUrl,
     log,
   };
+}
+
+/** That of a store which several nodes share: what one node dates, the others judge. */
+function clockOf({ clockOffset }: Store, { clock = systemClock }: RelayOptions): Clock {
+  if (clockOffset === undefined) return clock;
+  return {
+    now: () => clock.now() + clockOffset(),
+    elapsed: () => clock.elapsed(),
+    after: (ms, action) => clock.after(ms, action),
+  };
+}
+
+/** A difference from NATS's clock that is worth a line in the log. */
+const CLOCK_WARNED_MS = 5_000;
+
+function warnOfClock({ store, log }: Services): void {
+  const offset = store.clockOffset?.() ?? 0;
+  if (Math.abs(offset) < CLOCK_WARNED_MS) return;
+  const seconds = Math.round(Math.abs(offset) / 1_000);
+  const side = offset > 0 ? "behind" : "ahead of";
+  log(`! this machine's clock is ${seconds} s ${side} NATS's, which is used instead: set it right`);
 }
 
 function run(services: Services, { server, tls }: { server: HttpServer; tls: boolean }): RunningRelay {

@@ -87,6 +87,7 @@ async function prepare(
     ...natsWebPush(context),
     ...natsHooks(context),
     ...natsCopies(context, { prefix, nodes, presences, pushes }),
+    clockOffset: () => nodes.clockOffset,
     async ready() {
       await Promise.all(Object.values(streams).map((stream) => stream.ready()));
     },

@@ -3,10 +3,13 @@ import { systemClock } from "../async/clock.ts";
 import type { NatsContext } from "./nats_context.ts";
 
 const HEARTBEAT_MS = 4_000;
-/** A node that has been silent for so long is dead. The nodes' clocks must agree within a few seconds. */
+/** A node that has been silent for so long is dead. */
 const DEAD_MS = 12_000;
 /** How long an answer about another node is used again. */
 const REMEMBERED_MS = 1_000;
+/** A smaller difference from NATS's clock is left alone, and so is one that was measured in more than this. */
+const CLOCK_ERROR_MS = 500;
+const CLOCK_MEASURED_MS = 2_000;
 /** Nodes remembered at a time. */
 const NODES_MAX = 1_000;
 
@@ -22,9 +25,20 @@ export class Nodes {
   #cancel: (() => void) | undefined;
   #beating: Promise<unknown> = Promise.resolve();
   #ended = false;
+  #clockOffset = 0;
 
   constructor(context: NatsContext) {
     this.#context = context;
+  }
+
+  /** Add it to this machine's clock for the one of NATS, which all nodes share; milliseconds. */
+  get clockOffset(): number {
+    return this.#clockOffset;
+  }
+
+  /** By NATS's clock, epoch milliseconds. */
+  now(): number {
+    return systemClock.now() + this.#clockOffset;
   }
 
   /** From now on other nodes see this one. Tools that only read or change the store do not start. */
@@ -45,7 +59,7 @@ export class Nodes {
   }
 
   async seen(node: string): Promise<Seen> {
-    const now = systemClock.now();
+    const now = this.now();
     if (node === this.#context.node) return { alive: true, last: now };
     const known = this.#remembered.get(node);
     if (known !== undefined && systemClock.elapsed() < known.until) return known.seen;
@@ -60,7 +74,7 @@ export class Nodes {
   /** True when a relay node is alive, this one too. */
   async anyAlive(): Promise<boolean> {
     const nodes = await this.#context.state.list(this.#context.subjects.everyNode);
-    const now = systemClock.now();
+    const now = this.now();
     return nodes.some(({ text }) => now - (JSON.parse(text) as { at: number }).at < DEAD_MS);
   }
 
@@ -72,9 +86,19 @@ export class Nodes {
     }
   }
 
+  /** With a clock that was wrong it beats again. */
   async #beat(): Promise<void> {
     const { state, subjects, node } = this.#context;
-    await state.put(subjects.node(node), JSON.stringify({ at: systemClock.now() }));
+    const began = systemClock.elapsed();
+    const seq = await state.put(subjects.node(node), JSON.stringify({ at: this.now() }));
+    const took = systemClock.elapsed() - began;
+    const middle = systemClock.now() - took / 2;
+    const storedAt = seq === undefined ? undefined : await state.storedAt(seq);
+    if (storedAt === undefined || took > CLOCK_MEASURED_MS) return;
+    const offset = storedAt - middle;
+    if (Math.abs(offset - this.#clockOffset) <= took / 2 + CLOCK_ERROR_MS) return;
+    this.#clockOffset = Math.abs(offset) <= took / 2 + CLOCK_ERROR_MS ? 0 : Math.round(offset);
+    await state.put(subjects.node(node), JSON.stringify({ at: this.now() }));
   }
 
   /** A heartbeat that fails is followed by the next one. */

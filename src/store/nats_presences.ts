@@ -1,5 +1,4 @@
 /** Which devices are online, and by which node, in NATS. */
-import { systemClock } from "../async/clock.ts";
 import type { NatsContext, StoredDevice } from "./nats_context.ts";
 import type { Documents } from "./nats_documents.ts";
 import type { Nodes } from "./nats_nodes.ts";
@@ -74,7 +73,7 @@ export class Presences {
     { account, id }: DeviceName,
     { seq, expiresAt }: { seq: number; expiresAt: number },
   ): Promise<boolean> {
-    const now = systemClock.now();
+    const now = this.#nodes.now();
     return this.#documents.change(this.#context.subjects.presence(account, id), (presence) => {
       const { online, sent, lastSeen, held = {} } = presence;
       if (held[seq] !== undefined) return true;

@@ -142,6 +142,11 @@ export class NatsStream {
     });
   }
 
+  /** When NATS stored a message, by its own clock; epoch milliseconds. */
+  async storedAt(seq: number): Promise<number | undefined> {
+    return (await this.#message({ seq }))?.time.getTime();
+  }
+
   /** The sequence of its newest message. */
   async lastSeq(): Promise<number> {
     const { state } = await patiently("read", () => this.#handles.manager.streams.info(this.#options.name));

@@ -353,6 +353,8 @@ export interface CopyStore {
 /** Every method rejects with StoreUnavailable when the store cannot be used; nothing was stored then. */
 export interface Store
   extends KeyStore, DeviceStore, PushStore, InventoryStore, PairingStore, WebPushStore, HookStore, CopyStore {
+  /** Milliseconds to add to this machine's clock for the one that all processes share; undefined for a store of one. */
+  clockOffset?(): number;
   /** Resolves when the store can be written. */
   ready(): Promise<void>;
   /** Copies the store consistently while the relay runs; replaces `file`, mode 0600. */

@@ -1,47 +1,15 @@
 /** Clocks are set back and forward, and the host sleeps, while messages are sent. */
 import { say } from "../../scripts/say.ts";
 import { TTL_DEFAULT_SECONDS } from "../../src/protocol/limits.ts";
+import { fakeTime, SKIPPED } from "../helpers/fake_time.ts";
 import { FaultStage, IS_LONG } from "../helpers/fault_stage.ts";
 import { run } from "../helpers/run.ts";
 import { until } from "../helpers/until.ts";
 
-/** Debian's package libfaketime. */
-const LIBRARIES = ["x86_64", "aarch64"].map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketime.so.1`);
 /** Offsets from the true time, in seconds. */
 const JUMPS = [-3_600, 3_600, -86_400, 0, 90_000, 0];
 const ASLEEP_SECONDS = 3_600;
 const STOPPED_MS = IS_LONG ? 8_000 : 2_000;
-
-/** A clock for processes, which a test sets. */
-interface FakeTime {
-  env: Record<string, string>;
-  set(offsetSeconds: number): Promise<void>;
-}
-
-async function fakeTime(path: string): Promise<FakeTime | undefined> {
-  const library = LIBRARIES.find((one) => exists(one));
-  if (library === undefined) return undefined;
-  const set = async (seconds: number): Promise<void> =>
-    await Deno.writeTextFile(path, `${seconds < 0 ? "" : "+"}${seconds}s\n`);
-  await set(0);
-  const env = {
-    LD_PRELOAD: library,
-    FAKETIME_TIMESTAMP_FILE: path,
-    FAKETIME_NO_CACHE: "1",
-    FAKETIME_DONT_FAKE_MONOTONIC: "1",
-  };
-  return { env, set };
-}
-
-function exists(path: string): boolean {
-  try {
-    return Deno.statSync(path).isFile;
-  } catch {
-    return false;
-  }
-}
-
-const SKIPPED = "skipped: no library sets a process's clock: install Debian's package libfaketime";
 
 Deno.test("faults: the clock of the listener and of the relay set back and forward [fault-clock, fault-count]", async (t) => {
   for (const who of ["listener", "relay"] as const) {
