@@ -27,6 +27,7 @@ const TOOLS: readonly Tool[] = [
     brew: "nats-server",
     purposes: ["tests"],
   },
+  { name: "nginx", programs: ["nginx"], debian: "nginx-light", brew: "nginx", purposes: ["tests"] },
   {
     name: "Chromium",
     programs: ["chromium", "chromium-browser", "google-chrome"],

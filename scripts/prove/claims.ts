@@ -231,7 +231,7 @@ const SCALE: Claim[] = [
   },
   {
     text:
-      "three relay nodes on three NATS servers: each killed or stopped under load, and nothing lost, doubled or out of order",
+      "three relay nodes on three NATS servers: each killed, stopped, cut off or upgraded under load, also behind nginx and with wrong clocks, and nothing lost, doubled or out of order",
     task: "test:nodes",
     quote: { part: /^nodes (.*)$/gm, as: "$1;" },
   },

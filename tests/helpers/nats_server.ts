@@ -42,7 +42,10 @@ export async function startNatsCluster(directory: string, size = 3): Promise<Nat
       port: ports[n] ?? 0,
       lines: [
         `server_name: n${n}`,
-        `cluster: { name: test, listen: "127.0.0.1:${ports[size + n]}", routes: [${routes}] }`,
+        // A client that came through a proxy learns of no way around it.
+        `cluster: { name: test, listen: "127.0.0.1:${
+          ports[size + n]
+        }", routes: [${routes}], no_advertise: true }`,
       ],
     })));
 }

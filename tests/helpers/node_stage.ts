@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { createRelayApi } from "../../src/client/api.ts";
 import { RelayError } from "../../src/client/relay_error.ts";
 import { RelayLink } from "../../src/client/relay_link.ts";
+import { FaultProxy } from "./fault_proxy.ts";
 import { type NatsServer, startNatsCluster } from "./nats_server.ts";
 import { newKey } from "./new_key.ts";
 import { type Launch, type Started, startSvc, SVC } from "./program.ts";
@@ -81,7 +82,12 @@ export class Session {
 
 export interface NodeStage extends AsyncDisposable {
   nats: readonly NatsServer[];
-  relays: readonly { started(): Started; restart(launch?: Launch): Promise<void> }[];
+  relays: readonly { port: number; started(): Started; restart(launch?: Launch): Promise<void> }[];
+  /** The first relay's ways to each NATS server. */
+  links: readonly FaultProxy[];
+  apiKey: string;
+  /** The balancer's `host:port`. */
+  host: string;
   sessions: readonly Session[];
   /** Numbers accepted of each session so far. */
   accepted: number[];
@@ -91,30 +97,46 @@ export interface NodeStage extends AsyncDisposable {
   settle(): Promise<void>;
 }
 
+interface NodeStageOptions {
+  sessions: number;
+  launch?: Launch;
+  /** What clients connect to, in front of the relays on these ports. */
+  balance?: (ports: readonly number[]) => Promise<{ port: number; close(): Promise<void> }>;
+  /** More arguments of `svc server`. */
+  server?: readonly string[];
+}
+
+async function balanceSimply(ports: readonly number[]): Promise<{ port: number; close(): Promise<void> }> {
+  const balancer = new Balancer(ports);
+  return { port: await balancer.listen(), close: () => balancer.close() };
+}
+
 export async function makeNodeStage(
-  { sessions: count, launch = SVC }: { sessions: number; launch?: Launch },
+  { sessions: count, launch = SVC, balance = balanceSimply, server = [] }: NodeStageOptions,
 ): Promise<NodeStage> {
   const sandbox = await makeSandbox();
   const nats = await startNatsCluster(`${sandbox.root}/nats`);
-  const relays = await startRelays(sandbox, { nats, launch });
-  const balancer = new Balancer(relays.map(({ port }) => port));
-  const host = `127.0.0.1:${await balancer.listen()}`;
+  const links = await Promise.all(nats.map(({ url }) => FaultProxy.start(url)));
+  const relays = await startRelays(sandbox, { nats, links, launch, server });
+  const balancer = await balance(relays.map(({ port }) => port));
+  const host = `127.0.0.1:${balancer.port}`;
   const apiKey = await newKey(`${sandbox.svcHome}/server`, ["push:read", "push:send"]);
   const sessions = Array.from({ length: count }, (_, n) => new Session(`svc-p-${n}`));
-  const links = sessions.map((session, n) =>
+  const listeners = sessions.map((session, n) =>
     listen(session, { host, apiKey, deviceId: `dev_listener_${n}` })
   );
-  await until("every listener is connected", () => links.every(({ connected }) => connected));
+  await until("every listener is connected", () => listeners.every(({ connected }) => connected));
   const load = new Load({ host, apiKey, sessions });
   return {
-    ...{ nats, relays, sessions, accepted: load.accepted },
+    ...{ nats, relays, links, apiKey, host, sessions, accepted: load.accepted },
     longestPause: () => load.longestPause(),
     settle: () => load.settle(),
     async [Symbol.asyncDispose]() {
       await load.settle();
-      for (const link of links) link.close();
+      for (const listener of listeners) listener.close();
       await balancer.close();
-      for (const server of nats) await server.stop("SIGKILL");
+      for (const link of links) await link[Symbol.asyncDispose]();
+      for (const one of nats) await one.stop("SIGKILL");
       await sandbox[Symbol.asyncDispose]();
     },
   };
@@ -122,20 +144,19 @@ export async function makeNodeStage(
 
 async function startRelays(
   sandbox: Sandbox,
-  { nats, launch: first }: { nats: readonly NatsServer[]; launch: Launch },
+  { nats, links, launch: first, server }: {
+    nats: readonly NatsServer[];
+    links: readonly FaultProxy[];
+    launch: Launch;
+    server: readonly string[];
+  },
 ) {
-  const servers = nats.map(({ url }) => url).join(",");
-  const serve = (listen: string, launch: Launch): Started =>
-    startSvc(sandbox, [
-      "server",
-      "--listen",
-      listen,
-      "--data",
-      `${sandbox.svcHome}/server`,
-      "--nats",
-      servers,
-    ], { launch });
-  return await Promise.all(nats.map(async () => {
+  const data = `${sandbox.svcHome}/server`;
+  return await Promise.all(nats.map(async (_, n) => {
+    const servers = n === 0 ? links.map(({ host }) => `nats://${host}`) : nats.map(({ url }) => url);
+    const more = ["--data", data, "--nats", servers.join(","), ...server];
+    const serve = (listen: string, launch: Launch): Started =>
+      startSvc(sandbox, ["server", "--listen", listen, ...more], { launch });
     let relay = serve("127.0.0.1:0", first);
     const [, , address = ""] = await relay.line(RELAY_READY);
     return {

@@ -57,10 +57,22 @@ const OPERATING_ON_NATS = [
     "nats-payload": scale(
       "A NATS server that takes shorter messages than svc's is refused at the start, with what to do; none is lost silently.",
     ),
+    "nodes-clocks": scale(
+      "Relays whose clocks differ by minutes use NATS's: presence, expiry and pairing codes agree.",
+    ),
+    "nodes-cut": scale("A relay that is cut off from two of three NATS servers goes on with the third."),
+    "nodes-moved": scale(
+      "A relay that was cut off delivers nothing to a listener that has connected to another one meanwhile.",
+    ),
     "nats-start": scale("A node that starts reads only what came after another's checkpoint."),
     "nodes-upgrade": scale("Nodes are upgraded one by one under load; old and new ones run side by side."),
     "nats-exact": scale("Changes by several relays at once on three NATS servers are all kept."),
     "nats-frames": scale("The largest frame of a mirror crosses between two relays over NATS's own limits."),
+  }),
+  ...rows("docs/operating.md, The load balancer", {
+    "nodes-nginx": scale(
+      "The documented nginx balances relays on NATS: a relay that restarts loses nothing.",
+    ),
   }),
   ...rows("docs/operating.md, What to watch", {
     "nodes-watch": scale("A relay on NATS has a metric for what it has still to read, and one for gaps."),
