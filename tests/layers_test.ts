@@ -12,6 +12,7 @@ const REASONS: Readonly<Record<string, string>> = {};
 const SLEEPERS: Readonly<Record<string, string>> = {
   "tests/helpers/until.ts": "the one loop that others wait with",
   "tests/helpers/inject_bench.ts": "an injection's own pauses, shortened",
+  "tests/soak/soak.ts": "the minutes of use between two cuts",
   "tests/agents/capture_screens.ts": "a tool that records screens of real agents, run by hand",
   "tests/agents/state_truth.ts": "a script that keeps each state for a while, so that the list can show it",
 };

@@ -22,4 +22,10 @@ export const FAULTS: Claim[] = [
   row("a full disk, no more open files, for the listener and for the relay", "host"),
   row("the clock of the listener or of the relay set back and forward, and the host asleep", "clock"),
   row("tmux killed, sessions renamed and killed, agents that exit above a shell, under a queue", "tmux"),
+  {
+    text:
+      "half an hour of use with a link that is cut after every minute: memory flat, nothing left over, lost or doubled",
+    task: "test:soak",
+    quote: { part: /^soak (.*)$/gm, as: "$1;" },
+  },
 ];

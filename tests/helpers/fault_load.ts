@@ -12,7 +12,7 @@ export interface Message {
   n: number;
   body: string;
   /** Undefined without a final receipt. */
-  state?: "submitted" | "typed" | "refused" | "unknown";
+  state?: "submitted" | "typed" | "refused" | "unknown" | undefined;
   /** State and reason of the final receipt. */
   outcome?: string;
 }
@@ -138,10 +138,15 @@ export class FaultLoad {
   #take(id: string, receipt: Receipt): void {
     const message = this.#byId.get(id);
     if (message === undefined || message.state !== undefined || !receipt.final) return;
-    message.outcome = outcomeOf(receipt);
-    message.state = STATES[receipt.state] ?? "refused";
+    endMessage(message, receipt);
     this.#ended++;
   }
+}
+
+/** Takes a final receipt. */
+export function endMessage(message: Message, receipt: Receipt): void {
+  message.outcome = outcomeOf(receipt);
+  message.state = receipt.final ? STATES[receipt.state] ?? "refused" : undefined;
 }
 
 const STATES: Partial<Record<Receipt["state"], Message["state"]>> = {

@@ -49,6 +49,7 @@ class ProcessTransport implements Transport {
 }
 
 export interface McpProcess {
+  pid: number;
   client: Client;
   /** Kills it, as when its agent is killed. Resolves when the process is gone. */
   kill(): Promise<void>;
@@ -73,6 +74,7 @@ export async function startMcp(
   const client = new Client({ name: "test", version: "1.0.0" });
   await client.connect(transport);
   return {
+    pid: child.pid,
     client,
     async kill(): Promise<void> {
       child.kill("SIGKILL");

@@ -43,6 +43,9 @@ const FAULTS = rows("docs/specification.md, Faults", {
   ),
   "fault-slow": faults("No listener is replaced because its control socket answers after 5 s."),
   "fault-upgrade": faults("The listener upgraded under load."),
+  "fault-soak": faults(
+    "Over half an hour of use, its link cut after every minute, no process grows, nothing is left over, lost or doubled.",
+  ),
   "fault-nodes": scale("A NATS node and a relay node killed in turn."),
 });
 

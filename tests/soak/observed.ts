@@ -1,0 +1,48 @@
+/** svc whose process records its memory again and again, each time after a garbage collection; for tests it can also leak. */
+import { appendFileSync } from "node:fs";
+
+/** What `SVC_SOAK` says. */
+export interface Observation {
+  /** Where each process writes its file. */
+  folder: string;
+  everyMs: number;
+  /** Bytes that each process keeps every second: a planted leak. */
+  leak: number;
+}
+
+/** One line of a process's file. */
+export interface MemoryLine {
+  /** Seconds since some fixed moment. */
+  at: number;
+  rssKb: number;
+  /** What is left after a garbage collection: the heap, and the buffers beside it. */
+  heapKb: number;
+}
+
+const PROCESSES = ["server", "listener", "mcp"];
+const KILOBYTE = 1_024;
+const SECOND_MS = 1_000;
+
+function observe(name: string, { folder, everyMs, leak }: Observation): void {
+  const file = `${folder}/${name}.jsonl`;
+  const collect = (globalThis as { gc?: () => void }).gc ?? (() => undefined);
+  const record = (): void => {
+    collect();
+    const { rss, heapUsed, external } = Deno.memoryUsage();
+    const line: MemoryLine = {
+      at: performance.now() / SECOND_MS,
+      rssKb: rss / KILOBYTE,
+      heapKb: (heapUsed + external) / KILOBYTE,
+    };
+    appendFileSync(file, `${JSON.stringify(line)}\n`);
+  };
+  Deno.unrefTimer(setInterval(record, everyMs));
+  const kept: Uint8Array[] = [];
+  if (leak > 0) Deno.unrefTimer(setInterval(() => kept.push(new Uint8Array(leak).fill(1)), SECOND_MS));
+}
+
+if (import.meta.main) {
+  const [name = ""] = Deno.args;
+  if (PROCESSES.includes(name)) observe(name, JSON.parse(Deno.env.get("SVC_SOAK") ?? ""));
+  await import("../../cli.ts");
+}

@@ -1,0 +1,95 @@
+/** What a soak says: a line for each figure, and its verdict. */
+import { leftovers } from "./leftovers.ts";
+import type { MemoryLine } from "./observed.ts";
+import { type Slope, slopeOf } from "./slope.ts";
+import type { Soak } from "./soak.ts";
+
+/** KiB that a process may grow for 1,000 messages and questions, and in all: beyond both, and beyond doubt, is a leak. */
+const GROWTH_MAX_KB = {
+  heapKb: { per1000: 512, inAll: 2_048 },
+  rssKb: { per1000: 4_096, inAll: 32_768 },
+} as const;
+type Memory = keyof typeof GROWTH_MAX_KB;
+
+const SHOWN: Record<Memory, string> = { heapKb: "heap", rssKb: "resident memory" };
+const HOUR_SECONDS = 3_600;
+
+export interface Report {
+  lines: string[];
+  /** Why the soak failed, a line each; none when it passed. */
+  faults: string[];
+}
+
+export function reportOf(soak: Soak): Report {
+  const { counts: { messages, asks }, seconds, cuts, sizes } = soak;
+  const left = leftovers(soak.before, soak.after);
+  const perSecond = (messages.sent + asks.sent) / seconds;
+  const memory = Object.entries(soak.memory).flatMap(([name, lines]) =>
+    (["heapKb", "rssKb"] as const).map((kind) => memoryRow(name, { lines, kind, perSecond }))
+  );
+  const held = (what: "descriptors" | "children"): string =>
+    Object.entries(soak.before[what]).map(([name, count]) => `${name} ${count} → ${soak.after[what][name]}`)
+      .join(", ");
+  const bad = messages.lost + messages.doubled + messages.outOfOrder + asks.lost + asks.doubled;
+  const unexpected = messages.refused + messages.unknown;
+  return {
+    lines: [
+      `soak: ${(seconds / 60).toFixed(1)} minutes, the link cut ${cuts} times`,
+      `soak messages: ${messages.sent} sent, ${messages.submitted} submitted, ${messages.refused} refused, ${messages.unknown} unknown, ${messages.lost} lost, ${messages.doubled} doubled, ${messages.outOfOrder} out of order`,
+      `soak questions: ${asks.sent} asked, ${asks.answered} answered, ${asks.late} typed late, ${asks.refused} refused late, ${asks.lost} lost, ${asks.doubled} doubled`,
+      ...memory.map(({ line }) => line),
+      `soak open files: ${held("descriptors")}`,
+      `soak child processes: ${held("children")}`,
+      `soak files: ${soak.before.files.length} → ${soak.after.files.length}`,
+      `soak tmux clients: ${soak.before.tmuxClients} → ${soak.after.tmuxClients}`,
+      `soak sizes: ${
+        Object.entries(sizes).map(([name, bytes]) => `${name} ${kb(bytes / 1_024)}`).join(", ")
+      }`,
+      `soak left over: ${left.length === 0 ? "nothing" : left.join("; ")}`,
+    ],
+    faults: [
+      ...(bad > 0 ? ["something was lost, doubled or out of order"] : []),
+      ...(unexpected > 0 ? [`${unexpected} messages were refused or unknown`] : []),
+      ...left.map((what) => `left over: ${what}`),
+      ...memory.flatMap(({ fault }) => fault ?? []),
+    ],
+  };
+}
+
+interface MemoryOptions {
+  lines: readonly MemoryLine[];
+  kind: Memory;
+  /** Messages and questions. */
+  perSecond: number;
+}
+
+/** The slope of the second half: in the first one caches fill and code is compiled. */
+function memoryRow(
+  name: string,
+  { lines, kind, perSecond }: MemoryOptions,
+): { line: string; fault: string | undefined } {
+  const half = lines.slice(lines.length >> 1).map((line) => ({ at: line.at, value: line[kind] }));
+  const slope = slopeOf(half);
+  const per1000 = 1_000 / perSecond;
+  const sure = slope.perUnit - slope.doubt;
+  const inAll = sure * ((half.at(-1)?.at ?? 0) - (half[0]?.at ?? 0));
+  const limit = GROWTH_MAX_KB[kind];
+  const [first, last] = [lines[0]?.[kind] ?? 0, lines.at(-1)?.[kind] ?? 0];
+  return {
+    line:
+      `soak ${name} ${SHOWN[kind]}: ${slopeText(slope)}, from ${kb(first)} to ${
+        kb(last)
+      } (${half.length} samples); ` +
+      `for 1,000 messages ${kb(slope.perUnit * per1000)} ± ${kb(slope.doubt * per1000)}`,
+    fault: sure * per1000 > limit.per1000 && inAll > limit.inAll
+      ? `${name}'s ${SHOWN[kind]} grows by at least ${kb(sure * per1000)} for 1,000 messages, over ${
+        kb(limit.per1000)
+      }`
+      : undefined,
+  };
+}
+
+const slopeText = ({ perUnit, doubt }: Slope): string =>
+  `${Math.round(perUnit * HOUR_SECONDS)} ± ${Math.round(doubt * HOUR_SECONDS)} KiB/hour`;
+
+const kb = (value: number): string => `${Math.round(value)} KiB`;

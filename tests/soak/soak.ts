@@ -1,0 +1,222 @@
+/** The soak: everything that svc consists of, in use for a long time, with its link cut again and again. */
+import { RelayLink } from "../../src/client/relay_link.ts";
+import type { Role } from "../../src/protocol/frames.ts";
+import { FaultProxy } from "../helpers/fault_proxy.ts";
+import { startMcp } from "../helpers/mcp_process.ts";
+import { MirrorPhone } from "../helpers/mirror_phone.ts";
+import { newKey } from "../helpers/new_key.ts";
+import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
+import type { Launch } from "../helpers/program.ts";
+import { CHECKOUT } from "../helpers/sources.ts";
+import { until } from "../helpers/until.ts";
+import { type Holdings, holdings, settledHoldings } from "./leftovers.ts";
+import type { MemoryLine, Observation } from "./observed.ts";
+import { Traffic, type TrafficCounts } from "./traffic.ts";
+
+export interface SoakOptions {
+  minutes: number;
+  sessions?: number;
+  sockets?: number;
+  /** Bytes that each process keeps every second. */
+  leak?: number;
+  /** The link is cut this often. */
+  cutMs?: number;
+}
+
+export interface Soak {
+  seconds: number;
+  cuts: number;
+  counts: TrafficCounts;
+  /** By process: what it recorded while messages were sent. */
+  memory: Record<string, MemoryLine[]>;
+  before: Holdings;
+  after: Holdings;
+  /** Bytes of the files that grow with what is sent, by name. */
+  sizes: Record<string, number>;
+}
+
+const MIRRORS = 3;
+const CUT_MS = 60_000;
+const MINUTE_MS = 60_000;
+/** So many samples, at least MIN_EVERY_MS apart. */
+const SAMPLES = 240;
+const MIN_EVERY_MS = 1_000;
+/** Of the account's keys, each of which may own 200 devices. */
+const IDLE_ROLES = ["phone", "listener"] as const;
+
+export async function soak(options: SoakOptions): Promise<Soak> {
+  const { minutes, sessions = 20, sockets = 200, leak = 0, cutMs = CUT_MS } = options;
+  const folder = await Deno.makeTempDir({ prefix: "svc-soak-" });
+  const everyMs = Math.max(MIN_EVERY_MS, minutes * MINUTE_MS / SAMPLES);
+  try {
+    const launch = await observedLaunch({ folder, everyMs, leak });
+    await using stack = await makeStack({ launch, listener: false });
+    await using proxy = await FaultProxy.start(stack.url);
+    const stage: Stage = { stack, proxy, folder, minutes, cutMs };
+    return await run(stage, { sessions, sockets });
+  } finally {
+    await Deno.remove(folder, { recursive: true });
+  }
+}
+
+interface Stage {
+  stack: Stack;
+  proxy: FaultProxy;
+  folder: string;
+  minutes: number;
+  cutMs: number;
+}
+
+/** Its processes write their temporary files, and what they record, into the folder. */
+async function observedLaunch(observation: Observation): Promise<Launch> {
+  const temporary = `${observation.folder}/tmp`;
+  await Deno.mkdir(temporary);
+  const program = new URL("observed.ts", import.meta.url).pathname;
+  return [
+    ...["/usr/bin/env", `TMPDIR=${temporary}`, `SVC_SOAK=${JSON.stringify(observation)}`],
+    ...[Deno.execPath(), "run", "-A", "--quiet", "--no-check", "--v8-flags=--expose-gc"],
+    ...["--config", `${CHECKOUT}deno.json`, program],
+  ];
+}
+
+async function run(
+  stage: Stage,
+  { sessions, sockets }: { sessions: number; sockets: number },
+): Promise<Soak> {
+  const { stack, proxy, folder } = stage;
+  await connectThrough(proxy, stack);
+  await stack.startListener();
+  const agents: EchoSession[] = [];
+  for (let n = 0; n < sessions; n++) agents.push(await stack.echo(`p${n}`));
+  const wsUrl = `ws://${proxy.host}/ws`;
+  const idle = await openIdle(stage, sockets);
+  const mirrors = agents.slice(0, MIRRORS).map(({ name }) =>
+    new MirrorPhone({ wsUrl, apiKey: stack.apiKey, deviceId: stack.deviceId, session: name })
+  );
+  const agent = await startMcp(stack.sandbox, {
+    launch: stack.launch,
+    env: { SVC_SESSION: agents[0]?.name ?? "" },
+  });
+  const { apiKey, deviceId } = stack;
+  const traffic = new Traffic({
+    ...{ baseUrl: `http://${proxy.host}`, wsUrl, apiKey, deviceId, sessions: agents, agent },
+  });
+  const held = {
+    pids: { relay: stack.relay.pid, listener: stack.listener.pid, mcp: agent.pid },
+    sandbox: stack.sandbox,
+    temporary: `${folder}/tmp`,
+  };
+  /** The state of each connection that is not back. */
+  const away = (): string[] => [
+    ...idle.filter(({ connected }) => !connected).map(({ state }) => JSON.stringify(state)),
+    ...mirrors.filter(({ state }) => state.kind !== "live").map(({ state, link }) =>
+      `mirror ${JSON.stringify(state)}, ${link.state.state}`
+    ),
+  ];
+  /** All connections are new, and nothing is in hand. */
+  const rest = async (): Promise<void> => {
+    await traffic.pause();
+    proxy.cut();
+    await untilBack(away);
+  };
+  try {
+    traffic.start();
+    await until("every session has had a message", () => traffic.sent > 2 * sessions);
+    await rest();
+    const before = await holdings(held);
+    const begun = performance.now();
+    traffic.start();
+    const cuts = await cutAgain(stage, away);
+    const seconds = (performance.now() - begun) / 1_000;
+    const memory = await recorded(folder, seconds);
+    await rest();
+    const after = await settledHoldings(held, before);
+    const counts = await traffic.count();
+    return { seconds, cuts, counts, memory, before, after, sizes: sizesOf(stack) };
+  } finally {
+    traffic.close();
+    for (const mirror of mirrors) mirror[Symbol.dispose]();
+    for (const link of idle) link.close();
+    await agent.kill();
+  }
+}
+
+/** The listener and `svc mcp` reach the relay through the proxy. */
+async function connectThrough(proxy: FaultProxy, { sandbox, apiKey }: Stack): Promise<void> {
+  const config = { apiKey, hookId: "hook_test", wsUrl: `ws://${proxy.host}/ws` };
+  await Deno.writeTextFile(`${sandbox.svcHome}/config.json`, JSON.stringify(config), { mode: 0o600 });
+}
+
+/** Phones and listeners that only hold their connection, every second pair of them through the proxy. */
+async function openIdle({ stack, proxy }: Stage, count: number): Promise<RelayLink[]> {
+  const data = `${stack.sandbox.svcHome}/server`;
+  const keys = { phone: await newKey(data, ["push:read"]), listener: await newKey(data, ["push:read"]) };
+  const links = Array.from({ length: count }, (_, n) => {
+    const role = IDLE_ROLES[n % IDLE_ROLES.length] ?? "phone";
+    const wsUrl = n % 4 < 2 ? stack.wsUrl : `ws://${proxy.host}/ws`;
+    return idleLink({ wsUrl, apiKey: keys[role], role, deviceId: `dev_${role}_idle_${n}` });
+  });
+  await until("idle sockets", () => links.every(({ connected }) => connected));
+  return links;
+}
+
+function idleLink(
+  { wsUrl, apiKey, role, deviceId }: { wsUrl: string; apiKey: string; role: Role; deviceId: string },
+): RelayLink {
+  const link = new RelayLink({
+    wsUrl,
+    apiKey,
+    hello: () => ({ role, deviceId, name: deviceId, version: "1.0.0", capabilities: [] }),
+    onFrame: () => undefined,
+    onState: () => undefined,
+  });
+  link.start();
+  return link;
+}
+
+/**
+ * Cuts the link again and again, for as long as the soak lasts: each time after all have been back for a while, so that
+ * their back-off begins anew. Resolves with how often.
+ */
+async function cutAgain({ proxy, minutes, cutMs }: Stage, away: () => string[]): Promise<number> {
+  const end = performance.now() + minutes * MINUTE_MS;
+  let cuts = 0;
+  for (let left = end - performance.now(); left > 0; left = end - performance.now()) {
+    await new Promise((resolve) => setTimeout(resolve, Math.min(left, cutMs)));
+    proxy.cut();
+    cuts++;
+    await untilBack(away);
+  }
+  return cuts;
+}
+
+async function untilBack(away: () => string[]): Promise<void> {
+  await until("all connections to be back", () => away().length === 0).catch(({ message }) => {
+    throw new Error(`${message}: ${away().join("; ")}`);
+  });
+}
+
+const NAMES: Record<string, string> = { server: "relay", listener: "listener", mcp: "mcp" };
+
+/** What each process recorded in the last seconds. */
+async function recorded(folder: string, seconds: number): Promise<Record<string, MemoryLine[]>> {
+  const read = Object.entries(NAMES).map(async ([file, name]) => {
+    const text = await Deno.readTextFile(`${folder}/${file}.jsonl`);
+    const lines: MemoryLine[] = text.trim().split("\n").map((line) => JSON.parse(line));
+    const last = lines.at(-1)?.at ?? 0;
+    return [name, lines.filter(({ at }) => at >= last - seconds)] as const;
+  });
+  return Object.fromEntries(await Promise.all(read));
+}
+
+const GROWING = /^(journal|audit|listener|relay|svc)\b.*\.(jsonl|log|db|db-wal|sqlite|sqlite-wal)$/;
+
+function sizesOf({ sandbox }: Stack): Record<string, number> {
+  const sizes: Record<string, number> = {};
+  for (const folder of [sandbox.svcHome, `${sandbox.svcHome}/server`]) {
+    for (const { name, isFile } of Deno.readDirSync(folder)) {
+      if (isFile && GROWING.test(name)) sizes[name] = Deno.statSync(`${folder}/${name}`).size;
+    }
+  }
+  return sizes;
+}

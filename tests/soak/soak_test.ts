@@ -1,0 +1,58 @@
+/** The soak itself, in a short form: what it counts, and that it sees a leak. */
+import assert from "node:assert/strict";
+import { randomNumbers } from "../helpers/random_numbers.ts";
+import { leftovers } from "./leftovers.ts";
+import { reportOf } from "./report.ts";
+import { slopeOf } from "./slope.ts";
+import { soak, type SoakOptions } from "./soak.ts";
+
+const SHORT: SoakOptions = { minutes: 0.5, sessions: 3, sockets: 8, cutMs: 8_000 };
+/** A second; far more than a process grows while its code is compiled. */
+const LEAK_BYTES = 1_000_000;
+
+Deno.test("a slope is found in noise, and is more doubtful where neighbouring values resemble each other", () => {
+  const random = randomNumbers(1);
+  const noisy = (noise: (n: number) => number) =>
+    slopeOf(Array.from({ length: 200 }, (_, at) => ({ at, value: 3 * at + noise(at) })));
+  assert.deepEqual(noisy(() => 0), { perUnit: 3, doubt: 0 });
+  const independent = noisy(() => 100 * (random() - 0.5));
+  assert.ok(Math.abs(independent.perUnit - 3) < 2 * independent.doubt, JSON.stringify(independent));
+  const waves = noisy((at) => 50 * Math.sin(at / 5));
+  assert.ok(waves.doubt > 3 * independent.doubt, JSON.stringify([waves, independent]));
+});
+
+Deno.test("what a soak leaves behind is named", () => {
+  const before = {
+    descriptors: { relay: 30 },
+    children: { listener: 1 },
+    files: ["/journal.jsonl"],
+    tmuxClients: 1,
+  };
+  assert.deepEqual(leftovers(before, { ...before, descriptors: { relay: 40 }, files: [] }), []);
+  const after = {
+    descriptors: { relay: 50 },
+    children: { listener: 3 },
+    files: ["/journal.jsonl", "/upload-n"],
+    tmuxClients: 2,
+  };
+  assert.deepEqual(leftovers(before, after), [
+    "relay has 50 open files, 30 before",
+    "listener has 3 child processes, 1 before",
+    "the file /upload-n",
+    "tmux has 2 clients, 1 before",
+  ]);
+});
+
+Deno.test("a short soak loses and doubles nothing and leaves nothing behind [fault-soak]", async () => {
+  const short = await soak(SHORT);
+  const { faults, lines } = reportOf(short);
+  assert.deepEqual(faults, [], lines.join("\n"));
+  assert.ok(short.cuts > 1 && short.counts.messages.submitted > 0 && short.counts.asks.sent > 0);
+});
+
+Deno.test("a soak sees memory that each process keeps [fault-soak]", async () => {
+  const { faults } = reportOf(await soak({ ...SHORT, leak: LEAK_BYTES }));
+  for (const name of ["relay", "listener", "mcp"]) {
+    assert.ok(faults.some((fault) => fault.startsWith(`${name}'s heap grows by`)), faults.join("\n"));
+  }
+});
