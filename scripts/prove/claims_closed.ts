@@ -48,6 +48,16 @@ export const CLOSED: Claim[] = [
     count: { "input lines recognised": /^\w+, with.*: its input line is recognised.* \.\.\. .*ok/gm },
   },
   {
+    text: "what a phone sends behind two Ctrl-C does not reach the shell in which an agent was started",
+    tests: { files: [`${FOLDER}/hand_started_test.ts`] },
+    count: { "ways": /^\w+, started by hand: .* \.\.\. .*ok/gm },
+  },
+  {
+    text: "a permission dialog that a phone has made small takes none of its keys and messages",
+    tests: { files: [`${FOLDER}/resized_dialog_test.ts`] },
+    count: { sizes: /^ {2}\d+ by \d+ \.\.\. .*ok/gm },
+  },
+  {
     text: "programs that run commands, in sessions that no wrapper made, get neither a message nor keys",
     tests: { files: ["tests/e2e/closed_test.ts"], filter: "/no wrapper made/" },
   },

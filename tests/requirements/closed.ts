@@ -25,6 +25,12 @@ const WHAT_A_PHONE_MAY_DO = rows("docs/specification.md, What a phone may do", {
     "The model menu, the session list, the transcript and harmless commands work by a phone's keys.",
   ),
   "closed-left": agents("Nothing of an agent keeps running after its session was killed."),
+  "closed-by-hand": agents(
+    "Nothing that a phone sends behind a Ctrl-C reaches the shell in which a person started the agent.",
+  ),
+  "closed-resized": agents(
+    "A permission dialog takes nothing from a phone, whatever size the phone gives the screen.",
+  ),
   "closed-unrecorded": mirror(
     "A session that no wrapper created gets nothing while a shell, an editor, a pager or a prompt reads.",
   ),

@@ -80,7 +80,12 @@ export interface StageOptions {
   trap?: boolean;
   /** `false`: does not wait for the agent's input line. */
   untilReady?: boolean;
+  /** A person starts the agent in this shell, without svc. */
+  shell?: string;
 }
+
+/** What that shell shows while it reads. */
+export const SHELL_PROMPT = "PROMPT$";
 
 export class AgentStage implements AsyncDisposable {
   readonly kind: RealAgent;
@@ -154,13 +159,33 @@ export class AgentStage implements AsyncDisposable {
 
   /** Starts the agent, again when it has ended. */
   async start(limitMs = START_LIMIT_MS): Promise<void> {
-    const { size = WIDE, untilReady = true } = this.options;
+    const { size = WIDE, untilReady = true, shell } = this.options;
     this.startedAt = performance.now();
-    this.session = (await this.svc("--detach", this.kind)).trim();
+    this.session = shell === undefined
+      ? (await this.svc("--detach", this.kind)).trim()
+      : await this.#openShell(shell);
     this.#pane = await Pane.of(this.stack.sandbox, this.session);
     this.#roots.push(this.#pane.pid);
     await this.#pane.resize(size.cols, size.rows);
+    if (shell !== undefined) await this.#startInShell();
     if (untilReady) await this.untilIdle(limitMs);
+  }
+
+  /** Resolves with the session's name. */
+  async #openShell(shell: string): Promise<string> {
+    const { sandbox } = this.stack;
+    const session = "svc-by-hand";
+    const variables = { ...this.#env, HOME: sandbox.home, PS1: `${SHELL_PROMPT} ` };
+    const env = Object.entries(variables).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
+    const place = ["-f", "/dev/null", "new-session", "-d", "-s", session, "-c", this.project];
+    await sandbox.tmux(...place, ...env, shell, "-i");
+    return session;
+  }
+
+  async #startInShell(): Promise<void> {
+    await this.untilShown(new RegExp(`${RegExp.escape(SHELL_PROMPT)} ?$`, "m"));
+    await this.pane.paste(await installAgent(this.kind));
+    await this.pane.press("Enter");
   }
 
   /** The person at the computer ends the agent's session and starts a new one. */

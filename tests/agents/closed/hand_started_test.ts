@@ -1,0 +1,34 @@
+/** An agent that a person started in a shell without line editing: nothing that follows a Ctrl-C from a phone reaches the shell. */
+import assert from "node:assert/strict";
+import { AgentStage, SHELL_PROMPT } from "./agent_stage.ts";
+import { agents } from "./form.ts";
+import { burst, canaryOf, key, paste } from "./row.ts";
+
+const WAYS = ["a paste", "a message"] as const;
+
+/** What the phone sends behind two Ctrl-C, in one burst. */
+async function send(
+  stage: AgentStage,
+  { way, body }: { way: typeof WAYS[number]; body: string },
+): Promise<void> {
+  const phone = await stage.phone();
+  phone.type(key("C-c"), key("C-c"));
+  if (way === "a paste") await burst(phone, paste(`${body}\n`));
+  else await stage.firstReceipt(await stage.post(body));
+}
+
+for (const kind of agents()) {
+  for (const way of WAYS) {
+    Deno.test(`${kind}, started by hand: ${way} behind two Ctrl-C does not reach the shell [closed-by-hand]`, async () => {
+      const env = { COLORTERM: "truecolor" };
+      await using stage = await AgentStage.open(kind, { shell: "/bin/dash", hooks: false, env });
+      const canary = canaryOf(stage);
+      await send(stage, { way, body: `please\n${canary.command}\nthanks` });
+      await stage.settle();
+      assert.ok(await canary.isAlive(), "X was made");
+      const screen = await stage.text();
+      const isShell = screen.trimEnd().endsWith(SHELL_PROMPT);
+      assert.ok(!isShell || !screen.includes(canary.command), `the shell could read it:\n${screen}`);
+    });
+  }
+}
