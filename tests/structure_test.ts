@@ -78,7 +78,7 @@ Deno.test("the steps of an injection stand in one file, in the specified order [
     "await typeText(",
     "await submitTyped(attempt, {",
     "composerShows(reading.draft",
-    "pressKey(attempt, before",
+    "pressEnter(attempt, before",
     "await confirm(attempt",
   ];
   const body = text.slice(text.indexOf("export async function inject("));

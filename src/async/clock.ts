@@ -39,6 +39,34 @@ export function delay(ms: number, { clock, signal }: DelayOptions): Promise<void
   });
 }
 
+/** The wall clock and the monotonic one differ by this much only if the wall clock was set, or the host slept. */
+export const CLOCK_JUMP_MS = 5_000;
+
+/** Notices that the wall clock was set, or that the host slept. */
+export class ClockJumps {
+  readonly #clock: Pick<Clock, "now" | "elapsed">;
+  /** The wall clock minus the monotonic one, in milliseconds, at the last look. */
+  #baseMs = 0;
+
+  constructor(clock: Pick<Clock, "now" | "elapsed">) {
+    this.#clock = clock;
+    this.forget();
+  }
+
+  /** Whatever was before does not matter any more. */
+  forget(): void {
+    this.#baseMs = this.#clock.now() - this.#clock.elapsed();
+  }
+
+  /** True once for each jump. */
+  check(): boolean {
+    const drift = this.#clock.now() - this.#clock.elapsed() - this.#baseMs;
+    if (Math.abs(drift) < CLOCK_JUMP_MS) return false;
+    this.forget();
+    return true;
+  }
+}
+
 /** Long work holds everything else up for hardly longer than this. */
 export const BREATH_MS = 8;
 

@@ -145,14 +145,15 @@ export class Journal {
   }
 
   /**
-   * Resolves once the step is on the disk. Throws when it cannot be written: then `accepted` and `typing` must not be acted
-   * on. `isSealed`: a paired phone's word on a push that may not have arrived.
+   * Resolves once the step is on the disk. Throws when it cannot be written: then `accepted`, `typing` and `left` must not be
+   * acted on. `accepted` after `typing`: nothing was typed after all. `isSealed`: a paired phone's word on a push that may not have arrived.
    */
   async record(id: string, step: JournalStep, { isSealed = false } = {}): Promise<void> {
     const { sealed = isSealed, promised } = this.state(id) ?? {};
     const kept = { ...(sealed ? { sealed } : {}), ...(promised ? { promised } : {}) };
     const entry: JournalEntry = { id, at: this.#options.now(), ...step, ...kept };
-    const hasHappened = entry.step === "typed" || entry.step === "done";
+    const isTakenBack = entry.step === "accepted" && this.state(id)?.step === "typing";
+    const hasHappened = entry.step === "typed" || entry.step === "done" || isTakenBack;
     if (hasHappened) this.#remember(entry);
     await this.#write(entry, { isKnown: hasHappened });
   }
@@ -204,7 +205,8 @@ export class Journal {
     this.#appended += waiting.length;
     // Before the file is rewritten with what is remembered.
     for (const { entry, isKnown } of waiting) if (!isKnown) this.#remember(entry);
-    if (this.#appended >= JOURNAL_COMPACT_LINES) await this.#rewrite();
+    // The steps are on the disk: a disk that is too full for another copy concerns only the next write, which tries again.
+    if (this.#appended >= JOURNAL_COMPACT_LINES) await this.#rewrite().catch(() => {});
   }
 
   #entries(): JournalEntry[] {
@@ -286,6 +288,8 @@ export const JournalEntry = z.discriminatedUnion("step", [
   z.object({ ...fields, step: z.literal("typing") }),
   /** The text is in the pane; whether Enter was sent is not known. */
   z.object({ ...fields, step: z.literal("typed") }),
+  /** The text is in the pane, and Enter was not pressed: the next listener goes on with it. */
+  z.object({ ...fields, step: z.literal("left") }),
   /** Acknowledged; nothing more will happen. */
   z.object({
     ...fields,

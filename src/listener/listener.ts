@@ -314,10 +314,11 @@ class Listener implements RunningListener {
       inputs: this.#inputs,
       policy: policyOf(this.#options.config),
       effects: typingEffects(this.#options.paths),
-      rateLimit: new SessionRateLimit(now),
+      rateLimit: new SessionRateLimit(systemClock.elapsed),
       now,
+      elapsed: systemClock.elapsed,
       typed: () => this.#inventory.typed(),
-      pause: (ms, signal) => this.#messages.sleep(ms, signal),
+      pause: (ms) => this.#messages.sleep(ms),
       record: (id, step) => this.#journal.record(id, { step }),
       report: (id, progress) => this.#pushes.report(id, progress),
     };

@@ -1,7 +1,6 @@
 /**
  * Accepts pushes from the relay: each is journalled, waits its turn unless it must be acted on at once, is carried out, and
- * is acknowledged.
- * For a push that a paired phone sealed, a proof shows that the receipt is this host's, not the relay's.
+ * is acknowledged. For a push that a paired phone sealed, a proof shows that the receipt is this host's, not the relay's.
  */
 import { errorText } from "../async/error_text.ts";
 import { isEnough, type Sealing } from "../crypto/mode.ts";
@@ -13,11 +12,13 @@ import type { SessionEntry } from "../protocol/session.ts";
 import {
   beginTyping,
   type Command,
+  injectContext,
   type Injection,
   type Outcome,
   type Progress,
   refused,
   Stopping,
+  TakenOver,
   type Turn,
 } from "./inject/context.ts";
 import { type Acknowledgement, recordEnd } from "./acknowledger.ts";
@@ -51,7 +52,7 @@ export interface PushSteps {
   unseal(push: Push): Promise<Unsealed>;
   /** Called for an authentic message before it is journalled. Must not throw. */
   prepare(push: Push): void;
-  /** `signal`: aborted with Stopping when this listener may type nothing more. */
+  /** `signal`: aborted with Stopping or TakenOver when this listener may begin to type nothing more. */
   inject(command: Command, signal: AbortSignal): Promise<Outcome>;
   start(push: Push): Promise<Outcome>;
   end(push: Push): Promise<Outcome>;
@@ -84,8 +85,7 @@ export function pushSteps(
   const early = new EarlyPanes(injection);
   return {
     ...{ unseal: open, prepare: (push) => early.begin(push) },
-    inject: (command, signal) =>
-      inject(command, { ...injection, pause: (ms) => injection.pause(ms, signal) }, early),
+    inject: (command, signal) => inject(command, injectContext(injection, signal), early),
     start: (push) => startAgent(push, starting),
     end: (push) => endAgent(push, ending),
     mute: (push) => muteProject(push, muting),
@@ -153,7 +153,7 @@ export class PushIntake {
 
   /** Drops what waits: another listener of this device took over and gets it from the relay. */
   drop(): void {
-    this.#era.end.abort(new Stopping("another listener took over"));
+    this.#era.end.abort(new TakenOver("another listener took over"));
     this.#era.later.clear();
     this.#era = new Era(this.#options.now);
   }
@@ -168,8 +168,10 @@ export class PushIntake {
       return this.#acknowledge(push.id, { ...known, state: known.outcome }, { final: true });
     }
     if (known?.step === "typing" || known?.step === "typed") {
-      await this.#leftBehind(push);
-      return await this.#end(push, { state: "unknown" });
+      await this.#options.leftBehind(push).catch((error) =>
+        this.#options.log(`push ${push.id}: its text may stay in the composer: ${errorText(error)}`)
+      );
+      return await this.#end(push, { state: "unknown", reason: "interrupted" });
     }
     if (era.end.signal.aborted) return;
     if (!ACTED_ON.includes(push.type)) return await this.#ignore(push);
@@ -185,14 +187,6 @@ export class PushIntake {
     const inHand = this.#era.inHand.get(id);
     if (inHand !== undefined) inHand.progress = progress;
     this.#acknowledge(id, progress, { final: false });
-  }
-
-  async #leftBehind(push: Push): Promise<void> {
-    try {
-      await this.#options.leftBehind(push);
-    } catch (error) {
-      this.#options.log(`push ${push.id}: its text may stay in the composer: ${errorText(error)}`);
-    }
   }
 
   async #fault(push: Push): Promise<Reason | undefined> {
@@ -279,7 +273,8 @@ export class PushIntake {
       // Only reading may come before the journal.
       if (!("state" in found) && push.type === "agent.command") this.#options.prepare(found);
       if (seal === undefined) {
-        if (!("state" in found)) await this.#options.journal.record(push.id, { step: "accepted" });
+        const isNew = !("state" in found) && !this.#isLeft(push);
+        if (isNew) await this.#options.journal.record(push.id, { step: "accepted" });
         return found;
       }
       const verdict = await this.#options.journal.take(push.id, seal);
@@ -319,8 +314,13 @@ export class PushIntake {
       get expiresAt() {
         return toLocalTime(push.expiresAt);
       },
-      ...{ sendAnyway: push.data?.sendAnyway === true, turn },
+      ...{ sendAnyway: push.data?.sendAnyway === true, turn, isLeft: this.#isLeft(push) },
     };
+  }
+
+  /** An earlier listener stopped after it had typed the text, and did not press Enter. */
+  #isLeft({ id }: Push): boolean {
+    return this.#options.journal.state(id)?.step === "left";
   }
 
   /** It stays in hand until it has ended, because the relay may send it again before that. */
@@ -358,7 +358,7 @@ export class PushIntake {
     if (inHand !== undefined && turnOf(inHand.push) !== turnOf(push)) return refused("invalid_session_name");
     // The journal also says "typing" of a message that waits again because tmux refused to type it.
     const isOpen = inHand === undefined ? known?.step !== "typing" : inHand.turn.step === "waiting";
-    if (!isOpen || known?.step === "typed" || known?.step === "done") return refused("already_typed");
+    if (!isOpen || ["typed", "left", "done"].includes(known?.step ?? "")) return refused("already_typed");
     if (inHand === undefined) {
       const isSealed = sealed?.mode === "psk";
       await journal.record(inReplyTo, { step: "done", outcome: "withdrawn" }, { isSealed });
@@ -376,7 +376,8 @@ export class PushIntake {
     this.#options.log(`push ${push.id}: failed: ${errorText(error)}`);
     const step = this.#options.journal.state(push.id)?.step;
     const why = FAILS[push.type] ?? "tmux_failed";
-    await this.#end(push, step === "accepted" ? refused(why) : { state: "unknown" });
+    const isOpen = step === "accepted" || step === "left";
+    await this.#end(push, isOpen ? refused(why) : { state: "unknown" });
   }
 
   async #end(push: Push, outcome: Outcome, arrived: number = this.#options.now()): Promise<void> {

@@ -154,7 +154,7 @@ interface InHand {
 export class Era {
   readonly inHand = new Map<string, InHand>();
   readonly later: LaterPushes;
-  /** Aborted with Stopping at the end: work that waits does nothing then. */
+  /** Aborted with Stopping or TakenOver at the end: work that waits does nothing then. */
   readonly end = new AbortController();
 
   constructor(now: () => number) {

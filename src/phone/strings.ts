@@ -348,6 +348,8 @@ const ENGLISH = {
     not_before: "Until then you can edit or cancel it.",
     until_idle: "Until then you can edit or cancel it.",
     until_reset: "Until then you can edit or cancel it.",
+    host_files: "Make room on the host's disk.",
+    interrupted: "Check the session before you send it again.",
     already_typed: "Check the session for the result.",
     too_late: "Check the session for the result.",
   } satisfies Record<Reason, string>,

@@ -11,6 +11,10 @@ export const REASON_STRINGS_DE: Pick<Strings, "reasons" | "advice"> = {
     not_before: "Die Nachricht wird zur eingestellten Zeit getippt.",
     until_idle: "Die Nachricht wird getippt, sobald der Agent bereit ist.",
     until_reset: "Die Nachricht wird getippt, sobald das Nutzungslimit des Agenten zurückgesetzt ist.",
+    host_files:
+      "svc kann seine Dateien auf dem Rechner nicht schreiben, vielleicht ist der Datenträger voll: die Nachricht wartet.",
+    interrupted:
+      "svc wurde auf dem Rechner beendet, während es den Text tippte. Er kann abgeschickt worden sein.",
     already_typed: "Die Nachricht wurde schon getippt oder wird gerade getippt.",
     shell_in_pane: "Der Agent ist nicht mehr da: eine Shell oder ein anderes Programm hat das Fenster.",
     no_such_session: "Keine tmux-Sitzung hat diesen Namen.",
@@ -66,6 +70,8 @@ export const REASON_STRINGS_DE: Pick<Strings, "reasons" | "advice"> = {
     not_before: "Bis dahin kannst du sie bearbeiten oder abbrechen.",
     until_idle: "Bis dahin kannst du sie bearbeiten oder abbrechen.",
     until_reset: "Bis dahin kannst du sie bearbeiten oder abbrechen.",
+    host_files: "Schaffe auf dem Datenträger des Rechners Platz.",
+    interrupted: "Sieh in der Sitzung nach, bevor du sie noch einmal sendest.",
     already_typed: "Sieh in der Sitzung nach dem Ergebnis.",
     shell_in_pane: "Starte den Agenten auf dem Rechner wieder mit svc.",
     no_such_session: "Wähle eine Sitzung aus der Liste.",

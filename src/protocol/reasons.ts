@@ -50,6 +50,8 @@ export const REASONS = {
   not_before: "The message is typed at the time that was set.",
   until_idle: "The message is typed when the agent is idle.",
   until_reset: "The message is typed when the agent's usage limit has reset.",
+  host_files: "svc cannot write its files on the host, where the disk may be full: the message waits.",
+  interrupted: "svc was killed on the host while it typed the text, which may have been submitted.",
   already_typed: "The message was already typed, or is being typed.",
   too_late: "The agent had stopped waiting: the answer is typed into its session instead.",
 } as const;

@@ -1,4 +1,5 @@
 /** The relay's periodic work: ends due pushes, types late answers, and removes old data. */
+import { ClockJumps } from "../async/clock.ts";
 import { PUSH_RETENTION_DAYS, RECEIPT_RETENTION_DAYS } from "../protocol/limits.ts";
 import type { DeviceRecord, StoredPush } from "../store/store.ts";
 import { typeLateAnswer } from "./asks.ts";
@@ -10,7 +11,10 @@ const DUE_PAGE = 200;
 /** Pages handled per call; the next call continues after them. */
 const DUE_PAGES = 10;
 const DAY_MS = 86_400_000;
-/** How long after its expiry the relay waits for the acknowledgement of a listener that may hold the push. */
+/**
+ * How long after its expiry the relay waits for the acknowledgement of a listener that may hold the push: by its clock, and
+ * since it started or its clock jumped, as the listener could not acknowledge before or had no reason to.
+ */
 export const EXPIRY_GRACE_MS = 120_000;
 
 export class Upkeep {
@@ -19,15 +23,22 @@ export class Upkeep {
   #after: StoredPush | undefined;
   #busy = false;
   readonly #stopped = new AbortController();
+  readonly #jumps: ClockJumps;
+  /** Monotonic milliseconds until which no push becomes unknown. */
+  #patientUntil: number;
 
   constructor(services: Services) {
     this.#services = services;
+    this.#jumps = new ClockJumps(services.clock);
+    this.#patientUntil = services.clock.elapsed() + EXPIRY_GRACE_MS;
   }
 
   /** Ends expired pushes; called about once a second. Does nothing while an earlier call is still running. */
   async endDue(): Promise<void> {
     if (this.#busy) return;
     this.#busy = true;
+    const { clock } = this.#services;
+    if (this.#jumps.check()) this.#patientUntil = clock.elapsed() + EXPIRY_GRACE_MS;
     try {
       let pages = 0;
       do await this.#endPage(); while (this.#after !== undefined && ++pages < DUE_PAGES);
@@ -71,7 +82,8 @@ export class Upkeep {
     const isForAsker = push.type === "ask.answer" && listener === undefined;
     if (isForAsker) return await typeLateAnswer(this.#services, stored);
     const now = clock.now();
-    if (endOfDuePush(stored, { listener, now }) === undefined) return;
+    const end = endOfDuePush(stored, { listener, now });
+    if (end === undefined || end === "unknown" && clock.elapsed() < this.#patientUntil) return;
     // Decides again on the current receipt: the listener may have acknowledged in the meantime.
     await changeReceipt(this.#services, {
       push: { account, id: push.id },

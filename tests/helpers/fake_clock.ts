@@ -9,6 +9,8 @@ interface Alarm {
 export class FakeClock implements Clock {
   #now: number;
   readonly #start: number;
+  /** How far the wall clock was set ahead. */
+  #aheadMs = 0;
   readonly #alarms = new Set<Alarm>();
 
   constructor(now = 1_800_000_000_000) {
@@ -17,7 +19,12 @@ export class FakeClock implements Clock {
   }
 
   now(): number {
-    return this.#now;
+    return this.#now + this.#aheadMs;
+  }
+
+  /** Sets the wall clock ahead, or back. */
+  jump(ms: number): void {
+    this.#aheadMs += ms;
   }
 
   elapsed(): number {

@@ -26,12 +26,18 @@ export class FakePane {
   onKey: (key: string) => void = (key) => {
     if (["Enter", "C-u"].includes(key)) this.draw("");
   };
+  /** Called once the text is in the composer. */
+  onText: () => void = () => {};
   /** What each look at the pane fails with. */
   failure: TmuxError | undefined;
   /** Called before each pause, after which that much time has passed. */
   onPause: (ms: number) => void = () => {};
   /** Called for each step before the journal has it. */
   onRecord: (step: string) => void = () => {};
+  /** Aborted: the listener stops. */
+  readonly stopping = new AbortController();
+  /** What writing a marker fails with. */
+  markerFailure: Error | undefined;
   /** How often tmux searched the screen for a dialog. */
   searches = 0;
   readonly target: Target;
@@ -83,6 +89,7 @@ export class FakePane {
     return {
       ...this.#context(),
       rateLimit: { take: () => 0 },
+      signal: this.stopping.signal,
       record: (_id, step) =>
         new Promise((resolve) => {
           this.onRecord(step);
@@ -99,7 +106,7 @@ export class FakePane {
     return await typeKeystroke(context, input);
   }
 
-  #context(): Omit<InjectContext, "rateLimit" | "record" | "report"> {
+  #context(): Omit<InjectContext, "rateLimit" | "signal" | "record" | "report"> {
     const server: TmuxServer = { socket: this.target.socket, run: this.#run };
     return {
       targets: {
@@ -111,6 +118,7 @@ export class FakePane {
       policy: DEFAULT_POLICY,
       effects: this.#effects(),
       now: () => this.clock.now(),
+      elapsed: () => this.clock.elapsed(),
       typed: () => void this.events.push("activity"),
       pause: (ms) => {
         this.onPause(ms);
@@ -127,6 +135,7 @@ export class FakePane {
       isBusy: () => Promise.resolve(this.isBusy),
       isMuted: () => Promise.resolve(false),
       writeMarker: () => {
+        if (this.markerFailure !== undefined) return Promise.reject(this.markerFailure);
         this.events.push("marker written");
         return Promise.resolve({
           withdraw: () => Promise.resolve(this.events.push("marker withdrawn") > 0),
@@ -162,6 +171,7 @@ export class FakePane {
     if (text !== undefined) {
       this.events.push(`text ${text}`);
       this.draw((this.reading.draft ?? "") + text);
+      this.onText();
       return "";
     }
     const key = /send-keys -t \S+ (\S+)$/.exec(then)?.[1];

@@ -66,8 +66,8 @@ export function makeInjectBench(sandbox: Sandbox, changes: InjectChanges = {}): 
   const targets = new Targets({ uid, env, files, commands, platform, now });
   const rateLimit = new SessionRateLimit(now);
   const events: string[] = [];
-  const inputs = new PaneInputs({ now, after: () => () => {} });
-  let stopped = false;
+  const inputs = new PaneInputs({ now, elapsed: now, after: () => () => {} });
+  const stopping = new AbortController();
   const effects: TypingEffects = {
     processFacts: processFacts ?? ((pid) => readProcessFacts(pid, { platform, files, commands })),
     isBusy: isBusy ?? ((pid) => isPaneBusy(pid, { platform, files })),
@@ -87,8 +87,9 @@ export function makeInjectBench(sandbox: Sandbox, changes: InjectChanges = {}): 
     rateLimit,
     effects,
     now,
+    elapsed: now,
+    signal: stopping.signal,
     pause: async (ms) => {
-      if (stopped) throw new Stopping();
       await new Promise((resolve) => setTimeout(resolve, Math.min(ms, 20)));
     },
     record: (_id, step) => Promise.resolve(void events.push(step)),
@@ -105,9 +106,7 @@ export function makeInjectBench(sandbox: Sandbox, changes: InjectChanges = {}): 
     setClock: (speed) => {
       clock.speed = speed;
     },
-    stop: () => {
-      stopped = true;
-    },
+    stop: () => stopping.abort(new Stopping()),
     toolBegins: (session) =>
       inputs.toolBegins({
         event: "PreToolUse",

@@ -120,7 +120,13 @@ const AT_MOST_ONCE_AND_IN_ORDER = rows("docs/specification.md, At most once and 
     "After a crash between typing and recording the receipt is unknown and nothing is typed again.",
   ),
   "inj-lost": main(
-    "When the connection to tmux breaks while Enter or a key is sent, it is unknown whether it was typed.",
+    "When the connection to tmux breaks while a text or Enter is sent, the pane shows what became of it; for a key it is unknown.",
+  ),
+  "inj-stop": main(
+    "A listener that stops finishes a message that it has typed, or leaves it to the next one, which submits it once.",
+  ),
+  "inj-full-disk": main(
+    "While the host's files cannot be written nothing new is typed, and messages are held as host_files.",
   ),
   "inj-rate-wait": main("Beyond the limit a push is refused as rate_limited with the wait in seconds."),
   "inj-rate-resend": main("The phone offers to send a refused message again."),

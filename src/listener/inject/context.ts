@@ -18,8 +18,10 @@ export interface TypingContext {
   inputs: Pick<PaneInputs, "of">;
   policy: Policy;
   effects: TypingEffects;
-  /** Epoch milliseconds. */
+  /** Epoch milliseconds. May jump: only for what is compared with the times of others. */
   now(): number;
+  /** Milliseconds since some fixed moment, for how long something lasts. */
+  elapsed(): number;
   /** Called after something was typed: the session's state will change. */
   typed(): void;
 }
@@ -27,21 +29,29 @@ export interface TypingContext {
 /** What the injections of one listener share. */
 export interface InjectContext extends TypingContext {
   rateLimit: Pick<SessionRateLimit, "take">;
-  /** Resolves after `ms`, or earlier when a hook reported; throws Stopping when the daemon stops. */
+  /** Aborted with Stopping or TakenOver: what waits is not typed any more. */
+  signal: AbortSignal;
+  /** Resolves after `ms`, or earlier when a hook reported. Throws TakenOver: what is being typed when the daemon stops goes on. */
   pause(ms: number): Promise<void>;
   /** Writes a step to the journal, durably. */
-  record(id: string, step: "accepted" | "typing" | "typed"): Promise<void>;
+  record(id: string, step: "accepted" | "typing" | "typed" | "left"): Promise<void>;
   report(id: string, progress: Progress): void;
 }
 
 /** What all injections share. */
-export interface Injection extends Omit<InjectContext, "pause"> {
-  /** Resolves after `ms`, or earlier when a hook reported; throws the signal's reason. */
-  pause(ms: number, signal: AbortSignal): Promise<void>;
+export type Injection = Omit<InjectContext, "signal">;
+
+/** `signal`: aborted with Stopping or TakenOver. */
+export function injectContext(injection: Injection, signal: AbortSignal): InjectContext {
+  const pause = async (ms: number): Promise<void> => {
+    await injection.pause(ms);
+    if (signal.reason instanceof TakenOver) throw signal.reason;
+  };
+  return { ...injection, signal, pause };
 }
 
 /** One pane to check and type into. */
-export interface PaneContext extends Pick<TypingContext, "policy" | "effects" | "now"> {
+export interface PaneContext extends Pick<TypingContext, "policy" | "effects" | "now" | "elapsed"> {
   target: Target;
   server: TmuxServer;
   input: PaneInput;
@@ -129,6 +139,8 @@ export interface Command {
   /** Type even while the local user is typing or has left a draft. */
   sendAnyway: boolean;
   turn: Turn;
+  /** An earlier listener has typed the text and not pressed Enter. */
+  isLeft?: boolean;
 }
 
 /** A message can be cancelled until it is being typed, and is not typed once it is cancelled. */
@@ -156,4 +168,9 @@ export function refused(reason: Reason, retryAfterSeconds?: number): Outcome {
 /** The daemon stops while a message waits: the message stays open, and the relay sends it again. */
 export class Stopping extends Error {
   override name = "Stopping";
+}
+
+/** Another listener of this device gets what waits here, and what is being typed here must not be submitted. */
+export class TakenOver extends Stopping {
+  override name = "TakenOver";
 }

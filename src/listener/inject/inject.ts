@@ -10,6 +10,7 @@ import {
   paneContext,
   refused,
   Stopping,
+  TakenOver,
   type WrittenMarker,
 } from "./context.ts";
 import {
@@ -18,10 +19,10 @@ import {
   failureOutcome,
   type HoldReason,
   holdReason,
-  LOCAL_USER_HOLD_MS,
   type PaneState,
   pressKey,
 } from "./pane_check.ts";
+import { type Held, isOverdue, reportHold } from "./hold.ts";
 import { type EarlyPanes, findPane } from "./find_pane.ts";
 import type { InFlight } from "./pane_input.ts";
 import { changesApproval, mayAnswerDialogs } from "./policy.ts";
@@ -51,7 +52,7 @@ type Attempt = InjectContext & PaneContext & { command: Command };
 
 /**
  * Types one message into its pane and confirms it. `refused`: it was not submitted. Text is never typed twice. Throws
- * Stopping if the daemon stops before anything was typed.
+ * Stopping if the daemon stops before Enter was pressed: the next listener goes on with what is left in the composer.
  */
 export async function inject(
   command: Command,
@@ -66,10 +67,11 @@ export async function inject(
   const first = check.kind === "ready" && isMuted
     ? { kind: "refused", outcome: refused("muted") } as const
     : check;
-  const outcome = first.kind === "refused"
-    ? first.outcome
-    : await injectInto(attempt, { first: first.pane, begun });
-  return { ...outcome, pane: target.pane };
+  if (first.kind === "ready") {
+    return { ...await injectInto(attempt, { first: first.pane, begun }), pane: target.pane };
+  }
+  if (command.isLeft) attempt.input.leftBehind = { before: "", text: command.body };
+  return { ...first.outcome, pane: target.pane };
 }
 
 async function injectInto(
@@ -77,8 +79,9 @@ async function injectInto(
   { first, begun }: { first: PaneState; begun: number },
 ): Promise<Outcome> {
   const { command, target, policy, input } = attempt;
-  // 3. The rate limit.
-  const waitSeconds = attempt.rateLimit.take(command.session);
+  const left = command.isLeft && beginTyping(command.turn) ? leftBefore(attempt, first) : undefined;
+  // 3. The rate limit, and what phones may not send.
+  const waitSeconds = left ? 0 : attempt.rateLimit.take(command.session);
   if (waitSeconds > 0) return refused("rate_limited", waitSeconds);
   if (isShellEscape(command.body) && !policy.allowShellEscape) return refused("shell_escape");
   if (target.isProfiled && changesApproval(command.body, target.profile, policy)) {
@@ -86,7 +89,7 @@ async function injectInto(
   }
   // 4. to 10. once nothing stands in the way.
   let checked: PaneState | undefined = first;
-  for (let [held, typed]: [Held, Typed | undefined] = [{}, undefined];;) {
+  for (let [held, typed]: [Held, Typed | undefined] = [{}, left];;) {
     try {
       if (command.turn.step === "withdrawn") return { state: "withdrawn" };
       const step = await input.alone((others) => {
@@ -100,37 +103,37 @@ async function injectInto(
       held = reportHold(attempt, held, step.reason);
       if (isOverdue(attempt, held)) return refused(held.reason ?? "desk_busy");
       await attempt.pause(HOLD_STEP_MS);
+      attempt.signal.throwIfAborted();
     } catch (error) {
       if (!(error instanceof Stopping) || typed === undefined) throw error;
-      return leaveBehind(attempt, typed.text);
+      return await handOver(attempt, typed.text, error);
     }
   }
+}
+
+/** What an earlier listener has typed: unless the composer shows it, nobody knows what became of it. */
+function leftBefore({ command, elapsed }: Attempt, untouched: PaneState): Typed {
+  const text = { before: "", text: command.body };
+  const none = { marker: undefined, inFlight: undefined };
+  return { text, untouched, at: elapsed(), ...none, hadDialog: true, isLeft: true };
+}
+
+/**
+ * The text stays in the composer. Once the journal says that Enter was not pressed, the message stays with the relay, and
+ * the next listener goes on with it.
+ */
+async function handOver(attempt: Attempt, text: LeftBehind, error: Stopping): Promise<Outcome> {
+  const { command, target } = attempt;
+  if (error instanceof TakenOver || !target.isProfiled) return leaveBehind(attempt, text);
+  const isRecorded = await attempt.record(command.id, "left").then(() => true, () => false);
+  if (!isRecorded) return leaveBehind(attempt, text);
+  throw error;
 }
 
 type Step =
   | { kind: "ended"; outcome: Outcome }
   /** Something stands in the way; `typed` where the text is in the composer already. */
   | { kind: "held"; reason: HoldReason | undefined; typed?: Typed };
-
-/** The last reported hold reason, and since when the message has waited for the local user. */
-interface Held {
-  reason?: HoldReason;
-  localUserSince?: number;
-}
-
-/** Each new reason is reported once. */
-function reportHold(attempt: Attempt, held: Held, reason: HoldReason | undefined): Held {
-  if (reason === undefined) return held;
-  if (held.reason !== reason) attempt.report(attempt.command.id, { state: "held", reason });
-  return reason === "desk_busy" || reason === "phone_draft"
-    ? { reason, localUserSince: held.localUserSince ?? attempt.now() }
-    : { reason };
-}
-
-/** True once the message has waited long enough for the local user. */
-function isOverdue(attempt: Attempt, { localUserSince }: Held): boolean {
-  return localUserSince !== undefined && attempt.now() - localUserSince >= LOCAL_USER_HOLD_MS;
-}
 
 /**
  * One try with the pane to itself: checks it, unless `checked` is fresh, and if nothing stands in the way does
@@ -157,16 +160,19 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
     // meanwhile: until it is pasted, which follows the journal, nothing is in the pane.
     const marking = attempt.effects.writeMarker(pane.directory, command.body);
     const text = fillText(attempt, pane);
-    const typing = await Promise.all([marking, attempt.record(command.id, "typing")])
-      .then(async () => await typeText(attempt, text))
-      .catch(async (error) => {
-        await Promise.all([text.discard(), marking.then((marker) => marker.withdraw())]);
-        throw error;
-      });
-    const marker = await marking;
+    const [marked, noted] = await Promise.allSettled([marking, attempt.record(command.id, "typing")]);
+    if (marked.status === "rejected" || noted.status === "rejected") {
+      await text.discard();
+      if (marked.status === "fulfilled") await marked.value.withdraw();
+      if (noted.status === "fulfilled") await attempt.record(command.id, "accepted").catch(() => {});
+      command.turn.step = "waiting";
+      return { kind: "held", reason: "host_files" };
+    }
+    const marker = marked.value;
+    const typing = await typeText(attempt, text);
     if (typing === "typed") {
       const text = { before: pane.reading.draft ?? "", text: command.body };
-      return await submitTyped(attempt, { text, untouched: pane, at: attempt.now(), marker, inFlight });
+      return await submitTyped(attempt, { text, untouched: pane, at: attempt.elapsed(), marker, inFlight });
     }
     await marker.withdraw();
     if (typing === "refused") command.turn.step = "waiting";
@@ -193,6 +199,8 @@ interface Typed {
   unknownSince?: number;
   /** A dialog was open since, and the text may have gone into it. */
   hadDialog?: boolean;
+  /** An earlier listener typed it, and the journal says that Enter was not pressed. */
+  isLeft?: boolean;
 }
 
 /** 9. Presses Enter once the composer shows the text, again guarded. Text that cannot be submitted is removed. */
@@ -202,9 +210,8 @@ async function submitTyped(attempt: Attempt, typed: Typed): Promise<Step> {
     for (let checks = 0;; checks++) {
       const check = await checkPane(attempt);
       if (check.kind === "refused") return await abandon(attempt, typed, check.outcome);
-      const now = attempt.now();
-      const status = draftStatus(attempt, typed, { pane: check.pane, now });
-      if (status === "lost" || now >= command.expiresAt) {
+      const status = draftStatus(attempt, typed, { pane: check.pane, now: attempt.elapsed() });
+      if (status === "lost" || attempt.now() >= command.expiresAt) {
         return { kind: "ended", outcome: await takeBack(attempt, typed, check.pane) };
       }
       if (status === "shown") return await enter(attempt, typed, check.pane);
@@ -213,7 +220,7 @@ async function submitTyped(attempt: Attempt, typed: Typed): Promise<Step> {
     }
   } catch (error) {
     if (error instanceof TmuxError) return await abandon(attempt, typed, failureOutcome(error));
-    if (error instanceof Stopping) return { kind: "ended", outcome: leaveBehind(attempt, typed.text) };
+    if (error instanceof TakenOver) return { kind: "ended", outcome: leaveBehind(attempt, typed.text) };
     throw error;
   }
 }
@@ -264,12 +271,14 @@ async function holdTyped(typed: Typed, reason: HoldReason): Promise<Step> {
 }
 
 async function enter(attempt: Attempt, typed: Typed, before: PaneState): Promise<Step> {
-  const { command, target, input } = attempt;
+  const { target, input } = attempt;
   const inFlight = typed.inFlight ?? input.gate.begin();
   if (inFlight === undefined) return await holdTyped(typed, "agent_working");
   try {
-    const marker = typed.marker ??= await attempt.effects.writeMarker(before.directory, command.body);
-    const isSent = inFlight.mayGoOn() && await pressKey(attempt, before, "Enter");
+    const marker = typed.marker ?? await announceEnter(attempt, typed, before);
+    if (marker === undefined) return await holdTyped({ ...typed, inFlight }, "host_files");
+    Object.assign(typed, { marker, isLeft: false });
+    const isSent = inFlight.mayGoOn() && await pressEnter(attempt, before);
     if (!isSent) return await holdTyped({ ...typed, marker, inFlight }, "agent_working");
     input.entered();
     attempt.typed();
@@ -277,15 +286,31 @@ async function enter(attempt: Attempt, typed: Typed, before: PaneState): Promise
     const outcome = await confirm(attempt, { ...typed, marker, inFlight }, before);
     if (target.profile.takesNoMarkers || outcome.state === "refused") await marker.withdraw();
     return { kind: "ended", outcome };
-  } catch (error) {
-    if (!(error instanceof TmuxError) || !error.lost) throw error;
-    // Enter may have been sent: the marker stays for the agent's hook.
-    if (target.profile.takesNoMarkers) await typed.marker?.withdraw();
-    input.leftBehind = typed.text;
-    return { kind: "ended", outcome: unconfirmed(attempt) };
   } finally {
     inFlight.end();
   }
+}
+
+/** The marker, and the journal where it still says that Enter was not pressed; undefined when they cannot be written. */
+async function announceEnter(
+  { command, effects, record }: Attempt,
+  typed: Typed,
+  before: PaneState,
+): Promise<WrittenMarker | undefined> {
+  try {
+    if (typed.isLeft) await record(command.id, "typed");
+    return await effects.writeMarker(before.directory, command.body);
+  } catch {
+    return undefined;
+  }
+}
+
+/** Presses Enter. False if tmux found the guard false. After a lost connection the screen shows what became of the key. */
+async function pressEnter(attempt: Attempt, pane: PaneState): Promise<boolean> {
+  return await pressKey(attempt, pane, "Enter").catch((error) => {
+    if (error instanceof TmuxError && error.lost) return true;
+    throw error;
+  });
 }
 
 /** The pane is gone or takes no more input. Enter was not sent: if the pane is there again, the next message removes the text. */
@@ -295,7 +320,7 @@ async function abandon({ target, input }: Attempt, typed: Typed, why: Outcome): 
   return { kind: "ended", outcome: target.isProfiled ? why : { ...why, state: "typed" } };
 }
 
-/** The daemon is stopping, or the text cannot be removed now: the next message removes it. */
+/** Another listener took over, or the text cannot be removed now: the next message removes it. */
 function leaveBehind({ target, input }: Attempt, text: LeftBehind): Outcome {
   input.leftBehind = text;
   return { state: target.isProfiled ? "unknown" : "typed", reason: "screen_stale" };
@@ -320,7 +345,7 @@ async function confirm(
   const { command, target } = attempt;
   const { marker, untouched } = typed;
   const { afterEnterMs = 0 } = target.profile.gate ?? {};
-  const start = attempt.now();
+  const start = attempt.elapsed();
   const confirmation = new ScreenConfirmation(command.body, { untouched, before });
   const watch = new EnterWatch(before);
   const isRead = before.reading.draft !== undefined;
@@ -330,21 +355,20 @@ async function confirm(
     attempt.report(command.id, { state: "typed" });
     for (
       let [checks, again] = [0, false];
-      attempt.now() - start < (isRead ? CONFIRM_LIMIT_MS : HOOK_CONFIRM_LIMIT_MS);
+      attempt.elapsed() - start < (isRead ? CONFIRM_LIMIT_MS : HOOK_CONFIRM_LIMIT_MS);
     ) {
       if (await marker.taken()) return { state: "submitted" };
       const check = await checkPane(attempt);
-      if (check.kind === "refused") break;
-      now = check.pane;
-      watch.add(now, attempt.now());
+      if (check.kind === "refused" && check.outcome.reason !== "tmux_failed") break;
+      const time = attempt.elapsed();
+      if (check.kind === "ready") watch.add(now = check.pane, time);
       // Dialogs wait until the agent has read Enter, for at most GATE_HOLD_MS.
-      if (watch.isRead && attempt.now() - start >= afterEnterMs) inFlight?.end();
-      if (confirmation.add(now, attempt.now())) return { state: "submitted" };
-      const isLate = attempt.now() - start >= ENTER_AGAIN_MS;
+      if (watch.isRead && time - start >= afterEnterMs) inFlight?.end();
+      if (check.kind === "ready" && confirmation.add(now, time)) return { state: "submitted" };
       // An agent without a gate counts as working for longer than ENTER_AGAIN_MS.
-      if (isLate && !again && watch.isLost && mayPressAgain(attempt, now)) {
+      if (time - start >= ENTER_AGAIN_MS && !again && watch.isLost && mayPressAgain(attempt, now)) {
         inFlight = inFlight?.mayGoOn() ? inFlight : attempt.input.gate.begin();
-        again = inFlight !== undefined && await pressKey(attempt, now, "Enter");
+        again = inFlight !== undefined && await pressEnter(attempt, now);
       }
       await attempt.pause(CHECK_STEPS_MS[checks++] ?? CHECK_STEPS_MS[5]);
     }
@@ -353,8 +377,9 @@ async function confirm(
       return refused("not_submitted");
     }
   } catch (error) {
-    if (!(error instanceof TmuxError) && !(error instanceof Stopping)) throw error;
+    if (!(error instanceof TmuxError) && !(error instanceof TakenOver)) throw error;
     if (await marker.taken()) return { state: "submitted" };
+    attempt.input.leftBehind = typed.text;
   } finally {
     inFlight?.end();
   }

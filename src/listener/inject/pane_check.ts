@@ -101,7 +101,11 @@ export async function checkAfterKeys(
   { fresh, ...options }: CheckOptions & { fresh: PaneState | undefined },
 ): Promise<{ check: PaneCheck; hasSettled: boolean }> {
   const { input, now, pause } = context;
-  const settleMs = Math.max(input.escapeWaitMs, input.model.keyAt + KEY_SETTLE_MS - now());
+  // A clock that was set back makes the last key lie in the future.
+  const settleMs = Math.max(
+    input.escapeWaitMs,
+    Math.min(KEY_SETTLE_MS, input.model.keyAt + KEY_SETTLE_MS - now()),
+  );
   if (settleMs > 0) await pause(settleMs);
   if (input.mayHaveLeft) {
     const isResting = await isAtRest(context);
@@ -248,7 +252,8 @@ export type HoldReason =
   | "screen_stale"
   | "agent_working"
   | "desk_busy"
-  | "phone_draft";
+  | "phone_draft"
+  | "host_files";
 
 export interface HoldContext extends Pick<Target, "recordedPid" | "profile" | "isProfiled"> {
   input: Pick<PaneInput, "isGated" | "isIdle"> & { model: Pick<ComposerModel, "isFromPhone" | "keyAt"> };
@@ -274,7 +279,7 @@ export function holdReason(pane: Observation, context: HoldContext): HoldReason 
   if (mayOpenDialog(pane, context)) return "agent_working";
   if (sendAnyway) return undefined;
   const typedAt = pane.localUserActivity * 1_000;
-  const isActive = typedAt > 0 && now - typedAt < LOCAL_USER_ACTIVE_MS;
+  const isActive = typedAt > 0 && Math.abs(now - typedAt) < LOCAL_USER_ACTIVE_MS;
   if (!isActive && !reading.draft) return undefined;
   const { isFromPhone, keyAt } = context.input.model;
   return isFromPhone && reading.draft && typedAt <= keyAt ? "phone_draft" : "desk_busy";

@@ -34,7 +34,7 @@ export const ESCAPE_JOIN_MS = 5_000;
 /** The permission event, which some agents send after the event of the tool call itself. */
 const PERMISSION_EVENT = /^permissionRequest$/i;
 
-type InputClock = Pick<Clock, "now" | "after">;
+type InputClock = Pick<Clock, "now" | "elapsed" | "after">;
 
 /** The right to type into a pane until `end`. */
 export interface InFlight {
@@ -95,7 +95,7 @@ class ToolGate {
       await inFlight.ended.sleep(GATE_HOLD_MS);
       inFlight.isCancelled = true;
     }
-    call.begunAt = this.#clock.now();
+    call.begunAt = this.#clock.elapsed();
   }
 
   /** Ends the call with this id, or the oldest one without an id. */
@@ -123,7 +123,7 @@ class ToolGate {
    * Parallel calls may each still open one after another has run: they stay until their own end, or the turn's.
    */
   observed({ focus, state }: ScreenReading): void {
-    const now = this.#clock.now();
+    const now = this.#clock.elapsed();
     for (const call of this.#calls) {
       if (focus === "dialog") call.hadDialog = true;
       call.composerSince = focus === "composer" && call.begunAt !== undefined
@@ -186,18 +186,18 @@ export class PaneInput {
     afterEscape: false,
     keyAt: 0,
   };
-  readonly #now: () => number;
+  readonly #clock: Pick<Clock, "now" | "elapsed">;
   /** Inputs being typed or waiting their turn. */
   readonly #inputs = new Mutex();
   #begun = 0;
-  #enterAt = 0;
+  #enterAt = -Infinity;
   #messageAt = 0;
   #hasWorkedSinceEnter = true;
   #calmDraft: { draft: string; since: number } | undefined;
 
-  constructor(gate: ToolGate, now: () => number) {
+  constructor(gate: ToolGate, clock: Pick<Clock, "now" | "elapsed">) {
     this.gate = gate;
-    this.#now = now;
+    this.#clock = clock;
   }
 
   /** How many inputs have begun so far. A screen that was read before the newest one need not show its effect. */
@@ -221,13 +221,15 @@ export class PaneInput {
 
   /** No turn is running, so the agent opens no dialog by itself. */
   isIdle({ state }: ScreenReading): boolean {
-    const startsTurn = !this.#hasWorkedSinceEnter && this.#now() - this.#enterAt < TURN_START_MS;
+    const startsTurn = !this.#hasWorkedSinceEnter &&
+      this.#clock.elapsed() - this.#enterAt < TURN_START_MS;
     return state === "idle" && !startsTurn;
   }
 
   /** Milliseconds until an earlier Escape can no longer combine with what follows. */
   get escapeWaitMs(): number {
-    return this.model.afterEscape ? Math.max(0, this.model.keyAt + ESCAPE_MS - this.#now()) : 0;
+    const { afterEscape, keyAt } = this.model;
+    return afterEscape ? Math.min(ESCAPE_MS, Math.max(0, keyAt + ESCAPE_MS - this.#clock.now())) : 0;
   }
 
   /** Called when a message was typed: from then on the screen is compared with the message, not with keys. */
@@ -237,11 +239,11 @@ export class PaneInput {
     this.model.mayHaveLeft = false;
     this.model.awaitsView = false;
     this.model.isFromPhone = false;
-    this.#messageAt = this.#now();
+    this.#messageAt = this.#clock.now();
   }
 
   entered(): void {
-    this.#enterAt = this.#now();
+    this.#enterAt = this.#clock.elapsed();
     this.#hasWorkedSinceEnter = false;
   }
 
@@ -256,7 +258,7 @@ export class PaneInput {
       return;
     }
     const { model } = this;
-    const now = this.#now();
+    const now = this.#clock.now();
     if (this.#calmDraft?.draft !== draft) this.#calmDraft = { draft, since: now };
     const isChange = model.seen !== undefined && !isSameText(draft, model.seen);
     const isExpected = model.expected !== undefined && (isSameText(draft, model.expected) ||
@@ -270,7 +272,7 @@ export class PaneInput {
     const calm = this.#calmDraft;
     if (calm === undefined) return false;
     const since = Math.max(this.model.keyAt, this.#messageAt, calm.since);
-    return this.#now() - since >= (this.model.awaitsView ? VIEW_CALM_MS : CALM_MS);
+    return this.#clock.now() - since >= (this.model.awaitsView ? VIEW_CALM_MS : CALM_MS);
   }
 
   /** The draft that has been calm shows the text of the last input: without it the agent has not read that yet. */
@@ -318,7 +320,7 @@ export class PaneInputs {
   of(target: Pick<Target, "socket" | "pane" | "session" | "recordedPid">): PaneInput {
     const key = `${target.socket}\n${target.pane}\n${target.recordedPid}`;
     const known = this.#panes.get(key);
-    const input = known ?? new PaneInput(this.#gate(target.pane, target.session), () => this.#clock.now());
+    const input = known ?? new PaneInput(this.#gate(target.pane, target.session), this.#clock);
     keepNewest(this.#panes, key, input);
     return input;
   }

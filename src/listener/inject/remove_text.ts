@@ -10,7 +10,7 @@ export const REMOVE_STEP_MS = 1_000;
 /** Pause between two checks of the screen after a key. */
 const REMOVE_POLL_MS = 25;
 
-/** `pause` resolves after `ms`, or earlier when a hook reported; it throws Stopping when the daemon stops. */
+/** `pause` resolves after `ms`, or earlier when a hook reported. */
 type RemoveContext = PaneContext & { pause(ms: number): Promise<void> };
 
 /** Removes text that svc left in the composer earlier, and returns the resulting pane state. */
@@ -55,8 +55,8 @@ export async function removeText(
       const before = pane.reading.draft;
       if (before === undefined || before === "") return before === "";
       if (!await pressKey(context, pane, keys % 2 === 0 ? "C-u" : "BSpace")) return false;
-      const until = context.now() + REMOVE_STEP_MS;
-      while (pane.reading.draft === before && context.now() < until) {
+      const until = context.elapsed() + REMOVE_STEP_MS;
+      while (pane.reading.draft === before && context.elapsed() < until) {
         await context.pause(REMOVE_POLL_MS);
         const check = await checkPane(context);
         if (check.kind === "refused") return false;

@@ -10,8 +10,8 @@ type TextAttempt = PaneContext & Pick<InjectContext, "record"> & { command: Pick
 interface FilledText {
   type: TmuxCommand[];
   filled: Promise<void>;
-  /** Removes what was filled. */
-  discard(): Promise<void>;
+  /** Removes what was filled, so that nothing can type it any more. False if it was gone, or there was nothing to fill. */
+  discard(): Promise<boolean>;
 }
 
 /** Begins to fill the paste buffer of a text that needs one. Nothing is typed. */
@@ -26,27 +26,50 @@ export function fillText({ command, target, server, ...attempt }: TextAttempt, p
     for (const request of requests.fill) await server.run(...request);
   };
   const filled = fill();
-  const discard = async (): Promise<void> => {
-    await filled.then(() => server.run(...requests.discard)).catch(() => {});
+  const discard = async (): Promise<boolean> => {
+    if (requests.discard.length === 0) return false;
+    return await filled.then(() => server.run(...requests.discard)).then(() => true, () => false);
   };
   filled.catch(() => {});
   return { type: requests.type, filled, discard };
 }
 
-/** Types the text behind the guard. `refused`: tmux found the guard false at the moment of typing. The journal already says "typing". */
+/**
+ * Types the text behind the guard. `refused`: nothing was typed, because tmux found the guard false at the moment of typing
+ * or has lost the buffer. `typed`: the text is in the pane, or may be after a lost connection: Enter follows only when the
+ * composer shows it. The journal already says "typing".
+ */
 export async function typeText(
   { command, server, input, record }: TextAttempt,
-  { type, filled }: FilledText,
+  { type, filled, discard }: FilledText,
 ): Promise<"typed" | "refused" | Outcome> {
   try {
     await filled;
-    const answer = await server.run(...type);
-    const isTyped = !answer.includes(GUARD_REFUSED);
-    if (isTyped) input.forgetKeys();
-    await record(command.id, isTyped ? "typed" : "accepted");
-    return isTyped ? "typed" : "refused";
   } catch (error) {
-    if (!(error instanceof TmuxError)) throw error;
-    return error.lost ? { state: "unknown" } : failureOutcome(error);
+    return isLost(error) ? await note("accepted", "refused") : failed(error);
   }
+  try {
+    const answer = await server.run(...type);
+    if (answer.includes(GUARD_REFUSED)) return await note("accepted", "refused");
+  } catch (error) {
+    if (!isLost(error)) return failed(error);
+    if (await discard()) return await note("accepted", "refused");
+  }
+  input.forgetKeys();
+  return await note("typed", "typed");
+
+  /** After a crash the step before means the same, or that nobody knows: a full disk changes nothing here. */
+  async function note<T>(step: "accepted" | "typed", result: T): Promise<T> {
+    await record(command.id, step).catch(() => {});
+    return result;
+  }
+}
+
+function isLost(error: unknown): boolean {
+  return error instanceof TmuxError && error.lost;
+}
+
+function failed(error: unknown): Outcome {
+  if (!(error instanceof TmuxError)) throw error;
+  return failureOutcome(error);
 }

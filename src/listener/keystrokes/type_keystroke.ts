@@ -93,9 +93,9 @@ async function escapeIsRead(context: KeystrokeContext, input: Keystroke): Promis
   if (!paneInput.model.afterEscape) return true;
   if (continuesEscape(input) && context.now() < paneInput.model.keyAt + ESCAPE_JOIN_MS) return false;
   if (paneInput.escapeWaitMs > 0) await context.pause(paneInput.escapeWaitMs);
-  const begun = context.now();
+  const begun = context.elapsed();
   while (!await isAtRest(context)) {
-    if (context.now() - begun >= STALE_LIMIT_MS) return false;
+    if (context.elapsed() - begun >= STALE_LIMIT_MS) return false;
     await context.pause(CALM_STEP_MS);
   }
   return true;
@@ -121,12 +121,12 @@ async function caughtUp(
   first: PaneState,
 ): Promise<{ pane: PaneState } | { reason: Reason }> {
   const { input } = context;
-  const begun = context.now();
+  const begun = context.elapsed();
   for (let pane = first;;) {
     if (pane.reading.focus !== "composer") return { reason: "screen_stale" };
     if (input.model.isConfirmed) return { pane };
     const isResting = input.isCalm && await isAtRest(context);
-    if (context.now() - begun >= STALE_LIMIT_MS) return { reason: "screen_stale" };
+    if (context.elapsed() - begun >= STALE_LIMIT_MS) return { reason: "screen_stale" };
     await context.pause(STALE_STEP_MS);
     const check = await checkPane(context);
     if (check.kind === "refused") return { reason: check.outcome.reason ?? "tmux_failed" };
@@ -176,21 +176,21 @@ function mayEndAgent({ target }: KeystrokeContext, input: Keystroke): boolean {
  * shows that, or a process that has been calm; other keys may leave the draft as it is.
  */
 async function untilSubmitted(context: KeystrokeContext, input: Keystroke, before: PaneState): Promise<void> {
-  const { target, effects, now, pause } = context;
+  const { target, effects, elapsed, pause } = context;
   const { gate } = target.profile;
   if (gate === undefined) return;
   const isWatched = input.type === "key" && input.key === "Enter" &&
     context.input.isGated(target.profile, before.created);
   if (!isWatched) return gate.afterEnterMs > 0 ? await pause(gate.afterEnterMs) : undefined;
   const watch = new EnterWatch(before);
-  const start = now();
-  for (let calm = 0; now() - start < GATE_HOLD_MS;) {
+  const start = elapsed();
+  for (let calm = 0; elapsed() - start < GATE_HOLD_MS;) {
     const check = await checkPane(context);
     if (check.kind === "refused") return;
     calm = await effects.isBusy(check.pane.facts.pid) === false ? calm + 1 : 0;
-    watch.add(check.pane, now());
+    watch.add(check.pane, elapsed());
     const isRead = watch.isRead || calm >= CALM_LOOKS;
-    if (isRead && now() - start >= gate.afterEnterMs) return;
+    if (isRead && elapsed() - start >= gate.afterEnterMs) return;
     await pause(CALM_STEP_MS);
   }
 }

@@ -307,3 +307,30 @@ Deno.test("the check values of ISO 3309", () => {
   assert.equal(checksum("ü"), checksum("\u00fc"));
   assert.notEqual(checksum("ab"), checksum("ba"));
 });
+
+Deno.test("on a full disk it is remembered that nothing was typed after all, and a file that cannot be rewritten fails no step [inj-journal, fault-disk]", async () => {
+  await using home = await makeTempHome();
+  const full = new Error("No space left on device");
+  let [isFull, canReplace] = [false, true];
+  const files: Files = {
+    ...home.files,
+    openAppend: async (path, options) => {
+      const file = await unsynced(home.files)(path, options);
+      return { ...file, append: (text) => isFull ? Promise.reject(full) : file.append(text) };
+    },
+    replaceText: (...args) => canReplace ? home.files.replaceText(...args) : Promise.reject(full),
+  };
+  const journal = await open(home, { files });
+  await journal.record(id(1), { step: "accepted" });
+  await journal.record(id(1), { step: "typing" });
+  isFull = true;
+  await assert.rejects(journal.record(id(1), { step: "accepted" }), full);
+  assert.equal(journal.state(id(1))?.step, "accepted");
+  isFull = false;
+  const records = (from: number): Promise<void>[] =>
+    Array.from({ length: JOURNAL_COMPACT_LINES }, (_, n) => journal.record(id(from + n), { step: "typing" }));
+  canReplace = false;
+  await Promise.all(records(2));
+  assert.equal(journal.state(id(2))?.step, "typing");
+  await journal.close();
+});

@@ -1,7 +1,7 @@
 /** How an injection is connected to the listener that runs it. */
 import assert from "node:assert/strict";
 import { endEffects } from "../../../src/listener/agent_life.ts";
-import { Stopping } from "../../../src/listener/inject/context.ts";
+import { TakenOver } from "../../../src/listener/inject/context.ts";
 import { pushSteps } from "../../../src/listener/pushes.ts";
 import { FakePane } from "../../helpers/fake_pane.ts";
 
@@ -9,10 +9,7 @@ Deno.test("pushes: a message that is held at a dialog waits for its own signal [
   const pane = new FakePane();
   pane.draw(undefined, { focus: "dialog" });
   const { inject } = pushSteps({
-    injection: {
-      ...pane.injection(),
-      pause: (_ms, { reason }) => Promise.reject(reason),
-    },
+    injection: pane.injection(),
     dialogOf: () => undefined,
     cards: { answer: () => assert.fail("answered"), refused: () => {} },
     starting: {
@@ -57,7 +54,7 @@ Deno.test("pushes: a message that is held at a dialog waits for its own signal [
     expiresAt: Infinity,
     sendAnyway: false,
   } as const;
-  const signal = AbortSignal.abort(new Stopping("another listener took over"));
+  const signal = AbortSignal.abort(new TakenOver("another listener took over"));
   await assert.rejects(inject({ ...command, turn: { step: "waiting" } }, signal), /another listener/);
   assert.deepEqual(pane.events, ["reported held dialog_open"]);
 });

@@ -18,6 +18,7 @@ Deno.test("pushes: a command is delivered, injected and acknowledged [ev-inject,
       expiresAt: 99_500,
       sendAnyway: false,
       turn: { step: "waiting" },
+      isLeft: false,
     },
   ]);
 });
@@ -39,10 +40,32 @@ Deno.test("pushes: a push interrupted by a crash while typing is unknown, and no
     const bench = makeBench();
     bench.steps.set(ID, { id: ID, at: 0, step });
     await bench.intake.receive(push);
-    assert.deepEqual(outcomes(bench.acks), ["unknown final"]);
+    assert.deepEqual(outcomes(bench.acks), ["unknown interrupted final"]);
     assert.equal(bench.injected.length, 0);
     assert.deepEqual(bench.left, [push.body], "the next message may find it in the composer");
   }
+});
+
+Deno.test("pushes: a text that a listener left in the composer when it stopped is the next one's to submit [inj-stop, ls-handover]", async () => {
+  for (const more of [{}, { sealed }]) {
+    const bench = makeBench(undefined, {
+      unseal: (found) => Promise.resolve({ found: { ...found, body: "hello" } }),
+    });
+    bench.steps.set(ID, { id: ID, at: 0, step: "left" });
+    await bench.intake.receive({ ...push, ...more });
+    await bench.queues.idle();
+    assert.deepEqual(bench.injected.map(({ isLeft }) => isLeft), [true]);
+    assert.deepEqual(outcomes(bench.acks), ["delivered", "submitted final"]);
+  }
+  const broken = makeBench(() => Promise.reject(new Error("broken")));
+  broken.steps.set(ID, { id: ID, at: 0, step: "left" });
+  await broken.intake.receive(push);
+  await broken.queues.idle();
+  assert.deepEqual(
+    outcomes(broken.acks),
+    ["delivered", "refused tmux_failed final"],
+    "Enter was not pressed",
+  );
 });
 
 Deno.test("pushes: a push interrupted by a crash before typing is injected when it comes again [inj-journal]", async () => {
@@ -193,7 +216,7 @@ Deno.test("pushes: an interrupted push is acknowledged even if its session canno
   const bench = makeBench(undefined, { leftBehind: () => Promise.reject(new Error("no tmux")) });
   bench.steps.set(ID, { id: ID, at: 0, step: "typing" });
   await bench.intake.receive(push);
-  assert.deepEqual(outcomes(bench.acks), ["unknown final"]);
+  assert.deepEqual(outcomes(bench.acks), ["unknown interrupted final"]);
   assert.match(bench.log.join(), /no tmux/);
 });
 
@@ -298,7 +321,7 @@ Deno.test("pushes: a start that expired, is not sealed enough, or was interrupte
   const crashed = makeBench();
   crashed.steps.set(ID, { id: ID, at: 0, step: "typing" });
   await crashed.intake.receive(start);
-  assert.deepEqual(outcomes(crashed.acks), ["unknown final"]);
+  assert.deepEqual(outcomes(crashed.acks), ["unknown interrupted final"]);
 });
 
 Deno.test("pushes: a counter that was used, is too old or is missing is refused with its reason, and types nothing [replay-window]", async () => {

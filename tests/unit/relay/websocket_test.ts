@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { SOCKETS_PER_KEY } from "../../../src/protocol/limits.ts";
 import { PushRecord } from "../../../src/protocol/push.ts";
 import { CLOSE_GRACE_MS, HELLO_LIMIT_MS, UNREAD_MAX_BYTES } from "../../../src/relay/connection.ts";
-import { EXPIRY_GRACE_MS } from "../../../src/relay/upkeep.ts";
+import { EXPIRY_GRACE_MS, Upkeep } from "../../../src/relay/upkeep.ts";
 import { Refusal } from "../../../src/relay/handler.ts";
 import { admit } from "../../../src/relay/websocket.ts";
 import { StoreUnavailable } from "../../../src/store/store.ts";
@@ -317,6 +317,30 @@ Deno.test("a push that a listener received but never finished becomes unknown af
   relay.clock.advance(1);
   await relay.upkeep.endDue();
   assert.deepEqual([(await receiptOf(relay, 1)).state, (await receiptOf(relay, 1)).final], ["unknown", true]);
+});
+
+Deno.test("a push that expired because the relay's clock jumped, or while it was down, is left to its listener for the grace period [rcpt-ends, fault-clock]", async () => {
+  await using relay = await Fixture.make();
+  const listener = await relay.listener();
+  await sendPush(relay, 1, { ttlSeconds: 10 });
+  await listener.send("push.ack", { id: uuid(1), outcome: "held", reason: "dialog_open", final: false });
+  await relay.settle();
+  relay.clock.advance(EXPIRY_GRACE_MS);
+  relay.clock.jump(86_400_000);
+  await relay.upkeep.endDue();
+  assert.equal((await receiptOf(relay, 1)).state, "held");
+  await listener.send("push.ack", { id: uuid(1), outcome: "submitted", final: true });
+  await relay.settle();
+  assert.equal((await receiptOf(relay, 1)).state, "submitted");
+  await sendPush(relay, 2, { ttlSeconds: 10 });
+  await relay.settle();
+  relay.clock.advance(10_000 + EXPIRY_GRACE_MS);
+  const restarted = new Upkeep(relay.services);
+  await restarted.endDue();
+  assert.notEqual((await receiptOf(relay, 2)).state, "unknown");
+  relay.clock.advance(EXPIRY_GRACE_MS);
+  await restarted.endDue();
+  assert.equal((await receiptOf(relay, 2)).state, "unknown");
 });
 
 Deno.test("many expired pushes are all ended in one call, a page at a time", async () => {

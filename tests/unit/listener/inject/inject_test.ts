@@ -1,11 +1,14 @@
 /** What an injection leaves behind when something goes wrong: the text, the marker, and its outcome. */
 import assert from "node:assert/strict";
+import { Stopping, TakenOver } from "../../../../src/listener/inject/context.ts";
 import { DRAW_LIMIT_MS } from "../../../../src/listener/inject/composer.ts";
 import { CONFIRM_LIMIT_MS } from "../../../../src/listener/inject/inject.ts";
 import { TURN_START_MS } from "../../../../src/listener/inject/pane_input.ts";
 import { TmuxError } from "../../../../src/tmux/server.ts";
 import { FakePane } from "../../../helpers/fake_pane.ts";
 
+const LOST = new TmuxError("tmux ended the control client", { lost: true });
+const count = (pane: FakePane, event: string): number => pane.events.filter((one) => one === event).length;
 const NOT_CONFIRMED = { state: "unknown", reason: "not_confirmed", pane: "%3" };
 
 /** After Enter the agent shows this draft until the confirmation is given up. */
@@ -19,7 +22,7 @@ async function injectUnconfirmed(pane: FakePane, draft: string | undefined): Pro
 Deno.test("inject: a connection that is lost during Enter leaves the outcome open, and the marker to the hook [inj-lost]", async () => {
   const pane = new FakePane();
   pane.onKey = () => {
-    throw new TmuxError("tmux ended the control client", { lost: true });
+    throw LOST;
   };
   assert.deepEqual(await pane.inject("hello"), NOT_CONFIRMED);
   assert.ok(!pane.events.includes("marker withdrawn"));
@@ -27,9 +30,122 @@ Deno.test("inject: a connection that is lost during Enter leaves the outcome ope
   pane.onKey = () => pane.draw("");
   assert.equal((await pane.inject("second")).state, "submitted");
   assert.deepEqual(pane.events.filter((event) => /^(?:key|text)/.test(event)), [
-    ...["text hello", "key Enter"],
+    ...["text hello", "key Enter", "key Enter", "key C-u"],
     ...["key C-u", "text second", "key Enter"],
   ]);
+});
+
+Deno.test("inject: after a connection that is lost during Enter the screen shows what became of the key [inj-lost]", async () => {
+  const reached = new FakePane();
+  reached.onKey = () => {
+    reached.draw("");
+    throw LOST;
+  };
+  assert.equal((await reached.inject("hello")).state, "submitted");
+  const missed = new FakePane();
+  let presses = 0;
+  missed.onKey = () => {
+    if (++presses === 1) throw LOST;
+    missed.draw("");
+  };
+  assert.equal((await missed.inject("hello")).state, "submitted");
+  const gone = new FakePane();
+  gone.onKey = () => {
+    gone.failure = new TmuxError("no server running on /tmux.sock");
+    throw LOST;
+  };
+  assert.deepEqual(await gone.inject("hello"), NOT_CONFIRMED, "the server was killed while it got the key");
+});
+
+Deno.test("inject: a text whose typing lost the connection is submitted if it is there; Enter was not pressed if the pane is gone [inj-lost]", async () => {
+  const there = new FakePane();
+  there.onText = () => {
+    throw LOST;
+  };
+  assert.equal((await there.inject("hello")).state, "submitted");
+  const gone = new FakePane();
+  gone.onText = () => {
+    gone.failure = new TmuxError("no server running on /tmux.sock");
+    throw LOST;
+  };
+  assert.deepEqual(await gone.inject("hello"), { state: "refused", reason: "pane_dead", pane: "%3" });
+});
+
+Deno.test("inject: a listener that stops finishes a message that it has typed [inj-stop]", async () => {
+  for (const at of ["typing", "typed", "Enter"]) {
+    const pane = new FakePane();
+    const stopAt = (step: string): void => {
+      if (step === at) pane.stopping.abort(new Stopping("the daemon stops"));
+    };
+    pane.onRecord = stopAt;
+    let pauses = 0;
+    pane.onKey = stopAt;
+    pane.onPause = () => {
+      if (pane.events.includes("key Enter") && ++pauses === 3) pane.draw("");
+    };
+    assert.equal((await pane.inject("hello")).state, "submitted", at);
+  }
+});
+
+Deno.test("inject: a text that a dialog holds when the listener stops is left to the next one, which submits it once [inj-stop, ls-handover]", async () => {
+  const pane = new FakePane();
+  pane.onRecord = (step) => {
+    if (step === "typed") queueMicrotask(() => pane.draw(undefined, { focus: "dialog" }));
+  };
+  pane.onPause = () => {
+    if (pane.reading.focus === "dialog") pane.stopping.abort(new Stopping("the daemon stops"));
+  };
+  await assert.rejects(pane.inject("hello"), Stopping);
+  assert.equal(pane.events.at(-1), "left");
+  for (const [draft, outcome] of [["hello", "submitted"], ["", "unknown"]] as const) {
+    const next = new FakePane();
+    next.draw(undefined, { focus: "dialog" });
+    next.onPause = () => {
+      if (next.reading.focus === "dialog") next.draw(draft);
+    };
+    assert.equal((await next.inject("hello", { isLeft: true })).state, outcome, draft);
+    const steps = next.events.filter((event) => /^(?:typed|text|key)/.test(event));
+    assert.deepEqual(steps, draft === "" ? [] : ["typed", "key Enter"], "nothing is typed again");
+  }
+});
+
+Deno.test("inject: what was typed is not submitted once another listener took over [ls-handover]", async () => {
+  const pane = new FakePane();
+  pane.onRecord = (step) => {
+    if (step === "typed") queueMicrotask(() => pane.draw(undefined, { focus: "dialog" }));
+  };
+  pane.onPause = () => pane.stopping.abort(new TakenOver("another listener took over"));
+  assert.deepEqual(await pane.inject("hello"), { state: "unknown", reason: "screen_stale", pane: "%3" });
+  assert.ok(!pane.events.includes("left"));
+});
+
+Deno.test("inject: a clock that jumps neither ends nor prolongs the wait for a confirmation [fault-clock]", async () => {
+  for (const aheadMs of [3_600_000, -86_400_000]) {
+    const pane = new FakePane();
+    pane.onKey = (key) => {
+      if (key !== "Enter") pane.draw("");
+    };
+    let pauses = 0;
+    pane.onPause = () => {
+      if (!pane.events.includes("key Enter")) return;
+      if (++pauses === 2) pane.clock.jump(aheadMs);
+      if (pauses === 5) pane.draw("");
+    };
+    assert.equal((await pane.inject("hello", { expiresAt: Infinity })).state, "submitted", `${aheadMs}`);
+    const lost = new FakePane();
+    let hasJumped = false;
+    lost.onKey = (key) => {
+      if (key !== "Enter") lost.draw("");
+    };
+    lost.onPause = () => {
+      if (count(lost, "key Enter") !== 1 || hasJumped) return;
+      hasJumped = true;
+      lost.clock.jump(aheadMs);
+    };
+    const { state, reason } = await lost.inject("hello", { expiresAt: Infinity });
+    assert.deepEqual([state, reason], ["refused", "not_submitted"]);
+    assert.ok(lost.clock.elapsed() < 2 * CONFIRM_LIMIT_MS, `${lost.clock.elapsed()}`);
+  }
 });
 
 Deno.test("inject: Enter that tmux refuses was not sent, and the marker of a held text is withdrawn [inj-marker-back]", async () => {
@@ -50,15 +166,36 @@ Deno.test("inject: Enter that tmux refuses was not sent, and the marker of a hel
   ]);
 });
 
-Deno.test("inject: no marker stays when the journal cannot be written [inj-marker-back, inj-journal]", async () => {
-  for (const failing of ["typing", "typed"]) {
+Deno.test("inject: while the host's files cannot be written a message waits, with nothing typed and no marker left [inj-marker-back, inj-full-disk, fault-disk]", async () => {
+  for (const failing of ["typing", "marker"]) {
     const pane = new FakePane();
+    const full = new Error("No space left on device");
+    let isFull = true;
     pane.onRecord = (step) => {
-      if (step === failing) throw new Error("disk full");
+      if (step === failing && isFull) throw full;
     };
-    await assert.rejects(pane.inject("hello"), /disk full/);
-    assert.equal(pane.events.at(-1), "marker withdrawn", failing);
+    if (failing === "marker") pane.markerFailure = full;
+    let pauses = 0;
+    pane.onPause = () => {
+      if (++pauses !== 3) return;
+      assert.ok(!pane.events.includes("text hello"), failing);
+      assert.equal(count(pane, "marker written"), count(pane, "marker withdrawn"));
+      assert.ok(pane.events.includes("reported held host_files"));
+      isFull = false;
+      pane.markerFailure = undefined;
+    };
+    assert.equal((await pane.inject("hello")).state, "submitted", failing);
+    assert.equal(count(pane, "text hello"), 1);
   }
+});
+
+Deno.test("inject: a disk that fills up once the text is typed changes nothing [inj-journal, fault-disk]", async () => {
+  const pane = new FakePane();
+  pane.onRecord = (step) => {
+    if (step === "typed") throw new Error("No space left on device");
+  };
+  assert.equal((await pane.inject("hello")).state, "submitted");
+  assert.equal(count(pane, "text hello"), 1);
 });
 
 Deno.test("inject: a text that was typed when tmux could not be asked any more is removed before the next message [inj-take-back]", async () => {

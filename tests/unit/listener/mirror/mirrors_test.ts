@@ -56,6 +56,7 @@ class Bench {
         policy: DEFAULT_POLICY,
         effects: { processFacts: notTyped, isMuted: notTyped, isBusy: notTyped, writeMarker: notTyped },
         now: () => 0,
+        elapsed: () => 0,
         typed: () => {},
       },
       keys: {
