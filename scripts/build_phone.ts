@@ -25,26 +25,29 @@ const DIGEST_FILE = "sources.sha256";
 /** Size limits of the page over the wire, in Brotli: until the list of sessions is shown, and of everything. */
 export const FIRST_MAX_BYTES = 64 * 1_024;
 export const WHOLE_MAX_BYTES = 256 * 1_024;
+const MAIN = "src/phone/main.tsx";
 /** What the list of sessions needs: the page tells the browser to load it at once. */
-const FIRST = ["src/phone/boot.ts", "src/phone/main.tsx"];
-/** What the page loads after the list: in one file, as every file costs time on a slow network. */
-const LATER = [
+const FIRST = ["src/phone/boot.ts", "src/phone/begin.ts", MAIN];
+/** What a session shows: in one file, as every file costs time on a slow network. */
+const SESSION = [
   "src/phone/views/session.tsx",
-  "src/phone/views/start_agent.tsx",
   "src/phone/views/inbox.tsx",
+  "src/crypto/host_push.ts",
+  "src/crypto/stored_message.ts",
+  "src/crypto/stream.ts",
+];
+/** What the page loads after that. */
+const LATER = [
+  "src/phone/views/start_agent.tsx",
   "src/phone/views/sign_in.tsx",
   "src/phone/views/settings.tsx",
   "src/phone/views/notifications.tsx",
   "src/phone/views/link_reader.tsx",
   "src/phone/push_page.ts",
   "src/phone/views/shortcut_help.tsx",
+  "src/phone/views/audit.tsx",
   "src/client/claim_pairing.ts",
-  "src/crypto/host_push.ts",
   "src/crypto/keys.ts",
-  "src/crypto/stored_message.ts",
-  "src/crypto/stream.ts",
-  // Loaded with the first script; named here too, so that what the first scripts share is one file in place of two.
-  "src/phone/database.ts",
 ];
 const PRELOADS = "<!-- preloads -->";
 const VERSION_CHARS = 16;
@@ -113,11 +116,14 @@ export function weightsOf(files: readonly BuiltFile[]): { first: number; whole: 
 /** Every file of the page by its name; the names of script and style contain their digest. */
 async function pageFiles(digest: string): Promise<Map<string, Uint8Array>> {
   const { files, meta } = await bundlePage();
-  const [script = "", ...others] = neededAtFirst(meta);
+  const first = neededBy(FIRST, meta);
+  const [script = "", ...others] = first;
+  const ofSession = neededBy(["together session:session", "src/phone/terminal_screen.ts"], meta);
   const texts = {
     ...STRINGS.app,
     script,
     style: nameOf(files, /\.css$/),
+    sessionFiles: ofSession.filter((name) => !first.includes(name)).join(" "),
   };
   const preloads = others.map((name) => `<link rel="modulepreload" href="${name}">`).join("\n    ");
   const encoder = new TextEncoder();
@@ -133,8 +139,8 @@ async function pageFiles(digest: string): Promise<Map<string, Uint8Array>> {
   return files;
 }
 
-/** The built files of `FIRST` and of what they import statically, the first one first. */
-function neededAtFirst({ outputs }: Metafile): string[] {
+/** The built files of these entry points and of what they import statically, the first one first. */
+function neededBy(sources: readonly string[], { outputs }: Metafile): string[] {
   const found = new Set<string>();
   const add = (path: string): void => {
     if (found.has(path)) return;
@@ -143,7 +149,7 @@ function neededAtFirst({ outputs }: Metafile): string[] {
       if (kind === "import-statement") add(imported);
     }
   };
-  for (const source of FIRST) {
+  for (const source of sources) {
     const [path] = Object.entries(outputs).find(([, { entryPoint }]) => entryPoint === source) ?? [];
     if (path === undefined) throw new Error(`Cannot build the phone's page: nothing came out for ${source}`);
     add(path);
@@ -186,7 +192,11 @@ async function bundlePage(): Promise<Bundle> {
       entryNames: "[name]-[hash]",
       chunkNames: "[name]-[hash]",
       splitting: true,
-      together: { name: "later", files: LATER },
+      together: [{ name: "session", files: SESSION, after: MAIN }, {
+        name: "later",
+        files: LATER,
+        after: MAIN,
+      }],
       format: "esm",
       jsx: "automatic",
       jsxImportSource: "preact",
@@ -194,20 +204,17 @@ async function bundlePage(): Promise<Bundle> {
   );
 }
 
-/** esbuild has every file import the chunk of its own helpers, also those that use none: without a name, such an import does nothing. */
+/** esbuild has files import chunks of which they use nothing. Nothing in them runs by itself, so that is left out. */
 function withoutIdleImports({ files, meta }: Bundle): Bundle {
-  const helpers = Object.entries(meta.outputs)
-    .filter(([, { inputs, imports }]) => Object.keys(inputs).length + imports.length === 0)
-    .map(([path]) => path);
   for (const [path, output] of Object.entries(meta.outputs)) {
     const name = fileName(path);
     let text = new TextDecoder().decode(files.get(name));
-    for (const helper of helpers) {
-      const idle = `import"./${fileName(helper)}";`;
+    for (const { path: imported } of [...output.imports]) {
+      const idle = `import"./${fileName(imported)}";`;
       if (!text.includes(idle)) continue;
       text = text.replace(idle, "");
       files.set(name, new TextEncoder().encode(text));
-      output.imports = output.imports.filter((one) => one.path !== helper);
+      output.imports = output.imports.filter((one) => one.path !== imported);
     }
   }
   return { files, meta };

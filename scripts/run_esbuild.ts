@@ -7,10 +7,18 @@ import { build, type BuildOptions, type Metafile, type Plugin, stop } from "esbu
 export type { Metafile };
 
 export interface BundleOptions extends BuildOptions {
-  /** Files whose dynamic imports load one chunk with all of them, by the chunk's name. */
-  together?: { name: string; files: readonly string[] };
+  /** Files whose dynamic imports load one chunk with all of them. */
+  together?: readonly Together[];
   /** An import at the top of a bundle loads its module at once: with this, Node's own are loaded by what first uses them. */
   lazyBuiltins?: boolean;
+}
+
+export interface Together {
+  /** The chunk's. */
+  name: string;
+  files: readonly string[];
+  /** Loaded before: what several chunks share with it is one file in place of one for each combination. */
+  after: string;
 }
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
@@ -28,17 +36,19 @@ export async function runEsbuild(options: BundleOptions): Promise<Metafile | und
 }
 
 /** esbuild cuts what several dynamic imports share into a chunk for each combination, and each costs a request. */
-function joinImports({ name, files }: NonNullable<BundleOptions["together"]>): Plugin {
+function joinImports({ name, files, after }: Together): Plugin {
   const paths = new Set(files.map((file) => ROOT + file));
+  const lines = [...paths].map((path) => `export * from ${JSON.stringify(path)};`);
+  const namespace = `together ${name}`;
   return {
-    name: "together",
+    name: namespace,
     setup(builder) {
       builder.onResolve({ filter: /^\./ }, ({ kind, path, resolveDir }) => {
         const file = fileURLToPath(new URL(path, pathToFileURL(`${resolveDir}/`)));
-        return kind === "dynamic-import" && paths.has(file) ? { path: name, namespace: "together" } : null;
+        return kind === "dynamic-import" && paths.has(file) ? { path: name, namespace } : null;
       });
-      builder.onLoad({ filter: /.*/, namespace: "together" }, () => ({
-        contents: [...paths].map((path) => `export * from ${JSON.stringify(path)};`).join("\n"),
+      builder.onLoad({ filter: /.*/, namespace }, () => ({
+        contents: [`import ${JSON.stringify(ROOT + after)};`, ...lines].join("\n"),
         resolveDir: ROOT,
       }));
     },
@@ -61,13 +71,13 @@ function loadBuiltinsLate(): Plugin {
 }
 
 if (import.meta.main) {
-  const { together, lazyBuiltins, ...options }: BundleOptions = JSON.parse(Deno.args[0] ?? "{}");
+  const { together = [], lazyBuiltins, ...options }: BundleOptions = JSON.parse(Deno.args[0] ?? "{}");
   try {
     const { metafile } = await build({
       absWorkingDir: ROOT,
       bundle: true,
       logLevel: "error",
-      plugins: [...(together ? [joinImports(together)] : []), ...(lazyBuiltins ? [loadBuiltinsLate()] : [])],
+      plugins: [...together.map(joinImports), ...(lazyBuiltins ? [loadBuiltinsLate()] : [])],
       ...options,
     });
     if (metafile) await Deno.stdout.write(new TextEncoder().encode(JSON.stringify(metafile)));

@@ -1,33 +1,12 @@
-/** The page's first script: begins to read what is stored, chooses the language, then starts the page, whose modules read their texts when they are loaded. */
-import { readFirst } from "./database.ts";
-import { loadLanguage } from "./language.ts";
-import { openPairingStorage } from "./pairing_storage.ts";
-import { formatRoute, parseSignInLink } from "./route.ts";
+/** The page's first script. It imports nothing at once, so that it runs while the rest of the page is still loading. */
 
-/** Browsers offer WebCrypto only on https and localhost. */
-const cipher = isSecureContext ? crypto.subtle : undefined;
-const { hash } = location;
-const link = parseSignInLink(hash);
-const first = readFirst(cipher, link);
-// Both are read while the rest of the page is still loading.
-const stored = Promise.all([first, cipher && openPairingStorage(makeKeys)]);
-/** Once for each phone. */
-async function makeKeys(): Promise<CryptoKeyPair> {
-  return await (await import("../crypto/keys.ts")).generateKeyPair();
+/** A notification leads to a session: what that shows is loaded beside the page itself, and not file by file. */
+function loadSessionFiles(): void {
+  const files = document.querySelector<HTMLMetaElement>("meta[name=session-files]")?.content ?? "";
+  for (const href of files.split(" ")) {
+    document.head.append(Object.assign(document.createElement("link"), { rel: "modulepreload", href }));
+  }
 }
 
-// `start` reports a failure.
-stored.catch(() => undefined);
-if (link !== undefined) void first.then(hideLink, () => undefined);
-/** Once the link is kept, its secret leaves the address and the history. */
-function hideLink(): void {
-  if (location.hash === hash) history.replaceState(null, "", formatRoute({ view: "picker" }));
-}
-
-await loadLanguage();
-// A notification leads to a session: what that shows is loaded beside the page itself.
-if (/^#\/./.test(location.hash)) {
-  void Promise.allSettled([import("./views/session.tsx"), import("./terminal_screen.ts")]);
-}
-const { start } = await import("./main.tsx");
-await start({ cipher, stored });
+if (/^#\/(?:s|inbox)\//.test(location.hash)) loadSessionFiles();
+void import("./begin.ts");

@@ -20,6 +20,7 @@ import { signInProblem } from "./sign_in_problem.ts";
 import { sessionKey, type SessionName, trustedSessions } from "./sessions.ts";
 import { answerDraftKey, type PairingResult, relayNow, type SignInProblem } from "./state.ts";
 import { type Account, accountName, KeptDrafts, type OutboxEntry } from "./storage.ts";
+import { STRINGS } from "./strings.ts";
 import type { MirrorOpener } from "./terminal_streams.ts";
 
 interface ControllerOptions extends Omit<LiveRelayOptions, "outboxStore" | "sealing"> {
@@ -53,7 +54,7 @@ export class Controller {
     // Signing out erases what is kept.
     const link = opened ?? kept;
     if (link?.kind === "pair") return await this.claim(link);
-    if (link?.kind === "key") return await this.#signInByLink(link.key, account);
+    if (link?.kind === "key") return await this.#signInByLink(link.key.trim(), account);
     if (account !== undefined) await this.#enter(account);
     else this.#options.store.dispatch({ type: "signIn", signIn: { kind: "out" } });
   }
@@ -82,18 +83,17 @@ export class Controller {
     this.#options.store.dispatch({ type: "swap", swap: undefined });
   }
 
-  async #signInByLink(key: string, account: Account | undefined): Promise<void> {
-    if (account === undefined) return await this.signIn(key);
+  async #signInByLink(apiKey: string, account: Account | undefined): Promise<void> {
+    if (account === undefined) return await this.signIn(apiKey);
     if (this.#live === undefined) await this.#enter(account);
-    const apiKey = key.trim();
     if (apiKey !== account.apiKey) return this.#askToSwap(account, { account: { apiKey } });
     await this.#options.storage.forgetLink();
   }
 
   #askToSwap(current: Account, swap: Swap): void {
     this.#swap = swap;
-    const names = { from: accountName(current), to: accountName(swap.account) };
-    this.#options.store.dispatch({ type: "swap", swap: names });
+    const [from = "", to = ""] = [current, swap.account].map((one) => accountName(one, STRINGS.swap));
+    this.#options.store.dispatch({ type: "swap", swap: { from, to } });
   }
 
   async signIn(key: string): Promise<void> {
@@ -187,7 +187,7 @@ export class Controller {
 
   async account(): Promise<{ name: string; deviceId?: string | undefined } | undefined> {
     const account = await this.#options.storage.readAccount();
-    return account && { name: accountName(account), deviceId: account.deviceId };
+    return account && { name: accountName(account, STRINGS.swap), deviceId: account.deviceId };
   }
 
   /** Calls of the relay with this account's key. */

@@ -106,8 +106,8 @@ function oncePerTask(draw: () => void): () => void {
 
 /** So that a tap on the list does not wait for it. A failure shows when it is needed. */
 async function loadLater(): Promise<void> {
-  const shortcuts = import("./views/shortcut_help.tsx").then(({ startShortcuts }) => startShortcuts());
-  await Promise.allSettled([import("./views/session.tsx"), import("./terminal_screen.ts"), shortcuts]);
+  await Promise.allSettled([import("./views/session.tsx"), import("./terminal_screen.ts")]);
+  await import("./views/shortcut_help.tsx").then(({ startShortcuts }) => startShortcuts(), () => undefined);
 }
 
 /** `leave` ends the notifications of the account. */

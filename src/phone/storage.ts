@@ -21,6 +21,7 @@ import {
 import { HOST_REQUESTS } from "./message.ts";
 import type { SignInLink } from "./route.ts";
 import type { PhoneState } from "./state.ts";
+import type { Strings } from "./strings.ts";
 
 const SNIPPETS_KEY = "snippets";
 /** The prefix and 24 bits of the key. */
@@ -43,9 +44,9 @@ const KeptLink = z.object({
   ]),
 });
 
-/** How the user tells accounts apart, without revealing the key. */
-export function accountName({ apiKey, deviceId }: Account): string {
-  const key = `key ${apiKey.slice(0, KEY_SHOWN_CHARS)}…`;
+/** How the user tells accounts apart, without revealing the key. The service worker does without the page's texts. */
+export function accountName({ apiKey, deviceId }: Account, texts: Pick<Strings["swap"], "key">): string {
+  const key = texts.key(`${apiKey.slice(0, KEY_SHOWN_CHARS)}…`);
   return deviceId === undefined ? key : `${deviceId} (${key})`;
 }
 

@@ -59,6 +59,8 @@ const ENGLISH = {
   swap: {
     heading: "Switch accounts?",
     question: "This link signs the phone in to a different account. Switch only if you meant to.",
+    /** An account by the beginning of its key. */
+    key: (beginning: string) => `key ${beginning}`,
     from: "Current account",
     to: "In the link",
     lost: (unsent: number) => {

@@ -54,6 +54,7 @@ export const GERMAN: Strings = {
   swap: {
     heading: "Konto wechseln?",
     question: "Dieser Link meldet das Telefon bei einem anderen Konto an. Wechsle nur, wenn du das wolltest.",
+    key: (beginning) => `Schlüssel ${beginning}`,
     from: "Jetziges Konto",
     to: "Im Link",
     lost: (unsent) => {

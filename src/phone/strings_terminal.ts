@@ -11,6 +11,12 @@ export const TERMINAL_STRINGS = {
     sizeAway: (cols: number, rows: number) => `Earlier output, ${cols} × ${rows}`,
     latest: (newer: number) => newer === 0 ? "Latest" : `Latest, ${newer} new`,
     fitted: (size: string) => `${size}, fitted`,
+    /** In place of the screen of an ended session, where there is none. */
+    gone: {
+      heading: "No screen to show",
+      why: "svc shows a terminal while its session runs, and keeps no copy of it.",
+      next: "To go on, start the agent again on its computer. It appears in the list by itself.",
+    },
     lastScreen: "The session has ended. This is its last screen.",
     lost: "No connection: the screen is frozen and keys are not sent.",
     unsure: "The connection broke while keys were being sent: check whether they arrived.",

@@ -12,6 +12,12 @@ export const TERMINAL_STRINGS_DE: Pick<Strings, "panels" | "terminal" | "latches
     sizeAway: (cols, rows) => `Frühere Ausgabe, ${cols} × ${rows}`,
     latest: (newer) => newer === 0 ? "Zum Ende" : `Zum Ende, ${newer} neu`,
     fitted: (size) => `${size}, angepasst`,
+    gone: {
+      heading: "Kein Bildschirm vorhanden",
+      why: "svc zeigt ein Terminal, solange seine Sitzung läuft, und behält keine Kopie davon.",
+      next:
+        "Um weiterzumachen, starte den Agenten auf seinem Rechner neu. Er erscheint von selbst in der Liste.",
+    },
     lastScreen: "Die Sitzung ist zu Ende. Das ist ihr letzter Bildschirm.",
     lost: "Keine Verbindung: der Bildschirm steht still, und Tasten werden nicht gesendet.",
     unsure: "Die Verbindung brach beim Senden von Tasten ab: prüfe, ob sie angekommen sind.",

@@ -31,6 +31,7 @@ Deno.test("the page is built completely, within its size limit, and only when so
     );
     assert.deepEqual(
       [
+        "session.js",
         "later.js",
         "terminal_screen.js",
         "strings_de.js",
@@ -45,6 +46,18 @@ Deno.test("the page is built completely, within its size limit, and only when so
       const idle = /import"[^"]+"/.exec(await Deno.readTextFile(`${outDir}/${path}`));
       assert.equal(idle, null, `${path} loads a file of which it uses nothing`);
     }
+    const page = await Deno.readTextFile(`${outDir}/index.html`);
+    const ofSession = /<meta name="session-files" content="([^"]+)">/.exec(page)?.[1]?.split(" ") ?? [];
+    const imported: string[] = [];
+    for (const path of ofSession) {
+      const text = await Deno.readTextFile(`${outDir}/${path}`);
+      imported.push(...[...text.matchAll(/(?:from|import)"\.\/([^"]+)"/g)].map(([, name = ""]) => name));
+    }
+    const known = [...ofSession, ...loads.map(({ path }) => path)];
+    assert.ok(
+      ["session-", "terminal_screen-"].every((start) => ofSession.some((name) => name.startsWith(start))),
+    );
+    assert.deepEqual(imported.filter((name) => !known.includes(name)), [], "what a session loads is named");
     assert.ok(loads.length <= 6, "a browser loads six files of a host at once, and the seventh waits");
     assert.deepEqual(await buildPhone({ outDir }), { built: false, files });
   }));

@@ -13,6 +13,8 @@ Deno.test("a session that ends while it is open says when, and keeps its message
     await page.getByRole("heading", { name: "demo · Claude" }).waitFor();
     await page.getByRole("link", { name: "Terminal" }).tap();
     await page.getByText("The session has ended.", { exact: true }).waitFor();
+    await page.getByRole("heading", { name: "No screen to show" }).waitFor();
+    await page.getByText("start the agent again on its computer").waitFor();
     assert.equal(await page.getByText("Opening the terminal").count(), 0);
     assert.equal(await page.getByRole("button", { name: "Enter", exact: true }).count(), 0);
     await phone.shoot("session-ended");

@@ -75,3 +75,31 @@ Deno.test("terminal: after a cut the whole screen is back, and keys that cannot 
     await stack.sandbox.tmux("new-session", "-d", "-s", "svc-shell", "echo back again; exec cat");
     await untilShown(page, "back again");
   }));
+
+Deno.test("terminal: its mirror is open before its code is loaded, and shows the screen once it is [ph-fast]", () =>
+  withTerminals(async ({ stack, page }) => {
+    const { name } = await stack.echo();
+    await page.getByRole("link", { name: /Echo/ }).waitFor();
+    // It would answer from its own copies.
+    await page.evaluate(async () => {
+      await (await navigator.serviceWorker.ready).unregister();
+    });
+    await page.route(/service_worker/, (route) => route.abort());
+    const released = Promise.withResolvers<void>();
+    await page.route(/terminal_screen-/, async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    const opened = Promise.withResolvers<void>();
+    page.on("websocket", (socket) =>
+      socket.on("framereceived", ({ payload }) => {
+        if (String(payload).includes('"pane.opened"')) opened.resolve();
+      }));
+    await page.evaluate((hash) => location.hash = hash, `#/s/${stack.deviceId}/${name}`);
+    await page.reload();
+    await opened.promise;
+    await status(page).getByText("Opening the terminal").waitFor();
+    released.resolve();
+    await untilShown(page, "❯");
+    await status(page).getByText("Live").waitFor();
+  }));

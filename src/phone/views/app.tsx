@@ -24,8 +24,7 @@ const NotificationsView = lazyView(async () => (await import("./notifications.ts
 const SettingsView = lazyView(async () => (await import("./settings.tsx")).SettingsView, {
   waiting: Waiting,
 });
-/** With the session's code: both mirror, and a file of its own would split the first ones. */
-const AuditView = lazyView(async () => (await import("./session.tsx")).AuditView, { waiting: Waiting });
+const AuditView = lazyView(async () => (await import("./audit.tsx")).AuditView, { waiting: Waiting });
 const AddHostView = lazyView(async () => (await import("./link_reader.tsx")).AddHostView, {
   waiting: Waiting,
 });

@@ -33,8 +33,6 @@ import { TerminalPanel } from "./terminal.tsx";
 import { type FileUpload, useUpload } from "./upload_bar.tsx";
 import type { OpenMirror } from "./use_terminal.ts";
 
-export { AuditView } from "./audit.tsx";
-
 const { session: TEXT, panels: PANELS } = STRINGS;
 const AGES_EVERY_MS = 15_000;
 /** The time left to answer is shown in minutes. */

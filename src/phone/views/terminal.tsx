@@ -51,6 +51,7 @@ export function TerminalPanel(props: Props): JSX.Element {
         <StatusLine terminal={terminal} isOver={ended !== undefined} />
         <div class="notice-anchor">{notice}</div>
         <Place terminal={terminal} isFinding={isFinding} onFound={() => setFinding(false)} />
+        {ended !== undefined && terminal.text().trim() === "" && <NoScreen />}
       </main>
       <section class="session-foot" aria-label={TEXT.foot}>
         {note}
@@ -97,6 +98,18 @@ function Place(
         />
       )}
     </>
+  );
+}
+
+/** Of an ended session: over the place where its screen would be. */
+function NoScreen(): JSX.Element {
+  const { heading, why, next } = TEXT.gone;
+  return (
+    <div class="no-screen" tabIndex={0}>
+      <h2>{heading}</h2>
+      <p>{why}</p>
+      <p>{next}</p>
+    </div>
   );
 }
 

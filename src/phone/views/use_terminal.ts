@@ -100,10 +100,11 @@ interface MountedTerminalOptions {
   update(change: (info: TerminalInfo) => TerminalInfo): void;
 }
 
-/** Loads the terminal's code first, and mirrors only while the page is visible. */
+/** Opens the mirror while the terminal's code is loading, and mirrors only while the page is visible. */
 class MountedTerminal {
   screen: TerminalScreen | undefined;
   readonly #options: MountedTerminalOptions;
+  readonly #terminal = new LateTerminal();
   readonly #abort = new AbortController();
   #stream: TerminalStream | undefined;
   /** The newest keys, until it is known whether they were typed. */
@@ -120,6 +121,9 @@ class MountedTerminal {
     this.#options = options;
     this.#wantsFit = this.#choices().fit === true;
     void this.#load();
+    const update = (): void => document.visibilityState === "visible" ? this.#open() : this.#leave();
+    document.addEventListener("visibilitychange", update, { signal: this.#abort.signal });
+    update();
   }
 
   onDrawn(listener: () => void): () => void {
@@ -215,23 +219,21 @@ class MountedTerminal {
       zoom: (pixels: number) => this.#setFont(pixels),
     };
     followPinch(container, { target, signal });
-    const update = (): void => document.visibilityState === "visible" ? this.#open() : this.#leave();
-    document.addEventListener("visibilitychange", update, { signal });
-    update();
+    this.#terminal.loaded(screen.terminal);
+    if (this.#stream !== undefined) this.#onState(this.#stream.state);
   }
 
   #open(): void {
-    const { screen } = this;
-    if (screen === undefined || this.#stream !== undefined) return;
+    if (this.#stream !== undefined) return;
     const { name, openMirror, update } = this.#options;
     this.#stream = openMirror(name, {
-      terminal: screen.terminal,
+      terminal: this.#terminal,
       onState: (stream) => this.#onState(stream),
       onStatus: ({ keys, fit }) => {
         if (keys !== undefined) this.#onKeys(keys);
         if (fit !== undefined) update((info) => ({ ...info, fit }));
       },
-      onDrawn: () => screen.draw(),
+      onDrawn: () => this.screen?.draw(),
     });
   }
 
@@ -244,6 +246,8 @@ class MountedTerminal {
   #onState(stream: TerminalState): void {
     const { update } = this.#options;
     if (stream.kind === "live") {
+      // Nothing is shown yet.
+      if (this.screen === undefined) return;
       if (this.#wantsEarlier) this.#stream?.scrollback(SCROLLBACK_LINES_MAX);
       if (this.#wantsFit && !this.#isFitAsked) this.#fitNow();
       this.#isFitAsked = true;
@@ -260,6 +264,36 @@ class MountedTerminal {
     const latencyMs = isNewest ? performance.now() - at : undefined;
     if (isNewest && keys.state !== "held") this.#pending = undefined;
     this.#options.update((info) => ({ ...info, keys, latencyMs: latencyMs ?? info.latencyMs }));
+  }
+}
+
+type FedTerminal = TerminalViewer["terminal"];
+
+/** Keeps what arrives before the terminal's code is loaded. The host sends no more than its first credit until then. */
+class LateTerminal implements FedTerminal {
+  #terminal: FedTerminal | undefined;
+  #waiting: ((terminal: FedTerminal) => void)[] = [];
+
+  loaded(terminal: FedTerminal): void {
+    this.#terminal = terminal;
+    for (const act of this.#waiting.splice(0)) act(terminal);
+  }
+
+  write(data: string | Uint8Array, done?: () => void): void {
+    this.#act((terminal) => terminal.write(data, done));
+  }
+
+  resize(cols: number, rows: number): void {
+    this.#act((terminal) => terminal.resize(cols, rows));
+  }
+
+  input(data: string): void {
+    this.#act((terminal) => terminal.input(data));
+  }
+
+  #act(act: (terminal: FedTerminal) => void): void {
+    if (this.#terminal === undefined) this.#waiting.push(act);
+    else act(this.#terminal);
   }
 }
 

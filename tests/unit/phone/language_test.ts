@@ -4,6 +4,7 @@ import { languageFor } from "../../../src/phone/language.ts";
 import { STRINGS } from "../../../src/phone/strings.ts";
 import { AUDIT_STRINGS } from "../../../src/phone/strings_audit.ts";
 import { CARD_STRINGS } from "../../../src/phone/strings_cards.ts";
+import { accountName } from "../../../src/phone/storage.ts";
 import { GERMAN } from "../../../src/phone/strings_de.ts";
 
 Deno.test("the user's own choice comes first, then the browser's languages in their order, then English [ux-languages]", () => {
@@ -35,4 +36,10 @@ Deno.test("German has every text that English has, with the same parameters [ux-
   assert.deepEqual(parameters(german), parameters(english));
   const empty = [...german].filter(([, text]) => text === "").map(([path]) => path);
   assert.deepEqual(empty, []);
+});
+
+Deno.test("an account is named in the page's language, without its key [ux-languages]", () => {
+  const account = { apiKey: "svc_0123456789", deviceId: "dev_phone_1" };
+  assert.equal(accountName(account, STRINGS.swap), "dev_phone_1 (key svc_0123…)");
+  assert.equal(accountName(account, GERMAN.swap), "dev_phone_1 (Schlüssel svc_0123…)");
 });

@@ -1,0 +1,29 @@
+/** Begins to read what is stored, chooses the language, then starts the page, whose modules read their texts when they are loaded. */
+import { readFirst } from "./database.ts";
+import { loadLanguage } from "./language.ts";
+import { openPairingStorage } from "./pairing_storage.ts";
+import { formatRoute, parseSignInLink } from "./route.ts";
+
+/** Browsers offer WebCrypto only on https and localhost. */
+const cipher = isSecureContext ? crypto.subtle : undefined;
+const { hash } = location;
+const link = parseSignInLink(hash);
+const first = readFirst(cipher, link);
+// Both are read while the rest of the page is still loading.
+const stored = Promise.all([first, cipher && openPairingStorage(makeKeys)]);
+/** Once for each phone. */
+async function makeKeys(): Promise<CryptoKeyPair> {
+  return await (await import("../crypto/keys.ts")).generateKeyPair();
+}
+
+// `start` reports a failure.
+stored.catch(() => undefined);
+if (link !== undefined) void first.then(hideLink, () => undefined);
+/** Once the link is kept, its secret leaves the address and the history. */
+function hideLink(): void {
+  if (location.hash === hash) history.replaceState(null, "", formatRoute({ view: "picker" }));
+}
+
+await loadLanguage();
+const { start } = await import("./main.tsx");
+await start({ cipher, stored });
