@@ -10,10 +10,10 @@ import type { Group } from "./sessions.ts";
 import type { AuditStrings } from "./strings_audit.ts";
 import type { CardStrings } from "./strings_cards.ts";
 import { HOST_STRINGS } from "./strings_hosts.ts";
-import { MESSAGE_STRINGS } from "./strings_messages.ts";
+import type { MessageStrings } from "./strings_messages.ts";
 import { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
 import { SETTINGS_STRINGS } from "./strings_settings.ts";
-import { TERMINAL_STRINGS } from "./strings_terminal.ts";
+import type { TerminalStrings } from "./strings_terminal.ts";
 
 const ENGLISH = {
   app: {
@@ -218,15 +218,13 @@ const ENGLISH = {
     muted: "This project is muted: messages are refused.",
     loading: "Loading messages…",
   },
-  ...MESSAGE_STRINGS,
-  ...TERMINAL_STRINGS,
   ...SETTINGS_STRINGS,
   ...NOTIFICATION_STRINGS,
   ...HOST_STRINGS,
   composer: {
     label: (session: string) => `Message to ${session}`,
     placeholders: {
-      psk: "Encrypted message",
+      psk: "Encrypted",
       base: "Message",
       off: "Unencrypted",
     } satisfies Record<Sealing, string>,
@@ -370,12 +368,17 @@ type Translated<T> = T extends string ? string
   : T extends (...values: infer Values) => string ? (...values: Values) => string
   : { readonly [Name in keyof T]: Translated<T[Name]> };
 
+/** The texts of a session's views in any language. */
+export type SessionStrings = Translated<MessageStrings & TerminalStrings>;
+
 /** A catalogue in any language: the compiler names what is missing in one. */
 export type Strings = Translated<typeof ENGLISH> & {
   /** The views of cards have the English ones with them. */
   readonly cards?: CardStrings;
   /** And so has the view of the audit log. */
   readonly audit?: AuditStrings;
+  /** And so have a session's views. */
+  readonly ofSession?: SessionStrings;
 };
 
 /** Set once, by `language.ts`, before the modules that read it at their start are loaded. */

@@ -108,3 +108,5 @@ export const MESSAGE_STRINGS = {
     close: "Close",
   },
 } as const;
+
+export type MessageStrings = typeof MESSAGE_STRINGS;

@@ -1,8 +1,8 @@
 /** The texts of dialogs and of what helps with messages, in German. */
-import type { Strings } from "./strings.ts";
+import type { SessionStrings } from "./strings.ts";
 
 export const MESSAGE_STRINGS_DE: Pick<
-  Strings,
+  SessionStrings,
   "dialog" | "later" | "suggestions" | "insert" | "snippet" | "upload" | "shortcuts"
 > = {
   dialog: {

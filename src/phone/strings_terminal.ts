@@ -130,3 +130,5 @@ export const TERMINAL_STRINGS = {
     "M-Enter": { sign: "⌥⏎", name: "Alt Enter" },
   },
 } as const;
+
+export type TerminalStrings = typeof TERMINAL_STRINGS;

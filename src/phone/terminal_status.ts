@@ -1,9 +1,11 @@
 /** What a terminal's status line says, and whether keys can be sent. */
 import type { KeyState } from "../protocol/pane_frame.ts";
+import { SESSION_TEXT } from "./session_text.ts";
 import { STRINGS } from "./strings.ts";
 import type { TerminalState } from "./terminal_stream.ts";
 
-const { terminal: TEXT, reasons: WHY, advice: ADVICE } = STRINGS;
+const { reasons: WHY, advice: ADVICE } = STRINGS;
+const { terminal: TEXT } = SESSION_TEXT;
 
 /** What the page knows about a terminal. */
 export interface TerminalInfo {

@@ -46,7 +46,7 @@ Deno.test("a scanned link shows the host's six words, seals messages, and stores
 
     await page.getByRole("link", { name: /demo · Echo/ }).tap();
     await page.locator(".terminal-status").getByText("End-to-end encrypted").waitFor();
-    await page.getByPlaceholder("Encrypted message").waitFor();
+    await page.getByPlaceholder("Encrypted").waitFor();
     await phone.shoot("terminal-sealed");
     await page.getByRole("link", { name: "Messages" }).tap();
     await page.getByText("End-to-end encrypted").waitFor();

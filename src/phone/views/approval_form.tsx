@@ -3,6 +3,7 @@ import type { JSX } from "preact";
 import type { Answer, CardData, Decision } from "../../protocol/ask.ts";
 import { checkBody } from "../check_input.ts";
 import { CARDS } from "../card_text.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 import { CardButtons, type Settled } from "./card_buttons.tsx";
 import { marked, RequestText, useReading } from "./request_text.tsx";
@@ -159,7 +160,7 @@ function RequestFacts({ card }: { card: ApprovalCard }): JSX.Element {
 function Limits({ card: { withheld, decisions } }: { card: ApprovalCard }): JSX.Element | null {
   if (withheld !== undefined) return <p class="late-hint">{CARDS.withheld[withheld]}</p>;
   if (decisions.includes("once") || decisions.includes("always")) return null;
-  const { setting } = STRINGS.dialog;
+  const { setting } = SESSION_TEXT.dialog;
   return <p class="dialog-setting">{decisions.includes("reject") ? setting.reject : setting.none}</p>;
 }
 

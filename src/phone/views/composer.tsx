@@ -7,6 +7,7 @@ import { BODY_MAX_BYTES } from "../../protocol/limits.ts";
 import type { SessionEntry } from "../../protocol/session.ts";
 import { type BodyCheck, checkBody } from "../check_input.ts";
 import { withInserted } from "../snippets.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 import { InsertSheet, type InsertTexts } from "./insert_sheet.tsx";
 import { LaterDialog } from "./later_dialog.tsx";
@@ -14,7 +15,8 @@ import { Icon } from "./shared.tsx";
 import { FileButton, type FileUpload, UploadBar } from "./upload_bar.tsx";
 import { SuggestionList, type Suggestions, useSuggestions } from "./suggestion_list.tsx";
 
-const { composer: TEXT, insert: INSERT } = STRINGS;
+const { composer: TEXT } = STRINGS;
+const { insert: INSERT } = SESSION_TEXT;
 
 interface Props {
   /** The session's label. */

@@ -6,10 +6,11 @@ import type { Message } from "../message.ts";
 import { failureDetail } from "../requests.ts";
 import { formatRoute } from "../route.ts";
 import type { PhoneState } from "../state.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 import { PlainSign, SessionLabel } from "./shared.tsx";
 
-const { dialog: TEXT } = STRINGS;
+const { dialog: TEXT } = SESSION_TEXT;
 
 export interface DialogActions {
   answerDialog(dialog: DialogView, action: "reject" | "interrupt"): void;

@@ -1,7 +1,7 @@
 /** The terminal's output as text whose lines are as long as the phone is wide, beside the exact screen. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { STRINGS } from "../strings.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import type { Terminal } from "./use_terminal.ts";
 
 /** Shown again at most this often. */
@@ -44,7 +44,7 @@ export function FlowingText({ terminal }: { terminal: Terminal }): JSX.Element {
       class="flowing-text"
       ref={place}
       tabIndex={0}
-      aria-label={STRINGS.terminal.text}
+      aria-label={SESSION_TEXT.terminal.text}
       role="region"
       onScroll={scrolled}
     >

@@ -4,6 +4,7 @@ import { ALL_SEEN, type DialogView, openDialogs, shownDialogs } from "../attenti
 import { formatTime } from "../format_time.ts";
 import { closedItems, type InboxItem, type NotificationItem, openQuestions } from "../inbox.ts";
 import { type PhoneState, relayNow } from "../state.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 import { type AskActions, AskCard } from "./ask_card.tsx";
 import { type DialogActions, DialogCard } from "./dialog_card.tsx";
@@ -118,7 +119,7 @@ export function NotificationCard(
       <p class="facts">
         <span class="fact-icon">
           <Icon name="bell" />
-          {isDialog ? STRINGS.dialog.closed : TEXT.notifications[type]}
+          {isDialog ? SESSION_TEXT.dialog.closed : TEXT.notifications[type]}
         </span>
       </p>
       <PlainSign state={state} push={push} />

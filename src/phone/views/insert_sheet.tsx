@@ -5,10 +5,10 @@ import { randomUuid } from "../../async/encodings.ts";
 import { checkBody } from "../check_input.ts";
 import { isFound, SNIPPET_NAME_MAX_CHARS, snippetName, SNIPPETS_MAX, withSnippet } from "../snippets.ts";
 import type { Snippet } from "../storage.ts";
-import { STRINGS } from "../strings.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import { Icon, SearchInput } from "./shared.tsx";
 
-const { insert: TEXT, snippet: SNIPPET } = STRINGS;
+const { insert: TEXT, snippet: SNIPPET } = SESSION_TEXT;
 /** With fewer texts than this, there is no search field. */
 const SEARCH_FROM = 6;
 /** The list is as long as that; a search finds the others. */

@@ -2,12 +2,12 @@
 import type { JSX } from "preact";
 import type { KeyInput } from "../../protocol/key_input.ts";
 import { checkBody } from "../check_input.ts";
-import { STRINGS } from "../strings.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import { inputsOfText } from "../terminal_input.ts";
 import { isBlocked } from "../terminal_status.ts";
 import type { LatchedTerminal, Modifier } from "./use_latches.ts";
 
-const { terminal: TEXT, keys: KEYS, latches: LATCHES, paste: PASTE } = STRINGS;
+const { terminal: TEXT, keys: KEYS, latches: LATCHES, paste: PASTE } = SESSION_TEXT;
 type Key = keyof typeof KEYS;
 
 /** As tmux names them. */

@@ -5,9 +5,9 @@ import type { Later } from "../../protocol/later.ts";
 import type { SessionEntry } from "../../protocol/session.ts";
 import { formatTime } from "../format_time.ts";
 import { fieldTime, LATER_MAX_MS, suggestedTimes } from "../later.ts";
-import { STRINGS } from "../strings.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 
-const { later: TEXT } = STRINGS;
+const { later: TEXT } = SESSION_TEXT;
 
 interface Props {
   limit: SessionEntry["limit"];

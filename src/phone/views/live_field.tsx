@@ -1,12 +1,12 @@
 /** The field for live typing. It is a real text field, so that input methods and dictation work; text is sent at once. */
 import type { JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { STRINGS } from "../strings.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import { canSendWhileComposing, inputOfKey, inputsOfChange } from "../terminal_input.ts";
 import { isBlocked } from "../terminal_status.ts";
 import type { LatchedTerminal } from "./use_latches.ts";
 
-const { terminal: TEXT } = STRINGS;
+const { terminal: TEXT } = SESSION_TEXT;
 
 interface Props {
   /** The session's label. */

@@ -6,6 +6,7 @@ import type { InboxItem } from "../inbox.ts";
 import type { Message } from "../message.ts";
 import type { ReceiptText } from "../receipt_text.ts";
 import type { PhoneState } from "../state.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 import { type AskActions, AskCard } from "./ask_card.tsx";
 import { Markdown } from "./markdown.tsx";
@@ -136,7 +137,7 @@ function AgentEntry({ item, state, now, actions }: AgentEntryProps): JSX.Element
       </div>
       <p class="receipt">
         <span class="receipt-state">
-          {isDialog ? STRINGS.dialog.closed : STRINGS.inbox.notifications[type]}
+          {isDialog ? SESSION_TEXT.dialog.closed : STRINGS.inbox.notifications[type]}
         </span>
         <time dateTime={new Date(push.createdAt).toISOString()}>{formatTime(push.createdAt, now)}</time>
       </p>

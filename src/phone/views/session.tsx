@@ -16,6 +16,7 @@ import { findSession, type HostSession, screenTitle, sessionKey, type SessionNam
 import { sentTexts, withInserted } from "../snippets.ts";
 import { cancellationsOf, messagesOf, type PhoneState, relayNow, sentAgain } from "../state.ts";
 import type { Snippet } from "../storage.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 import { TerminalStream } from "../terminal_stream.ts";
 import type { MirrorOpener } from "../terminal_streams.ts";
@@ -33,7 +34,8 @@ import { TerminalPanel } from "./terminal.tsx";
 import { type FileUpload, useUpload } from "./upload_bar.tsx";
 import type { OpenMirror } from "./use_terminal.ts";
 
-const { session: TEXT, panels: PANELS } = STRINGS;
+const { session: TEXT } = STRINGS;
+const { panels: PANELS } = SESSION_TEXT;
 const AGES_EVERY_MS = 15_000;
 /** The time left to answer is shown in minutes. */
 const LEFT_EVERY_MS = 5_000;
@@ -111,7 +113,11 @@ export function SessionView({ state, name, panel, item, option, notice, actions 
             <div class="notice-anchor">{notice}</div>
             <OpenedItem {...{ state, item, option, actions }} />
             <MessageList {...{ shown, items, state, now, actions, waiting }} isOver={end !== undefined} />
-            <section class="session-foot" aria-label={STRINGS.terminal.foot}>{note}{ended}{composer}</section>
+            <section class="session-foot" aria-label={SESSION_TEXT.terminal.foot}>
+              {note}
+              {ended}
+              {composer}
+            </section>
           </>
         )}
     </div>

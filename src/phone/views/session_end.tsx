@@ -6,9 +6,11 @@ import { formatTime } from "../format_time.ts";
 import { formatRoute } from "../route.ts";
 import type { HostSession, SessionName } from "../sessions.ts";
 import { messagesOf, type PhoneState } from "../state.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 
-const { session: TEXT, panels: PANELS } = STRINGS;
+const { session: TEXT } = STRINGS;
+const { panels: PANELS } = SESSION_TEXT;
 
 export interface SessionEnd {
   /** As it was last listed; undefined if this page has not seen it. */

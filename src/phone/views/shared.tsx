@@ -220,7 +220,7 @@ export function SealSign({ mode, short = false }: { mode: Sealing; short?: boole
   return (
     <span class="seal-sign" data-seal={mode}>
       <Icon name={mode === "off" ? "unlocked" : "locked"} />
-      {text[mode]}
+      <span>{text[mode]}</span>
     </span>
   );
 }

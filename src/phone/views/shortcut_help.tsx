@@ -2,10 +2,10 @@
 import { type JSX, render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { followShortcuts, readSingleKeys, writeSingleKeys } from "../shortcuts.ts";
-import { STRINGS } from "../strings.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import { Checkbox } from "./shared.tsx";
 
-const { shortcuts: TEXT } = STRINGS;
+const { shortcuts: TEXT } = SESSION_TEXT;
 
 /** With what a key does; several ways to press it. */
 const LIST: readonly [keyof typeof TEXT.names, readonly (readonly string[])[]][] = [

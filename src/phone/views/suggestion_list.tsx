@@ -3,9 +3,9 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isAgentKind } from "../../protocol/names.ts";
 import { SLASH_COMMANDS } from "../../protocol/slash_commands.ts";
-import { STRINGS } from "../strings.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 
-const { suggestions: TEXT } = STRINGS;
+const { suggestions: TEXT } = SESSION_TEXT;
 const LIST_ID = "suggestions";
 const optionId = (index: number): string => `suggestion-${index}`;
 

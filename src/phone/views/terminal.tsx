@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { sessionKey, type SessionName } from "../sessions.ts";
 import { SEARCH_EVENT } from "../shortcuts.ts";
-import { STRINGS } from "../strings.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import { endedText, statusText } from "../terminal_status.ts";
 import { FlowingText } from "./flowing_text.tsx";
 import { KeyRow } from "./key_row.tsx";
@@ -12,7 +12,7 @@ import { Icon, type IconName, SealSign } from "./shared.tsx";
 import { type LatchedTerminal, useLatches } from "./use_latches.ts";
 import { type OpenMirror, type Terminal, useTerminal } from "./use_terminal.ts";
 
-const { terminal: TEXT } = STRINGS;
+const { terminal: TEXT } = SESSION_TEXT;
 
 interface Props {
   name: SessionName;

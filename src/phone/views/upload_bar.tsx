@@ -2,11 +2,11 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { type ShownUpload, type StartOptions, UPLOADS } from "../running_uploads.ts";
-import { STRINGS } from "../strings.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import type { UploadOptions, UploadResult } from "../upload.ts";
 import { Icon } from "./shared.tsx";
 
-const { upload: TEXT } = STRINGS;
+const { upload: TEXT } = SESSION_TEXT;
 const MEGABYTE = 1_048_576;
 
 export interface FileUpload {
@@ -34,7 +34,7 @@ export function useUpload({ session, send, onStored }: Options): FileUpload {
 function whyNot({ reason, most }: Extract<UploadResult, { kind: "failed" }>): string {
   if (reason === "upload_too_large") return TEXT.tooLarge(sizeOf(most));
   const known: Partial<Record<string, string>> = TEXT.reasons;
-  const ended: Partial<Record<string, string>> = STRINGS.terminal.ends;
+  const ended: Partial<Record<string, string>> = SESSION_TEXT.terminal.ends;
   return known[reason] ?? ended[reason] ?? TEXT.other(reason);
 }
 

@@ -1,7 +1,7 @@
 /** Ctrl and Alt of the key row: held for the next key, or until they are let go. Keys go through them to the terminal. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { KeyInput } from "../../protocol/key_input.ts";
-import { STRINGS } from "../strings.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import type { Terminal } from "./use_terminal.ts";
 
 type Latch = "off" | "next" | "locked";
@@ -41,7 +41,7 @@ export function withLatches(inputs: readonly KeyInput[], { ctrl, alt }: Latches)
   return takesAlt ? { type: "key", key: `M-${input.key}` } : undefined;
 }
 
-const { latches: TEXT } = STRINGS;
+const { latches: TEXT } = SESSION_TEXT;
 
 export interface LatchedTerminal extends Terminal {
   latches: Latches;

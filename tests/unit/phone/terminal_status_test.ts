@@ -2,7 +2,7 @@
 
 import assert from "node:assert/strict";
 import type { KeyState } from "../../../src/protocol/pane_frame.ts";
-import { STRINGS } from "../../../src/phone/strings.ts";
+import { SESSION_TEXT } from "../../../src/phone/session_text.ts";
 import { isBlocked, statusText } from "../../../src/phone/terminal_status.ts";
 
 const LIVE = { kind: "live", sealing: "psk", size: { cols: 80, rows: 24 } } as const;
@@ -16,17 +16,17 @@ Deno.test("terminal status: its state, and whether the newest keys were typed", 
   const warning = (state: KeyState["state"], reason?: string): string =>
     statusText({ stream: LIVE, fit: "off", keys: { sequence: 1, state, reason } }).warning;
   assert.equal(warning("typed"), "");
-  assert.equal(warning("held", "dialog_open"), STRINGS.terminal.held);
+  assert.equal(warning("held", "dialog_open"), SESSION_TEXT.terminal.held);
   assert.match(warning("refused", "shell_in_pane"), /^Not typed\. Start the agent again/);
   assert.match(warning("refused", "shell_escape"), /would run a shell command/);
   assert.equal(warning("refused", "of_tomorrow"), "Not typed. of_tomorrow");
-  assert.equal(warning("refused", "repeated"), STRINGS.terminal.keysRepeated);
-  assert.equal(warning("unknown"), STRINGS.terminal.unsure);
+  assert.equal(warning("refused", "repeated"), SESSION_TEXT.terminal.keysRepeated);
+  assert.equal(warning("unknown"), SESSION_TEXT.terminal.unsure);
   for (const trouble of ["silent", "keys_late", "tampered"] as const) {
     const found = statusText({ stream: { ...LIVE, trouble }, fit: "off" });
-    assert.deepEqual([found.warning, found.tone], [STRINGS.terminal.troubles[trouble], "bad"]);
+    assert.deepEqual([found.warning, found.tone], [SESSION_TEXT.terminal.troubles[trouble], "bad"]);
   }
-  assert.equal(statusText({ stream: LIVE, fit: "refused" }).warning, STRINGS.terminal.fitRefused);
+  assert.equal(statusText({ stream: LIVE, fit: "refused" }).warning, SESSION_TEXT.terminal.fitRefused);
 });
 
 Deno.test("terminal status: every end that relay and listener report has a sentence", () => {
@@ -41,7 +41,7 @@ Deno.test("terminal status: every end that relay and listener report has a sente
 
 Deno.test("terminal status: keys are blocked without a link, and while a dialog holds one", () => {
   const lost = { stream: { kind: "lost" }, fit: "off" } as const;
-  assert.deepEqual(statusText(lost), { status: STRINGS.terminal.lost, warning: "", tone: "bad" });
+  assert.deepEqual(statusText(lost), { status: SESSION_TEXT.terminal.lost, warning: "", tone: "bad" });
   const held = { sequence: 1, state: "held", reason: "dialog_open" } as const;
   const blocked = [lost, { stream: LIVE, fit: "off", keys: held }, { stream: LIVE, fit: "off" }] as const;
   assert.deepEqual(blocked.map((info) => isBlocked(info)), [true, true, false]);
@@ -49,7 +49,7 @@ Deno.test("terminal status: keys are blocked without a link, and while a dialog 
 
 Deno.test("terminal status: it warns about keys of a broken stream, and says when the window is fitted", () => {
   for (const stream of [LIVE, { kind: "opening" }, { kind: "lost" }] as const) {
-    assert.equal(statusText({ stream, fit: "off", unsure: true }).warning, STRINGS.terminal.unsure);
+    assert.equal(statusText({ stream, fit: "off", unsure: true }).warning, SESSION_TEXT.terminal.unsure);
   }
   assert.equal(statusText({ stream: LIVE, fit: "on" }).status, "Live, 80 × 24, fitted");
 });
