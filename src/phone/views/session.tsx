@@ -35,7 +35,7 @@ import { type FileUpload, useUpload } from "./upload_bar.tsx";
 import type { OpenMirror } from "./use_terminal.ts";
 
 const { session: TEXT } = STRINGS;
-const { panels: PANELS } = SESSION_TEXT;
+const { panels: PANELS, terminal: { foot: FOOT } } = SESSION_TEXT;
 const AGES_EVERY_MS = 15_000;
 /** The time left to answer is shown in minutes. */
 const LEFT_EVERY_MS = 5_000;
@@ -113,11 +113,7 @@ export function SessionView({ state, name, panel, item, option, notice, actions 
             <div class="notice-anchor">{notice}</div>
             <OpenedItem {...{ state, item, option, actions }} />
             <MessageList {...{ shown, items, state, now, actions, waiting }} isOver={end !== undefined} />
-            <section class="session-foot" aria-label={SESSION_TEXT.terminal.foot}>
-              {note}
-              {ended}
-              {composer}
-            </section>
+            <section class="session-foot" aria-label={FOOT}>{note}{ended}{composer}</section>
           </>
         )}
     </div>
