@@ -17,7 +17,8 @@ export const COLOURS: readonly { name: string; env: Record<string, string> }[] =
   { name: "without COLORTERM", env: {} },
 ];
 
-const ARRIVAL_LIMIT_MS = 60_000;
+/** A net for a busy machine. */
+const ARRIVAL_LIMIT_MS = 300_000;
 /** Longer than the product holds keys. */
 const KEYS_LIMIT_MS = 20_000;
 /** An agent counts as starting no longer. */
