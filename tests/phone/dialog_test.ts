@@ -30,7 +30,13 @@ Deno.test("an open dialog is one card in the session and the inbox, with its tex
     await phone.shoot("dialog-messages");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     await page.getByRole("link", { name: "All agents" }).tap();
-    await page.getByRole("link", { name: /1 question for you/ }).tap();
+    const inbox = page.getByRole("link", { name: /1 question for you/ });
+    assert.equal(
+      await inbox.locator(".inbox-first").textContent(),
+      "proj · Echo",
+      "no text in another language",
+    );
+    await inbox.tap();
     await card.getByText('Allow the command "rm -rf build"?').waitFor();
     await phone.shoot("dialog-inbox");
     assert.equal(await page.getByRole("listitem").count(), 1, "and nothing else about it");

@@ -14,6 +14,19 @@ Deno.test("a key signs in, a wrong one is explained, and no third party is conta
     const field = page.getByLabel("API key");
     await field.waitFor();
     await phone.shoot("sign-in");
+    const before = page.viewportSize();
+    await page.setViewportSize({ width: 320, height: 568 });
+    const words = page.locator(".help .command span");
+    assert.equal(await words.filter({ hasText: "--scope" }).count(), 1);
+    const lines = await words.evaluateAll((all) =>
+      all.map((word) => {
+        const range = document.createRange();
+        range.selectNodeContents(word);
+        return new Set([...range.getClientRects()].map(({ top }) => top)).size;
+      })
+    );
+    assert.deepEqual(lines.filter((count) => count > 1), [], "no word of a command is cut in two");
+    if (before !== null) await page.setViewportSize(before);
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
 
     await field.fill("svc_wrong");

@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { CameraError, type CameraProblem, scanQr } from "../qr_scanner.ts";
 import { readLink, type SignInLink } from "../route.ts";
 import { STRINGS } from "../strings.ts";
-import { PageHead, TextField } from "./shared.tsx";
+import { Command, PageHead, TextField } from "./shared.tsx";
 
 const { addHost: TEXT } = STRINGS;
 
@@ -21,7 +21,7 @@ export function AddHostView({ notice, actions }: { notice: JSX.Element; actions:
       <PageHead heading={TEXT.heading} back={TEXT.back} backTo={{ view: "settings" }} />
       <main class="picker add-host">
         <p class="lead">{TEXT.lead}</p>
-        <code class="command">{TEXT.command}</code>
+        <Command text={TEXT.command} />
         <LinkReader actions={actions} />
       </main>
       {notice}

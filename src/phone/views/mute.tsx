@@ -6,6 +6,7 @@ import type { HostSession } from "../sessions.ts";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { Section } from "./section.tsx";
+import { Command } from "./shared.tsx";
 
 const { mute: TEXT } = STRINGS;
 
@@ -43,7 +44,7 @@ export function SessionMute({ state, session, now, actions }: Props & { session:
     return (
       <>
         <p class="hint">{TEXT.mutedThere}</p>
-        <code class="command">{TEXT.command}</code>
+        <Command text={TEXT.command} />
       </>
     );
   }

@@ -25,7 +25,7 @@ import { STRINGS } from "../strings.ts";
 import { lazyView } from "./lazy_view.tsx";
 import { LinkSign } from "./link_notice.tsx";
 import { GroupingChoice, HostGroup, RemoveHost, SearchField, usePreferences } from "./list_tools.tsx";
-import { Icon, SessionLabel, StateChip, Unread, useNow } from "./shared.tsx";
+import { Command, Icon, SessionLabel, StateChip, Unread, useNow } from "./shared.tsx";
 import type { StartActions } from "./start_agent.tsx";
 
 const { picker: TEXT, card: CARD } = STRINGS;
@@ -176,7 +176,8 @@ function InboxLink({ state, now }: { state: PhoneState; now: number }): JSX.Elem
   const dialogs = shownDialogs(state, now);
   const open = questions.length + dialogs.length;
   const [question] = questions;
-  const first = (question && questionLine(question)) ?? dialogs[0]?.push?.title;
+  const [dialog] = dialogs;
+  const first = question ? questionLine(question) : dialog && <SessionLabel session={dialog.session} />;
   return (
     <nav class="inbox-place">
       <a class="card inbox-link" href={formatRoute({ view: "inbox" })} data-open={open > 0}>
@@ -204,7 +205,7 @@ function Empty({ state }: { state: PhoneState }): JSX.Element {
     <div class="empty">
       <h2>{hasHost ? TEXT.emptyHeading : TEXT.noHostHeading}</h2>
       <p>{hasHost ? TEXT.emptyText : TEXT.noHostText}</p>
-      <code class="command">{hasHost ? TEXT.emptyCommand : TEXT.noHostCommand}</code>
+      <Command text={hasHost ? TEXT.emptyCommand : TEXT.noHostCommand} />
     </div>
   );
 }

@@ -8,7 +8,7 @@ import type { HostSession } from "../sessions.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { type MuteActions, SessionMute } from "./mute.tsx";
-import { useNow } from "./shared.tsx";
+import { Command, useNow } from "./shared.tsx";
 
 const { menu: TEXT } = STRINGS;
 const NOW_EVERY_MS = 5_000;
@@ -81,7 +81,7 @@ function End({ state, session, now, actions }: EndProps): JSX.Element | null {
     return (
       <>
         <p class="hint">{TEXT.endNotAllowed}</p>
-        <code class="command">{TEXT.endSetting}</code>
+        <Command text={TEXT.endSetting} />
       </>
     );
   }

@@ -23,7 +23,7 @@ import { STRINGS } from "../strings.ts";
 import { LanguageSelect } from "./language_select.tsx";
 import { type MuteActions, MutedProjects } from "./mute.tsx";
 import { Section } from "./section.tsx";
-import { PageHead, SealSign, useNow } from "./shared.tsx";
+import { Command, PageHead, SealSign, useNow } from "./shared.tsx";
 
 const { settings: TEXT } = STRINGS;
 const AGES_EVERY_MS = 15_000;
@@ -301,7 +301,7 @@ function DeviceCard(
         {refused === "failed" && <p class="problem">{TEXT.failed}</p>}
         {refused === "missing_scope" && <p class="hint">{TEXT.revokeOnHost}</p>}
       </div>
-      {refused === "missing_scope" && <code class="command">{TEXT.revokeCommand(device.id)}</code>}
+      {refused === "missing_scope" && <Command text={TEXT.revokeCommand(device.id)} />}
     </li>
   );
 }

@@ -1,5 +1,5 @@
 /** Small elements that several views share: icons, checkbox, state chip, lock sign, session labels. */
-import type { JSX } from "preact";
+import { Fragment, type JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
 import type { Push } from "../../protocol/push.ts";
@@ -233,6 +233,20 @@ export function PlainSign({ state, push }: { state: PhoneState; push: Push }): J
       <Icon name="unlocked" />
       {STRINGS.sealing.plain}
     </p>
+  );
+}
+
+/** A command to type or a setting to write. It breaks between its words: at a hyphen an option would be cut in two. */
+export function Command({ text }: { text: string }): JSX.Element {
+  return (
+    <code class="command">
+      {text.split(" ").map((word, at) => (
+        <Fragment key={at}>
+          {at > 0 && " "}
+          <span>{word}</span>
+        </Fragment>
+      ))}
+    </code>
   );
 }
 

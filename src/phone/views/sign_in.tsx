@@ -13,7 +13,7 @@ import { UPLOADS } from "../running_uploads.ts";
 import { STRINGS } from "../strings.ts";
 import { LanguageSelect } from "./language_select.tsx";
 import { type LinkActions, LinkReader } from "./link_reader.tsx";
-import { Mark, TextField } from "./shared.tsx";
+import { Command, Mark, TextField } from "./shared.tsx";
 
 const { signIn: SIGN_IN, pairing: PAIRING, swap: SWAP } = STRINGS;
 
@@ -39,7 +39,7 @@ export function SignInView({ signIn, onKey, actions }: Props): JSX.Element {
           <section class="panel">
             <h2>{SIGN_IN.pairHeading}</h2>
             <p class="hint">{SIGN_IN.pairLead}</p>
-            <code class="command">{SIGN_IN.pairCommand}</code>
+            <Command text={SIGN_IN.pairCommand} />
             <LinkReader actions={actions} />
           </section>
           <section class="panel">
@@ -51,7 +51,7 @@ export function SignInView({ signIn, onKey, actions }: Props): JSX.Element {
       <section class="help">
         <h2>{SIGN_IN.noKeyHeading}</h2>
         <p>{SIGN_IN.noKeyMake}</p>
-        <code class="command">{SIGN_IN.keyCommand}</code>
+        <Command text={SIGN_IN.keyCommand} />
       </section>
       <footer>
         <label class="language">

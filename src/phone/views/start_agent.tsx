@@ -8,7 +8,7 @@ import { progressOf } from "../requests.ts";
 import { formatRoute } from "../route.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
-import { useNow } from "./shared.tsx";
+import { Command, useNow } from "./shared.tsx";
 
 const { start: TEXT } = STRINGS;
 const NOW_EVERY_MS = 5_000;
@@ -84,7 +84,7 @@ function Hint({ text, code }: { text: string; code: string }): JSX.Element {
   return (
     <>
       <p>{text}</p>
-      <code class="command">{code}</code>
+      <Command text={code} />
     </>
   );
 }
