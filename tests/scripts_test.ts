@@ -203,11 +203,30 @@ Deno.test("a test file on Node either starts the package, runs on both by itself
 });
 
 Deno.test("the rows of faults that tests print become one table with their sums", () => {
-  const counts = { injected: 2, submitted: 8, refused: 1, unknown: 1, lost: 0, doubled: 0, outOfOrder: 0 };
+  const counts = {
+    injected: 2,
+    submitted: 8,
+    refused: 1,
+    unknown: 1,
+    inHand: 1,
+    died: 0,
+    lost: 0,
+    doubled: 0,
+    outOfOrder: 0,
+  };
   const row = { fault: "relay killed", sent: 10, ...counts, shell: 0, approved: 0 };
   const output = `other\nfault row: ${JSON.stringify(row)}\nfault row: ${JSON.stringify(row)}\n`;
-  const [head = "", , , all = ""] = faultsTable(rowsIn(output));
-  assert.match(head, /^fault +injected +sent +submitted +refused +unknown +lost +doubled +out of order/);
-  assert.match(all, /^all +4 +20 +16 +2 +2 +0 +0 +0 +0 +0$/);
+  const [head = "", , , all = "", sum = ""] = faultsTable(rowsIn(output));
+  assert.match(
+    head,
+    /^fault +injected +sent +submitted +refused +unknown +in hand at a kill +died with its agent +lost +doubled +out of/,
+  );
+  assert.match(all, /^all +4 +20 +16 +2 +2 +2 +0 +0 +0 +0 +0 +0$/);
+  assert.match(
+    sum,
+    /^The accounting closes: 20 sent = 16 submitted \+ 2 refused \+ 2 unknown; 2 were in hand/,
+  );
+  const [, , , missing = ""] = faultsTable([{ ...row, submitted: 7 }]);
+  assert.match(missing, /DOES NOT CLOSE/);
   assert.deepEqual(faultsTable([]), []);
 });

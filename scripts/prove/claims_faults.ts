@@ -21,6 +21,8 @@ export const FAULTS: Claim[] = [
   row("journal cut, other files junk; what a stopped listener leaves of tmux", "files"),
   row("a full disk, no more open files, for the listener and for the relay", "host"),
   row("the clock of the listener or of the relay set back and forward, and the host asleep", "clock"),
+  row("the memory limit of the listener and of the relay reached", "memory"),
+  row("on NATS: its servers and the relay nodes killed, and NATS stopped for 20 s", "nats"),
   row("tmux killed, sessions renamed and killed, agents that exit above a shell, under a queue", "tmux"),
   {
     text:

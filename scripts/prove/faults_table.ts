@@ -12,6 +12,10 @@ export interface FaultRow {
   /** With a reason, or expired. */
   refused: number;
   unknown: number;
+  /** Messages between the journal's `typing` and their outcome when the listener, their agent or its tmux was killed: only these may be unknown. */
+  inHand: number;
+  /** Submitted, and taken by an agent that was killed before it wrote that down: not lost. */
+  died: number;
   /** No receipt, or a receipt that says submitted and nothing at the agent. */
   lost: number;
   /** More than once at the agent, or at the agent although the receipt says refused. */
@@ -30,6 +34,8 @@ const COLUMNS = {
   submitted: "submitted",
   refused: "refused",
   unknown: "unknown",
+  inHand: "in hand at a kill",
+  died: "died with its agent",
   lost: "lost",
   doubled: "doubled",
   outOfOrder: "out of order",
@@ -52,7 +58,7 @@ export function rowsIn(output: string): FaultRow[] {
   return lines.map((line) => JSON.parse(line.slice(MARK.length)));
 }
 
-/** The lines of the table, with a last row for the sums; none without rows. */
+/** The lines of the table, with a last row for the sums, and the sum that shows that no message is missing; none without rows. */
 export function faultsTable(rows: readonly FaultRow[]): string[] {
   if (rows.length === 0) return [];
   const zero = Object.fromEntries(COUNTS.map((name) => [name, 0])) as Record<Count, number>;
@@ -60,7 +66,18 @@ export function faultsTable(rows: readonly FaultRow[]): string[] {
   for (const row of rows) for (const name of COUNTS) total[name] += row[name];
   const cells = [Object.values(COLUMNS), ...[...rows, total].map(cellsOf)];
   const widths = Object.keys(COLUMNS).map((_, at) => Math.max(...cells.map((row) => row[at]?.length ?? 0)));
-  return cells.map((row) => row.map((cell, at) => padded(cell, widths[at] ?? 0, at)).join("  "));
+  const lines = cells.map((row) => row.map((cell, at) => padded(cell, widths[at] ?? 0, at)).join("  "));
+  return [...lines, closing(total)];
+}
+
+/** Each message has one final receipt, and no row may have an unknown one that no kill explains. */
+function closing({ sent, submitted, refused, unknown, inHand }: FaultRow): string {
+  const sum = submitted + refused + unknown;
+  const isClosed = sent === sum && unknown <= inHand;
+  return `${
+    isClosed ? "The accounting closes" : "THE ACCOUNTING DOES NOT CLOSE"
+  }: ${sent} sent = ${submitted} submitted + ` +
+    `${refused} refused + ${unknown} unknown; ${inHand} were in hand at a kill`;
 }
 
 function cellsOf(row: FaultRow): string[] {

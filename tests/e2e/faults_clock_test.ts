@@ -24,13 +24,10 @@ Deno.test("faults: the clock of the listener and of the relay set back and forwa
       else await stack.startListener({ env: clock.env });
       await stage.row({
         fault: `${who}'s clock set back and forward`,
-        // The relay gives up a delivered message when its own clock says that it has expired. A listener's clock that jumps
-        // ends the wait for a confirmation.
-        mayBeUnknown: who === "relay" ? "any" : true,
         listener: who === "listener" ? { env: clock.env } : {},
         inject: (load) =>
           stage.during(load, async (n) => {
-            await stage.whileTyping(() => clock.set(JUMPS[n % JUMPS.length] ?? 0), { agentDies: false });
+            await clock.set(JUMPS[n % JUMPS.length] ?? 0);
           }, { times: JUMPS.length }),
       });
       // The relay's times mean something else to the host from then on.
@@ -60,18 +57,15 @@ Deno.test("faults: the host asleep: every process of it stands still, and its cl
   const listener = clock === undefined ? {} : { env: clock.env };
   await stage.row({
     fault: "host asleep for an hour",
-    mayBeUnknown: true,
     listener,
     inject: (load) =>
       stage.during(load, async (n) => {
-        await stage.whileTyping(async () => {
-          const asleep = await processes();
-          for (const pid of asleep) kill(pid, "SIGSTOP");
-          const end = performance.now() + STOPPED_MS;
-          await until("the host wakes", () => performance.now() >= end);
-          await clock?.set((n + 1) * ASLEEP_SECONDS);
-          for (const pid of asleep) kill(pid, "SIGCONT");
-        }, { agentDies: false });
+        const asleep = await processes();
+        for (const pid of asleep) kill(pid, "SIGSTOP");
+        const end = performance.now() + STOPPED_MS;
+        await until("the host wakes", () => performance.now() >= end);
+        await clock?.set((n + 1) * ASLEEP_SECONDS);
+        for (const pid of asleep) kill(pid, "SIGCONT");
       }, { times: IS_LONG ? 4 : 1 }),
   });
 });

@@ -28,11 +28,11 @@ Deno.test("faults: cut and junk files under a queue [fault-files, fault-count]",
   await t.step("journal cut, other files junk", async () => {
     await stage.row({
       fault: "journal cut, other files junk",
-      mayBeUnknown: true,
       inject: (load) =>
         stage.during(load, async () => {
           await stage.killListener();
           await cutLastLine(path("journal.jsonl"));
+          await stage.noteBegun();
           for (const name of FILES) {
             await Deno.remove(path(name)).catch(() => {});
             await Deno.writeTextFile(path(name), JUNK, { mode: 0o600 });
@@ -56,7 +56,6 @@ Deno.test("faults: cut and junk files under a queue [fault-files, fault-count]",
     const config = await Deno.readTextFile(path("config.json"));
     await stage.row({
       fault: "configuration junk",
-      mayBeUnknown: true,
       inject: (load) =>
         stage.during(load, async () => {
           await Deno.writeTextFile(path("config.json"), config.slice(0, config.length / 2));
@@ -80,14 +79,13 @@ Deno.test("faults: what a stopped and then killed listener leaves of tmux is end
   };
   await stage.row({
     fault: "tmux ended beside a stopped listener",
-    mayBeUnknown: true,
     inject: (load) =>
       stage.during(load, async () => {
         await sandbox.newSession("floods", ["yes"]);
         const endOwner = await abandonClient(sandbox, "floods");
         stage.stack.listener.kill("SIGSTOP");
         const before = await running();
-        await stage.whileTyping(() => sandbox.tmux("kill-server"));
+        await stage.killAgents(stage.names, () => sandbox.tmux("kill-server"));
         await endOwner();
         await stage.killListener();
         await stage.stack.startListener();

@@ -25,15 +25,11 @@ async function fullDisk(stage: FaultStage, who: "listener" | "relay"): Promise<v
   if (disk === undefined) return say(`skipped: ${who}'s disk full: this account may not mount`);
   await stage.row({
     fault: `${who}'s disk full`,
-    mayBeUnknown: true,
     inject: (load) =>
       stage.during(load, async () => {
-        // What could not be recorded as typed is unknown.
-        await stage.whileTyping(async () => {
-          await disk.fill();
-          await passed(FULL_MS);
-          await disk.free();
-        }, { agentDies: false });
+        await disk.fill();
+        await passed(FULL_MS);
+        await disk.free();
       }),
   });
   stack[who].kill("SIGTERM");

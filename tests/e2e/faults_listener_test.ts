@@ -22,7 +22,6 @@ Deno.test("faults: the listener killed at every step under load [fault-listener,
   const launch = await stage.launchWith("crashing_runtime.ts");
   await stage.row({
     fault: "listener killed",
-    mayBeUnknown: true,
     async inject(load) {
       let kills = 0;
       for (let at = 1; !load.isDone && (IS_LONG || kills < 6); at = (at + (IS_LONG ? 1 : 9)) % STEPS) {
@@ -47,8 +46,6 @@ Deno.test("faults: the listener upgraded, slow, or started by twenty wrappers, u
   await t.step("upgraded", async () => {
     await stage.row({
       fault: "listener upgraded",
-      // A dialog may open under a text that the stopping listener has typed and not submitted.
-      mayBeUnknown: "any",
       inject: (load) =>
         stage.during(load, async () => {
           const old = await daemonPid(stage);
@@ -77,7 +74,6 @@ Deno.test("faults: the listener upgraded, slow, or started by twenty wrappers, u
   await t.step("twenty wrappers", async () => {
     await stage.row({
       fault: "twenty wrappers at once",
-      mayBeUnknown: true,
       inject: (load) =>
         stage.during(load, async () => {
           const pid = await daemonPid(stage);

@@ -12,8 +12,6 @@ Deno.test("faults: the relay killed at every step, killed and restarted, under l
     const times = IS_LONG ? STEPS : 4;
     await stage.row({
       fault: "relay killed at every step",
-      // A listener that is stopped meanwhile may have typed what it can no longer submit.
-      mayBeUnknown: "any",
       async inject(load) {
         let kills = 0;
         for (; kills < times && !load.isDone; kills++) {

@@ -13,11 +13,10 @@ Deno.test("faults: tmux killed and started, sessions renamed and killed, under a
   await t.step("session renamed", async () => {
     await stage.row({
       fault: "session renamed",
-      mayBeUnknown: true,
       inject: (load) =>
         stage.during(load, async (n) => {
           const name = stage.names[n % stage.names.length] ?? "";
-          await stage.whileTyping(() => sandbox.tmux("rename-session", "-t", `=${name}`, "elsewhere"));
+          await sandbox.tmux("rename-session", "-t", `=${name}`, "elsewhere");
           await load.progress(1, { orAfterMs: 1_000 });
           await sandbox.tmux("rename-session", "-t", "=elsewhere", name);
         }),
@@ -26,11 +25,10 @@ Deno.test("faults: tmux killed and started, sessions renamed and killed, under a
   await t.step("session killed", async () => {
     await stage.row({
       fault: "session killed",
-      mayBeUnknown: true,
       inject: (load) =>
         stage.during(load, async (n) => {
           const name = stage.names[n % stage.names.length] ?? "";
-          await stage.whileTyping(() => sandbox.tmux("kill-session", "-t", `=${name}`));
+          await stage.killAgents([name], () => sandbox.tmux("kill-session", "-t", `=${name}`));
           await load.progress(1, { orAfterMs: 1_000 });
           await stage.startAgents([name.replace("svc-", "")]);
         }),
@@ -39,11 +37,10 @@ Deno.test("faults: tmux killed and started, sessions renamed and killed, under a
   await t.step("tmux server killed", async () => {
     await stage.row({
       fault: "tmux server killed",
-      mayBeUnknown: true,
       inject: (load) =>
         stage.during(load, async () => {
           const pid = Number(await sandbox.tmux("display-message", "-p", "#{pid}"));
-          await stage.whileTyping(async () => {
+          await stage.killAgents(stage.names, async () => {
             Deno.kill(pid, "SIGKILL");
             await until("its end", () => !runtime.commands.kill(pid, 0));
           });
@@ -87,11 +84,10 @@ Deno.test("faults: an agent that exits under a queue leaves nothing to the shell
     await t.step(fault, async () => {
       await stage.row({
         fault,
-        mayBeUnknown: true,
         inject: (load) =>
           stage.during(load, async (n) => {
             const name = stage.names[n % 2] ?? "";
-            await stage.whileTyping(() => exit(stage, name));
+            await stage.killAgents([name], () => exit(stage, name));
             await load.progress(1, { orAfterMs: 1_000 });
             await startInShell(stage, name);
           }),

@@ -4,7 +4,7 @@ import type { TranscriptEntry } from "../../src/echo/program.ts";
 import { promptsIn } from "./agents_echo.ts";
 import type { Message } from "./fault_load.ts";
 
-type Counts = Omit<FaultRow, "fault" | "injected" | "shell">;
+type Counts = Omit<FaultRow, "fault" | "injected" | "shell" | "inHand">;
 
 /** Messages that a receipt calls submitted and the agent has not recorded. */
 export function missing(messages: readonly Message[], transcript: readonly TranscriptEntry[]): Message[] {
@@ -25,17 +25,18 @@ export function countMessages(
 ): Counts {
   const counts: Counts = {
     ...{ sent: messages.length, submitted: 0, refused: 0, unknown: 0 },
-    ...{ lost: 0, doubled: 0, outOfOrder: 0, approved: 0 },
+    ...{ died: 0, lost: 0, doubled: 0, outOfOrder: 0, approved: 0 },
   };
   for (const [session, transcript] of transcripts) {
     const ofSession = messages.filter((message) => message.session === session);
-    counts.lost += missing(ofSession, transcript).filter(({ id }) => !agentDied.has(id)).length;
+    for (const { id } of missing(ofSession, transcript)) counts[agentDied.has(id) ? "died" : "lost"]++;
     counts.approved += transcript.filter(answersDialog).length;
     countPrompts(counts, ofSession, promptsIn(transcript));
   }
-  for (const { state } of messages) {
-    if (state === undefined) counts.lost++;
-    else counts[state === "typed" ? "unknown" : state]++;
+  for (const message of messages) {
+    // Typed into a pane that no profile reads, and not recorded by its agent.
+    if (message.state === "typed") message.state = "unknown";
+    counts[message.state ?? "lost"]++;
   }
   return counts;
 }

@@ -1,6 +1,7 @@
 /** A relay, a listener and echo agents under load, into which a test injects a fault; counts what became of each message. */
 import assert from "node:assert/strict";
 import { type FaultRow, sayRow } from "../../scripts/prove/faults_table.ts";
+import { say } from "../../scripts/say.ts";
 import { createRelayApi } from "../../src/client/api.ts";
 import { runtime } from "#runtime";
 import { decodeEntries, type JournalEntry } from "../../src/home/journal.ts";
@@ -19,21 +20,17 @@ import { until } from "./until.ts";
 export const IS_LONG = Deno.env.get("SVC_FAULTS") === "long";
 /** A session takes 30 messages a minute, and as many at once. */
 const MESSAGES = IS_LONG ? 28 : 6;
-const SESSIONS = IS_LONG ? 16 : 3;
+const SESSIONS = IS_LONG ? 12 : 3;
 /** Agents that are started at a time. */
 const STARTS = 3;
 /** How long a text that a receipt calls submitted may take to appear in the agent's transcript. */
 const ARRIVAL_LIMIT_MS = 30_000;
-/** A message that was checked just before the kill is still recorded as being typed: so many lines for each session. */
-const NOTICE_LINES = 4;
 const SETTLE_LIMIT_MS = 240_000;
 
 export interface RowOptions {
   fault: string;
   /** Injects the fault while messages are sent; resolves with how often it did. */
   inject(load: FaultLoad): Promise<number>;
-  /** Messages that were being typed when a process was killed may end as unknown, or any; without it none may. */
-  mayBeUnknown?: boolean | "any";
   messages?: number;
   /** How senders reach the relay; directly without it. */
   baseUrl?: string;
@@ -48,12 +45,9 @@ export class FaultStage implements AsyncDisposable {
   readonly canaries: string;
   #rows = 0;
   readonly #keys: { send: string; read: string };
-  /** Ids whose text was being typed when a process was killed, by the journal. */
+  /** Ids whose text was being typed when the listener was killed, by its journal. */
   readonly #begun = new Set<string>();
-  /** Those whose agent was killed then. */
-  readonly #taken = new Set<string>();
-  /** When agents were killed, until a listener must have noticed it: by the journal's lines, since clocks jump. */
-  readonly #kills: { from: number; to: number; agentDies: boolean }[] = [];
+  readonly #kills: AgentKill[] = [];
 
   private constructor(stack: Stack, keys: { send: string; read: string }) {
     this.stack = stack;
@@ -62,8 +56,8 @@ export class FaultStage implements AsyncDisposable {
   }
 
   /** The listener is running. */
-  static async make({ sessions = SESSIONS }: { sessions?: number } = {}): Promise<FaultStage> {
-    const stack = await makeStack();
+  static async make({ sessions = SESSIONS, onNats = false } = {}): Promise<FaultStage> {
+    const stack = await makeStack({ onNats });
     try {
       const data = `${stack.sandbox.svcHome}/server`;
       const send = await newKey(data, ["push:read", "push:send"]);
@@ -133,31 +127,42 @@ export class FaultStage implements AsyncDisposable {
 
   /** Remembers what the journal says was being typed: only those may end as unknown. */
   async noteBegun(): Promise<void> {
-    const last = new Map((await this.#journal()).map((entry) => [entry.id, entry.step]));
-    for (const [id, step] of last) if (step === "typing" || step === "typed") this.#begun.add(id);
+    for (const id of inHandIn(lastSteps(await this.#journal()))) this.#begun.add(id);
   }
 
-  /** Kills an agent or takes it away, or the journal: what was being typed then may end as unknown. */
-  async whileTyping(act: () => Promise<unknown>, { agentDies = true } = {}): Promise<void> {
-    const from = (await this.#journal()).length;
+  /** Kills the agents of these sessions, or takes them away: what was being typed for them then may end as unknown. */
+  async killAgents(sessions: readonly string[], act: () => Promise<unknown>): Promise<void> {
+    const before = lastSteps(await this.#journal());
     await act();
-    const to = (await this.#journal()).length + NOTICE_LINES * this.names.length;
-    this.#kills.push({ from, to, agentDies });
+    const after = lastSteps(await this.#journal());
+    const begun = [...after].filter(([id, step]) => step === "done" && before.get(id) !== "done");
+    const inHand = new Set([...inHandIn(before), ...inHandIn(after), ...begun.map(([id]) => id)]);
+    const ended = [...before].flatMap(([id, step]) => step === "done" ? [id] : []);
+    this.#kills.push({ sessions, inHand, ended });
   }
 
-  /** Remembers what was being typed when an agent was killed. */
-  async #noteTaken(): Promise<void> {
-    const begunAt = new Map<string, number>();
-    for (const [at, { id, step }] of (await this.#journal()).entries()) {
-      if (step === "typing") begunAt.set(id, at);
-      const begun = begunAt.get(id) ?? Infinity;
-      if (step !== "done") continue;
-      for (const { from, to, agentDies } of this.#kills) {
-        if (begun > to || at < from) continue;
-        this.#begun.add(id);
-        if (agentDies) this.#taken.add(id);
+  /** The messages that a kill found between `typing` and their outcome, and those that an agent may have taken with it. */
+  #atKills({ messages }: FaultLoad): { inHand: Set<string>; taken: Set<string> } {
+    const inHand = new Set(messages.flatMap(({ id }) => this.#begun.has(id) ? [id] : []));
+    const taken = new Set<string>();
+    const endedBefore = new Map<string, ReadonlySet<string>>();
+    for (const kill of this.#kills) {
+      for (const session of kill.sessions) {
+        const ofSession = messages.filter((one) => one.session === session);
+        const ids = ofSession.map(({ id }) => id);
+        // Nothing shows whether the agent of an unknown screen had read what was typed since the last kill.
+        const ended = new Set(kill.ended);
+        const fresh = ofSession.filter(({ id }) => ended.has(id) && !endedBefore.get(session)?.has(id));
+        for (const { id, outcome } of fresh) if (outcome?.startsWith("typed")) inHand.add(id);
+        endedBefore.set(session, ended);
+        for (const id of ids) if (kill.inHand.has(id)) taken.add(id);
+        // An agent takes the marker before it writes its transcript: the listener may have called that submitted by then.
+        const last = kill.ended.findLast((id) => ids.includes(id));
+        if (last !== undefined) taken.add(last);
+        for (const id of ids) if (kill.inHand.has(id)) inHand.add(id);
       }
     }
+    return { inHand, taken };
   }
 
   async #journal(): Promise<JournalEntry[]> {
@@ -167,7 +172,7 @@ export class FaultStage implements AsyncDisposable {
 
   /** Sends to every session while the fault is injected, and counts. Fails unless all is accounted for and nothing went wrong. */
   async row(
-    { fault, inject, messages = MESSAGES, mayBeUnknown, baseUrl, listener }: RowOptions,
+    { fault, inject, messages = MESSAGES, baseUrl, listener }: RowOptions,
   ): Promise<FaultRow> {
     const { stack } = this;
     this.#rows++;
@@ -188,19 +193,13 @@ export class FaultStage implements AsyncDisposable {
     });
     await load.settle(SETTLE_LIMIT_MS);
     await local;
-    await this.#noteTaken();
+    const { inHand, taken } = this.#atKills(load);
     const transcripts = await this.#arrived(load, from);
-    const agentDied = this.#taken;
-    const counts = countMessages(load.messages, { transcripts, agentDied });
+    const counts = countMessages(load.messages, { transcripts, agentDied: taken });
     const shell = Array.from(Deno.readDirSync(this.canaries)).length;
-    const row = { fault, injected, ...counts, shell };
+    const row = { fault, injected, ...counts, inHand: inHand.size, shell };
     sayRow(row);
-    const allUnknown = load.messages.map(({ id }) => id);
-    this.#check(
-      row,
-      load,
-      mayBeUnknown === "any" ? new Set(allUnknown) : mayBeUnknown ? this.#begun : new Set(),
-    );
+    await this.#check(row, load, inHand);
     return row;
   }
 
@@ -260,17 +259,58 @@ export class FaultStage implements AsyncDisposable {
     return await this.#transcripts(from);
   }
 
-  #check(row: FaultRow, load: FaultLoad, mayBeUnknown: ReadonlySet<string>): void {
-    const { injected, sent, submitted, refused, unknown, lost, doubled, outOfOrder, shell, approved } = row;
-    const why = JSON.stringify({ row, outcomes: load.outcomes() });
+  async #check(row: FaultRow, load: FaultLoad, inHand: ReadonlySet<string>): Promise<void> {
+    const { fault, injected, sent, submitted, refused, unknown, lost, doubled, outOfOrder, shell, approved } =
+      row;
+    const outcomes = load.outcomes();
+    const reasons = load.messages.flatMap(({ state, outcome }) => state === "unknown" ? [outcome] : []);
+    if (unknown > 0) say(`unknown in "${fault}": ${reasons.join(", ")}`);
+    const why = JSON.stringify({ row, outcomes });
     assert.equal(lost + doubled + outOfOrder + shell + approved, 0, why);
     assert.equal(sent, submitted + refused + unknown, why);
     assert.ok(injected > 0 && submitted > 0, why);
-    const unexpected = load.messages.filter((one) => one.state === "unknown" && !mayBeUnknown.has(one.id));
-    assert.deepEqual(unexpected, [], why);
+    const unexpected = load.messages.filter((one) => one.state === "unknown" && !inHand.has(one.id));
+    const traces = await Promise.all(
+      unexpected.map(async ({ id, outcome }) => ({ id, outcome, trace: await this.#trace(id) })),
+    );
+    assert.deepEqual(traces, [], why);
+  }
+
+  /** What the journal and the listener's log say about a message. */
+  async #trace(id: string): Promise<string[]> {
+    const { svcHome } = this.stack.sandbox;
+    const texts = ["journal.jsonl", "listener.log"].map((name) =>
+      runtime.files.readText(`${svcHome}/${name}`)
+    );
+    return (await Promise.all(texts)).flatMap((text = "") =>
+      text.split("\n").filter((line) => line.includes(id))
+    );
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stack[Symbol.asyncDispose]();
   }
+}
+
+/** Agents that a test killed, or took away. */
+interface AgentKill {
+  sessions: readonly string[];
+  /** Messages of any session between `typing` and their outcome. */
+  inHand: ReadonlySet<string>;
+  /** Messages of any session that had ended, in that order. */
+  ended: readonly string[];
+}
+
+/** The last step of each message, in the order in which they were recorded. */
+function lastSteps(entries: readonly JournalEntry[]): Map<string, JournalEntry["step"]> {
+  const last = new Map<string, JournalEntry["step"]>();
+  for (const { id, step } of entries) {
+    last.delete(id);
+    last.set(id, step);
+  }
+  return last;
+}
+
+function inHandIn(last: ReadonlyMap<string, JournalEntry["step"]>): string[] {
+  return [...last].flatMap(([id, step]) => step === "typing" || step === "typed" ? [id] : []);
 }

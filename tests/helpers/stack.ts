@@ -6,7 +6,7 @@ import type { EchoControl, TranscriptEntry } from "../../src/echo/program.ts";
 import { listenerDeviceId } from "../../src/protocol/names.ts";
 import type { PushRecord, PushRequestInput } from "../../src/protocol/push.ts";
 import { controlEcho, promptsIn, readTranscript } from "./agents_echo.ts";
-import { startNatsCluster } from "./nats_server.ts";
+import { type NatsServer, startNatsCluster } from "./nats_server.ts";
 import { newKey } from "./new_key.ts";
 import { FROM_CHECKOUT, type Launch, runSvc, type Started, startSvc, SVC } from "./program.ts";
 import type { Ran } from "./run.ts";
@@ -21,6 +21,9 @@ export interface Stack extends AsyncDisposable {
   wsUrl: string;
   /** The relay node of the listener: with several nodes another than `wsUrl`. */
   listenerWsUrl: string;
+  /** On NATS: its servers, and the relay nodes beside `relay`, the listener's first. */
+  nats: readonly NatsServer[];
+  nodes: readonly RelayNode[];
   api: RelayApi;
   apiKey: string;
   deviceId: string;
@@ -35,6 +38,12 @@ export interface Stack extends AsyncDisposable {
   restartListener(): Promise<void>;
   /** The link of `svc pair --json`. */
   pairLink(): Promise<string>;
+}
+
+export interface RelayNode {
+  wsUrl: string;
+  /** Kills it, and starts it again at the same address. */
+  killAndStart(): Promise<void>;
 }
 
 /** How a relay or listener is started; as the stack was made without it. */
@@ -67,6 +76,8 @@ export interface StackOptions {
   joins?: Pick<Stack, "relay" | "url" | "wsUrl" | "apiKey">;
   /** This machine's without it. */
   hostname?: string;
+  /** Three relay nodes on three NATS servers; as SVC_TEST_NATS says without it. */
+  onNats?: boolean;
   /** More arguments of `svc server`. */
   server?: readonly string[];
 }
@@ -101,7 +112,8 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
     ...(hostname === undefined ? {} : { env: namedHost(hostname) }),
   };
   const data = `${sandbox.svcHome}/server`;
-  const nats = options.joins === undefined && ON_NATS ? await startNatsCluster(`${sandbox.root}/nats`) : [];
+  const { onNats: isOnNats = ON_NATS } = options;
+  const nats = options.joins === undefined && isOnNats ? await startNatsCluster(`${sandbox.root}/nats`) : [];
   const onNats = nats.length === 0 ? [] : ["--nats", nats.map(({ url }) => url).join(",")];
   const serve = (listen: string, started: StartOptions = {}): Started =>
     startSvc(
@@ -111,8 +123,8 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
     );
   const { relay, url, wsUrl, apiKey } = options.joins ?? await ownRelay({ serve, data });
   // The listener is connected to another node than the clients of the test.
-  const listenerWsUrl = nats.length === 0 ? wsUrl : (await ready(serve("127.0.0.1:0"))).wsUrl;
-  if (nats.length > 0) await ready(serve("127.0.0.1:0"));
+  const nodes = nats.length === 0 ? [] : [await startNode(serve), await startNode(serve)];
+  const listenerWsUrl = nodes[0]?.wsUrl ?? wsUrl;
   const { host } = new URL(url);
   await Deno.mkdir(sandbox.svcHome, { recursive: true, mode: 0o700 });
   const config = JSON.stringify({ apiKey, hookId: "hook_test", wsUrl: listenerWsUrl });
@@ -125,6 +137,8 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
     url,
     wsUrl,
     listenerWsUrl,
+    nats,
+    nodes,
     api,
     apiKey,
     deviceId: await listenerDeviceId(hostname ?? Deno.hostname()),
@@ -175,6 +189,20 @@ async function ownRelay(
 ): Promise<Pick<Stack, "relay" | "url" | "wsUrl" | "apiKey">> {
   const { relay, url, wsUrl } = await ready(serve("127.0.0.1:0"));
   return { relay, url, wsUrl, apiKey: await newKey(data, ["push:read", "push:send", "admin"]) };
+}
+
+async function startNode(serve: (listen: string) => Started): Promise<RelayNode> {
+  let relay = serve("127.0.0.1:0");
+  const { url, wsUrl } = await ready(relay);
+  return {
+    wsUrl,
+    async killAndStart(): Promise<void> {
+      relay.kill("SIGKILL");
+      await relay.exited;
+      relay = serve(new URL(url).host);
+      await ready(relay);
+    },
+  };
 }
 
 async function ready(relay: Started): Promise<Pick<Stack, "relay" | "url" | "wsUrl">> {

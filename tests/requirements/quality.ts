@@ -35,6 +35,7 @@ const FAULTS = rows("docs/specification.md, Faults", {
   "fault-files": faults("Journal, configuration, pid file and markers truncated or filled with junk."),
   "fault-disk": faults("A full disk."),
   "fault-limits": faults("The limit of open files reached."),
+  "fault-memory": faults("The memory limit reached, by the listener and by the relay."),
   "fault-clock": faults("A clock set back and forward."),
   "fault-asleep": faults("A host that sleeps for an hour."),
   "fault-wrappers": faults("Twenty wrappers at once under load."),
