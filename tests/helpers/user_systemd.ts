@@ -16,6 +16,8 @@ exec unshare --mount --cgroup sh -c '
   mkdir -p /run/systemd
   mount -t tmpfs tmpfs /run/systemd
   mkdir -p /run/systemd/system
+  # What systemd mounts for a unit must reach that unit.
+  mount --make-rshared /
   exec ${SYSTEMD} --user --unit=basic.target'
 `;
 

@@ -69,6 +69,11 @@ const OPERATING_ON_NATS = [
     "nats-exact": scale("Changes by several relays at once on three NATS servers are all kept."),
     "nats-frames": scale("The largest frame of a mirror crosses between two relays over NATS's own limits."),
   }),
+  ...rows("docs/operating.md, The relays", {
+    "nodes-documented": scale(
+      "NATS, systemd and Compose accept the documented files, and the unit runs a relay.",
+    ),
+  }),
   ...rows("docs/operating.md, The load balancer", {
     "nodes-nginx": scale(
       "The documented nginx balances relays on NATS: a relay that restarts loses nothing.",

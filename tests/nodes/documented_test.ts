@@ -1,0 +1,134 @@
+/** The texts of docs/operating.md for several relays, given to the programs that read them: NATS, systemd and Compose. */
+import assert from "node:assert/strict";
+import { say } from "../../scripts/say.ts";
+import { makeAuthority, nkeyUser, tlsLines } from "../helpers/nats_access.ts";
+import { startNats } from "../helpers/nats_server.ts";
+import { SVC } from "../helpers/program.ts";
+import { run } from "../helpers/run.ts";
+import { makeSandbox } from "../helpers/sandbox.ts";
+import { CHECKOUT } from "../helpers/sources.ts";
+import { until } from "../helpers/until.ts";
+import { cgroupFolder, startUserSystemd } from "../helpers/user_systemd.ts";
+
+/** The first block under a heading. */
+async function documented(heading: string, language = "text"): Promise<string> {
+  const page = await Deno.readTextFile(`${CHECKOUT}docs/operating.md`);
+  const section = page.split(`### ${heading}\n`)[1]?.split("\n### ")[0] ?? "";
+  const block = section.split(`\`\`\`${language}\n`)[1]?.split("```")[0];
+  assert.ok(block !== undefined, `a block under ${heading}`);
+  return block;
+}
+
+/** Each replaced text must be there. */
+function fill(text: string, values: Readonly<Record<string, string>>): string {
+  return Object.entries(values).reduce((filled, [from, to]) => {
+    assert.ok(filled.includes(from), `the document has ${from}`);
+    return filled.replaceAll(from, to);
+  }, text);
+}
+
+async function has(program: string): Promise<boolean> {
+  return (await run(["sh", "-c", `command -v ${program}`])).code === 0;
+}
+
+Deno.test("nats-server accepts the documented configuration [nodes-documented]", async () => {
+  await using sandbox = await makeSandbox();
+  const { root } = sandbox;
+  await makeAuthority(`${root}/authority`);
+  await tlsLines(`${root}/a`, `${root}/authority`);
+  const [, nkey = ""] = /nkey: (\w+)/.exec(nkeyUser().lines.join()) ?? [];
+  const config = fill(await documented("The NATS servers"), {
+    "U…": nkey,
+    "/etc/nats/a.crt": `${root}/a.pem`,
+    "/etc/nats/a.key": `${root}/a.key`,
+    "/var/lib/nats": `${root}/data`,
+  });
+  await Deno.writeTextFile(`${root}/nats.conf`, config);
+  const env = { PATH: `${sandbox.env["PATH"]}:/usr/sbin` };
+  const { code, stderr } = await run(["nats-server", "-c", `${root}/nats.conf`, "-t"], { env });
+  assert.equal(code, 0, stderr);
+});
+
+Deno.test("Compose accepts the documented file [nodes-documented]", async () => {
+  const program = await has("docker-compose")
+    ? ["docker-compose"]
+    : await has("docker")
+    ? ["docker", "compose"]
+    : [];
+  if (program.length === 0) {
+    return say("skipped: Compose is missing: install Debian's package docker-compose");
+  }
+  await using sandbox = await makeSandbox();
+  const file = `${sandbox.root}/compose.yaml`;
+  await Deno.writeTextFile(file, await documented("The relays", "yaml"));
+  const { code, stdout, stderr } = await run([...program, "-f", file, "config"]);
+  assert.equal(code, 0, stderr);
+  for (const service of ["nats", "nats-b", "nats-c", "relay"]) {
+    assert.match(stdout, new RegExp(`^  ${service}:$`, "m"));
+  }
+});
+
+Deno.test("systemd accepts the documented unit [nodes-documented]", async () => {
+  if (!await has("systemd-analyze")) return say("skipped: systemd-analyze is missing");
+  await using sandbox = await makeSandbox();
+  const file = `${sandbox.root}/svc-relay.service`;
+  await Deno.writeTextFile(file, fill(await documented("The relays"), { "/usr/local/bin/svc": "/bin/true" }));
+  const { code, stdout, stderr } = await run(["systemd-analyze", "verify", file]);
+  assert.deepEqual([code, stdout, stderr], [0, "", ""]);
+});
+
+const cgroups = await cgroupFolder();
+
+Deno.test({
+  name:
+    "a real systemd runs the documented unit, with the credentials that only root can read [nodes-documented]",
+  ignore: cgroups === undefined,
+  async fn() {
+    await using sandbox = await makeSandbox();
+    const { root } = sandbox;
+    await makeAuthority(`${root}/authority`);
+    const { lines, seed } = nkeyUser();
+    const tls = await tlsLines(`${root}/server`, `${root}/authority`);
+    const server = await startNats(`${root}/nats`, [...lines, ...tls]);
+    await Deno.writeTextFile(`${root}/nats.nk`, seed, { mode: 0o400 });
+    // A user's systemd has no accounts of its own, and starts no network.
+    const unit = fill(await documented("The relays"), {
+      "/usr/local/bin/svc": SVC.join(" "),
+      "0.0.0.0:7420": "127.0.0.1:0",
+      "/var/lib/svc": "%S/svc",
+      "tls://a:4222,tls://b:4222,tls://c:4222": server.url,
+      "/etc/svc/nats.nk": `${root}/nats.nk`,
+      "/etc/svc/nats-ca.pem": `${root}/authority.pem`,
+      "DynamicUser=yes\n": "",
+      "StandardOutput=journal": `StandardOutput=append:${root}/out`,
+    });
+    await using systemd = await startUserSystemd(sandbox, cgroups ?? "");
+    const units = `${sandbox.home}/.config/systemd/user`;
+    await Deno.mkdir(units, { recursive: true });
+    await Deno.writeTextFile(`${units}/svc-relay.service`, unit);
+    const systemctl = (...args: string[]) => run(["systemctl", "--user", ...args], { env: systemd.env });
+    try {
+      await systemctl("daemon-reload");
+      const started = await systemctl("start", "svc-relay");
+      assert.equal(started.code, 0, started.stderr);
+      const output = () => Deno.readTextFile(`${root}/out`).catch(() => "");
+      const starts = async () => (await output()).split("svc server listening on ").length - 1;
+      await until("the relay", async () => {
+        const { stdout } = await systemctl(
+          "show",
+          "--property=ActiveState,Result,ExecMainStatus,NRestarts",
+          "svc-relay",
+        );
+        if (/^(?:ActiveState=failed|NRestarts=[1-9])/m.test(stdout)) {
+          throw new Error(`${stdout}${await output()}`);
+        }
+        return await starts() === 1;
+      });
+      await systemctl("kill", "--signal=SIGKILL", "svc-relay");
+      await until("the relay again", async () => await starts() === 2);
+      assert.equal((await systemctl("stop", "svc-relay")).code, 0);
+    } finally {
+      await server.stop("SIGKILL");
+    }
+  },
+});
