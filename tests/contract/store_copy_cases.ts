@@ -122,7 +122,9 @@ async function works({ run }: Place): Promise<void> {
   assert.equal((await relay.findPairing(bytes(21)))?.phone?.deviceId, "dev_p");
   assert.equal((await relay.insertPush(aPush(7, { account: "b.*" }))).duplicate, true);
   assert.equal((await relay.insertPush(aPush(51))).duplicate, false);
-  const open = await relay.openPushes({ account: "a", id: "dev_l" }, { afterSeq: 0, limit: 99 });
+  const device = { account: "a", id: "dev_l" };
+  await relay.setOnline(device, { online: true, now: LATER });
+  const open = await relay.openPushes(device, { afterSeq: 0, limit: 99 });
   const wanted = Array.from({ length: 51 }, (_, n) => n + 1).filter((n) =>
     (n > 40 || n % 7 !== 0) && n !== 3 && n !== 4
   );
