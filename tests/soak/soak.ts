@@ -71,7 +71,7 @@ interface Stage {
 async function observedLaunch(observation: Observation): Promise<Launch> {
   const temporary = `${observation.folder}/tmp`;
   await Deno.mkdir(temporary);
-  const program = new URL("observed.ts", import.meta.url).pathname;
+  const program = `${CHECKOUT}tests/soak/observed.ts`;
   return [
     ...["/usr/bin/env", `TMPDIR=${temporary}`, `SVC_SOAK=${JSON.stringify(observation)}`],
     ...[Deno.execPath(), "run", "-A", "--quiet", "--no-check", "--v8-flags=--expose-gc"],
