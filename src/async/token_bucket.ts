@@ -88,6 +88,11 @@ export class TokenBuckets {
     return wait;
   }
 
+  /** Whole seconds until `take` would return 0; takes nothing. */
+  secondsUntil(key: string, now: number, amount = 1): number {
+    return Math.ceil(this.#of(key, now).secondsUntil(now, amount));
+  }
+
   /** Takes the tokens even when there are too few, for a cost that is known only afterwards. */
   charge(key: string, now: number, amount: number): void {
     this.#of(key, now).charge(now, amount);

@@ -49,6 +49,7 @@ const ADVICE: Partial<Record<WireErrorCode, string>> = {
   id_reused: "send the changed push under a new id",
   ambiguous_session: "name the host with targetDeviceId",
   upgrade_required: "use the HTTP address, not the WebSocket address",
+  overloaded: "try again later",
   store_unavailable: "try again; nothing was stored",
   internal: "try again, and check the relay's log",
 };

@@ -25,6 +25,7 @@ export const WIRE_ERRORS = {
   rate_limited: { status: 429, title: "Too many requests" },
   over_budget: { status: 429, title: "The key has used up a budget" },
   internal: { status: 500, title: "The relay failed" },
+  overloaded: { status: 503, title: "The relay is overloaded" },
   store_unavailable: { status: 503, title: "The store cannot be written" },
 } as const;
 

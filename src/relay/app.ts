@@ -1,8 +1,7 @@
 /** The relay's HTTP as a function from request to response: routes, keys, limits, and errors as problems. */
-import { delay } from "../async/clock.ts";
 import { Hono } from "hono";
 import { networkOf } from "../runtime/plain_connections.ts";
-import { type KeyRecord, StoreUnavailable } from "../store/store.ts";
+import { StoreUnavailable } from "../store/store.ts";
 import { authenticate, keyOfRequest } from "./api_keys.ts";
 import { type Call, countRequest, problemResponse, Refusal, type Route, tooManyRequests } from "./handler.ts";
 import { ROUTES } from "./routes.ts";
@@ -63,23 +62,11 @@ async function handle(services: Services, { route, call }: { route: Route; call:
   if (!("scopes" in route)) {
     return chargeOpen(services, { answer: await route.handleOpen(services, call), address: call.address });
   }
-  const key = await authenticate(services.store, { key: keyOfRequest(call.request), scopes: route.scopes });
-  await admitRequest(services, key);
+  const text = keyOfRequest(call.request);
+  const key = await authenticate(services.store, { key: text, scopes: route.scopes });
+  if (text !== undefined) services.admission.know(text, key.id);
+  countRequest(services, key);
   return await route.handle(services, { ...call, key });
-}
-
-/** How long a refusal is held back from a key that goes on in spite of many, in milliseconds. */
-const LATE_REFUSAL_MS = 1_000;
-
-/** A refusal costs as much as many a request: who sends the next one right after it waits for the answer. */
-async function admitRequest(services: Services, key: KeyRecord): Promise<void> {
-  try {
-    countRequest(services, key);
-  } catch (error) {
-    const { budgets, clock } = services;
-    if (budgets.refusals.take(key.id, clock.elapsed()) > 0) await delay(LATE_REFUSAL_MS, { clock });
-    throw error;
-  }
 }
 
 /** Answers that need no key are limited in bytes per address. Over the limit, the answer is replaced by a refusal. */

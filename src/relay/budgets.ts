@@ -33,6 +33,8 @@ export function frameKind(event: EventName | undefined): FrameKind {
 export interface Budgets {
   /** Requests and handshakes, per key. */
   requests: TokenBuckets;
+  /** What of them each key has left while the relay is overloaded. */
+  overload: TokenBuckets;
   /** Refusals that a key gets at once; beyond them they come late. */
   refusals: TokenBuckets;
   /** Wrong pairing codes, per address. */
@@ -63,6 +65,7 @@ export function makeBudgets({ requests, shared = false }: BudgetOptions = {}): B
     requests: requests === undefined
       ? of(limits.HTTP_REQUESTS_PER_SECOND, limits.HTTP_REQUESTS_BURST)
       : of(requests.perSecond, requests.burst),
+    overload: new TokenBuckets(overloadRate(requests)),
     refusals: new TokenBuckets({ perSecond: 10, burst: 50 }),
     claims: of(0.2, 10),
     openBytes: of(limits.OPEN_BYTES_PER_SECOND, limits.OPEN_BYTES_BURST),
@@ -72,5 +75,15 @@ export function makeBudgets({ requests, shared = false }: BudgetOptions = {}): B
     inventoryBytes: of(limits.INVENTORY_BYTES_PER_SECOND, limits.INVENTORY_BYTES_BURST),
     keyBytes: of(limits.KEY_BYTES_PER_SECOND, limits.KEY_BYTES_BURST),
     pageBytes: of(limits.PAGE_BYTES_PER_SECOND, limits.PAGE_BYTES_BURST),
+  };
+}
+
+/** In the proportion of the usual limits, where a relay has its own. */
+function overloadRate(requests: TokenRate | undefined): TokenRate {
+  const { OVERLOAD_REQUESTS_PER_SECOND: perSecond, OVERLOAD_REQUESTS_BURST: burst } = limits;
+  if (requests === undefined) return { perSecond, burst };
+  return {
+    perSecond: requests.perSecond * perSecond / limits.HTTP_REQUESTS_PER_SECOND,
+    burst: requests.burst * burst / limits.HTTP_REQUESTS_BURST,
   };
 }

@@ -5,6 +5,7 @@ import type { Scope } from "../protocol/http.ts";
 import { parseJson } from "../protocol/json.ts";
 import { afterReads } from "../runtime/sqlite.ts";
 import type { KeyRecord } from "../store/store.ts";
+import { ANSWER_HEADERS } from "./admission.ts";
 import type { Services } from "./services.ts";
 
 /** One HTTP call as a handler sees it. */
@@ -82,8 +83,6 @@ function utf8Text(bytes: ArrayBuffer): string | undefined {
     return undefined;
   }
 }
-
-const ANSWER_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
 export function json(body: unknown, status = 200): Response {
   return jsonText(JSON.stringify(body), status);

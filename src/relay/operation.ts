@@ -54,7 +54,12 @@ function isOwnHost(host: string | null, publicUrl: string | undefined): boolean 
 
 type Json = Record<string, unknown>;
 
-const KEYED_ERRORS: readonly WireErrorCode[] = ["unauthenticated", "missing_scope", "rate_limited"];
+const KEYED_ERRORS: readonly WireErrorCode[] = [
+  "unauthenticated",
+  "missing_scope",
+  "rate_limited",
+  "overloaded",
+];
 
 /** Answers without a key are limited by address. */
 const OPEN_ERRORS: readonly WireErrorCode[] = ["rate_limited"];

@@ -16,6 +16,7 @@ import type { NatsAddress } from "../runtime/nats_address.ts";
 import { plainAddress } from "../runtime/plain_connections.ts";
 import { openStore } from "../store/sqlite.ts";
 import { type Store, StoreUnavailable } from "../store/store.ts";
+import { Admission } from "./admission.ts";
 import { createApp, errorResponse } from "./app.ts";
 import { makeBudgets } from "./budgets.ts";
 import { ClaimAnswers } from "./claim_answers.ts";
@@ -111,6 +112,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       subprotocol: SUBPROTOCOL,
       proxies: options.trustedProxies,
       over: (budget) => services.metrics.overBudget.add({ budget }),
+      early: ({ headers }) => services.admission.refuse(headerText(headers["x-api-key"])),
       fetch: (request, peer) =>
         app(request, callerAddress(request, { peer, proxies: options.trustedProxies })),
       upgrade: (request) => admit(services, request),
@@ -130,6 +132,9 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     throw listenError(error, options.listen);
   }
 }
+
+const headerText = (value: string | string[] | undefined): string | undefined =>
+  Array.isArray(value) ? value[0] : value;
 
 interface Data {
   store: Store;
@@ -182,6 +187,7 @@ function makeServices({ store, bus }: Data, options: RelayOptions): Services {
     contact: options.webPushContact ?? (isSecure ? options.publicUrl : undefined),
     allowLoopback: options.webPushLoopback,
   });
+  const budgets = makeBudgets({ requests: options.rateLimit, shared: options.nats !== undefined });
   return {
     store,
     bus,
@@ -193,7 +199,8 @@ function makeServices({ store, bus }: Data, options: RelayOptions): Services {
     clock,
     claims: new PushClaims(() => clock.now(), { shared: isShared({ store }) }),
     claimAnswers: new ClaimAnswers(),
-    budgets: makeBudgets({ requests: options.rateLimit, shared: options.nats !== undefined }),
+    budgets,
+    admission: new Admission({ budgets, clock, metrics }),
     pageReads: new Mutex(),
     tasks,
     publicUrl: options.publicUrl,

@@ -3,6 +3,7 @@ import type { Clock } from "../async/clock.ts";
 import type { Mutex } from "../async/mutex.ts";
 import type { Bus } from "../bus/bus.ts";
 import type { Store } from "../store/store.ts";
+import type { Admission } from "./admission.ts";
 import type { Budgets } from "./budgets.ts";
 import type { ClaimAnswers } from "./claim_answers.ts";
 import type { Hub } from "./hub.ts";
@@ -23,6 +24,7 @@ export interface Services {
   metrics: RelayMetrics;
   clock: Clock;
   budgets: Budgets;
+  admission: Admission;
   /** Which pushes were sent to their listener, or cancelled before. */
   claims: PushClaims;
   /** What claims of pairing codes were answered. */

@@ -1,6 +1,6 @@
 /** HTTP and WebSocket by `node:http` and `ws` on both runtimes: bounded, and refused before any upgrade. */
 
-import type { Buffer } from "node:buffer";
+import { Buffer } from "node:buffer";
 import {
   createServer as createPlainServer,
   type IncomingMessage,
@@ -44,6 +44,13 @@ export interface Peer {
 /** Takes the socket of an accepted handshake. */
 export type OpenSocket = (socket: ServerSocket) => SocketHandlers;
 
+/** A refusal that costs little. */
+export interface EarlyAnswer {
+  status: number;
+  headers: Record<string, string>;
+  body: string;
+}
+
 export interface HttpServerOptions {
   hostname: string;
   /** 0 takes a free one. */
@@ -53,6 +60,8 @@ export interface HttpServerOptions {
   limits: HttpServerLimits;
   /** The one subprotocol that is selected when it is offered. */
   subprotocol: string;
+  /** Answers a request whose headers have come, without reading it; undefined when it is to be read. */
+  early?(request: IncomingMessage): EarlyAnswer | Promise<EarlyAnswer> | undefined;
   fetch(request: Request, peer: Peer): Response | Promise<Response>;
   /** Answers a handshake: with a refusal, or with what takes the socket. */
   upgrade(request: Request, peer: Peer): Promise<Response | OpenSocket>;
@@ -177,9 +186,12 @@ async function answer(exchange: Exchange, turn: Turn): Promise<void> {
   }
 }
 
-async function answerTurn({ request, response, options }: Exchange, turn: Turn): Promise<void> {
+async function answerTurn(exchange: Exchange, turn: Turn): Promise<void> {
+  const { request, response, options } = exchange;
   const { reserve, mayWrite, blocked } = turn;
   try {
+    const early = options.early?.(request);
+    if (early !== undefined) return await writeEarly(exchange, early);
     const read = await readRequest(request, options.limits.bodyBytes);
     if (read === "gone") return;
     // Not before its body is here: who sends slowly counts as idle.
@@ -193,6 +205,25 @@ async function answerTurn({ request, response, options }: Exchange, turn: Turn):
     if (response.headersSent) response.destroy();
     else await writeResponse(response, failed, { close: true, reserve, mayWrite, blocked });
   }
+}
+
+/** The body is thrown away as it comes; one that is too long ends the connection. */
+async function writeEarly(
+  { request, response, options }: Exchange,
+  early: EarlyAnswer | Promise<EarlyAnswer>,
+): Promise<void> {
+  const isLong = !(Number(request.headers["content-length"] ?? 0) <= options.limits.bodyBytes) ||
+    request.headers["transfer-encoding"] !== undefined;
+  const { status, headers, body } = early instanceof Promise ? await early : early;
+  if (response.destroyed) return;
+  request.resume();
+  const length = String(Buffer.byteLength(body));
+  response.writeHead(status, {
+    ...headers,
+    "content-length": length,
+    ...(isLong ? { connection: "close" } : {}),
+  });
+  response.end(body);
 }
 
 function refusalOf(read: "too_large" | "forbidden_method" | "gone", options: HttpServerOptions): Response {

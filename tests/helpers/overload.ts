@@ -1,10 +1,12 @@
-/** Posts as fast as the relay answers, over many connections: its capacity with many keys, and overload with few. */
-import { connect } from "node:net";
+/** Posts over many connections: as fast as the relay answers, which shows its capacity, or at a fixed rate, whatever it answers. */
+import { connect, type Socket } from "node:net";
 
 export interface Load {
   port: number;
   keys: string[];
   connections: number;
+  /** Requests a second, however long the answers take: `connections` are the first ones, and more follow when all wait. */
+  perSecond?: number;
   seconds: number;
   /** Ends earlier after so many answers that are not 202. */
   refusals?: number;
@@ -14,6 +16,12 @@ export interface Loaded {
   seconds: number;
   /** How many answers came, by status. */
   statuses: Record<string, number>;
+  /** Sent, when the rate is fixed. */
+  sent: number;
+  /** Connections that ended before their answer. */
+  ended: number;
+  /** Requests without an answer long after the last one was sent. */
+  waiting: number;
   /** Answers other than 202 without Retry-After. */
   unexplained: number;
 }
@@ -41,10 +49,80 @@ function requestOf(key: string): string {
     `Content-Length: ${body.length}\r\n\r\n${body}`;
 }
 
-export async function load({ port, keys, connections, seconds, refusals = Infinity }: Load): Promise<Loaded> {
+/** Counts one answer. */
+function count(loaded: Loaded, { status, retryAfter }: Answer): void {
+  loaded.statuses[status] = (loaded.statuses[status] ?? 0) + 1;
+  if (status !== 202 && !retryAfter) loaded.unexplained++;
+}
+
+const emptyLoaded = (seconds: number): Loaded => ({
+  seconds,
+  statuses: {},
+  sent: 0,
+  ended: 0,
+  waiting: 0,
+  unexplained: 0,
+});
+
+/** How often it is looked whether more is due. */
+const TICK_MS = 5;
+/** How long answers are waited for after the last request. */
+const LAST_ANSWERS_MS = 10_000;
+
+/** Sends at the rate, over connections that are idle or new. */
+async function loadAtRate({ port, keys, connections, seconds }: Load, perSecond: number): Promise<Loaded> {
+  const loaded = emptyLoaded(seconds);
+  const requests = keys.map(requestOf);
+  const idle: Socket[] = [];
+  let [waiting, opened] = [0, 0];
+  const open = (): Socket => {
+    const localAddress = `127.0.8.${1 + opened++ % 8}`;
+    const socket = connect({ port, host: "127.0.0.1", localAddress });
+    let text = "";
+    socket.on("data", (part) => {
+      text += part.toString("latin1");
+      const answer = answerIn(text);
+      if (answer === undefined) return;
+      text = text.slice(answer.end);
+      count(loaded, answer);
+      waiting--;
+      idle.push(socket);
+    });
+    socket.on("error", () => undefined);
+    socket.on("close", () => {
+      const at = idle.indexOf(socket);
+      if (at >= 0) return void idle.splice(at, 1);
+      loaded.ended++;
+      waiting--;
+    });
+    return socket;
+  };
+  idle.push(...Array.from({ length: connections }, open));
+  const begun = performance.now();
+  const elapsed = (): number => performance.now() - begun;
+  await new Promise<void>((resolve) => {
+    const timer = setInterval(() => {
+      const due = Math.floor(Math.min(elapsed() / 1_000, seconds) * perSecond);
+      for (; loaded.sent < due; loaded.sent++, waiting++) {
+        (idle.pop() ?? open()).write(requests[loaded.sent % requests.length] ?? "");
+      }
+      const left = seconds * 1_000 - elapsed();
+      if (left > 0 || (waiting > 0 && left > -LAST_ANSWERS_MS)) return;
+      clearInterval(timer);
+      resolve();
+    }, TICK_MS);
+  });
+  loaded.waiting = waiting;
+  for (const socket of idle) socket.destroy();
+  return loaded;
+}
+
+export async function load(options: Load): Promise<Loaded> {
+  const { port, keys, connections, seconds, refusals = Infinity, perSecond } = options;
+  if (perSecond !== undefined) return await loadAtRate(options, perSecond);
   const begun = performance.now();
   const until = begun + seconds * 1_000;
-  const loaded: Loaded = { seconds, statuses: {}, unexplained: 0 };
+  const loaded = emptyLoaded(seconds);
   let refused = 0;
   await Promise.all(Array.from({ length: connections }, (_, n) => {
     const request = requestOf(keys[n % keys.length] ?? "");
@@ -58,9 +136,8 @@ export async function load({ port, keys, connections, seconds, refusals = Infini
         const answer = answerIn(text);
         if (answer === undefined) return;
         text = text.slice(answer.end);
-        loaded.statuses[answer.status] = (loaded.statuses[answer.status] ?? 0) + 1;
+        count(loaded, answer);
         if (answer.status !== 202) refused++;
-        if (answer.status !== 202 && !answer.retryAfter) loaded.unexplained++;
         if (performance.now() < until && refused < refusals) socket.write(request);
         else socket.destroy();
       });
@@ -84,4 +161,5 @@ export async function runLoad(options: Load): Promise<Loaded> {
 if (import.meta.main) {
   const loaded = await load(JSON.parse(Deno.args[0] ?? ""));
   await Deno.stdout.write(new TextEncoder().encode(JSON.stringify(loaded)));
+  Deno.exit(0);
 }

@@ -1,5 +1,5 @@
 /** HTTP, pushes, receipts, the WebSocket and its frames. */
-import { agents, main, mirror, phone, type Requirement, rows } from "./row.ts";
+import { agents, faults, main, mirror, phone, type Requirement, rows } from "./row.ts";
 
 const WIRE_PROTOCOL = rows("docs/protocol.md, Wire protocol", {
   "proto-one-schema": main("Every message is defined once under src/protocol and imported by both ends."),
@@ -39,6 +39,9 @@ const ERRORS = rows("docs/protocol.md, Errors", {
   "http-413": main("A request that is too large is 413 too_large."),
   "http-415": main("Another media type is 415."),
   "http-429": main("Too many requests are 429 rate_limited with Retry-After."),
+  "http-overloaded": faults(
+    "An overloaded relay answers keys that send much with 503 overloaded and Retry-After, unread, and serves others.",
+  ),
   "http-503": main("A store that cannot be written is 503 store_unavailable."),
 });
 

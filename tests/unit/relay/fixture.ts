@@ -10,6 +10,7 @@ import {
 } from "../../../src/protocol/frames.ts";
 import type { Scope } from "../../../src/protocol/http.ts";
 import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../../../src/protocol/limits.ts";
+import { Admission } from "../../../src/relay/admission.ts";
 import { type App, createApp } from "../../../src/relay/app.ts";
 import { encodeBase64url } from "../../../src/async/encodings.ts";
 import { TokenBuckets } from "../../../src/async/token_bucket.ts";
@@ -125,6 +126,7 @@ export class Fixture implements AsyncDisposable {
     const { bus, metrics } = this;
     const hub = new Hub({ bus, metrics, run: (work) => tasks.run(work) });
     const remote = new RemotePhones({ bus, store });
+    const budgets = { ...makeBudgets(), claims: new TokenBuckets({ perSecond: 0.2, burst: 3 }) };
     this.services = {
       store,
       bus,
@@ -143,7 +145,8 @@ export class Fixture implements AsyncDisposable {
       clock: this.clock,
       claims: new PushClaims(() => this.clock.now()),
       claimAnswers: new ClaimAnswers(),
-      budgets: { ...makeBudgets(), claims: new TokenBuckets({ perSecond: 0.2, burst: 3 }) },
+      budgets,
+      admission: new Admission({ budgets, clock: this.clock, metrics }),
       pageReads: new Mutex(),
       tasks,
       log: (line) => void this.logged.push(line),

@@ -1,0 +1,123 @@
+/** Refuses requests before they are read: of a key that is over its limit, and, while the relay is overloaded, of keys that send most. */
+import { type Clock, delay } from "../async/clock.ts";
+import { encodeHex } from "../async/encodings.ts";
+import { problem, type WireErrorCode } from "../protocol/errors.ts";
+import { sha256 } from "../runtime/digest.ts";
+import type { EarlyAnswer } from "../runtime/http_server.ts";
+import type { Budgets } from "./budgets.ts";
+import type { RelayMetrics } from "./metrics.ts";
+
+/** Of every answer that is not the page. */
+export const ANSWER_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+
+interface AdmissionOptions {
+  budgets: Pick<Budgets, "requests" | "refusals" | "overload">;
+  clock: Clock;
+  metrics: RelayMetrics;
+}
+
+/** The relay is overloaded while a turn of its event loop takes longer than this on average, in milliseconds. */
+export const OVERLOAD_TURN_MS = 100;
+/** How long a refusal is held back from a key that goes on in spite of many, in milliseconds. */
+const LATE_REFUSAL_MS = 1_000;
+/** Refusals that are held back at a time: each one keeps a connection. */
+const LATE_REFUSALS_MAX = 64;
+/** Keys that are remembered. */
+const KEYS_MAX = 10_000;
+
+export class Admission {
+  readonly #options: AdmissionOptions;
+  readonly #turns: TurnLength;
+  /** Ids of keys that were authenticated, by the digest of the key, the oldest first. */
+  readonly #ids = new Map<string, string>();
+  #late = 0;
+
+  constructor(options: AdmissionOptions) {
+    this.#options = options;
+    this.#turns = new TurnLength(options.clock);
+  }
+
+  /** A key was found valid: from now on its requests can be refused unread. */
+  know(key: string, id: string): void {
+    const digest = digestOf(key);
+    if (this.#ids.has(digest)) return;
+    const [oldest] = this.#ids.keys();
+    if (this.#ids.size >= KEYS_MAX && oldest !== undefined) this.#ids.delete(oldest);
+    this.#ids.set(digest, id);
+  }
+
+  /** The refusal of a request whose headers have come; undefined when it is to be read. */
+  refuse(key: string | undefined): EarlyAnswer | Promise<EarlyAnswer> | undefined {
+    this.#turns.requested();
+    const id = key === undefined ? undefined : this.#ids.get(digestOf(key));
+    if (id === undefined) return undefined;
+    const { budgets, clock } = this.#options;
+    const now = clock.elapsed();
+    const wait = budgets.requests.secondsUntil(id, now);
+    if (wait > 0) return this.#paced(id, this.#refusal("rate_limited", wait));
+    // Counted at any time, so that who has sent much is known when the relay gets overloaded.
+    const overloadWait = budgets.overload.take(id, now);
+    if (overloadWait === 0 || this.#turns.average() <= OVERLOAD_TURN_MS) return undefined;
+    return this.#refusal("overloaded", overloadWait);
+  }
+
+  /** Who sends the next request right after a refusal waits for it. */
+  #paced(id: string, refusal: EarlyAnswer): EarlyAnswer | Promise<EarlyAnswer> {
+    const { budgets, clock } = this.#options;
+    if (budgets.refusals.take(id, clock.elapsed()) === 0 || this.#late >= LATE_REFUSALS_MAX) return refusal;
+    this.#late++;
+    return delay(LATE_REFUSAL_MS, { clock }).then(() => {
+      this.#late--;
+      return refusal;
+    });
+  }
+
+  #refusal(code: WireErrorCode, wait: number): EarlyAnswer {
+    const { metrics } = this.#options;
+    const found = problem(code, `Cannot take the request now: try again in ${wait} s`);
+    metrics.overBudget.add({ budget: code === "overloaded" ? "overload" : "requests" });
+    metrics.requests.add({ status: String(found.status) });
+    const headers = {
+      "content-type": "application/problem+json",
+      ...ANSWER_HEADERS,
+      "retry-after": String(wait),
+    };
+    return { status: found.status, headers, body: JSON.stringify(found) };
+  }
+}
+
+const digestOf = (key: string): string => encodeHex(sha256(key));
+
+/** How much a new turn counts in the average. */
+const WEIGHT = 0.2;
+/** Without requests the average halves in this time, in milliseconds. */
+const HALF_LIFE_MS = 500;
+
+/** How long a turn of the event loop takes while requests come: whoever comes next waits for so long. */
+export class TurnLength {
+  readonly #clock: Clock;
+  #average = 0;
+  #at = 0;
+  #isMeasuring = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  requested(): void {
+    if (this.#isMeasuring) return;
+    this.#isMeasuring = true;
+    const since = this.#clock.elapsed();
+    this.#clock.after(0, () => {
+      this.#isMeasuring = false;
+      const now = this.#clock.elapsed();
+      this.#average = this.average() * (1 - WEIGHT) + (now - since) * WEIGHT;
+      this.#at = now;
+    });
+  }
+
+  /** In milliseconds. */
+  average(): number {
+    return this.#average * 0.5 ** ((this.#clock.elapsed() - this.#at) / HALF_LIFE_MS);
+  }
+}

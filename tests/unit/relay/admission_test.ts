@@ -1,0 +1,91 @@
+/** Refusals of requests that are not read: of keys over their limit, and of those that send most while the relay is overloaded. */
+import assert from "node:assert/strict";
+import type { Clock } from "../../../src/async/clock.ts";
+import { HTTP_REQUESTS_BURST, OVERLOAD_REQUESTS_BURST } from "../../../src/protocol/limits.ts";
+import { Admission, OVERLOAD_TURN_MS } from "../../../src/relay/admission.ts";
+import { type Budgets, makeBudgets } from "../../../src/relay/budgets.ts";
+import { RelayMetrics } from "../../../src/relay/metrics.ts";
+import type { EarlyAnswer } from "../../../src/runtime/http_server.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+
+interface Bench {
+  admission: Admission;
+  clock: FakeClock;
+  metrics: RelayMetrics;
+  budgets: Budgets;
+  /** The status of the next request's refusal; undefined when it is read. */
+  request(key: string): number | undefined;
+  /** Every turn of the event loop takes this long. */
+  turns(ms: number): void;
+}
+
+function makeBench(): Bench {
+  const [clock, metrics, budgets] = [new FakeClock(), new RelayMetrics(), makeBudgets()];
+  /** Timers that are due as soon as a turn ends. */
+  const due: (() => void)[] = [];
+  const after: Clock["after"] = (ms, action) => {
+    if (ms > 0) return clock.after(ms, action);
+    due.push(action);
+    return () => undefined;
+  };
+  const elapsed = (): number => clock.elapsed();
+  const admission = new Admission({
+    budgets,
+    clock: { now: () => clock.now(), elapsed, after },
+    metrics,
+  });
+  for (const id of ["greedy", "modest"]) admission.know(`svc_${id}`, `key_${id}`);
+  return {
+    ...{ admission, clock, metrics, budgets },
+    request: (key) => (admission.refuse(key) as EarlyAnswer | undefined)?.status,
+    turns(ms): void {
+      for (let n = 0; n < 20; n++) {
+        admission.refuse(undefined);
+        clock.advance(ms);
+        for (const action of due.splice(0)) action();
+      }
+    },
+  };
+}
+
+Deno.test("while the relay is overloaded, a key that sends much is 503 with Retry-After, and one that sends little is served [http-overloaded]", () => {
+  const { admission, request, turns, metrics } = makeBench();
+  for (let n = 0; n < OVERLOAD_REQUESTS_BURST; n++) assert.equal(request("svc_greedy"), undefined);
+  assert.equal(request("svc_greedy"), undefined, "nothing is refused while turns are short");
+  turns(4 * OVERLOAD_TURN_MS);
+  for (let n = 0; n < OVERLOAD_REQUESTS_BURST; n++) request("svc_greedy");
+  const refused = admission.refuse("svc_greedy") as EarlyAnswer;
+  assert.deepEqual([refused.status, refused.headers["retry-after"]], [503, "1"]);
+  assert.equal(JSON.parse(refused.body).code, "overloaded");
+  assert.equal(request("svc_modest"), undefined);
+  assert.equal(
+    request("svc_unknown"),
+    undefined,
+    "whether a key is valid is found out by reading the request",
+  );
+  assert.match(metrics.overBudget.render().join(), /budget="overload"/);
+  turns(1);
+  assert.equal(request("svc_greedy"), undefined, "the relay has recovered");
+});
+
+Deno.test("a key that goes on in spite of refusals gets them late, and another key is answered at once [http-429]", async () => {
+  const { admission, clock, budgets, request } = makeBench();
+  budgets.requests.charge("key_greedy", clock.elapsed(), 2 * HTTP_REQUESTS_BURST);
+  const answers = Array.from({ length: 51 }, () => admission.refuse("svc_greedy"));
+  assert.ok(answers.slice(0, 50).every((answer) => answer !== undefined && "status" in answer));
+  const late = answers[50];
+  assert.ok(late instanceof Promise);
+  assert.equal(request("svc_modest"), undefined);
+  clock.advance(1_000);
+  assert.equal((await late).status, 429);
+});
+
+Deno.test("few refusals are held back at a time, since each one keeps a connection [http-429]", async () => {
+  const { admission, clock, budgets } = makeBench();
+  budgets.requests.charge("key_greedy", clock.elapsed(), 100 * HTTP_REQUESTS_BURST);
+  const answers = Array.from({ length: 1_000 }, () => admission.refuse("svc_greedy"));
+  const held = answers.filter((answer) => answer instanceof Promise);
+  assert.ok(held.length > 0 && held.length < 100, `${held.length} held back`);
+  clock.advance(1_000);
+  for (const answer of await Promise.all(held)) assert.equal(answer.status, 429);
+});
