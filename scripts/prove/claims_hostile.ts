@@ -12,9 +12,9 @@ export const HOSTILE: Claim[] = [
     tests: { files: ["tests/fuzz"] },
   },
   {
-    text: "beside 10,000 half-open sockets and costly input a good client is served",
+    text: "beside 10,000 half-open sockets and costly input a good client is served, on Deno and on Node",
     task: "prove:hostile",
-    quote: { part: /^hostile (\w+): (a POST .*)$/gm, as: "$1: $2;" },
+    quote: { part: /^hostile (\w+ on \w+): (a POST .*)$/gm, as: "$1: $2;" },
   },
   {
     text:
@@ -32,7 +32,7 @@ export const HOSTILE: Claim[] = [
   },
   {
     text:
-      "256 connections of keys over their limit are refused with Retry-After; sockets stay, others are served, and it recovers",
+      "at twice its capacity the relay refuses with Retry-After, keeps its sockets, serves who sends little, and recovers",
     task: "prove:overload",
     quote: { part: /^overload (.*)$/gm, as: "$1;" },
   },
