@@ -10,6 +10,8 @@ export interface Tool {
   debian: string;
   brew?: string;
   purposes: readonly Purpose[];
+  /** The tests run without it too, only slower. */
+  isOptional?: boolean;
 }
 
 const TOOLS: readonly Tool[] = [
@@ -35,9 +37,16 @@ const TOOLS: readonly Tool[] = [
     brew: "--cask chromium",
     purposes: ["tests"],
   },
+  {
+    name: "Chromium's headless shell",
+    programs: ["chromium-headless-shell"],
+    debian: "chromium-headless-shell",
+    purposes: ["tests"],
+    isOptional: true,
+  },
 ];
 
-async function exists(path: string): Promise<boolean> {
+export async function exists(path: string): Promise<boolean> {
   try {
     return (await Deno.stat(path)).isFile;
   } catch {
@@ -97,8 +106,13 @@ async function runAs(prefix: readonly string[], argv: readonly string[]): Promis
 export async function install(tools: readonly Tool[], say: (line: string) => void): Promise<void> {
   const prefix = await rootPrefix();
   if (prefix === undefined) return;
-  const packages = tools.map(({ debian }) => debian);
+  if (tools.some(({ isOptional }) => !isOptional)) await runAs(prefix, ["apt-get", "update", "-qq"]);
+  // One package that this release lacks would keep apt-get from installing the others.
+  const isInstallable = async ({ isOptional, debian }: Tool): Promise<boolean> =>
+    !isOptional || await succeeds("apt-cache", ["show", debian]);
+  const found = await Promise.all(tools.map(isInstallable));
+  const packages = tools.filter((_, at) => found[at]).map(({ debian }) => debian);
+  if (packages.length === 0) return;
   say(`installing with apt-get: ${packages.join(" ")}`);
-  await runAs(prefix, ["apt-get", "update", "-qq"]);
   await runAs(prefix, ["apt-get", "install", "-y", "-qq", "--no-install-recommends", ...packages]);
 }

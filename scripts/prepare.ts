@@ -12,9 +12,10 @@ const phoneBuilder = fileURLToPath(new URL("build_phone.ts", import.meta.url));
 async function ensureTools(purpose: Purpose): Promise<boolean> {
   const missing = await missingTools(purpose);
   if (missing.length === 0) return true;
-  say(`missing: ${missing.map(({ name }) => name).join(", ")}`);
+  const required = missing.filter(({ isOptional }) => !isOptional);
+  if (required.length > 0) say(`missing: ${required.map(({ name }) => name).join(", ")}`);
   await install(missing, say);
-  const left = await missingTools(purpose);
+  const left = (await missingTools(purpose)).filter(({ isOptional }) => !isOptional);
   for (const tool of left) say(toolHint(tool));
   return left.length === 0;
 }

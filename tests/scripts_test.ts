@@ -3,12 +3,14 @@
 import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import { faultsTable, rowsIn } from "../scripts/prove/faults_table.ts";
-import { toolHint } from "../scripts/machine.ts";
+import { type Tool, toolHint } from "../scripts/machine.ts";
 import { isSupported } from "../scripts/node22.ts";
 import { countStarts, type Reach, reachOf, suiteTable } from "../scripts/node_suites.ts";
 import { webAddress } from "../scripts/npm_registry.ts";
 import { countTests, runStep, runSteps, type Step, sum } from "../scripts/steps.ts";
 import { until } from "./helpers/until.ts";
+
+const SCRIPTS = fileURLToPath(new URL("../scripts/", import.meta.url));
 
 Deno.test("tests are counted over all summaries of a run", () => {
   const output = [
@@ -138,17 +140,24 @@ Deno.test("a missing tool is named with the command that brings it", () => {
   );
 });
 
-/** A machine whose PATH holds nothing but `env` and the given shell scripts; `BIN` is that folder. */
-async function prepareOn(scripts: Record<string, string>): Promise<{ code: number; stdout: string }> {
+const PREPARE_DEMO = ["run", "-A", "--quiet", "--no-check", `${SCRIPTS}prepare.ts`, "--for", "demo"];
+
+/**
+ * Prepares, or runs another program, on a machine whose PATH holds nothing but `env` and the given shell scripts; `BIN`
+ * is that folder.
+ */
+async function prepareOn(
+  scripts: Record<string, string>,
+  args: readonly string[] = PREPARE_DEMO,
+): Promise<{ code: number; stdout: string }> {
   const bin = await Deno.makeTempDir({ prefix: "svc-machine-" });
   try {
     await Deno.symlink("/usr/bin/env", `${bin}/env`);
     for (const [name, text] of Object.entries(scripts)) {
       await Deno.writeTextFile(`${bin}/${name}`, `#!/bin/sh\nBIN=${bin}\n${text}\n`, { mode: 0o755 });
     }
-    const prepare = fileURLToPath(new URL("../scripts/prepare.ts", import.meta.url));
-    const args = ["run", "-A", "--quiet", "--no-check", prepare, "--for", "demo"];
-    const { code, stdout } = await new Deno.Command(Deno.execPath(), { args, env: { PATH: bin } }).output();
+    const program = new Deno.Command(Deno.execPath(), { args: [...args], env: { PATH: bin } });
+    const { code, stdout } = await program.output();
     return { code, stdout: new TextDecoder().decode(stdout) };
   } finally {
     await Deno.remove(bin, { recursive: true });
@@ -170,6 +179,28 @@ Deno.test("what cannot be installed is named with its command, and the exit code
   assert.match(stdout, /✗ tmux is missing: .*apt-get install tmux/);
   assert.match(stdout, /✗ ps is missing: .*apt-get install procps/);
   assert.equal(code, 1);
+});
+
+Deno.test("an optional tool is installed where the release has it, and is not asked for where it has not", async () => {
+  const tool = (name: string): Tool => ({ name, programs: [name], debian: name, purposes: [] });
+  const required = tool("needed");
+  const optional = { ...tool("quicker"), isOptional: true };
+  const installing = (tools: readonly Tool[]): string[] => [
+    "eval",
+    `const { install } = await import("file://${SCRIPTS}machine.ts");
+     await install(${JSON.stringify(tools)}, console.log);`,
+  ];
+  const release = (has: boolean) => ({
+    ...ROOT_BY_SUDO,
+    "apt-get": "exit 0",
+    "apt-cache": `exit ${has ? 0 : 100}`,
+  });
+  const said = async (has: boolean, tools: readonly Tool[]): Promise<string> =>
+    (await prepareOn(release(has), installing(tools))).stdout;
+  assert.equal(await said(true, [required, optional]), "installing with apt-get: needed quicker\n");
+  assert.equal(await said(false, [required, optional]), "installing with apt-get: needed\n");
+  assert.equal(await said(true, [optional]), "installing with apt-get: quicker\n");
+  assert.equal(await said(false, [optional]), "");
 });
 
 Deno.test("the package names the repository as a web address, and none for a folder [pkg-repository]", () => {

@@ -26,7 +26,7 @@ async function withNotifications(act: (scene: Scene) => Promise<void>): Promise<
   await buildPhone({ outDir: `${CHECKOUT}dist/phone` });
   await using stack = await makeStack({ server: ["--web-push-loopback"] });
   const echo = await stack.echo();
-  const phone = await Phone.start(stack.url);
+  const phone = await Phone.start(stack.url, { hasNotifications: true });
   const agent = await startMcp(stack.sandbox, { env: { SVC_SESSION: echo.name } });
   await using browser = new PushBrowser(phone.page, stack.url);
   try {
