@@ -117,7 +117,7 @@ async function run(
   const rest = async (): Promise<void> => {
     await traffic.pause();
     proxy.cut();
-    await untilBack(away);
+    await untilBack(stage, away);
   };
   try {
     traffic.start();
@@ -178,21 +178,28 @@ function idleLink(
  * Cuts the link again and again, for as long as the soak lasts: each time after all have been back for a while, so that
  * their back-off begins anew. Resolves with how often.
  */
-async function cutAgain({ proxy, minutes, cutMs }: Stage, away: () => string[]): Promise<number> {
+async function cutAgain(stage: Stage, away: () => string[]): Promise<number> {
+  const { proxy, minutes, cutMs } = stage;
   const end = performance.now() + minutes * MINUTE_MS;
   let cuts = 0;
   for (let left = end - performance.now(); left > 0; left = end - performance.now()) {
     await new Promise((resolve) => setTimeout(resolve, Math.min(left, cutMs)));
     proxy.cut();
     cuts++;
-    await untilBack(away);
+    await untilBack(stage, away);
   }
   return cuts;
 }
 
-async function untilBack(away: () => string[]): Promise<void> {
-  await until("all connections to be back", () => away().length === 0).catch(({ message }) => {
-    throw new Error(`${message}: ${away().join("; ")}`);
+/** What the listener said last, in characters. */
+const LAST_CHARS = 2_000;
+
+/** Throws with what is not back, the sessions that tmux has, and the end of the listener's log. */
+async function untilBack({ stack }: Stage, away: () => string[]): Promise<void> {
+  await until("all connections to be back", () => away().length === 0).catch(async ({ message }) => {
+    const sessions = await stack.sandbox.tmux("list-sessions").catch(String);
+    const log = stack.listener.output().slice(-LAST_CHARS);
+    throw new Error([message, ...away(), sessions, log].join("\n"));
   });
 }
 
