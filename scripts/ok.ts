@@ -5,7 +5,15 @@ import { parseArgs } from "node:util";
 import { startBusy } from "./busy.ts";
 import { prepare } from "./prepare.ts";
 import { say, write } from "./say.ts";
-import { failureText, type Outcome, runSteps, type Step, sum } from "./steps.ts";
+import {
+  failureText,
+  memoryFolder,
+  type Outcome,
+  runSteps,
+  type Step,
+  sum,
+  type TemporaryFolder,
+} from "./steps.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -29,7 +37,8 @@ async function rootTests(): Promise<string[]> {
   return entries.map(({ name }) => name).filter((name) => name.endsWith("_test.ts")).sort();
 }
 
-async function steps(): Promise<Step[]> {
+async function steps(memory: TemporaryFolder | undefined): Promise<Step[]> {
+  const inMemory = memory === undefined ? {} : { env: { TMPDIR: memory.path } };
   const ofTheTree = (await rootTests()).map((file) => ({
     name: file.replace("_test.ts", "").replaceAll("_", " "),
     args: [...TEST, `tests/${file}`],
@@ -40,7 +49,7 @@ async function steps(): Promise<Step[]> {
     { name: "types", args: ["check", "--quiet", "."] },
     ...ofTheTree,
     { name: "examples", args: [...TEST, "--doc", "mod.ts", "src/library"] },
-    { name: "unit", args: [...TEST, "--parallel", "tests/unit"] },
+    { name: "unit", args: [...TEST, "--parallel", "tests/unit"], ...inMemory },
     { name: "contract", args: [...TEST, "--parallel", "tests/contract"] },
     { name: "fuzz", args: [...TEST, "--parallel", "tests/fuzz"] },
     {
@@ -116,7 +125,8 @@ async function main(): Promise<number> {
   if (!await prepare("tests")) return 1;
   const elapsed = (): number => (performance.now() - begun) / 1_000;
   say(`✓ ${"prepare".padEnd(16)} ${elapsed().toFixed(1).padStart(6)} s`);
-  const all = await steps();
+  await using memory = await memoryFolder();
+  const all = await steps(memory);
   const unknown = options.only?.find((name) => !all.some((step) => step.name === name));
   if (unknown !== undefined) {
     say(`Cannot run the step "${unknown}": the steps are ${all.map(({ name }) => name).join(", ")}.`);

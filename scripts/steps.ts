@@ -1,4 +1,5 @@
 /** Runs the steps of the gate and counts the tests in them. */
+import { statfs } from "node:fs/promises";
 
 export interface Step {
   name: string;
@@ -42,6 +43,30 @@ function cleanEnvironment(): Record<string, string> {
   const isOurs = (name: string): boolean => /^(TMUX.*|SVC_.*|NO_COLOR|FORCE_COLOR)$/.test(name);
   const kept = Object.entries(Deno.env.toObject()).filter(([name]) => !isOurs(name));
   return { ...Object.fromEntries(kept), NO_COLOR: "1" };
+}
+
+/** Where Linux keeps files in memory, and how many bytes must be free there. */
+const MEMORY = "/dev/shm";
+const MEMORY_FREE_BYTES = 2 * 1024 ** 3;
+
+export interface TemporaryFolder extends AsyncDisposable {
+  path: string;
+}
+
+/**
+ * A folder in memory for the tests' temporary files, as they would otherwise spend their time on flushing files to a
+ * disk; removed at its end. Undefined where there is no such file system, little room, or no program may run from it.
+ */
+export async function memoryFolder(mounts = "/proc/mounts"): Promise<TemporaryFolder | undefined> {
+  const lines = (await Deno.readTextFile(mounts).catch(() => "")).split("\n").map((line) => line.split(" "));
+  const [, , type, options = ""] = lines.findLast(([, mountPoint]) => mountPoint === MEMORY) ?? [];
+  if (type !== "tmpfs" || options.split(",").includes("noexec")) return undefined;
+  const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));
+  if (bavail * bsize < MEMORY_FREE_BYTES) return undefined;
+  const path = await Deno.makeTempDir({ dir: MEMORY, prefix: "svc-ok-" });
+  // Like /tmp: some tests run programs of another account.
+  await Deno.chmod(path, 0o1777);
+  return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
 /** Runs one step to its end; a step that fails without a test's failure counts as one. */

@@ -7,7 +7,15 @@ import { type Tool, toolHint } from "../scripts/machine.ts";
 import { isSupported } from "../scripts/node22.ts";
 import { countStarts, type Reach, reachOf, suiteTable } from "../scripts/node_suites.ts";
 import { webAddress } from "../scripts/npm_registry.ts";
-import { countTests, runStep, runSteps, type Step, sum } from "../scripts/steps.ts";
+import {
+  countTests,
+  memoryFolder,
+  runStep,
+  runSteps,
+  type Step,
+  sum,
+  type TemporaryFolder,
+} from "../scripts/steps.ts";
 import { until } from "./helpers/until.ts";
 
 const SCRIPTS = fileURLToPath(new URL("../scripts/", import.meta.url));
@@ -64,6 +72,26 @@ Deno.test("a developer's own session and svc settings do not reach the tests", a
     assert.equal((await runStep({ name: "env", args }, Deno.cwd())).output, "[]\n");
   } finally {
     Deno.env.delete("SVC_API_KEY");
+  }
+});
+
+Deno.test("temporary files are kept in memory only where programs may run from there, in a folder that is removed", async () => {
+  const mounts = await Deno.makeTempFile({ prefix: "svc-mounts-" });
+  const folderWith = async (line: string): Promise<TemporaryFolder | undefined> => {
+    await Deno.writeTextFile(mounts, `proc /proc proc rw 0 0\n${line}\n`);
+    return await memoryFolder(mounts);
+  };
+  try {
+    assert.equal(await folderWith(""), undefined);
+    assert.equal(await folderWith("tmpfs /dev/shm tmpfs rw,nosuid,nodev,noexec 0 0"), undefined);
+    assert.equal(await memoryFolder(`${mounts}-missing`), undefined);
+    const folder = await folderWith("tmpfs /dev/shm tmpfs rw,nosuid,nodev 0 0");
+    if (folder === undefined) return;
+    await Deno.writeTextFile(`${folder.path}/file`, "");
+    await folder[Symbol.asyncDispose]();
+    await assert.rejects(Deno.stat(folder.path), Deno.errors.NotFound);
+  } finally {
+    await Deno.remove(mounts);
   }
 });
 
