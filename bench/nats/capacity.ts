@@ -14,7 +14,10 @@ const COST = {
   busBytesPerPush: 9_300,
   busMessagesPerFrame: 2,
   busBytesPerFrame: 2_346,
-  /** Each node's heartbeats and checks, a minute; listeners that are idle add nothing. */
+  /** Of a listener's report that changed nothing. */
+  busMessagesPerReport: 12,
+  busBytesPerReport: 4_916,
+  /** Each node's heartbeats and checks, a minute. */
   busMessagesPerIdleNodeMinute: 446,
 };
 
@@ -22,6 +25,9 @@ const COST = {
 const USE = {
   /** Hosts and phones that are connected, for each user. */
   clients: 1.5,
+  /** Of these, listeners, and how often each reports its sessions a minute when nothing changes. */
+  listeners: 1,
+  reportsPerMinute: 2,
   /** Pushes of each user in that hour: prompts, turns that end, questions, and their answers. */
   pushesPerHour: 20,
   /** The share of users with an open mirror, and the frames that each gets a second. */
@@ -63,9 +69,12 @@ function model(users: number): Row {
   const byCores = Math.ceil(cores / LIMIT.coresPerNode);
   const nodes = Math.max(bySockets, byCores, 1);
   const crossing = 1 - 1 / nodes;
-  const busMessages = pushes * COST.busMessagesPerPush + crossing * frames * COST.busMessagesPerFrame +
+  const reports = users * USE.listeners * USE.reportsPerMinute / 60;
+  const busMessages = pushes * COST.busMessagesPerPush + reports * COST.busMessagesPerReport +
+    crossing * frames * COST.busMessagesPerFrame +
     nodes * COST.busMessagesPerIdleNodeMinute / 60;
-  const busBytes = pushes * COST.busBytesPerPush + crossing * frames * COST.busBytesPerFrame;
+  const busBytes = pushes * COST.busBytesPerPush + reports * COST.busBytesPerReport +
+    crossing * frames * COST.busBytesPerFrame;
   const loads: [string, number][] = [
     ["pushes of one cluster", pushes / LIMIT.pushesPerCluster],
     ["sockets of one node", sockets / LIMIT.socketsPerNode],
