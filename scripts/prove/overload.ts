@@ -79,6 +79,11 @@ function loadedLine(all: readonly Loaded[]): string {
     } refused without Retry-After`;
 }
 
+/** Every request gets 202, 429 or 503, and a refusal says when to try again. */
+const isAnswered = ({ statuses, ended, waiting, unexplained }: Loaded): boolean =>
+  ended + waiting + unexplained === 0 &&
+  Object.keys(statuses).every((status) => ["202", "429", "503"].includes(status));
+
 /** Resolves with the seconds until a POST is as quick as it was. */
 async function recovery(): Promise<string> {
   const ended = performance.now();
@@ -88,11 +93,13 @@ async function recovery(): Promise<string> {
   return ((performance.now() - ended) / 1_000).toFixed(1);
 }
 
+let isShown = true;
 for (const [name, each] of Object.entries(LOADS)) {
   const rate = TIMES * capacity;
   const loading = arrivals(rate, many.slice(0, Math.max(PROCESSES, Math.round(rate / each))));
   const beside = await post(loading);
   say(`overload load ${name}: ${loadedLine(await loading)}`);
+  isShown &&= (await loading).every(isAnswered);
   const ratio = (median(beside.postMs) / median(quiet.postMs)).toFixed(1);
   say(`overload beside: a POST within its budget in ${servedLine(beside)}, ${ratio} of the quiet median`);
   say(`overload recovery: as quick as 1.5 of the quiet median ${await recovery()} s after it`);
@@ -105,3 +112,4 @@ say(
 );
 await Promise.all(sockets.map((socket) => socket.leave()));
 await good.close();
+Deno.exit(isShown && open === sockets.length ? 0 : 1);
