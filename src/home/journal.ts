@@ -1,4 +1,4 @@
-/** The journal of injections: each step of a push is on the disk before the next one, so that no crash types a message twice. */
+/** The journal of injections: no step is acted on before it is on the disk, so that no crash types a message twice. */
 import * as z from "zod/mini";
 import { Mutex } from "../async/mutex.ts";
 import { encodeUtf8 } from "../async/encodings.ts";
@@ -52,10 +52,19 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
   return journal;
 }
 
+interface WriteOptions {
+  /**
+   * `false`: resolves once the entry survives the end of this process. It is on the disk with the next entry that is
+   * synced, for which what may not be done twice waits.
+   */
+  sync?: boolean;
+}
+
 interface WaitingEntry {
   entry: JournalEntry;
   /** It is remembered already. */
   isKnown: boolean;
+  sync: boolean;
 }
 
 export class Journal {
@@ -105,7 +114,7 @@ export class Journal {
    * Takes the counter of a push that a paired phone sealed, for good: resolves once that is on the disk, and throws when
    * it cannot be written. The same push may be taken again; `state` tells whether it was typed or answered.
    */
-  async take(id: string, seal: PhoneSeal): Promise<TakeVerdict> {
+  async take(id: string, seal: PhoneSeal, { sync = true }: WriteOptions = {}): Promise<TakeVerdict> {
     const { pairing, counter } = seal;
     const before = this.#sealed.get(id);
     if (before !== undefined && isSameSeal(before.sealed, seal)) return "taken";
@@ -118,7 +127,7 @@ export class Journal {
     this.#count(seal);
     const entry: JournalEntry = { id, at: this.#options.now(), step: "accepted", sealed: seal };
     this.#remember(entry);
-    await this.#write(entry, { isKnown: true });
+    await this.#write({ entry, isKnown: true, sync });
     return "taken";
   }
 
@@ -148,14 +157,18 @@ export class Journal {
    * Resolves once the step is on the disk. Throws when it cannot be written: then `accepted`, `typing` and `left` must not be
    * acted on. `accepted` after `typing`: nothing was typed after all. `isSealed`: a paired phone's word on a push that may not have arrived.
    */
-  async record(id: string, step: JournalStep, { isSealed = false } = {}): Promise<void> {
+  async record(
+    id: string,
+    step: JournalStep,
+    { isSealed = false, sync = true }: WriteOptions & { isSealed?: boolean } = {},
+  ): Promise<void> {
     const { sealed = isSealed, promised } = this.state(id) ?? {};
     const kept = { ...(sealed ? { sealed } : {}), ...(promised ? { promised } : {}) };
     const entry: JournalEntry = { id, at: this.#options.now(), ...step, ...kept };
     const isTakenBack = entry.step === "accepted" && this.state(id)?.step === "typing";
     const hasHappened = entry.step === "typed" || entry.step === "done" || isTakenBack;
     if (hasHappened) this.#remember(entry);
-    await this.#write(entry, { isKnown: hasHappened });
+    await this.#write({ entry, isKnown: hasHappened, sync });
   }
 
   /** Rewrites the file with the last step of each remembered push. Readers see the old or the new file. */
@@ -183,8 +196,8 @@ export class Journal {
   }
 
   /** What is recorded while the disk is busy shares the next wait for it. */
-  #write(entry: JournalEntry, { isKnown }: { isKnown: boolean }): Promise<void> {
-    this.#waiting.push({ entry, isKnown });
+  #write(entry: WaitingEntry): Promise<void> {
+    this.#waiting.push(entry);
     return this.#written ??= this.#mutex.run(async () => {
       // Until `#written` is set.
       await Promise.resolve();
@@ -200,7 +213,7 @@ export class Journal {
     const text = this.#isTorn ? `\n${lines}` : lines;
     this.#isTorn = true;
     await this.#file.append(text);
-    await this.#file.sync();
+    if (waiting.some(({ sync }) => sync)) await this.#file.sync();
     this.#isTorn = false;
     this.#appended += waiting.length;
     // Before the file is rewritten with what is remembered.

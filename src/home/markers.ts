@@ -45,14 +45,26 @@ interface StoredMarker extends MarkerName {
 
 /** Written before Enter is sent: the hook runs right after it. */
 export async function writeMarker(home: MarkerHome, { dir, text, now }: MarkedText): Promise<MarkerHandle> {
-  const key = await home.files.realPath(dir) ?? dir;
-  const [directory, sha256] = await Promise.all([sha256Hex(key), canonicalDigest(text)]);
+  const project = async (): Promise<{ key: string; directory: string }> => {
+    const key = await home.files.realPath(dir) ?? dir;
+    return { key, directory: await sha256Hex(key) };
+  };
+  const [{ key, directory }, sha256, all] = await Promise.all([
+    project(),
+    canonicalDigest(text),
+    storedMarkers(home),
+  ]);
   const random = crypto.randomUUID().slice(0, 8);
   const path = `${home.markers}/${formatMarkerName({ directory, epoch: now, random, sha256 })}`;
   const marker: Marker = { epoch: now, sha256, key, length: canonicalText(text).length };
-  await home.files.makeDirectory(home.markers, { mode: 0o700 });
-  await sweep(home, { directory, now });
-  await home.files.writeText(path, `${JSON.stringify(marker)}\n`, { mode: 0o600 });
+  await sweep(home, { all, directory, now });
+  const write = (): Promise<void> =>
+    home.files.writeText(path, `${JSON.stringify(marker)}\n`, { mode: 0o600 });
+  await write().catch(async (error) => {
+    if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
+    await home.files.makeDirectory(home.markers, { mode: 0o700 });
+    await write();
+  });
   return { path };
 }
 
@@ -122,9 +134,8 @@ function lengthIn(content: string): number | undefined {
 
 async function sweep(
   home: MarkerHome,
-  { directory, now }: { directory: string; now: number },
+  { all, directory, now }: { all: readonly StoredMarker[]; directory: string; now: number },
 ): Promise<void> {
-  const all = await storedMarkers(home);
   const expired = all.filter((marker) => !isCurrent(marker, now));
   const own = all.filter((marker) => marker.directory === directory && isCurrent(marker, now));
   const surplus = own.slice(0, Math.max(0, own.length + 1 - MARKERS_MAX));

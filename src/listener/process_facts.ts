@@ -27,12 +27,12 @@ export async function readProcessFacts(pid: number, host: ProcessHost): Promise<
 async function fromProc(pid: number, host: ProcessHost): Promise<ProcessFacts> {
   const stat = await readProc(`/proc/${pid}/stat`, host);
   const { state, foregroundGroup } = parseStat(stat ?? "");
-  const [own, foreground] = await Promise.all([
+  const [own, foreground, words] = await Promise.all([
     readExecutable(pid, host),
     foregroundGroup > 0 && foregroundGroup !== pid ? readLiving(foregroundGroup, host) : undefined,
+    foregroundGroup > 0 ? readProc(`/proc/${foregroundGroup}/cmdline`, host) : undefined,
   ]);
   const isOwn = foregroundGroup === pid;
-  const words = foregroundGroup > 0 ? await readProc(`/proc/${foregroundGroup}/cmdline`, host) : undefined;
   return {
     stopped: state === "T" || state === "t",
     foreground: (isOwn ? own : foreground) ?? "",

@@ -29,7 +29,7 @@ import { type MuteOptions, muteProject } from "./mute_project.ts";
 import type { Audit } from "../home/log_files.ts";
 import { EarlyPanes } from "./inject/find_pane.ts";
 import { inject } from "./inject/inject.ts";
-import { NOT_TAKEN, unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
+import { faultOf, NOT_TAKEN, unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
 import { Era, QUEUE_FULL_WAIT_SECONDS, SessionQueues, turnOf, waitingProgress } from "./waiting_pushes.ts";
 
 export type PushJournal = Pick<Journal, "state" | "record" | "take" | "promise">;
@@ -50,7 +50,7 @@ type Answer = Omit<Acknowledgement, "id" | "outcome" | "final" | "proof"> & { st
 /** What is done with a push. Tests replace the steps. */
 export interface PushSteps {
   unseal(push: Push): Promise<Unsealed>;
-  /** Called for an authentic message before it is journalled. Must not throw. */
+  /** Called before a push is journalled, perhaps twice, if it is authentic or needs no seal. Must not throw. */
   prepare(push: Push): void;
   /** `signal`: aborted with Stopping or TakenOver when this listener may begin to type nothing more. */
   inject(command: Command, signal: AbortSignal): Promise<Outcome>;
@@ -61,7 +61,7 @@ export interface PushSteps {
   answerCard(push: Push): Promise<Outcome>;
   /** A crash interrupted the injection of this push: its text may still be in the composer. */
   leftBehind(push: Push): Promise<void>;
-  /** Called once for each push that ended, with the milliseconds since it arrived. */
+  /** Called once for each push that ended. */
   ended(push: Push, outcome: Outcome, elapsedMs: number): Promise<void>;
 }
 
@@ -129,6 +129,8 @@ export class PushIntake {
   /** By turn: arrivals that are not queued yet. */
   #arrivals = new Map<string, Promise<void>>();
   #era: Era;
+  /** The last floor that was read allowed pushes without a seal. */
+  #takesPlain = false;
 
   constructor(options: PushOptions) {
     this.#options = options;
@@ -187,16 +189,6 @@ export class PushIntake {
     const inHand = this.#era.inHand.get(id);
     if (inHand !== undefined) inHand.progress = progress;
     this.#acknowledge(id, progress, { final: false });
-  }
-
-  async #fault(push: Push): Promise<Reason | undefined> {
-    if (!isEnough(push.sealed?.mode ?? "off", await this.#options.floor())) return "sealed_required";
-    if (push.type === START || push.type === CANCEL) return undefined;
-    if (push.agentSessionName === undefined && push.type !== MUTE) {
-      return push.type === ANSWER ? "dialog_gone" : "invalid_session_name";
-    }
-    if (push.sealed) return undefined;
-    return Body.safeParse(push.body).success ? undefined : "invalid_body";
   }
 
   /** Opens and queues the arrivals of one turn in order. `work` must not throw. */
@@ -264,20 +256,25 @@ export class PushIntake {
     await this.#end(push, refused(reason, wait), arrived);
   }
 
-  /** The push with its text, recorded on disk; or its outcome; or undefined if it stays with the relay. */
+  /** The push with its text, recorded in the journal; or its outcome; or undefined if it stays with the relay. */
   async #open(push: Push): Promise<Push | Outcome | undefined> {
     try {
-      const fault = await this.#fault(push);
+      // Only reading may come before the journal.
+      if (push.sealed === undefined && this.#takesPlain) this.#options.prepare(push);
+      const floor = await this.#options.floor();
+      this.#takesPlain = isEnough("off", floor);
+      const fault = faultOf(push, floor);
       if (fault !== undefined) return refused(fault);
       const { found, seal } = push.sealed ? await this.#options.unseal(push) : { found: push };
-      // Only reading may come before the journal.
-      if (!("state" in found) && push.type === "agent.command") this.#options.prepare(found);
+      if (!("state" in found)) this.#options.prepare(found);
+      // What is typed waits for the disk by itself, and that syncs this as well.
+      const sync = push.type !== "agent.command";
       if (seal === undefined) {
         const isNew = !("state" in found) && !this.#isLeft(push);
-        if (isNew) await this.#options.journal.record(push.id, { step: "accepted" });
+        if (isNew) await this.#options.journal.record(push.id, { step: "accepted" }, { sync });
         return found;
       }
-      const verdict = await this.#options.journal.take(push.id, seal);
+      const verdict = await this.#options.journal.take(push.id, seal, { sync });
       return verdict === "taken" ? found : refused(NOT_TAKEN[verdict]);
     } catch (error) {
       this.#options.log(`push ${push.id}: not taken, the host's files cannot be used: ${errorText(error)}`);

@@ -2,6 +2,7 @@
 import type { PhoneSeal, TakeVerdict } from "../home/journal.ts";
 import type { HostKeys } from "../home/host_sealing.ts";
 import { PairingsBusy } from "../home/paired.ts";
+import { isEnough, type Sealing } from "../crypto/mode.ts";
 import { pairingId } from "../crypto/paired_secret.ts";
 import { type MessageBinding, openMessage, type SealedContent } from "../crypto/stored_message.ts";
 import { answerText } from "../protocol/ask.ts";
@@ -25,6 +26,17 @@ export const NOT_TAKEN = {
   old: "counter_old",
   uncounted: "counter_missing",
 } as const satisfies Record<Exclude<TakeVerdict, "taken">, Reason>;
+
+/** Why a push cannot be taken as it is, before it is opened. `floor`: the weakest sealing that this host accepts. */
+export function faultOf(push: Push, floor: Sealing): Reason | undefined {
+  if (!isEnough(push.sealed?.mode ?? "off", floor)) return "sealed_required";
+  if (push.type === "agent.start" || push.type === "agent.cancel") return undefined;
+  if (push.agentSessionName === undefined && push.type !== "project.mute") {
+    return push.type === "ask.answer" ? "dialog_gone" : "invalid_session_name";
+  }
+  if (push.sealed) return undefined;
+  return Body.safeParse(push.body).success ? undefined : "invalid_body";
+}
 
 /** Clocks of phone and host may differ by this much. */
 const SKEW_MS = 600_000;

@@ -80,7 +80,8 @@ export class Targets {
 
   /** A name that no known server has causes one full search. */
   async #resolve(name: string): Promise<Resolved> {
-    const quick = resolveTarget(name, await this.#discovery.sessionsOfKnown());
+    if (!isSessionName(name)) return { kind: "refused", reason: "invalid_session_name" };
+    const quick = resolveTarget(name, await this.#discovery.sessionsNamed(name));
     if (quick.kind === "found") return { ...quick, target: await this.#recognise(quick.target) };
     if (quick.reason !== "no_such_session") return quick;
     const found = resolveTarget(name, await this.#discovery.sessions({ deep: true }));

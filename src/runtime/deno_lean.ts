@@ -38,19 +38,15 @@ function toInfo(stat: Deno.FileInfo): FileInfo {
 }
 
 /** Sets the mode before the first byte: others must not read the new text through the old mode. */
-async function writeTo(
-  file: Deno.FsFile,
-  text: string,
-  options: { path: string; mode?: number },
-): Promise<void> {
-  if (options.mode !== undefined) await Deno.chmod(options.path, options.mode);
+function writeTo(file: Deno.FsFile, text: string, options: { path: string; mode?: number }): void {
+  if (options.mode !== undefined) Deno.chmodSync(options.path, options.mode);
   writeFully((bytes) => file.writeSync(bytes), encodeUtf8(text));
 }
 
 async function writeText(path: string, text: string, options: { mode?: number } = {}): Promise<void> {
   const file = await Deno.open(path, { write: true, create: true, truncate: true, ...options });
   try {
-    await writeTo(file, text, { path, ...options });
+    writeTo(file, text, { path, ...options });
   } finally {
     file.close();
   }
@@ -61,7 +57,7 @@ async function createText(path: string, text: string, options: { mode?: number }
   const file = await unless(["EEXIST"], opened, undefined);
   if (file === undefined) return false;
   try {
-    await writeTo(file, text, { path, ...options });
+    writeTo(file, text, { path, ...options });
     return true;
   } finally {
     file.close();
@@ -75,7 +71,7 @@ async function replaceText(path: string, text: string, options: { mode?: number 
   const beside = `${target}.${Deno.pid}.${crypto.randomUUID()}.tmp`;
   const file = await Deno.open(beside, { write: true, createNew: true, mode });
   try {
-    await writeTo(file, text, { path: beside, mode });
+    writeTo(file, text, { path: beside, mode });
     await file.syncData();
     await Deno.rename(beside, target);
   } catch (error) {

@@ -79,7 +79,11 @@ export const verbs = {
   /** Prints a format; `target` is a pane id or exactPane(). */
   print: (target: string, format: string): TmuxCommand => ["display-message", "-p", "-t", target, format],
   printPlain: (text: string): TmuxCommand => ["display-message", "-p", text],
-  listPanes: (format: string): TmuxCommand => ["list-panes", "-a", "-F", format],
+  /** Of all sessions; `filter`: only panes for which this format is true. */
+  listPanes: (format: string, filter?: string): TmuxCommand => [
+    ...["list-panes", "-a", "-F", format],
+    ...(filter === undefined ? [] : ["-f", filter]),
+  ],
   listClients: (format: string): TmuxCommand => ["list-clients", "-F", format],
   /** The visible screen as text; wrapped lines stay separate. */
   captureScreen: (pane: string): TmuxCommand => ["capture-pane", "-p", "-t", pane],

@@ -39,10 +39,10 @@ export class TmuxDiscovery {
     return await this.#read(sockets);
   }
 
-  /** The sessions of the servers that answered last time. A new socket file causes a full search. */
-  async sessionsOfKnown(): Promise<TmuxSession[]> {
+  /** The sessions of this name on the servers that answered last time. A new socket file causes a full search. */
+  async sessionsNamed(name: string): Promise<TmuxSession[]> {
     const known = [...this.#tried].flatMap(([socket, live]) => live ? [socket] : []);
-    const [files, sessions] = await Promise.all([socketFiles(this.#host), this.#read(known)]);
+    const [files, sessions] = await Promise.all([socketFiles(this.#host), this.#read(known, name)]);
     return files.some((file) => !this.#tried.has(file)) ? await this.sessions() : sessions;
   }
 
@@ -50,25 +50,25 @@ export class TmuxDiscovery {
     return spawningServer(this.#host.commands, socket);
   }
 
-  async #read(sockets: readonly string[]): Promise<TmuxSession[]> {
-    const lists = await Promise.all(sockets.map((socket) => this.#readOne(socket)));
+  async #read(sockets: readonly string[], name?: string): Promise<TmuxSession[]> {
+    const lists = await Promise.all(sockets.map((socket) => this.#readOne(socket, name)));
     return lists.flat();
   }
 
   /** The connection may end with its session, which says nothing about the others. */
-  async #list(socket: string): Promise<TmuxSession[]> {
+  async #list(socket: string, name: string | undefined): Promise<TmuxSession[]> {
     const open = this.#options.openServer(socket);
-    if (open === undefined) return await listSessions(this.server(socket));
-    return await listSessions(open).catch((error) => {
-      if (error instanceof TmuxError && error.lost) return listSessions(this.server(socket));
+    if (open === undefined) return await listSessions(this.server(socket), name);
+    return await listSessions(open, name).catch((error) => {
+      if (error instanceof TmuxError && error.lost) return listSessions(this.server(socket), name);
       throw error;
     });
   }
 
-  async #readOne(socket: string): Promise<TmuxSession[]> {
+  async #readOne(socket: string, name: string | undefined): Promise<TmuxSession[]> {
     try {
-      const found = await this.#list(socket);
-      this.#tried.set(socket, found.length > 0);
+      const found = await this.#list(socket, name);
+      if (name === undefined) this.#tried.set(socket, found.length > 0);
       return found;
     } catch (error) {
       if (!(error instanceof TmuxError)) throw error;

@@ -86,18 +86,21 @@ type PaneFields = Record<keyof typeof PANE_FIELDS, string>;
 
 const CLIENT_FIELDS = { control: "#{client_control_mode}", session: "#{client_session}" };
 
-/** Asks tmux for what parseSessions reads. */
-export const SESSION_QUERY: readonly TmuxCommand[] = [
-  verbs.listPanes(fieldsFormat("pane", PANE_FIELDS)),
-  verbs.listClients(fieldsFormat("client", CLIENT_FIELDS)),
-];
-
-/** Throws TmuxError when no server listens on the socket. */
-export async function listSessions(server: TmuxServer): Promise<TmuxSession[]> {
-  return parseSessions(server.socket, await server.run(...SESSION_QUERY));
+/** Asks tmux for what parseSessions reads; with a name, which must be a valid one, of that session only. */
+export function sessionQuery(name?: string): readonly TmuxCommand[] {
+  const filter = name === undefined ? undefined : `#{==:#{session_name},${name}}`;
+  return [
+    verbs.listPanes(fieldsFormat("pane", PANE_FIELDS), filter),
+    verbs.listClients(fieldsFormat("client", CLIENT_FIELDS)),
+  ];
 }
 
-/** The sessions in what SESSION_QUERY printed; other lines are ignored. */
+/** Throws TmuxError when no server listens on the socket. */
+export async function listSessions(server: TmuxServer, name?: string): Promise<TmuxSession[]> {
+  return parseSessions(server.socket, await server.run(...sessionQuery(name)));
+}
+
+/** The sessions in what sessionQuery printed; other lines are ignored. */
 export function parseSessions(socket: string, output: string): TmuxSession[] {
   const lines = output.split("\n");
   const clients = lines.flatMap((line) => parseFields(line, { tag: "client", fields: CLIENT_FIELDS }) ?? []);

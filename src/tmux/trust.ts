@@ -29,9 +29,11 @@ export async function socketTrust(path: string, host: TrustHost): Promise<Socket
 
 async function judge(path: string, host: TrustHost): Promise<SocketTrust> {
   const resolved = await host.files.realPath(path);
-  const info = resolved === undefined ? undefined : await host.files.info(resolved);
-  if (resolved === undefined || !info?.isSocket) return { kind: "absent" };
-  const why = socketFault(resolved, info, host.uid) ?? await folderFault(parentOf(resolved), host);
+  if (resolved === undefined) return { kind: "absent" };
+  const fault = folderFault(parentOf(resolved), host);
+  const info = await host.files.info(resolved);
+  if (!info?.isSocket) return { kind: "absent" };
+  const why = socketFault(resolved, info, host.uid) ?? await fault;
   return why === undefined ? { kind: "trusted", path: resolved } : { kind: "refused", why };
 }
 
@@ -49,15 +51,21 @@ export async function folderTrust(folder: string, host: TrustHost): Promise<Sock
 
 /** Why another account could put a socket into this folder or one above it. Undefined if none can. */
 async function folderFault(folder: string, host: TrustHost): Promise<string | undefined> {
-  for (let path = folder;; path = parentOf(path)) {
-    const info = await host.files.info(path).catch((error) => unreadable(path, error));
-    if (typeof info !== "object") return info ?? `"${path}" is not there`;
-    if (!isOwn(info, host.uid)) return `"${path}" belongs to user ${info.uid}`;
-    if ((info.mode & OTHERS_WRITE) !== 0 && (info.mode & STICKY) === 0) {
+  const faults = await Promise.all(
+    upwards(folder).map(async (path) => {
+      const info = await host.files.info(path).catch((error) => unreadable(path, error));
+      if (typeof info !== "object") return info ?? `"${path}" is not there`;
+      if (!isOwn(info, host.uid)) return `"${path}" belongs to user ${info.uid}`;
+      if ((info.mode & OTHERS_WRITE) === 0 || (info.mode & STICKY) !== 0) return undefined;
       return `others can write to "${path}" (mode ${modeText(info)})`;
-    }
-    if (path === "/") return undefined;
-  }
+    }),
+  );
+  return faults.find((why) => why !== undefined);
+}
+
+/** A folder and all above it. */
+function upwards(folder: string): string[] {
+  return folder === "/" ? ["/"] : [folder, ...upwards(parentOf(folder))];
 }
 
 function socketFault(path: string, info: FileInfo, uid: number): string | undefined {

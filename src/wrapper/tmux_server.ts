@@ -2,7 +2,7 @@
 import type { Runtime } from "../runtime/types.ts";
 import { commandLine, exactPane, spawnArgv, type TmuxCommand, verbs } from "../tmux/argv.ts";
 import { fieldsFormat, parseFields, runTmux, tmuxEnvironment, TmuxError } from "../tmux/server.ts";
-import { parseSessions, SESSION_OPTIONS, SESSION_QUERY, type TmuxSession } from "../tmux/sessions.ts";
+import { parseSessions, SESSION_OPTIONS, sessionQuery, type TmuxSession } from "../tmux/sessions.ts";
 import { folderTrust, type SocketTrust, socketTrust, type TrustHost } from "../tmux/trust.ts";
 
 export interface ServerHost extends TrustHost {
@@ -80,7 +80,7 @@ const SERVER_FIELDS = { version: "#{version}" };
 export async function viewServer(tmux: TmuxAccess): Promise<ServerView> {
   try {
     const output = await run(tmux, [
-      ...SESSION_QUERY,
+      ...sessionQuery(),
       verbs.printPlain(fieldsFormat("server", SERVER_FIELDS)),
       verbs.showEnvironment(),
     ]);

@@ -1,16 +1,17 @@
 /**
- * The runtime of a listener that is killed (SIGKILL) at one step of an injection: `SVC_TEST_CRASH=<n>` is the step, counted
- * from the first line of the journal. A step is anything that reaches the disk, tmux or the relay.
+ * The runtime of a listener that is killed (SIGKILL) at one step of an injection: `SVC_TEST_CRASH` is the step, counted
+ * from the first line of the journal, or the name of a step, for the first such. A step is anything that reaches the
+ * disk, tmux or the relay.
  */
 import { WebSocket as DirectSocket } from "ws";
 import { runtime as real } from "../../src/runtime/deno.ts";
 import type { AppendFile, PipedChild, Runtime } from "../../src/runtime/types.ts";
 
-const at = Number(Deno.env.get("SVC_TEST_CRASH") ?? Infinity);
+const at = Deno.env.get("SVC_TEST_CRASH");
 let count: number | undefined;
 
 function step(name: string): void {
-  if (count === undefined || ++count !== at) return;
+  if (count === undefined || (String(++count) !== at && name !== at)) return;
   Deno.stderr.writeSync(new TextEncoder().encode(`svc-test-crash after ${name}\n`));
   Deno.kill(Deno.pid, "SIGKILL");
   // Nothing more may happen until the signal arrives.

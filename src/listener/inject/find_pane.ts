@@ -65,7 +65,8 @@ export class EarlyPanes {
   }
 
   /** Does nothing for a session that no message has reached yet, or that something is being typed into. */
-  begin({ id, agentSessionName: session = "" }: Push): void {
+  begin({ id, type, agentSessionName: session = "" }: Push): void {
+    if (type !== "agent.command" || this.#panes.get(session)?.id === id) return;
     const { targets, inputs } = this.#context;
     const known = targets.known(session);
     if (known === undefined || inputs.of(known).isTyping) return;

@@ -41,13 +41,13 @@ export async function checkPane(
   { search = true }: CheckOptions = {},
 ): Promise<PaneCheck> {
   try {
-    const { recordedPid, isProfiled } = target;
+    const { panePid, recordedPid, isProfiled } = target;
     const [observed, expected] = await Promise.all([
       observe(server, target, { search }),
-      recordedPid === 0 ? undefined : effects.processFacts(recordedPid),
+      effects.processFacts(panePid),
     ]);
     const { facts, reading } = observed;
-    const process = facts.pid === recordedPid && expected || await effects.processFacts(facts.pid);
+    const process = facts.pid === panePid ? expected : await effects.processFacts(facts.pid);
     const reason = judgePane(facts, { process, recordedPid, isProfiled });
     if (reason !== undefined) return { kind: "refused", outcome: refused(reason) };
     input.observed(reading, target.profile);

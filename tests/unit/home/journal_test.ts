@@ -136,6 +136,36 @@ Deno.test("when the file is rewritten at the very step of typing, that step stay
   await after.close();
 });
 
+Deno.test("an unsynced step survives a killed process, and is on the disk before the synced step after it [inj-journal]", async () => {
+  await using home = await makeTempHome();
+  const written: string[] = [];
+  const openAppend: Files["openAppend"] = async (path, options) => {
+    const file = await home.files.openAppend(path, options);
+    return {
+      ...file,
+      append: async (text) => {
+        await file.append(text);
+        for (const [, step = ""] of String(text).matchAll(/"step":"(\w+)"/g)) written.push(step);
+      },
+      sync: () => Promise.resolve(void written.push("synced")),
+    };
+  };
+  const journal = await open(home, { files: { ...home.files, openAppend } });
+  await journal.record(id(1), { step: "accepted" }, { sync: false });
+  const seal = { pairing: "p", counter: 1 };
+  assert.equal(await journal.take(id(2), seal, { sync: false }), "taken");
+  assert.deepEqual(written, ["accepted", "accepted"]);
+  const killed = await open({ ...home, paths: { ...home.paths } });
+  assert.deepEqual([killed.state(id(1))?.step, killed.state(id(2))?.sealed], ["accepted", seal]);
+  await killed.close();
+  await Promise.all([
+    journal.record(id(1), { step: "typing" }),
+    journal.record(id(2), { step: "typed" }, { sync: false }),
+  ]);
+  assert.deepEqual(written.slice(2), ["typing", "typed", "synced"]);
+  await journal.close();
+});
+
 Deno.test("steps that are recorded while the disk is busy share one wait for it, and are known only after it [push-in-flight]", async () => {
   await using home = await makeTempHome();
   const disk = { syncs: 0, gate: Promise.withResolvers<void>() };

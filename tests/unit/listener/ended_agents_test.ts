@@ -12,6 +12,19 @@ import { until } from "../../helpers/until.ts";
 const WITH_CHILD = 'trap "" HUP; sleep 600 & wait';
 const ALONE = 'trap "" HUP; exec sleep 600';
 
+Deno.test("tmux: a session is listed by its exact name alone [inj-exact]", async () => {
+  await using sandbox = await makeSandbox();
+  for (const name of ["svc-a", "svc-a-2", "svc-A"]) {
+    await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", name, "cat");
+  }
+  const server = spawningServer(runtime.commands, sandbox.tmuxSocket);
+  const names = async (name?: string): Promise<string[]> =>
+    (await listSessions(server, name)).map((session) => session.name).sort();
+  assert.deepEqual(await names("svc-a"), ["svc-a"]);
+  assert.deepEqual(await names("svc-b"), []);
+  assert.deepEqual(await names(), ["svc-A", "svc-a", "svc-a-2"]);
+});
+
 Deno.test("ended agents: an agent that ignores SIGHUP leaves no process behind after its session was killed [wr-leftovers]", async () => {
   await using sandbox = await makeSandbox();
   const start = async (name: string, agent: string, script: string): Promise<number> => {

@@ -234,6 +234,45 @@ Deno.test("pushes: a failure before typing is a refusal, one after it is unknown
   assert.deepEqual(outcomes(after.acks), ["delivered", "unknown final"]);
 });
 
+Deno.test("pushes: only a message, whose typing waits for the disk, is accepted before its entry is synced [inj-journal]", async () => {
+  const synced: [string, boolean | undefined][] = [];
+  const bench = makeBench(undefined, {
+    journal: {
+      state: () => undefined,
+      record: (_id, { step }, { sync = true } = {}) => Promise.resolve(void synced.push([step, sync])),
+      take: () => Promise.resolve("taken"),
+      promise: () => false,
+    },
+  });
+  await bench.intake.receive(push);
+  await bench.queues.idle();
+  assert.deepEqual(synced.splice(0), [["accepted", false], ["done", true]]);
+  for (const type of ["agent.start", "agent.end"]) {
+    await bench.intake.receive({ ...push, id: crypto.randomUUID(), type });
+    await bench.queues.idle();
+    assert.deepEqual(synced.splice(0), [["accepted", true], ["done", true]], type);
+  }
+});
+
+Deno.test("pushes: a pane is checked while the host's floor is read, unless the last one demanded a seal [inj-early]", async () => {
+  for (const last of ["off", "psk"] as const) {
+    const events: string[] = [];
+    const bench = makeBench(undefined, {
+      prepare: () => void events.push("prepared"),
+      floor: () => {
+        events.push("floor");
+        return Promise.resolve(last);
+      },
+    });
+    for (let n = 0; n < 2; n++) await bench.intake.receive({ ...push, id: crypto.randomUUID() });
+    await bench.queues.idle();
+    const expected = last === "off"
+      ? ["floor", "prepared", "prepared", "floor", "prepared"]
+      : ["floor", "floor"];
+    assert.deepEqual(events, expected, last);
+  }
+});
+
 Deno.test("pushes: without a journal nothing is accepted", async () => {
   const journal = {
     state: () => undefined,

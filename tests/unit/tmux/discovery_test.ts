@@ -96,7 +96,7 @@ Deno.test("sockets: a server that answered is asked again at once also while all
   assert.deepEqual(names(await discovery.sessions()), ["svc-a"]);
   const searching = discovery.sessions();
   await until("the search", () => answers.length === 1);
-  assert.deepEqual(names(await discovery.sessionsOfKnown()), ["svc-a"]);
+  assert.deepEqual(names(await discovery.sessionsNamed("svc-a")), ["svc-a"]);
   blocked.resolve(line);
   assert.deepEqual(names(await searching), ["svc-a"]);
 });
