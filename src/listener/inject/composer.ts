@@ -162,12 +162,13 @@ export class EnterWatch {
   }
 
   /**
-   * The composer no longer shows what it showed before, or nobody can tell: until then a dialog that opens would take the
-   * key for its answer. A screen without a composer may be half drawn: it counts only after DRAW_LIMIT_MS.
+   * The composer no longer shows the text: until then a dialog that opens would take the key for its answer. Never true
+   * of a screen that no profile reads. One that lost its composer may be half drawn: it counts only after DRAW_LIMIT_MS.
    */
   get isRead(): boolean {
     const { draft } = this.#before.reading;
-    if (!draft) return true;
+    if (draft === undefined) return false;
+    if (draft === "") return true;
     if (this.#goneSince !== undefined) return this.#at - this.#goneSince >= DRAW_LIMIT_MS;
     return this.#now.reading.draft !== draft;
   }

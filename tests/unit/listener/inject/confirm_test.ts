@@ -94,5 +94,8 @@ Deno.test("confirmation: Enter was read once the composer shows something else, 
   assert.ok(!isRead(undefined, 29 + DRAW_LIMIT_MS));
   assert.ok(isRead(undefined, 30 + DRAW_LIMIT_MS));
   assert.ok(isRead("", 1_000));
-  assert.ok(new EnterWatch(look({ draft: "" })).isRead, "nobody can tell");
+  assert.ok(new EnterWatch(look({ draft: "" })).isRead, "nothing to submit");
+  const unreadable = new EnterWatch(look({ draft: undefined }));
+  unreadable.add(look({ draft: undefined }), 10 * DRAW_LIMIT_MS);
+  assert.ok(!unreadable.isRead, "nobody can tell");
 });
