@@ -110,7 +110,7 @@ export const verbs = {
     "-A",
     `${pane}:${state}`,
   ],
-  /** Notifies this control client within a second when `format` changes for `what`, which is the session if empty. */
+  /** Notifies this control client within a second when `format` changes for `what`, the id of a window or a pane. */
   subscribe: (name: string, { what, format }: { what: string; format: string }): TmuxCommand => [
     "refresh-client",
     "-B",

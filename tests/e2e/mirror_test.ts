@@ -138,6 +138,31 @@ Deno.test("mirror: a new listener ends the client that tmux keeps of a killed on
   await until("no client", async () => (await clients(stage)).length === 0);
 });
 
+Deno.test("mirror: tmux outlives a session that ends while the listener is stalled and reads nothing of it [ux-tmux-stays]", async () => {
+  await using stage = await makeMirrorStage();
+  const kept = await stage.start(["cat"]);
+  // Less than a flood, which the listener would have paused.
+  const lines = "while :; do printf '%1000s\\n' x; sleep 0.002; done";
+  const session = await stage.start(["sh", "-c", lines]);
+  using phone = await stage.watch(session);
+  await phone.live();
+  const printed = async (): Promise<number> =>
+    Number(await stage.tmux("display-message", "-p", "-t", `=${session}:`, "#{history_bytes}"));
+  const { listener } = stage.stack;
+  listener.kill("SIGSTOP");
+  try {
+    await stage.tmux("clear-history", "-t", `=${session}:`);
+    await until("more output than the listener's pipe holds", async () => await printed() > 500_000);
+    await stage.tmux("kill-session", "-t", `=${session}`);
+    // Once a second tmux looks for what its clients have subscribed to.
+    await stage.tmux("run-shell", "-d", "2", "true");
+    await stage.tmux("has-session", "-t", `=${kept}`);
+  } finally {
+    listener.kill("SIGCONT");
+  }
+  await until("the end", () => ends(phone).length > 0);
+});
+
 Deno.test("mirror: what cannot be mirrored is refused, with the reason [ev-pane-closed]", async () => {
   await using stage = await makeMirrorStage();
   const { stack } = stage;

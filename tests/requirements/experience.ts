@@ -80,6 +80,7 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
     "A hardware keyboard sends, searches, goes back and lists its shortcuts; none takes a key from the live terminal, and single keys can be switched off.",
   ),
   "ux-mirror-touch": phone("The mirror zooms, pans, scrolls back and lets text be selected and copied."),
+  "ux-tmux-stays": mirror("No mirror takes the tmux server down, not even one whose listener is stalled."),
   "ux-no-resize": mirror("The mirror resizes the window only when asked, and undoes it on leaving."),
   "ux-inbox": phone(
     "The inbox has questions with buttons and forms, texts of ended turns and notes; answered ones stay readable.",

@@ -4,6 +4,7 @@ import { verbs } from "../../tmux/argv.ts";
 import type { ControlAnswer, ControlClient, ControlEvents } from "../../tmux/control_client.ts";
 import { OutputFilter } from "../../tmux/mirror_filter.ts";
 import { paintAnew, paintOver } from "../../tmux/mirror_paint.ts";
+import { TmuxError } from "../../tmux/server.ts";
 import { drawsLines, parseSnapshot, type Snapshot, snapshotCommands } from "../../tmux/mirror_snapshot.ts";
 import { isSame, type Size, type Viewer } from "./viewer.ts";
 
@@ -68,9 +69,19 @@ export class SessionMirror {
       notified: (line) => this.#notified(line),
       ended: () => this.#end("mirror_lost"),
     });
+    this.#client.request([verbs.print(pane, "#{window_id}")], (answer) => {
+      if (!(answer instanceof TmuxError)) this.#subscribe(answer[0] ?? "");
+    });
+  }
+
+  /**
+   * Nothing is subscribed for the session itself: tmux 3.3a crashes when it looks for changes of a session that has ended
+   * while its client reads nothing.
+   */
+  #subscribe(window: string): void {
     this.#client.request([
-      verbs.subscribe("svc-panes", { what: "", format: PANES_FORMAT }),
-      verbs.subscribe("svc-title", { what: pane, format: TITLE_FORMAT }),
+      verbs.subscribe("svc-panes", { what: window, format: PANES_FORMAT }),
+      verbs.subscribe("svc-title", { what: this.#options.pane, format: TITLE_FORMAT }),
     ], () => {});
   }
 

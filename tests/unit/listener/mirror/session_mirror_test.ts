@@ -47,6 +47,9 @@ class Bench {
       },
       ended: () => void this.ended++,
     });
+    this.requests.shift()?.done(["@2"]);
+    const [subscribed] = this.asked();
+    assert.match(subscribed ?? "", /^-B svc-panes:@2:\S.* -B svc-title:%3:/, "nothing for the session");
     this.requests.shift()?.done(["", ""]);
   }
 
