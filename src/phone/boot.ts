@@ -9,4 +9,6 @@ function loadSessionFiles(): void {
 }
 
 if (/^#\/(?:s|inbox)\//.test(location.hash)) loadSessionFiles();
+// The list is shown: a tap on it leads to a session.
+else addEventListener("svc-list-shown", loadSessionFiles, { once: true });
 void import("./begin.ts");

@@ -106,6 +106,8 @@ function oncePerTask(draw: () => void): () => void {
 
 /** So that a tap on the list does not wait for it. A failure shows when it is needed. */
 async function loadLater(): Promise<void> {
+  // The first script asks for their files all at once.
+  dispatchEvent(new Event("svc-list-shown"));
   await Promise.allSettled([import("./views/session.tsx"), import("./terminal_screen.ts")]);
   await import("./views/shortcut_help.tsx").then(({ startShortcuts }) => startShortcuts(), () => undefined);
 }
