@@ -15,6 +15,8 @@ const MANY_KEYS = 200;
 const TIMES = 2;
 /** Each process sends its part. */
 const PROCESSES = 2;
+/** Of each process: together fewer than the relay allows to their addresses. */
+const CONNECTIONS = 192;
 /** By name: how many requests a second each of the keys sends. One is within a key's limit, one is not. */
 const LOADS = { "within the keys' limits": 40, "over the keys' limits": 200 };
 const LISTENERS = 20;
@@ -59,7 +61,7 @@ async function arrivals(rate: number, keys: readonly string[]): Promise<Loaded[]
     runLoad({
       port,
       keys: keys.filter((_key, at) => at % PROCESSES === n),
-      connections: 16,
+      connections: CONNECTIONS,
       perSecond: rate / PROCESSES,
       seconds: LOAD_SECONDS,
     })));

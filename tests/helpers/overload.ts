@@ -5,7 +5,7 @@ export interface Load {
   port: number;
   keys: string[];
   connections: number;
-  /** Requests a second, however long the answers take: `connections` are the first ones, and more follow when all wait. */
+  /** Requests a second, however long the answers take: while all connections wait, requests wait for one of them. */
   perSecond?: number;
   seconds: number;
   /** Ends earlier after so many answers that are not 202. */
@@ -69,12 +69,19 @@ const TICK_MS = 5;
 /** How long answers are waited for after the last request. */
 const LAST_ANSWERS_MS = 10_000;
 
-/** Sends at the rate, over connections that are idle or new. */
+/** Sends at the rate, over connections that are idle, as an HTTP client with a pool does; a closed one is opened again. */
 async function loadAtRate({ port, keys, connections, seconds }: Load, perSecond: number): Promise<Loaded> {
   const loaded = emptyLoaded(seconds);
   const requests = keys.map(requestOf);
   const idle: Socket[] = [];
-  let [waiting, opened] = [0, 0];
+  let [waiting, queued, sent, opened] = [0, 0, 0, 0];
+  const send = (socket: Socket): void => void socket.write(requests[sent++ % requests.length] ?? "");
+  const isFree = (socket: Socket): void => {
+    if (queued === 0) return void idle.push(socket);
+    queued--;
+    send(socket);
+  };
+  let isOver = false;
   const open = (): Socket => {
     const localAddress = `127.0.8.${1 + opened++ % 8}`;
     const socket = connect({ port, host: "127.0.0.1", localAddress });
@@ -86,14 +93,18 @@ async function loadAtRate({ port, keys, connections, seconds }: Load, perSecond:
       text = text.slice(answer.end);
       count(loaded, answer);
       waiting--;
-      idle.push(socket);
+      isFree(socket);
     });
     socket.on("error", () => undefined);
     socket.on("close", () => {
       const at = idle.indexOf(socket);
-      if (at >= 0) return void idle.splice(at, 1);
-      loaded.ended++;
-      waiting--;
+      if (isOver) return;
+      if (at >= 0) idle.splice(at, 1);
+      else {
+        loaded.ended++;
+        waiting--;
+      }
+      isFree(open());
     });
     return socket;
   };
@@ -104,10 +115,13 @@ async function loadAtRate({ port, keys, connections, seconds }: Load, perSecond:
     const timer = setInterval(() => {
       const due = Math.floor(Math.min(elapsed() / 1_000, seconds) * perSecond);
       for (; loaded.sent < due; loaded.sent++, waiting++) {
-        (idle.pop() ?? open()).write(requests[loaded.sent % requests.length] ?? "");
+        const socket = idle.pop();
+        if (socket === undefined) queued++;
+        else send(socket);
       }
       const left = seconds * 1_000 - elapsed();
       if (left > 0 || (waiting > 0 && left > -LAST_ANSWERS_MS)) return;
+      isOver = true;
       clearInterval(timer);
       resolve();
     }, TICK_MS);
