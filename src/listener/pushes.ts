@@ -15,6 +15,7 @@ import {
   injectContext,
   type Injection,
   type Outcome,
+  paneContext,
   type Progress,
   refused,
   Stopping,
@@ -28,6 +29,7 @@ import { endAgent, type EndOptions, startAgent, type StartOptions } from "./agen
 import { type MuteOptions, muteProject } from "./mute_project.ts";
 import type { Audit } from "../home/log_files.ts";
 import { EarlyPanes } from "./inject/find_pane.ts";
+import { removeEarlier } from "./inject/remove_text.ts";
 import { inject } from "./inject/inject.ts";
 import { faultOf, NOT_TAKEN, unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
 import { Era, QUEUE_FULL_WAIT_SECONDS, SessionQueues, turnOf, waitingProgress } from "./waiting_pushes.ts";
@@ -60,7 +62,7 @@ export interface PushSteps {
   answerDialog(push: Push): Promise<Outcome>;
   answerCard(push: Push): Promise<Outcome>;
   /** A crash interrupted the injection of this push: its text may still be in the composer. */
-  leftBehind(push: Push): Promise<void>;
+  leftBehind(push: Push, signal: AbortSignal): Promise<void>;
   /** Called once for each push that ended. */
   ended(push: Push, outcome: Outcome, elapsedMs: number): Promise<void>;
 }
@@ -80,7 +82,7 @@ export interface PushStepsOptions {
 export function pushSteps(
   { injection, dialogOf, cards, starting, ending, muting, keys, audit, log }: PushStepsOptions,
 ): PushSteps {
-  const { targets, inputs, now } = injection;
+  const { targets, now } = injection;
   const open = (push: Push): Promise<Unsealed> => unseal(push, { ...keys, now, log });
   const early = new EarlyPanes(injection);
   return {
@@ -95,13 +97,14 @@ export function pushSteps(
       await injection.record(push.id, "typing");
       return await cards.answer(push);
     },
-    async leftBehind(push) {
+    async leftBehind(push, signal) {
       if (push.type !== "agent.command") return;
       const { found } = push.sealed ? await open(push) : { found: push };
       if ("state" in found || found.body === undefined) return;
       const resolved = await targets.resolve(found.agentSessionName ?? "");
-      // The next message to this session finds the text there and removes it.
-      if (resolved.kind === "found") inputs.of(resolved.target).leftBehind = { before: "", text: found.body };
+      if (resolved.kind !== "found") return;
+      const context = paneContext(injectContext(injection, signal), resolved.target);
+      await removeEarlier(context, { before: "", text: found.body });
     },
     async ended(push, outcome, elapsedMs) {
       if (push.type === ANSWER && outcome.state !== "submitted") cards.refused(push, outcome);
@@ -170,7 +173,7 @@ export class PushIntake {
       return this.#acknowledge(push.id, { ...known, state: known.outcome }, { final: true });
     }
     if (known?.step === "typing" || known?.step === "typed") {
-      await this.#options.leftBehind(push).catch((error) =>
+      await this.#options.leftBehind(push, era.end.signal).catch((error) =>
         this.#options.log(`push ${push.id}: its text may stay in the composer: ${errorText(error)}`)
       );
       return await this.#end(push, { state: "unknown", reason: "interrupted" });

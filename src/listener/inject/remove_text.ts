@@ -24,6 +24,18 @@ export async function withoutLeftBehind(context: RemoveContext, pane: PaneState)
   return check.kind === "refused" ? pane : check.pane;
 }
 
+/** Removes text that a killed listener left in the composer; what cannot be removed now, the next message removes. */
+export async function removeEarlier(context: RemoveContext, text: LeftBehind): Promise<void> {
+  const { input, target } = context;
+  input.leftBehind = text;
+  await input.alone(async () => {
+    const check = await checkPane(context);
+    const { draft = "" } = check.kind === "ready" ? check.pane.reading : {};
+    if (check.kind === "refused" || !showsLeftBehind(draft, text, target.profile)) return;
+    if (await removeText(context, text, check.pane)) input.leftBehind = undefined;
+  });
+}
+
 /**
  * After Enter: empties the composer if it still shows the text. If that fails although the text may be there, the next
  * message removes it.
