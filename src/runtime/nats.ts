@@ -1,16 +1,19 @@
 /** The connection to NATS, the same on both runtimes: it reconnects for ever and notices a server that hangs. */
-import { checkServerIdentity, type PeerCertificate } from "node:tls";
+import type { Socket } from "node:net";
+import { checkServerIdentity, type PeerCertificate, type TLSSocket } from "node:tls";
 import {
   type Authenticator,
   AuthorizationError,
-  connect,
   ConnectionError,
   credsAuthenticator,
   InvalidArgumentError,
   type NatsConnection,
+  NatsConnectionImpl,
   nkeyAuthenticator,
+  setTransportFactory,
   UserAuthenticationExpiredError,
 } from "@nats-io/transport-node";
+import { nodeResolveHost, NodeTransport } from "@nats-io/transport-node/lib/node_transport.js";
 import { encodeUtf8 } from "../async/encodings.ts";
 import { errorText } from "../async/error_text.ts";
 import type { NatsAddress } from "./nats_address.ts";
@@ -41,7 +44,8 @@ export async function connectNats(address: NatsAddress, options: ConnectOptions)
       `Cannot use the prefix "${prefix}" for NATS: a prefix has 1 to 32 characters from A-Z a-z 0-9 _ -`,
     );
   }
-  const connection = await connect({
+  setTransportFactory({ factory: () => new HeardTransport(), dnsResolveFn: nodeResolveHost });
+  const connection = await NatsConnectionImpl.connect({
     ...options,
     servers: [...servers],
     timeout: CONNECT_MS,
@@ -58,6 +62,31 @@ export async function connectNats(address: NatsAddress, options: ConnectOptions)
   if (fault === undefined) return connection;
   await connection.close();
   throw new RangeError(fault);
+}
+
+/**
+ * The client takes every listener off a socket before its `error` is emitted, which a tick of the runtime may delay:
+ * an error that nobody hears ends the process, so a server that refuses credentials would end a relay.
+ */
+class HeardTransport extends NodeTransport {
+  override async dial(address: Parameters<NodeTransport["dial"]>[0]): Promise<Socket> {
+    return keepHeard(await super.dial(address));
+  }
+
+  override async startTLS(): Promise<TLSSocket> {
+    return keepHeard(await super.startTLS());
+  }
+}
+
+/** The client learns of an error from the socket's `close`, or has given the socket up. */
+function keepHeard<S extends Socket>(socket: S): S {
+  const removeAll = socket.removeAllListeners.bind(socket);
+  const hear = (): S => socket.on("error", () => {});
+  socket.removeAllListeners = (...event: [(string | symbol)?]) => {
+    removeAll(...event);
+    return hear();
+  };
+  return hear();
 }
 
 /** Says that the server which is connected now takes too short messages; one that is configured anew may do so later. */

@@ -92,6 +92,16 @@ const BODIES: Record<string, (directory: string) => Promise<void>> = {
       await fails({ credentials: "junk" }, /neither a user's credentials, as nsc writes them, nor an nkey/);
     });
   },
+  "a server that refuses a user and resets the connection does not end the process [nats-access]": async (
+    directory,
+  ) => {
+    const { lines, seed } = nkeyUser();
+    await onServer(directory, lines, async ({ works, fails }) => {
+      // About one in six is reset before the client has read why it is refused.
+      for (let n = 0; n < 60; n++) await fails({}, /it wants credentials|ECONNRESET/);
+      await works({ credentials: seed });
+    });
+  },
   "a user is known by credentials as nsc writes them [nats-access]": async (directory) => {
     const { lines, credentials } = credentialsUser();
     await onServer(directory, lines, async ({ works, fails }) => {
