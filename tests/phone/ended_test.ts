@@ -44,6 +44,28 @@ Deno.test("a session that ends while it is open says when, and keeps its message
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
+Deno.test("a session that was opened before the history came still says when it ended [ux-ended]", () =>
+  withScene(async ({ phone: { page }, wire, listener, makeKey }) => {
+    const released = Promise.withResolvers<void>();
+    const history = /\/pushes\?/;
+    await page.route(history, async (route) => {
+      await released.promise;
+      await route.continue();
+    });
+    await listener.report({ name: "svc-demo" });
+    await Promise.all([
+      page.waitForRequest(history),
+      page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`),
+    ]);
+    await page.getByRole("link", { name: /demo · Claude/ }).tap();
+    await page.getByRole("link", { name: "Messages" }).tap();
+    await page.getByText("Loading messages").waitFor();
+    released.resolve();
+    await page.getByText("No messages yet").waitFor();
+    await listener.report();
+    await page.getByText(/^This session ended at \d\d:\d\d\.$/).waitFor();
+  }));
+
 Deno.test("an old list does not end a session that it does not have yet [ux-ended]", () =>
   withScene(async (scene) => {
     const { phone: { page }, wire, listener } = scene;

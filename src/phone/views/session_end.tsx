@@ -26,6 +26,7 @@ interface Seen {
   /** When it was last known to be listed. */
   at?: number;
   devices: PhoneState["devices"];
+  hasList: boolean;
   /** The list has come since the link is up. */
   isCurrent: boolean;
   /** It was in a current list until now: a session that leaves it has just ended. */
@@ -44,11 +45,14 @@ export function useSessionEnd(state: PhoneState, { name, session, now }: EndSour
   const isLive = state.link.kind === "live";
   const { current: seen } = useRef<Seen>({
     devices: state.devices,
+    hasList: hasList(state),
     isCurrent: isLive && hasList(state),
     isListed: false,
   });
   const { isCurrent: wasCurrent, isListed: wasListed } = seen;
-  seen.isCurrent = isLive && (wasCurrent || seen.devices !== state.devices);
+  const hasNews = seen.devices !== state.devices || (!seen.hasList && hasList(state));
+  seen.isCurrent = isLive && (wasCurrent || hasNews);
+  seen.hasList = hasList(state);
   seen.isListed = seen.isCurrent && session !== undefined;
   seen.devices = state.devices;
   if (session !== undefined) {
