@@ -53,7 +53,7 @@ export class ClockJumps {
     this.forget();
   }
 
-  /** Whatever was before does not matter any more. */
+  /** Forgets any jump so far. */
   forget(): void {
     this.#baseMs = this.#clock.now() - this.#clock.elapsed();
   }

@@ -11,7 +11,7 @@ export const TERMINAL_STRINGS = {
     sizeAway: (cols: number, rows: number) => `Earlier output, ${cols} × ${rows}`,
     latest: (newer: number) => newer === 0 ? "Latest" : `Latest, ${newer} new`,
     fitted: (size: string) => `${size}, fitted`,
-    /** In place of the screen of an ended session, where there is none. */
+    /** Shown for an ended session whose last screen was not kept. */
     gone: {
       heading: "No screen to show",
       why: "svc shows a terminal while its session runs, and keeps no copy of it.",

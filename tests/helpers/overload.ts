@@ -64,10 +64,25 @@ const emptyLoaded = (seconds: number): Loaded => ({
   unexplained: 0,
 });
 
-/** How often it is looked whether more is due. */
+/** How often to check whether more requests are due. */
 const TICK_MS = 5;
-/** How long answers are waited for after the last request. */
+/** How long to wait for answers after the last request. */
 const LAST_ANSWERS_MS = 10_000;
+
+/** One of many connections, spread over addresses because one address may have few; `answered` gets each answer. */
+function connection(port: number, n: number, answered: (answer: Answer) => void): Socket {
+  const socket = connect({ port, host: "127.0.0.1", localAddress: `127.0.8.${1 + n % 8}` });
+  let text = "";
+  socket.on("data", (part) => {
+    text += part.toString("latin1");
+    const answer = answerIn(text);
+    if (answer === undefined) return;
+    text = text.slice(answer.end);
+    answered(answer);
+  });
+  socket.on("error", () => undefined);
+  return socket;
+}
 
 /** Sends at the rate, over connections that are idle, as an HTTP client with a pool does; a closed one is opened again. */
 async function loadAtRate({ port, keys, connections, seconds }: Load, perSecond: number): Promise<Loaded> {
@@ -83,19 +98,11 @@ async function loadAtRate({ port, keys, connections, seconds }: Load, perSecond:
   };
   let isOver = false;
   const open = (): Socket => {
-    const localAddress = `127.0.8.${1 + opened++ % 8}`;
-    const socket = connect({ port, host: "127.0.0.1", localAddress });
-    let text = "";
-    socket.on("data", (part) => {
-      text += part.toString("latin1");
-      const answer = answerIn(text);
-      if (answer === undefined) return;
-      text = text.slice(answer.end);
+    const socket = connection(port, opened++, (answer) => {
       count(loaded, answer);
       waiting--;
       isFree(socket);
     });
-    socket.on("error", () => undefined);
     socket.on("close", () => {
       const at = idle.indexOf(socket);
       if (isOver) return;
@@ -141,21 +148,13 @@ export async function load(options: Load): Promise<Loaded> {
   await Promise.all(Array.from({ length: connections }, (_, n) => {
     const request = requestOf(keys[n % keys.length] ?? "");
     return new Promise<void>((resolve) => {
-      // Spread over addresses: one address has few connections.
-      const socket = connect({ port, host: "127.0.0.1", localAddress: `127.0.8.${1 + n % 8}` });
-      let text = "";
-      socket.on("connect", () => socket.write(request));
-      socket.on("data", (part) => {
-        text += part.toString("latin1");
-        const answer = answerIn(text);
-        if (answer === undefined) return;
-        text = text.slice(answer.end);
+      const socket = connection(port, n, (answer) => {
         count(loaded, answer);
         if (answer.status !== 202) refused++;
         if (performance.now() < until && refused < refusals) socket.write(request);
         else socket.destroy();
       });
-      socket.on("error", () => undefined);
+      socket.on("connect", () => socket.write(request));
       socket.on("close", () => resolve());
     });
   }));

@@ -8,7 +8,7 @@ import { checkAll, progress, report } from "./progress.ts";
 
 const DEVICE = "dev_listener_moved";
 
-/** Nothing passes any more, and connections are accepted all the same, as behind a firewall that drops packets. */
+/** Connections are accepted, but no data gets through, as behind a firewall that drops packets. */
 function cutOff({ links }: NodeStage, servers: readonly number[]): void {
   for (const n of servers) {
     links[n]?.stall();

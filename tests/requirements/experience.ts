@@ -10,7 +10,7 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
     "A reload, another address or a lost network in the middle of signing in by a link does not lose the link; it is kept encrypted, until it was used and for ten minutes at most.",
   ),
   "ux-ended": phone(
-    "The view of a session that has ended says so, and when; its messages, its last screen and a draft stay; without a screen it says why there is none, and how to go on.",
+    "The view of a session that has ended says so, and when; its messages, its last screen and a draft stay; if no screen was kept, it explains why and how to go on.",
   ),
   "ux-cards": phone(
     "Every session is a card with label, state, host, last line and lock; waiting ones come first.",
