@@ -1,10 +1,11 @@
 /** The listener and the relay reach their memory limit and end, and are started again, while messages are sent. */
+import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
+import { REQUEST_MAX_BYTES } from "../../src/protocol/limits.ts";
 import { FaultStage } from "../helpers/fault_stage.ts";
 import { run } from "../helpers/run.ts";
-
-/** A process that allocates nothing more for this long goes on without the limit. */
-const LIMIT_MS = 10_000;
+import type { Stack } from "../helpers/stack.ts";
+import { until } from "../helpers/until.ts";
 
 /** Lets the process allocate no more memory than it has. */
 async function setLimit(pid: number): Promise<void> {
@@ -13,13 +14,40 @@ async function setLimit(pid: number): Promise<void> {
   await run(["prlimit", "--pid", String(pid), `--data=${kilobytes * 1024}:`]);
 }
 
+/** Requests without their end: many megabytes, more than a process may have free in what it has allocated. */
+const UNFINISHED = {
+  listener: { connections: 32, start: "", bytes: 2_000_000 },
+  relay: {
+    connections: 400,
+    start: `POST /pushes/send HTTP/1.1\r\nHost: x\r\nContent-Length: ${REQUEST_MAX_BYTES}\r\n\r\n`,
+    bytes: REQUEST_MAX_BYTES - 1,
+  },
+};
+
+/** Has the process keep requests until all are sent, or it has ended. */
+async function fill(who: "listener" | "relay", { url, sandbox }: Stack): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const { connections, start, bytes } = UNFINISHED[who];
+  const text = new TextEncoder().encode(`${start}${"x".repeat(bytes)}`);
+  const open: Deno.Conn[] = [];
+  const send = async (): Promise<void> => {
+    const connection =
+      await (who === "relay"
+        ? Deno.connect({ hostname, port: Number(port) })
+        : Deno.connect({ transport: "unix", path: `${sandbox.svcHome}/listener.sock` }));
+    open.push(connection);
+    for (let at = 0; at < text.length;) at += await connection.write(text.subarray(at));
+  };
+  await Promise.allSettled(Array.from({ length: connections }, send));
+  for (const connection of open) connection.close();
+}
+
 Deno.test("faults: the memory limit of the listener and of the relay reached [fault-memory, fault-count]", async (t) => {
   await using stage = await FaultStage.make();
   const { stack } = stage;
   for (const who of ["listener", "relay"] as const) {
     await t.step(who, async () => {
-      let ends = 0;
-      await stage.row({
+      const row = await stage.row({
         fault: `${who}'s memory limit reached`,
         inject: (load) =>
           stage.during(load, async () => {
@@ -27,15 +55,18 @@ Deno.test("faults: the memory limit of the listener and of the relay reached [fa
             let ended = false;
             void exited.then(() => ended = true);
             await setLimit(pid);
-            await load.progress(Infinity, { orAfterMs: LIMIT_MS, unless: () => ended });
-            if (!ended) return void await run(["prlimit", "--pid", String(pid), "--data=unlimited:"]);
-            ends++;
+            // A single allocation that fails may only end its request.
+            await until("the end at the memory limit", async () => {
+              if (!ended) await fill(who, stack);
+              return ended;
+            });
             if (who === "relay") return await stack.startRelay();
             await stage.noteBegun();
             await stack.startListener();
           }),
       });
-      say(`${who} ended at its memory limit ${ends} times`);
+      assert.ok(row.injected > 0);
+      say(`${who} ended at its memory limit ${row.injected} times`);
     });
   }
 });
