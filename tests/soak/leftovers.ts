@@ -1,15 +1,16 @@
-/** What a soak must not leave behind: open files, child processes, temporary files and clients of tmux. */
-import { run } from "../helpers/run.ts";
+/** What a soak must not leave behind: open files, processes, temporary files and clients of tmux. */
 import type { Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
+type Counts = Record<string, number>;
+
 export interface Holdings {
-  /** Open files of each process. */
-  descriptors: Record<string, number>;
-  /** Processes below each process. */
-  children: Record<string, number>;
+  /** Open files of each of svc's processes. */
+  descriptors: Counts;
+  /** Every process in the sandbox, whoever started it, by the name of its program. */
+  processes: Counts;
   /** Files in the temporary folder and in `~/.svc`, by their names without numbers. */
-  files: string[];
+  files: Counts;
   tmuxClients: number;
 }
 
@@ -23,40 +24,31 @@ interface Held {
 const SPARE_FILES = 16;
 /** How long processes have to put away what they no longer need. */
 const SETTLE_MS = 90_000;
+/** What is there only for a part of this time, such as a command that runs, is not held. */
+const LASTING_MS = 10_000;
 
-export async function holdings({ pids, sandbox, temporary }: Held): Promise<Holdings> {
-  const { stdout } = await run(["ps", "-A", "-o", "pid=,ppid="]);
-  const parents = new Map(
-    stdout.trim().split("\n").map((line) => line.trim().split(/\s+/).map(Number) as [number, number]),
-  );
-  const isBelow = (pid: number | undefined, root: number): boolean =>
-    pid !== undefined && (parents.get(pid) === root || isBelow(parents.get(pid), root));
+async function holdings({ pids, sandbox, temporary }: Held): Promise<Holdings> {
   const clients = await sandbox.tmux("list-clients", "-F", "#{client_pid}");
-  const each = <T>(count: (pid: number) => T): Record<string, T> =>
-    Object.fromEntries(Object.entries(pids).map(([name, pid]) => [name, count(pid)]));
+  const descriptors = Object.entries(pids).map(([name, pid]) =>
+    [name, Array.from(Deno.readDirSync(`/proc/${pid}/fd`)).length] as const
+  );
   return {
-    descriptors: each((pid) => Array.from(Deno.readDirSync(`/proc/${pid}/fd`)).length),
-    children: each((pid) => [...parents.keys()].filter((child) => isBelow(child, pid)).length),
-    files: [...filesIn(temporary), ...filesIn(sandbox.svcHome)].sort(),
+    descriptors: Object.fromEntries(descriptors),
+    processes: countEach(processesIn(sandbox)),
+    files: countEach([...filesIn(temporary), ...filesIn(sandbox.svcHome)]),
     tmuxClients: clients.split("\n").filter((line) => line !== "").length,
   };
 }
 
-/** What is there after and was not before, a line each. */
-export function leftovers(before: Holdings, after: Holdings): string[] {
-  const more = (
-    what: string,
-    one: Record<string, number>,
-    { two, spare = 0 }: { two: Record<string, number>; spare?: number },
-  ): string[] =>
-    Object.entries(two).filter(([name, count]) => count > (one[name] ?? 0) + spare)
-      .map(([name, count]) => `${name} has ${count} ${what}, ${one[name] ?? 0} before`);
-  return [
-    ...more("open files", before.descriptors, { two: after.descriptors, spare: SPARE_FILES }),
-    ...more("child processes", before.children, { two: after.children }),
-    ...after.files.filter((name) => !before.files.includes(name)).map((name) => `the file ${name}`),
-    ...more("clients", { tmux: before.tmuxClients }, { two: { tmux: after.tmuxClients } }),
-  ];
+/** The least of what is there for a while. */
+export async function lastingHoldings(held: Held): Promise<Holdings> {
+  const end = performance.now() + LASTING_MS;
+  let least = await holdings(held);
+  await until("what is held for long", async () => {
+    least = lesser(least, await holdings(held));
+    return performance.now() >= end;
+  });
+  return least;
 }
 
 /** The holdings once nothing is left over, or after a while. */
@@ -67,6 +59,65 @@ export async function settledHoldings(held: Held, before: Holdings): Promise<Hol
     return leftovers(before, after).length === 0;
   }, SETTLE_MS).catch(() => undefined);
   return after;
+}
+
+/** What is there after and was not before, a line each. */
+export function leftovers(before: Holdings, after: Holdings): string[] {
+  const more = (
+    one: Counts,
+    two: Counts,
+    { spare = 0, line }: { spare?: number; line(name: string, counts: string): string },
+  ): string[] =>
+    Object.entries(two).filter(([name, count]) => count > (one[name] ?? 0) + spare)
+      .map(([name, count]) => line(name, `${count}, ${one[name] ?? 0} before`));
+  return [
+    ...more(before.descriptors, after.descriptors, {
+      spare: SPARE_FILES,
+      line: (name, counts) => `open files of ${name}: ${counts}`,
+    }),
+    ...more(before.processes, after.processes, { line: (name, counts) => `processes "${name}": ${counts}` }),
+    ...more(before.files, after.files, { line: (name, counts) => `files ${name}: ${counts}` }),
+    ...more({ tmux: before.tmuxClients }, { tmux: after.tmuxClients }, {
+      line: (name, counts) => `clients of ${name}: ${counts}`,
+    }),
+  ];
+}
+
+export const total = (counts: Counts): number => Object.values(counts).reduce((sum, count) => sum + count, 0);
+
+function lesser(one: Holdings, two: Holdings): Holdings {
+  const least = (a: Counts, b: Counts): Counts =>
+    Object.fromEntries(
+      Object.entries(a).map(([name, count]) => [name, Math.min(count, b[name] ?? 0)] as const)
+        .filter(([, count]) => count > 0),
+    );
+  return {
+    descriptors: least(one.descriptors, two.descriptors),
+    processes: least(one.processes, two.processes),
+    files: least(one.files, two.files),
+    tmuxClients: Math.min(one.tmuxClients, two.tmuxClients),
+  };
+}
+
+function countEach(names: Iterable<string>): Counts {
+  const counts: Counts = {};
+  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+  return counts;
+}
+
+/** Processes inherit the sandbox's HOME, also when the one that started them has ended. */
+function* processesIn({ home }: Sandbox): Generator<string> {
+  for (const { name: pid } of Deno.readDirSync("/proc")) {
+    if (!/^\d+$/.test(pid)) continue;
+    try {
+      const environment = Deno.readTextFileSync(`/proc/${pid}/environ`);
+      if (environment.split("\0").includes(`HOME=${home}`)) {
+        yield Deno.readTextFileSync(`/proc/${pid}/comm`).trim();
+      }
+    } catch {
+      // It has ended meanwhile, or is another user's.
+    }
+  }
 }
 
 function* filesIn(folder: string, name = ""): Generator<string> {

@@ -1,5 +1,5 @@
 /** What a soak says: a line for each figure, and its verdict. */
-import { leftovers } from "./leftovers.ts";
+import { leftovers, total } from "./leftovers.ts";
 import type { MemoryLine } from "./observed.ts";
 import { type Slope, slopeOf } from "./slope.ts";
 import type { Soak } from "./soak.ts";
@@ -22,30 +22,33 @@ export interface Report {
 
 export function reportOf(soak: Soak): Report {
   const { counts: { messages, asks }, seconds, cuts, sizes } = soak;
-  const left = leftovers(soak.before, soak.after);
   const perSecond = (messages.sent + asks.sent) / seconds;
   const memory = Object.entries(soak.memory).flatMap(([name, lines]) =>
     (["heapKb", "rssKb"] as const).map((kind) => memoryRow(name, { lines, kind, perSecond }))
   );
-  const held = (what: "descriptors" | "children"): string =>
-    Object.entries(soak.before[what]).map(([name, count]) => `${name} ${count} → ${soak.after[what][name]}`)
-      .join(", ");
+  const { before, after } = soak;
+  const left = leftovers(before, after);
+  const open = Object.entries(before.descriptors)
+    .map(([name, count]) => `${name} ${count} → ${after.descriptors[name]}`).join(", ");
   const bad = messages.lost + messages.doubled + messages.outOfOrder + asks.lost + asks.doubled;
   const unexpected = messages.refused + messages.unknown;
   return {
     lines: [
-      `soak: ${(seconds / 60).toFixed(1)} minutes, the link cut ${cuts} times`,
+      `soak: ${(seconds / 60).toFixed(1)} minutes, the link cut ${cuts} times, all connections back within ${
+        (soak.backMs / 1_000).toFixed(1)
+      } s`,
       `soak messages: ${messages.sent} sent, ${messages.submitted} submitted, ${messages.refused} refused, ${messages.unknown} unknown, ${messages.lost} lost, ${messages.doubled} doubled, ${messages.outOfOrder} out of order`,
       `soak questions: ${asks.sent} asked, ${asks.answered} answered, ${asks.late} typed late, ${asks.refused} refused late, ${asks.lost} lost, ${asks.doubled} doubled`,
       ...memory.map(({ line }) => line),
-      `soak open files: ${held("descriptors")}`,
-      `soak child processes: ${held("children")}`,
-      `soak files: ${soak.before.files.length} → ${soak.after.files.length}`,
-      `soak tmux clients: ${soak.before.tmuxClients} → ${soak.after.tmuxClients}`,
+      `soak open files: ${open}`,
+      `soak processes: ${total(before.processes)} → ${total(after.processes)}`,
+      `soak files: ${total(before.files)} → ${total(after.files)}`,
+      `soak tmux clients: ${before.tmuxClients} → ${after.tmuxClients}`,
       `soak sizes: ${
         Object.entries(sizes).map(([name, bytes]) => `${name} ${kb(bytes / 1_024)}`).join(", ")
       }`,
       `soak left over: ${left.length === 0 ? "nothing" : left.join("; ")}`,
+      ...asks.lostTexts.map((text) => `soak lost: ${text}`),
     ],
     faults: [
       ...(bad > 0 ? ["something was lost, doubled or out of order"] : []),

@@ -9,9 +9,9 @@ import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
 import type { Launch } from "../helpers/program.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { until } from "../helpers/until.ts";
-import { type Holdings, holdings, settledHoldings } from "./leftovers.ts";
+import { type Holdings, lastingHoldings, settledHoldings } from "./leftovers.ts";
 import type { MemoryLine, Observation } from "./observed.ts";
-import { Traffic, type TrafficCounts } from "./traffic.ts";
+import { type CutLink, Traffic, type TrafficCounts } from "./traffic.ts";
 
 export interface SoakOptions {
   minutes: number;
@@ -26,6 +26,8 @@ export interface SoakOptions {
 export interface Soak {
   seconds: number;
   cuts: number;
+  /** The longest time from a cut until all connections were back. */
+  backMs: number;
   counts: TrafficCounts;
   /** By process: what it recorded while messages were sent. */
   memory: Record<string, MemoryLine[]>;
@@ -106,37 +108,30 @@ async function run(
     sandbox: stack.sandbox,
     temporary: `${folder}/tmp`,
   };
-  /** The state of each connection that is not back. */
-  const away = (): string[] => [
-    ...idle.filter(({ connected }) => !connected).map(({ state }) => JSON.stringify(state)),
-    ...mirrors.filter(({ state }) => state.kind !== "live").map(({ state, link }) =>
-      `mirror ${JSON.stringify(state)}, ${link.state.state}`
-    ),
-  ];
+  const links = [traffic.link, ...idle, ...mirrors.map(mirrorLink)];
   /** All connections are new, and nothing is in hand. */
   const rest = async (): Promise<void> => {
     await traffic.pause();
-    proxy.cut();
-    await untilBack(stage, away);
+    await cut(stage, links);
   };
   try {
     traffic.start();
     await until("every session has had a message", () => traffic.sent > 2 * sessions);
     await rest();
-    const before = await holdings(held);
+    const before = await lastingHoldings(held);
     const begun = performance.now();
     traffic.start();
-    const cuts = await cutAgain(stage, away);
+    const { cuts, backMs } = await cutAgain(stage, links);
     const seconds = (performance.now() - begun) / 1_000;
     const memory = await recorded(folder, seconds);
     await rest();
     const after = await settledHoldings(held, before);
     const counts = await traffic.count();
-    return { seconds, cuts, counts, memory, before, after, sizes: sizesOf(stack) };
+    return { seconds, cuts, backMs, counts, memory, before, after, sizes: sizesOf(stack) };
   } finally {
     traffic.close();
     for (const mirror of mirrors) mirror[Symbol.dispose]();
-    for (const link of idle) link.close();
+    for (const { close } of idle) close();
     await agent.kill();
   }
 }
@@ -147,60 +142,103 @@ async function connectThrough(proxy: FaultProxy, { sandbox, apiKey }: Stack): Pr
   await Deno.writeTextFile(`${sandbox.svcHome}/config.json`, JSON.stringify(config), { mode: 0o600 });
 }
 
+interface IdleLink extends CutLink {
+  close(): void;
+}
+
 /** Phones and listeners that only hold their connection, every second pair of them through the proxy. */
-async function openIdle({ stack, proxy }: Stage, count: number): Promise<RelayLink[]> {
+async function openIdle({ stack, proxy }: Stage, count: number): Promise<IdleLink[]> {
   const data = `${stack.sandbox.svcHome}/server`;
   const keys = { phone: await newKey(data, ["push:read"]), listener: await newKey(data, ["push:read"]) };
   const links = Array.from({ length: count }, (_, n) => {
     const role = IDLE_ROLES[n % IDLE_ROLES.length] ?? "phone";
-    const wsUrl = n % 4 < 2 ? stack.wsUrl : `ws://${proxy.host}/ws`;
-    return idleLink({ wsUrl, apiKey: keys[role], role, deviceId: `dev_${role}_idle_${n}` });
+    const isCut = n % 4 >= 2;
+    const wsUrl = isCut ? `ws://${proxy.host}/ws` : stack.wsUrl;
+    return idleLink({ wsUrl, isCut, apiKey: keys[role], role, deviceId: `dev_${role}_idle_${n}` });
   });
-  await until("idle sockets", () => links.every(({ connected }) => connected));
+  await until("idle sockets", () => links.every(({ isUp }) => isUp()));
   return links;
 }
 
 function idleLink(
-  { wsUrl, apiKey, role, deviceId }: { wsUrl: string; apiKey: string; role: Role; deviceId: string },
-): RelayLink {
+  { isCut, wsUrl, apiKey, role, deviceId }: {
+    isCut: boolean;
+    wsUrl: string;
+    apiKey: string;
+    role: Role;
+    deviceId: string;
+  },
+): IdleLink {
+  let ups = 0;
   const link = new RelayLink({
     wsUrl,
     apiKey,
     hello: () => ({ role, deviceId, name: deviceId, version: "1.0.0", capabilities: [] }),
     onFrame: () => undefined,
-    onState: () => undefined,
+    onState: ({ state }) => {
+      if (state === "connected") ups++;
+    },
   });
   link.start();
-  return link;
+  return {
+    isCut,
+    ups: () => ups,
+    isUp: () => link.connected,
+    text: () => `${deviceId} ${JSON.stringify(link.state)}`,
+    close: () => link.close(),
+  };
+}
+
+/** A mirror is live only while the listener is connected too. */
+function mirrorLink({ states, link }: MirrorPhone): CutLink {
+  const isLive = (at: number): boolean => states[at]?.kind === "live";
+  return {
+    isCut: true,
+    ups: () => states.filter((_, at) => isLive(at) && !isLive(at - 1)).length,
+    isUp: () => isLive(states.length - 1),
+    text: () => `mirror ${JSON.stringify(states.at(-1))}, ${link.state.state}`,
+  };
 }
 
 /**
  * Cuts the link again and again, for as long as the soak lasts: each time after all have been back for a while, so that
- * their back-off begins anew. Resolves with how often.
+ * their back-off begins anew. Resolves with how often, and with the longest time that all took to be back.
  */
-async function cutAgain(stage: Stage, away: () => string[]): Promise<number> {
-  const { proxy, minutes, cutMs } = stage;
+async function cutAgain(
+  stage: Stage,
+  links: readonly CutLink[],
+): Promise<{ cuts: number; backMs: number }> {
+  const { minutes, cutMs } = stage;
   const end = performance.now() + minutes * MINUTE_MS;
-  let cuts = 0;
+  let [cuts, backMs] = [0, 0];
   for (let left = end - performance.now(); left > 0; left = end - performance.now()) {
     await new Promise((resolve) => setTimeout(resolve, Math.min(left, cutMs)));
-    proxy.cut();
+    backMs = Math.max(backMs, await cut(stage, links));
     cuts++;
-    await untilBack(stage, away);
   }
-  return cuts;
+  return { cuts, backMs };
 }
 
 /** What the listener said last, in characters. */
 const LAST_CHARS = 2_000;
 
-/** Throws with what is not back, the sessions that tmux has, and the end of the listener's log. */
-async function untilBack({ stack }: Stage, away: () => string[]): Promise<void> {
+/**
+ * Cuts the link. Resolves with the time until every connection through it is a new one; throws with what is not back, the
+ * sessions that tmux has, and the end of the listener's log.
+ */
+async function cut({ stack, proxy }: Stage, links: readonly CutLink[]): Promise<number> {
+  const begun = performance.now();
+  const ups = links.map((link) => link.ups());
+  proxy.cut();
+  // Whoever has not noticed the cut still counts as up: it has to come up once more.
+  const away = (): CutLink[] =>
+    links.filter((link, n) => !link.isUp() || (link.isCut && link.ups() === ups[n]));
   await until("all connections to be back", () => away().length === 0).catch(async ({ message }) => {
     const sessions = await stack.sandbox.tmux("list-sessions").catch(String);
     const log = stack.listener.output().slice(-LAST_CHARS);
-    throw new Error([message, ...away(), sessions, log].join("\n"));
+    throw new Error([message, ...away().map(({ text }) => text()), sessions, log].join("\n"));
   });
+  return performance.now() - begun;
 }
 
 const NAMES: Record<string, string> = { server: "relay", listener: "listener", mcp: "mcp" };

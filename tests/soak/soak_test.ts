@@ -24,22 +24,23 @@ Deno.test("a slope is found in noise, and is more doubtful where neighbouring va
 Deno.test("what a soak leaves behind is named", () => {
   const before = {
     descriptors: { relay: 30 },
-    children: { listener: 1 },
-    files: ["/journal.jsonl"],
+    processes: { deno: 3 },
+    files: { "/journal.jsonl": 1, "/part-n": 1 },
     tmuxClients: 1,
   };
-  assert.deepEqual(leftovers(before, { ...before, descriptors: { relay: 40 }, files: [] }), []);
+  assert.deepEqual(leftovers(before, { ...before, descriptors: { relay: 40 }, files: {} }), []);
   const after = {
     descriptors: { relay: 50 },
-    children: { listener: 3 },
-    files: ["/journal.jsonl", "/upload-n"],
+    processes: { deno: 3, sh: 1 },
+    files: { "/journal.jsonl": 1, "/part-n": 2, "/upload-n": 1 },
     tmuxClients: 2,
   };
   assert.deepEqual(leftovers(before, after), [
-    "relay has 50 open files, 30 before",
-    "listener has 3 child processes, 1 before",
-    "the file /upload-n",
-    "tmux has 2 clients, 1 before",
+    "open files of relay: 50, 30 before",
+    'processes "sh": 1, 0 before',
+    "files /part-n: 2, 1 before",
+    "files /upload-n: 1, 0 before",
+    "clients of tmux: 2, 1 before",
   ]);
 });
 

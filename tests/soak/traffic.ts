@@ -28,13 +28,27 @@ export interface TrafficCounts {
   asks: AskCounts;
 }
 
+/** A connection, and whether it goes through the link that is cut. */
+export interface CutLink {
+  isCut: boolean;
+  /** How often it has come up. */
+  ups(): number;
+  isUp(): boolean;
+  /** Which one it is, and its state. */
+  text(): string;
+}
+
 /** `late`: typed into the session, since its asker did not take it in time; `refused`: the session took no more of these. */
-export type AskCounts = Record<"sent" | "answered" | "late" | "refused" | "lost" | "doubled", number>;
+export type AskCounts = Record<"sent" | "answered" | "late" | "refused" | "lost" | "doubled", number> & {
+  /** What the agent was told of each question that was lost. */
+  lostTexts: string[];
+};
 
 const EVERY_MS = 1_000;
 /** A try without an answer for this long is repeated with the same id. */
 const ANSWER_MS = 4_000;
-const POLL_MS = 500;
+/** For a final receipt. */
+const RECEIPT_LIMITS = { timeoutMs: SAFETY_LIMIT_MS, pollMs: 500 };
 const ASK_SECONDS = 300;
 
 const answerTo = (question: string): string => `answer-${question.split("-").at(-1)}-end`;
@@ -55,6 +69,7 @@ export class Traffic {
   readonly #acceptedAt = new Map<string, number>();
   #timer: ReturnType<typeof setInterval> | undefined;
   #ticks = 0;
+  #ups = 0;
 
   constructor(options: TrafficOptions) {
     const { baseUrl, wsUrl, apiKey } = options;
@@ -74,10 +89,22 @@ export class Traffic {
         if (frame.event === "push.new") this.#answer(frame.data);
       },
       onState: ({ state }) => {
-        if (state === "connected") this.#run(this.#answerOpen());
+        if (state !== "connected") return;
+        this.#ups++;
+        this.#run(this.#answerOpen());
       },
     });
     this.#phone.start();
+  }
+
+  /** That of the phone which answers. */
+  get link(): CutLink {
+    return {
+      isCut: true,
+      ups: () => this.#ups,
+      isUp: () => this.#phone.connected,
+      text: () => `answering phone ${JSON.stringify(this.#phone.state)}`,
+    };
   }
 
   /** Messages and questions so far. */
@@ -107,6 +134,7 @@ export class Traffic {
 
   async count(): Promise<TrafficCounts> {
     const { sessions } = this.#options;
+    const refused = await this.#refusedAnswers();
     await until("the texts that were submitted", async () => {
       const entries = await Promise.all(sessions.map((session) => session.entries()));
       return missing(this.messages, entries.flat()).length === 0;
@@ -124,32 +152,40 @@ export class Traffic {
     const messages = this.messages.toSorted((one, other) => acceptedAt(one) - acceptedAt(other));
     return {
       messages: countMessages(messages, { transcripts, agentDied: new Set() }),
-      asks: await this.#countAsks(late),
+      asks: this.#countAsks(late, refused),
     };
   }
 
-  async #countAsks(late: readonly string[]): Promise<AskCounts> {
+  #countAsks(late: readonly string[], refused: ReadonlySet<string>): AskCounts {
     const sent = this.#results.length;
-    const asks: AskCounts = { sent, answered: 0, late: late.length, refused: 0, lost: 0, doubled: 0 };
-    const refused = await this.#refusedAnswers();
+    const asks: AskCounts = {
+      ...{ sent, answered: 0, late: late.length, refused: 0, lost: 0, doubled: 0 },
+      lostTexts: [],
+    };
     for (const [n, result] of this.#results.entries()) {
       const wanted = answerTo(`question-${n}`);
       const times = [result.includes(wanted), ...late.map((text) => text === wanted)].filter(Boolean).length;
       if (result.includes(wanted)) asks.answered++;
       if (times > 1) asks.doubled++;
-      if (times === 0 && refused.has(wanted)) asks.refused++;
-      else if (times === 0) asks.lost++;
+      if (times > 0) continue;
+      if (refused.has(wanted)) asks.refused++;
+      else {
+        asks.lost++;
+        asks.lostTexts.push(`question-${n}: ${result}`);
+      }
     }
     return asks;
   }
 
-  /** Late answers that their session refused, since it takes few messages in a minute. */
+  /** Late answers that their session refused, since it takes few messages in a minute; those that wait there are waited for. */
   async #refusedAnswers(): Promise<Set<string>> {
     const refused = new Set<string>();
     for (const id of this.#answers.values()) {
-      const late = await this.#api.getPush(await lateAnswerId(id)).catch(() => undefined);
-      if (late?.receipt.state !== "refused") continue;
-      for (const text of late.push.body?.match(ANSWER) ?? []) refused.add(text);
+      const lateId = await lateAnswerId(id);
+      if (await this.#api.getPush(lateId).catch(() => undefined) === undefined) continue;
+      const { push, receipt } = await waitForReceipt(this.#api, lateId, RECEIPT_LIMITS);
+      if (receipt.state !== "refused") continue;
+      for (const text of push.body?.match(ANSWER) ?? []) refused.add(text);
     }
     return refused;
   }
@@ -163,8 +199,7 @@ export class Traffic {
     const push = { id, type: "agent.command", targetDeviceId: deviceId, agentSessionName: session, body };
     await this.#accepted(push);
     this.messages.push(message);
-    const limits = { timeoutMs: SAFETY_LIMIT_MS, pollMs: POLL_MS };
-    const { push: { createdAt }, receipt } = await waitForReceipt(this.#api, id, limits);
+    const { push: { createdAt }, receipt } = await waitForReceipt(this.#api, id, RECEIPT_LIMITS);
     this.#acceptedAt.set(id, createdAt);
     endMessage(message, receipt);
   }
