@@ -1,11 +1,12 @@
 /** Busy loops beside a test run, like a build on the same machine. They end with the process that started them, however it ends. */
 
-const LOOP = "while kill -0 $PPID 2>/dev/null; do :; done";
+/** By the number that it is given: a shell whose parent ended before it began would take the one that adopted it for it. */
+const LOOP = 'while kill -0 "$1" 2>/dev/null; do :; done';
 
 export function startBusy(count: number): AsyncDisposable {
   const loops = Array.from(
     { length: count },
-    () => new Deno.Command("sh", { args: ["-c", LOOP] }).spawn(),
+    () => new Deno.Command("sh", { args: ["-c", LOOP, "busy", String(Deno.pid)] }).spawn(),
   );
   return {
     async [Symbol.asyncDispose]() {
