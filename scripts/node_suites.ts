@@ -65,6 +65,8 @@ export interface SuiteRow {
   suite: string;
   passed: number;
   failed: number;
+  /** The suite was ended at its limit: not all of its tests ran. */
+  isCutOff: boolean;
   reaches: readonly Reach[];
 }
 
@@ -84,10 +86,10 @@ export function suiteTable(rows: readonly SuiteRow[], node: string): string[] {
     "Deno only",
     "starts",
   ];
-  const cells = rows.map(({ suite, passed, failed, reaches }) =>
+  const cells = rows.map(({ suite, passed, failed, isCutOff, reaches }) =>
     [
       suite,
-      passed,
+      isCutOff ? `${passed}, cut off` : passed,
       failed,
       reaches.length,
       count(reaches, "starts"),

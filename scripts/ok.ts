@@ -6,6 +6,7 @@ import { startBusy } from "./busy.ts";
 import { prepare } from "./prepare.ts";
 import { say, write } from "./say.ts";
 import {
+  countText,
   failureText,
   memoryFolder,
   type Outcome,
@@ -42,29 +43,36 @@ async function steps(memory: TemporaryFolder | undefined): Promise<Step[]> {
   const ofTheTree = (await rootTests()).map((file) => ({
     name: file.replace("_test.ts", "").replaceAll("_", " "),
     args: [...TEST, `tests/${file}`],
+    limitMinutes: 15,
   }));
   return [
-    { name: "format", args: ["fmt", "--check"] },
-    { name: "lint", args: ["lint"] },
-    { name: "types", args: ["check", "--quiet", "."] },
+    { name: "format", args: ["fmt", "--check"], limitMinutes: 10 },
+    { name: "lint", args: ["lint"], limitMinutes: 10 },
+    { name: "types", args: ["check", "--quiet", "."], limitMinutes: 15 },
     ...ofTheTree,
-    { name: "examples", args: [...TEST, "--doc", "mod.ts", "src/library"] },
-    { name: "unit", args: [...TEST, "--parallel", "tests/unit"], ...inMemory },
-    { name: "contract", args: [...TEST, "--parallel", "tests/contract"] },
-    { name: "fuzz", args: [...TEST, "--parallel", "tests/fuzz"] },
+    { name: "examples", args: [...TEST, "--doc", "mod.ts", "src/library"], limitMinutes: 15 },
+    { name: "unit", args: [...TEST, "--parallel", "tests/unit"], ...inMemory, limitMinutes: 30 },
+    { name: "contract", args: [...TEST, "--parallel", "tests/contract"], limitMinutes: 45 },
+    { name: "fuzz", args: [...TEST, "--parallel", "tests/fuzz"], limitMinutes: 30 },
     {
       name: "e2e",
       args: [...TEST, "--parallel", APART, ...LONG_E2E, "tests/e2e"],
       env: { DENO_JOBS: E2E_JOBS },
+      limitMinutes: 60,
     },
-    { name: "phone", args: [...TEST, "--parallel", "tests/phone"], env: { DENO_JOBS: PHONE_JOBS } },
+    {
+      name: "phone",
+      args: [...TEST, "--parallel", "tests/phone"],
+      env: { DENO_JOBS: PHONE_JOBS },
+      limitMinutes: 60,
+    },
   ];
 }
 
 function report(outcome: Outcome): void {
-  const { step, isOk, seconds, passed, failed, output } = outcome;
-  const counts = passed + failed === 0 ? "" : `  ${passed} passed, ${failed} failed`;
-  say(`${isOk ? "✓" : "✗"} ${step.name.padEnd(16)} ${seconds.toFixed(1).padStart(6)} s${counts}`);
+  const { step, isOk, seconds, output } = outcome;
+  const mark = isOk ? "✓" : "✗";
+  say(`${mark} ${step.name.padEnd(16)} ${seconds.toFixed(1).padStart(6)} s  ${countText(outcome)}`.trimEnd());
   if (!isOk) write(failureText(output));
 }
 
@@ -140,7 +148,8 @@ async function main(): Promise<number> {
     outcomes.push(...await runSteps(wanted, { cwd: root, keepGoing: options.keepGoing, onOutcome: report }));
   }
   const { passed, failed } = sum(outcomes);
-  say(`${passed} passed, ${failed} failed`);
+  const cutOff = outcomes.filter(({ isCutOff }) => isCutOff).length;
+  say(`${passed} passed, ${failed} failed${cutOff === 0 ? "" : `, ${cutOff} steps cut off at their limit`}`);
   return outcomes.every(({ isOk }) => isOk) ? 0 : 1;
 }
 

@@ -1,18 +1,21 @@
 /** Runs the steps of the gate and counts the tests in them. */
 import { statfs } from "node:fs/promises";
+import { endStep, STEP_VARIABLE } from "./step_processes.ts";
 
 export interface Step {
   name: string;
   /** Arguments of `deno`. */
   args: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** The longest it may take, in milliseconds. */
-  limitMs?: number;
+  /** The longest it may take on a busy machine: a safety net for tests that hang. */
+  limitMinutes: number;
 }
 
 export interface Outcome {
   step: Step;
   isOk: boolean;
+  /** It was ended at its limit; the tests that had not ended by then are not counted. */
+  isCutOff: boolean;
   seconds: number;
   passed: number;
   failed: number;
@@ -22,14 +25,36 @@ export interface Outcome {
 /** How many steps run at a time: tests mostly wait, for a process or for a delay of the product. */
 const LANES = 2;
 
-/** The longest a step without a limit of its own may take, in milliseconds; a safety net for tests that hang. */
-const STEP_LIMIT_MS = 20 * 60_000;
+const MINUTE_MS = 60_000;
+
+/** How long a step that is cut off may take to say which tests had not ended, in milliseconds. */
+const GRACE_MS = 10_000;
+
+interface Counts {
+  passed: number;
+  failed: number;
+}
 
 /** Counts in what `deno test` prints last: `ok | 12 passed (3 steps) | 0 failed (1s)`. */
-export function countTests(output: string): { passed: number; failed: number } {
+export function countTests(output: string): Counts {
   const summaries = [...output.matchAll(/^(?:ok|FAILED) \| (\d+) passed.*?\| (\d+) failed/gm)];
   const total = (group: 1 | 2): number => summaries.reduce((sum, found) => sum + Number(found[group]), 0);
   return { passed: total(1), failed: total(2) };
+}
+
+/** Counts the lines of single tests, without their steps: `deno test` prints no summary when it is cut off. */
+export function countLines(output: string): Counts {
+  const tests = /^(?! )(?:(?!\.\.\. ).)*\.\.\. (ok|FAILED) \(\d/gm;
+  const ends = [...output.matchAll(tests)].map(([, end]) => end);
+  const passed = ends.filter((end) => end === "ok").length;
+  return { passed, failed: ends.length - passed };
+}
+
+/** `12 passed, 0 failed`, and that a step was cut off at its limit; empty for a step without tests. */
+export function countText({ step, passed, failed, isCutOff }: Outcome): string {
+  const counts = isCutOff || passed + failed > 0 ? [`${passed} passed`, `${failed} failed`] : [];
+  const limit = `cut off at its limit of ${step.limitMinutes} minutes, before the other tests had ended`;
+  return [...counts, ...isCutOff ? [limit] : []].join(", ");
 }
 
 /** The output of a failed step from its failures on, without the tests that passed. */
@@ -69,25 +94,50 @@ export async function memoryFolder(mounts = "/proc/mounts"): Promise<TemporaryFo
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
-/** Runs one step to its end; a step that fails without a test's failure counts as one. */
-export async function runStep(step: Step, cwd: string): Promise<Outcome> {
+/**
+ * Runs one step to its end, or ends it at its limit with all that it started. A step that fails without a test's failure
+ * counts as one.
+ * @param cutOff ends it as its limit does
+ */
+export async function runStep(
+  step: Step,
+  cwd: string,
+  { cutOff }: { cutOff?: AbortSignal } = {},
+): Promise<Outcome> {
   const begun = performance.now();
+  const mark = crypto.randomUUID();
+  const marks = `${Deno.env.get(STEP_VARIABLE) ?? ""} ${mark}`;
   const child = new Deno.Command(Deno.execPath(), {
     args: [...step.args],
     cwd,
-    env: { ...cleanEnvironment(), ...step.env },
+    env: { ...cleanEnvironment(), ...step.env, [STEP_VARIABLE]: marks },
     clearEnv: true,
     stdin: "null",
     stdout: "piped",
     stderr: "piped",
   }).spawn();
-  const limit = setTimeout(() => child.kill("SIGKILL"), step.limitMs ?? STEP_LIMIT_MS);
+  let ending: Promise<void> | undefined;
+  const end = (): void => void (ending ??= endStep(child, { mark, graceMs: GRACE_MS }));
+  const limit = setTimeout(end, step.limitMinutes * MINUTE_MS);
+  cutOff?.addEventListener("abort", end, { once: true });
   const { success, stdout, stderr } = await child.output();
   clearTimeout(limit);
+  cutOff?.removeEventListener("abort", end);
+  await ending;
+  const isCutOff = ending !== undefined;
   const output = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("");
-  const { passed, failed } = countTests(output);
+  const { passed, failed } = isCutOff ? countLines(output) : countTests(output);
+  const isOk = success && !isCutOff;
   const seconds = (performance.now() - begun) / 1000;
-  return { step, isOk: success, seconds, passed, failed: success ? failed : Math.max(failed, 1), output };
+  return {
+    step,
+    isOk,
+    isCutOff,
+    seconds,
+    passed,
+    failed: isOk || isCutOff ? failed : Math.max(failed, 1),
+    output,
+  };
 }
 
 export interface RunOptions {
@@ -116,7 +166,7 @@ export async function runSteps(
   return outcomes;
 }
 
-export function sum(outcomes: readonly Outcome[]): { passed: number; failed: number } {
+export function sum(outcomes: readonly Outcome[]): Counts {
   return {
     passed: outcomes.reduce((total, { passed }) => total + passed, 0),
     failed: outcomes.reduce((total, { failed }) => total + failed, 0),

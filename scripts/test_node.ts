@@ -6,18 +6,18 @@ import { nodeFromNpm, type NodeMajor } from "./node22.ts";
 import { countStarts, PARTLY, reachOf, type SuiteRow, suiteTable } from "./node_suites.ts";
 import { prepare } from "./prepare.ts";
 import { say, write } from "./say.ts";
-import { failureText, runStep } from "./steps.ts";
+import { countText, failureText, runStep } from "./steps.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PACKAGE = `${ROOT}.cache/node_package`;
 
 /** The runner stays Deno; what it starts is the package. */
 const TEST = ["test", "-A", "--no-check", "--parallel"];
-const SUITES: Readonly<Record<string, { args: string[]; jobs: string }>> = {
-  contract: { args: [...TEST, "tests/contract"], jobs: "2" },
-  e2e: { args: [...TEST, "tests/e2e"], jobs: "2" },
-  phone: { args: [...TEST, "tests/phone"], jobs: "2" },
-  agents: { args: ["run", "-A", "--quiet", "tests/agents/main.ts"], jobs: "1" },
+const SUITES: Readonly<Record<string, { args: string[]; jobs: string; limitMinutes: number }>> = {
+  contract: { args: [...TEST, "tests/contract"], jobs: "2", limitMinutes: 60 },
+  e2e: { args: [...TEST, "tests/e2e"], jobs: "2", limitMinutes: 120 },
+  phone: { args: [...TEST, "tests/phone"], jobs: "2", limitMinutes: 90 },
+  agents: { args: ["run", "-A", "--quiet", "tests/agents/main.ts"], jobs: "1", limitMinutes: 120 },
 };
 
 async function testFiles(suite: string): Promise<{ path: string; text: string }[]> {
@@ -34,16 +34,21 @@ interface Run {
   startsFile: string;
 }
 
+interface SuiteRun extends SuiteRow {
+  isOk: boolean;
+  /** Files of the suite that started nothing on Node, without a reason. */
+  unexplained: string[];
+}
+
 async function runSuite(
   suite: string,
   { env, startsFile }: Run,
-): Promise<SuiteRow & { unexplained: string[] }> {
-  const { args, jobs } = SUITES[suite] ?? { args: [], jobs: "1" };
-  const { seconds, passed, failed, isOk, output } = await runStep(
-    { name: suite, args, env: { ...env, DENO_JOBS: jobs } },
-    ROOT,
-  );
-  say(`${isOk ? "✓" : "✗"} ${suite}: ${passed} passed, ${failed} failed, ${seconds.toFixed(0)} s`);
+): Promise<SuiteRun> {
+  const { args, jobs, limitMinutes } = SUITES[suite] ?? { args: [], jobs: "1", limitMinutes: 1 };
+  const step = { name: suite, args, env: { ...env, DENO_JOBS: jobs }, limitMinutes };
+  const outcome = await runStep(step, ROOT);
+  const { seconds, passed, failed, isOk, isCutOff, output } = outcome;
+  say(`${isOk ? "✓" : "✗"} ${suite}: ${countText(outcome)}, ${seconds.toFixed(0)} s`);
   if (!isOk) write(failureText(output));
   const starts = countStarts(await Deno.readTextFile(startsFile).catch(() => ""), ROOT);
   const files = (await testFiles(suite)).map((file) => ({ path: file.path, reach: reachOf(file, starts) }));
@@ -53,7 +58,7 @@ async function runSuite(
     return reach.why === undefined ? [path] : [];
   });
   for (const { path } of files) if (PARTLY[path] !== undefined) say(`  ${path}: ${PARTLY[path]}`);
-  return { suite, passed, failed, reaches: files.map(({ reach }) => reach), unexplained };
+  return { suite, passed, failed, isOk, isCutOff, reaches: files.map(({ reach }) => reach), unexplained };
 }
 
 async function main(): Promise<number> {
@@ -72,7 +77,7 @@ async function main(): Promise<number> {
   await buildNpm(PACKAGE);
   const startsFile = await Deno.makeTempFile({ prefix: "svc-starts-" });
   const env = { SVC_TEST_LAUNCH: `${node} ${PACKAGE}/cli.js`, SVC_TEST_STARTS: startsFile };
-  const rows: (SuiteRow & { unexplained: string[] })[] = [];
+  const rows: SuiteRun[] = [];
   for (const suite of suites) rows.push(await runSuite(suite, { env, startsFile }));
   await Deno.remove(startsFile);
   for (const line of suiteTable(rows, `Node ${major}`)) say(line);
@@ -80,7 +85,7 @@ async function main(): Promise<number> {
   for (const path of unexplained) {
     say(`${path} started nothing on Node, and scripts/node_suites.ts does not say why`);
   }
-  return rows.every(({ failed }) => failed === 0) && unexplained.length === 0 ? 0 : 1;
+  return rows.every(({ isOk }) => isOk) && unexplained.length === 0 ? 0 : 1;
 }
 
 Deno.exit(await main());

@@ -8,7 +8,9 @@ import { isSupported } from "../scripts/node22.ts";
 import { countStarts, type Reach, reachOf, suiteTable } from "../scripts/node_suites.ts";
 import { webAddress } from "../scripts/npm_registry.ts";
 import {
+  countLines,
   countTests,
+  countText,
   memoryFolder,
   runStep,
   runSteps,
@@ -16,6 +18,8 @@ import {
   sum,
   type TemporaryFolder,
 } from "../scripts/steps.ts";
+import { makeSandbox } from "./helpers/sandbox.ts";
+import { CHECKOUT } from "./helpers/sources.ts";
 import { until } from "./helpers/until.ts";
 
 const SCRIPTS = fileURLToPath(new URL("../scripts/", import.meta.url));
@@ -30,10 +34,24 @@ Deno.test("tests are counted over all summaries of a run", () => {
   assert.deepEqual(countTests(output), { passed: 14, failed: 1 });
 });
 
+Deno.test("without a summary the lines of the tests are counted, not those of their steps", () => {
+  const output = [
+    "./tests/a_test.ts => holds ... one ... ok (1ms)",
+    "./tests/a_test.ts => holds ... ok (2s)",
+    "by itself ...",
+    "  one ... ok (1ms)",
+    "by itself ... ok (3m4s)",
+    "./tests/b_test.ts => breaks ... FAILED (12ms)",
+    "./tests/b_test.ts => left out ... ignored (0ms)",
+    "listening ... ok",
+  ].join("\n");
+  assert.deepEqual(countLines(output), { passed: 2, failed: 1 });
+});
+
 Deno.test("a step passes by its exit code, and one that fails without a test counts as one", async () => {
-  const good = await runStep({ name: "good", args: ["eval", "Deno.exit(0)"] }, Deno.cwd());
+  const good = await runStep({ name: "good", args: ["eval", "Deno.exit(0)"], limitMinutes: 10 }, Deno.cwd());
   const bad = await runStep(
-    { name: "bad", args: ["eval", "console.error('why'); Deno.exit(1)"] },
+    { name: "bad", args: ["eval", "console.error('why'); Deno.exit(1)"], limitMinutes: 10 },
     Deno.cwd(),
   );
   assert.deepEqual([good.isOk, bad.isOk], [true, false]);
@@ -41,12 +59,57 @@ Deno.test("a step passes by its exit code, and one that fails without a test cou
   assert.deepEqual(sum([good, bad]), { passed: 0, failed: 1 });
 });
 
+/** Two tests of which one ends: the other leaves a tmux server and a program of its own running, and says their pids. */
+const ENDLESS = (file: string): string =>
+  `import { makeSandbox } from "${CHECKOUT}tests/helpers/sandbox.ts";
+Deno.test("ends", () => {});
+Deno.test("does not end", async () => {
+  const sandbox = await makeSandbox();
+  await sandbox.newSession("left", ["cat"]);
+  const child = new Deno.Command("cat", { env: sandbox.env, clearEnv: true, stdin: "piped" }).spawn();
+  const ids = await sandbox.tmux("display-message", "-p", "-t", "=left:", "#{pid} #{pane_pid}");
+  await Deno.writeTextFile("${file}.part", sandbox.root + " " + child.pid + " " + ids.trim());
+  await Deno.rename("${file}.part", "${file}");
+  await new Promise(() => setInterval(() => {}, 1e6));
+});
+`;
+
+Deno.test("a step that is cut off says how much had passed and what had not ended, and leaves no process behind", async () => {
+  await using sandbox = await makeSandbox();
+  const [file, started] = [`${sandbox.root}/endless_test.ts`, `${sandbox.root}/started`];
+  await Deno.writeTextFile(file, ENDLESS(started));
+  const cutOff = new AbortController();
+  const step: Step = {
+    name: "endless",
+    args: ["test", "-A", "--no-check", "--parallel", file],
+    limitMinutes: 20,
+  };
+  const ended = runStep(step, CHECKOUT, { cutOff: cutOff.signal });
+  const report = await until("the processes", () => Deno.readTextFile(started).catch(() => ""));
+  const [root = "", ...pids] = report.split(" ");
+  try {
+    assert.equal(pids.length, 3, report);
+    cutOff.abort();
+    const outcome = await ended;
+    assert.deepEqual([outcome.isOk, outcome.passed, outcome.failed], [false, 1, 0]);
+    assert.equal(
+      countText(outcome),
+      "1 passed, 0 failed, cut off at its limit of 20 minutes, before the other tests had ended",
+    );
+    assert.match(outcome.output, /tests were pending:\s+does not end /);
+    for (const pid of pids) assert.ok(!await isRunning(Number(pid)), `${pid} of ${report}`);
+  } finally {
+    for (const pid of pids.map(Number)) if (await isRunning(pid)) Deno.kill(pid, "SIGKILL");
+    await Deno.remove(root, { recursive: true });
+  }
+});
+
 /** Ends once both files exist, of which it makes the first; exits with `code`. */
 function meeting([own, other]: readonly [string, string], code = 0): Step {
   const script = `await Deno.writeTextFile("${own}", "");
     while (!await Deno.stat("${other}").catch(() => undefined)) await new Promise((done) => setTimeout(done, 5));
     Deno.exit(${code});`;
-  return { name: own, args: ["eval", script] };
+  return { name: own, args: ["eval", script], limitMinutes: 10 };
 }
 
 Deno.test("two steps run at a time, and after a failure no further one starts unless that is wanted", async () => {
@@ -69,7 +132,7 @@ Deno.test("a developer's own session and svc settings do not reach the tests", a
   const args = ["eval", "console.log(Object.keys(Deno.env.toObject()).filter((n) => /^(SVC|TMUX)/.test(n)))"];
   Deno.env.set("SVC_API_KEY", "secret");
   try {
-    assert.equal((await runStep({ name: "env", args }, Deno.cwd())).output, "[]\n");
+    assert.equal((await runStep({ name: "env", args, limitMinutes: 10 }, Deno.cwd())).output, "[]\n");
   } finally {
     Deno.env.delete("SVC_API_KEY");
   }
@@ -257,8 +320,16 @@ Deno.test("a test file on Node either starts the package, runs on both by itself
   assert.deepEqual(reach("tests/contract/c_test.ts"), { kind: "deno", why: undefined });
   const why = reach("tests/contract/wire_samples_test.ts");
   assert.ok(why.kind === "deno" && why.why !== undefined);
-  const row = { suite: "e2e", passed: 3, failed: 0, reaches: [reach("tests/e2e/a_test.ts"), why] };
+  const row = {
+    suite: "e2e",
+    passed: 3,
+    failed: 0,
+    isCutOff: false,
+    reaches: [reach("tests/e2e/a_test.ts"), why],
+  };
   assert.match(suiteTable([row], "Node 22").at(-1) ?? "", /^e2e +3 +0 +2 +1 +0 +1 +2$/);
+  const cutOff = suiteTable([{ ...row, isCutOff: true }], "Node 22").at(-1) ?? "";
+  assert.match(cutOff, /^e2e +3, cut off +0 +2 +1 +0 +1 +2$/);
 });
 
 Deno.test("the rows of faults that tests print become one table with their sums", () => {

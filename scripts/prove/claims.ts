@@ -16,6 +16,8 @@ export interface Claim {
   /** The test files, and the filter for test names. */
   tests?: { files: string[]; filter?: string };
   task?: string;
+  /** The longest it may take on a busy machine, where that is more than most claims need. */
+  limitMinutes?: number;
   /** Added to the environment of the tests. */
   env?: Readonly<Record<string, string>>;
   /** Lines of the output that are counted, by the name under which their number is printed. */

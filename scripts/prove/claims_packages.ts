@@ -22,6 +22,8 @@ export const PACKAGES: readonly Claim[] = [
   {
     text: "the contract, end-to-end, phone and agents tests against the built package on Node",
     task: "test:node",
+    // The limits of its suites together.
+    limitMinutes: 400,
     quote: {
       part: /^(contract|e2e|phone|agents) +(\d+) +(\d+) +\d+ +(\d+).*$/gm,
       as: "$1 $2 passed, $3 failed, $4 files on Node;",

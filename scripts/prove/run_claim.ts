@@ -1,5 +1,5 @@
 /** Runs a claim's tests and formats its line. */
-import { type Outcome, runStep } from "../steps.ts";
+import { countText, type Outcome, runStep } from "../steps.ts";
 import type { Claim } from "./claims.ts";
 
 export interface Shown {
@@ -9,8 +9,8 @@ export interface Shown {
   output: string;
 }
 
-/** The longest a claim may take, in milliseconds: real agents on a busy machine need three times what they need on a quiet one. */
-const CLAIM_LIMIT_MS = 90 * 60_000;
+/** The longest that a claim without a limit of its own may take: real agents on a busy machine need three times what they need on a quiet one. */
+const CLAIM_LIMIT_MINUTES = 90;
 
 function argsOf({ tests, task }: Claim): string[] {
   if (task !== undefined) return ["task", "--quiet", ...task.split(" ")];
@@ -34,10 +34,12 @@ function figure({ count, quote }: Claim, { passed, output }: Outcome): string {
 
 /** A claim without any test that ran is not proven. */
 export async function runClaim(claim: Claim, root: string): Promise<Shown> {
-  const { text: name, env = {} } = claim;
-  const outcome = await runStep({ name, args: argsOf(claim), env, limitMs: CLAIM_LIMIT_MS }, root);
+  const { text: name, env = {}, limitMinutes = CLAIM_LIMIT_MINUTES } = claim;
+  const outcome = await runStep({ name, args: argsOf(claim), env, limitMinutes }, root);
   const isShown = outcome.isOk && (claim.task !== undefined || outcome.passed > 0);
   const mark = isShown ? "✓" : "✗";
-  const line = `${mark} ${claim.text}: ${figure(claim, outcome)}, ${outcome.seconds.toFixed(1)} s`;
+  const line = `${mark} ${claim.text}: ${outcome.isCutOff ? countText(outcome) : figure(claim, outcome)}, ${
+    outcome.seconds.toFixed(1)
+  } s`;
   return { isShown, line, output: outcome.output };
 }

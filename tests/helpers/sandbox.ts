@@ -1,4 +1,5 @@
 /** A temporary HOME, SVC_HOME and tmux server for one test, removed at its end. */
+import { STEP_VARIABLE } from "../../scripts/step_processes.ts";
 import { until } from "./until.ts";
 import { run } from "./run.ts";
 
@@ -43,6 +44,7 @@ export async function makeSandbox(): Promise<Sandbox> {
     TERM: "xterm-256color",
     DENO_DIR: Deno.env.get("DENO_DIR") ?? `${Deno.env.get("HOME")}/.cache/deno`,
     NO_COLOR: "1",
+    ...stepMark(),
   };
   const pids = new Set<number>();
   const endings: Promise<unknown>[] = [];
@@ -79,6 +81,12 @@ export async function makeSandbox(): Promise<Sandbox> {
       await removeFolder(root);
     },
   };
+}
+
+/** By this mark the runner finds what a step that is cut off leaves running. */
+function stepMark(): Record<string, string> {
+  const mark = Deno.env.get(STEP_VARIABLE);
+  return mark === undefined ? {} : { [STEP_VARIABLE]: mark };
 }
 
 /** A daemon that a wrapper started in the background. */
