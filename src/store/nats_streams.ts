@@ -30,9 +30,10 @@ const BACKOFF = { minMs: 20, maxMs: 500 };
 
 /** The last is "duplicate message id is in process": another writer was faster. */
 const WRONG_LAST_SEQUENCE = [10071, 10164, 10158];
-const NO_MESSAGE = 10037;
 /** "JetStream is not available", "no leader", "insufficient resources", "stream is offline" and their like. */
 const TRANSIENT_STATUS = [500, 503];
+/** "No suitable peers for placement": a server is late, or was stopped. Its status is that of a wrong request. */
+const NO_PEERS = 10005;
 
 /** The name of the client's error when no server answers for JetStream; its class is not exported. */
 const NO_LEADER = "JetStreamNotEnabled";
@@ -385,7 +386,7 @@ function isConflict(error: unknown): boolean {
 
 function isTransient(error: unknown): boolean {
   if (error instanceof JetStreamApiError) {
-    return error.code !== NO_MESSAGE && TRANSIENT_STATUS.includes(error.status);
+    return error.code === NO_PEERS || TRANSIENT_STATUS.includes(error.status);
   }
   if (error instanceof JetStreamError) {
     return "code" in error && TRANSIENT_STATUS.includes(Number(error.code));

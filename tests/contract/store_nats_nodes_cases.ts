@@ -211,6 +211,32 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "a store is opened once a server that is late makes the cluster large enough [nats-late]",
+    async run(_runtime, directory) {
+      const servers = await startNatsCluster(directory);
+      const address = { servers: servers.map(({ url }) => url), prefix: "test" };
+      const [first, , late] = servers;
+      const watcher = await connectNats({ ...address, servers: [first?.url ?? ""] }, { name: "watcher" });
+      await until("the cluster's leader", () => jetstreamManager(watcher).then(() => true, () => false));
+      await late?.stop();
+      const refused = Promise.withResolvers<void>();
+      watcher.subscribe("_INBOX.>", {
+        callback: (_error, message) => {
+          if (message.string().includes("no suitable peers for placement")) refused.resolve();
+        },
+      });
+      await watcher.flush();
+      const opening = openNatsStore(address);
+      await Promise.race([refused.promise, opening]);
+      await late?.restart();
+      const store = await opening;
+      await store.insertKey(aKey(1));
+      await store.close();
+      await watcher.close();
+      for (const server of servers) await server.stop("SIGKILL");
+    },
+  },
+  {
     name: "no server is StoreUnavailable, and so is a store that was closed",
     async run(_runtime, directory) {
       const server = await startNats(directory);
