@@ -3,3 +3,4 @@ import { testOnBothRuntimes } from "../helpers/on_node.ts";
 
 await testOnBothRuntimes("store on NATS", import.meta.resolve("./store_nats_cases.ts"));
 await testOnBothRuntimes("nodes on NATS", import.meta.resolve("./store_nats_nodes_cases.ts"));
+await testOnBothRuntimes("a lagging NATS", import.meta.resolve("./store_nats_lag_cases.ts"));

@@ -65,6 +65,9 @@ const OPERATING_ON_NATS = [
       "A relay that was cut off delivers nothing to a listener that has connected to another one meanwhile.",
     ),
     "nats-late": scale("The first relay on a NATS cluster waits for a server that is late."),
+    "nats-lag": scale(
+      "A push that one NATS server announces before the leader of its stream has it is not forgotten.",
+    ),
     "nats-start": scale("A node that starts reads only what came after another's checkpoint."),
     "nodes-upgrade": scale("Nodes are upgraded one by one under load; old and new ones run side by side."),
     "nats-exact": scale("Changes by several relays at once on three NATS servers are all kept."),

@@ -1,0 +1,91 @@
+/** A server of NATS may announce a push before the leader of its stream has it: the push is waited for, not forgotten. */
+import assert from "node:assert/strict";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { connectNats } from "../../src/runtime/nats.ts";
+import { natsContext } from "../../src/store/nats_context.ts";
+import { Nodes } from "../../src/store/nats_nodes.ts";
+import { Presences } from "../../src/store/nats_presences.ts";
+import { natsPushes } from "../../src/store/nats_pushes.ts";
+import { type Entry, NatsStream } from "../../src/store/nats_streams.ts";
+import { startNats } from "../helpers/nats_server.ts";
+import type { Case } from "../helpers/on_node.ts";
+import { until } from "../helpers/until.ts";
+import { aPush, idsOf, uuid } from "./store_samples.ts";
+
+/** Stands in for a leader that lags: its reads end with the message `upTo`, while followers hear of all. */
+class LaggingStream extends NatsStream {
+  upTo = Infinity;
+  /** How often it was asked for its last message. */
+  asked = 0;
+
+  override async get(subject: string): Promise<Entry | undefined> {
+    const entry = await super.get(subject);
+    return entry !== undefined && entry.seq <= this.upTo ? entry : undefined;
+  }
+
+  override async lastSeq(): Promise<number> {
+    this.asked += 1;
+    return Math.min(await super.lastSeq(), this.upTo);
+  }
+}
+
+/** Two nodes on one server; the leader that the second one asks lags. */
+async function openNodes(url: string) {
+  const connection = await connectNats({ servers: [url], prefix: "test" }, { name: "test" });
+  const handles = { client: jetstream(connection), manager: await jetstreamManager(connection) };
+  const optionsOf = (name: string) => ({ name: `test-${name}`, subjects: `test.${name}.>`, replicas: 1 });
+  const streams = {
+    state: new NatsStream(handles, optionsOf("state")),
+    pushes: new NatsStream(handles, optionsOf("push")),
+    receipts: new NatsStream(handles, optionsOf("receipt")),
+  };
+  for (const stream of Object.values(streams)) await stream.prepare();
+  const leader = new LaggingStream(handles, optionsOf("push"));
+  const [one, other] = [streams, { ...streams, pushes: leader }].map((of, n) => {
+    const context = natsContext(of, { prefix: "test", node: `node-${n}` });
+    return natsPushes(context, { prefix: "test", presences: new Presences(context, new Nodes(context)) });
+  });
+  assert.ok(one !== undefined && other !== undefined);
+  const close = async (): Promise<void> => {
+    for (const node of [one, other]) node.stop();
+    await connection.close();
+  };
+  return { one, other, leader, close };
+}
+
+async function findLagging({ one, other, leader }: Awaited<ReturnType<typeof openNodes>>): Promise<void> {
+  const open = () => other.openPushes({ account: "a", id: "dev_l" }, { afterSeq: 0, limit: 9 });
+  const known = new Set<number>();
+  other.watchPushes?.(({ seq }) => known.add(seq));
+  assert.deepEqual(await open(), []);
+  leader.upTo = 0;
+  const first = await one.insertPush(aPush(1));
+  await until("the push is announced", () => known.has(first.stored.seq));
+  const asked = leader.asked;
+  const reading = open();
+  await Promise.race([reading, until("the leader is asked again", () => leader.asked >= asked + 3)]);
+  leader.upTo = Infinity;
+  assert.deepEqual(idsOf(await reading), [uuid(1)]);
+  const second = await one.insertPush(aPush(2));
+  await until("the push is announced", () => known.has(second.stored.seq));
+  assert.deepEqual(idsOf(await open()), [uuid(1), uuid(2)]);
+  assert.equal(await one.removePushes({ madeBefore: Number.MAX_SAFE_INTEGER, expiredBefore: 0 }), 2);
+  assert.deepEqual(await open(), []);
+}
+
+export const cases: readonly Case[] = [
+  {
+    name:
+      "a push that was announced before the leader has it is found, and a removed one is not waited for [nats-lag]",
+    async run(_runtime, directory) {
+      const server = await startNats(directory);
+      const nodes = await openNodes(server.url);
+      try {
+        await findLagging(nodes);
+      } finally {
+        await nodes.close();
+        await server.stop();
+      }
+    },
+  },
+];
