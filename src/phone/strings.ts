@@ -134,6 +134,7 @@ const ENGLISH = {
     closed: "Earlier",
     emptyHeading: "Nothing here yet",
     emptyText: "Your agents' questions, notes and finished turns appear here.",
+    notReached: "Questions and notes appear when the relay is reached.",
     loading: "Loading…",
     notifications: {
       note: "Note",
@@ -217,6 +218,7 @@ const ENGLISH = {
       "The agent is not in the foreground. Messages are refused, so that nothing is typed into a shell.",
     muted: "This project is muted: messages are refused.",
     loading: "Loading messages…",
+    notReached: "Earlier messages appear when the relay is reached.",
   },
   ...SETTINGS_STRINGS,
   ...NOTIFICATION_STRINGS,

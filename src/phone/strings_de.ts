@@ -127,6 +127,7 @@ export const GERMAN: Strings = {
     closed: "Früher",
     emptyHeading: "Noch nichts da",
     emptyText: "Hier erscheinen die Fragen und Notizen deiner Agenten, und was sie gemacht haben.",
+    notReached: "Fragen und Notizen erscheinen, sobald das Relay erreichbar ist.",
     loading: "Lädt …",
     notifications: {
       note: "Notiz",
@@ -233,6 +234,7 @@ export const GERMAN: Strings = {
       "Der Agent ist nicht im Vordergrund. Nachrichten werden abgelehnt, damit nichts in eine Shell getippt wird.",
     muted: "Dieses Projekt ist stumm: Nachrichten werden abgelehnt.",
     loading: "Nachrichten werden geladen …",
+    notReached: "Frühere Nachrichten erscheinen, sobald das Relay erreichbar ist.",
   },
   cards: CARD_STRINGS_DE,
   audit: AUDIT_STRINGS_DE,

@@ -57,6 +57,36 @@ Deno.test("messages written without a link survive a reload and are sent once wh
     }
   }));
 
+Deno.test("after a reload without a link, messages and inbox say that what was there before is at the relay [ux-earlier]", () =>
+  withScene(async (scene) => {
+    const { phone, wire, relay, listener } = scene;
+    const page = await openMessages(scene);
+    await sendMessage(page, "before the tunnel");
+    listener.acknowledge(await listener.received("before the tunnel"), { outcome: "submitted" });
+    await page.getByText("Submitted", { exact: true }).waitFor();
+    const pageOnly = servePageOnly();
+    try {
+      wire.pointTo(pageOnly.addr.port);
+      await page.getByText("Reconnecting…").first().waitFor();
+      await sendMessage(page, "in the tunnel");
+      await page.reload();
+      const earlier = page.getByText("Earlier messages appear when the relay is reached.");
+      await earlier.waitFor();
+      await page.getByText("in the tunnel").waitFor();
+      await phone.shoot("session-unread");
+      assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+      await page.goto(`${wire.url}/#/inbox`);
+      await page.getByText("Questions and notes appear when the relay is reached.").waitFor();
+      await page.goBack();
+      await earlier.waitFor();
+      wire.pointTo(relay.port);
+      await page.getByText("before the tunnel").waitFor();
+      assert.equal(await earlier.count(), 0);
+    } finally {
+      await pageOnly.shutdown();
+    }
+  }));
+
 Deno.test("a message whose answer got lost is sent again under its id and stored once [ux-outbox]", () =>
   withScene(async (scene) => {
     const page = await openMessages(scene);

@@ -103,6 +103,9 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
 const PHONE_BEHAVIOUR = rows("docs/specification.md, Phone behaviour", {
   "ux-textarea": main("The field is a real textarea, with IME and dictation."),
   "ux-outbox": phone("The outbox survives a reload and sends with the same id when the connection is back."),
+  "ux-earlier": phone(
+    "After a reload without a link, messages and inbox say that what was there before appears when the relay is reached.",
+  ),
   "ux-reconnecting": phone("A dead connection shows within 2 seconds, and sending is held."),
   "ux-resume": mirror("A mirror resumes without a gap or a repetition."),
   "ux-small": phone(

@@ -40,7 +40,7 @@ export function InboxView({ state, notice, actions }: Props): JSX.Element {
       <main class="picker inbox">
         <p class="visually-hidden" role="status">{QUESTION.announce(open.length + dialogs.length)}</p>
         {state.inbox.size === 0 && dialogs.length === 0 && (
-          <EmptyState isLoaded={state.history !== "unread"} />
+          <EmptyState history={state.history} link={state.link} />
         )}
         <Group name="open" items={open} {...{ state, dialogs, now, actions }} />
         <Group name="closed" items={closed} {...{ state, dialogs: [], now, actions }} />
@@ -135,8 +135,10 @@ function isUnreadable({ sealedFor, title, body }: NotificationItem["push"]): boo
   return sealedFor !== undefined && title === undefined && body === undefined;
 }
 
-function EmptyState({ isLoaded }: { isLoaded: boolean }): JSX.Element {
-  if (!isLoaded) return <p class="empty" role="status">{TEXT.loading}</p>;
+function EmptyState({ history, link }: Pick<PhoneState, "history" | "link">): JSX.Element {
+  if (history === "unread") {
+    return <p class="empty" role="status">{link.kind === "down" ? TEXT.notReached : TEXT.loading}</p>;
+  }
   return (
     <div class="empty">
       <h2>{TEXT.emptyHeading}</h2>

@@ -50,7 +50,7 @@ interface Props {
 
 export function MessageList({ shown, state, waiting, isOver, now, actions, ...props }: Props): JSX.Element {
   const items = props.items.filter((one) => one.kind !== "question" || one.receipt.final);
-  const { history, clockOffsetMs } = state;
+  const { history, clockOffsetMs, link } = state;
   const list = useStickToEnd([shown, waiting]);
   const last = shown.at(-1)?.receipt;
   return (
@@ -58,7 +58,10 @@ export function MessageList({ shown, state, waiting, isOver, now, actions, ...pr
       {history === "more" && (
         <button type="button" class="secondary older" onClick={actions.readOlder}>{TEXT.older}</button>
       )}
-      {shown.length === 0 && items.length === 0 && !waiting && <EmptyState {...{ history, isOver }} />}
+      {history === "unread" && <Unread isReached={link.kind !== "down"} />}
+      {history !== "unread" && shown.length === 0 && items.length === 0 && !waiting && (
+        <EmptyState isOver={isOver} />
+      )}
       <ol class="bubbles">
         {inOrder(shown, items).map((entry) =>
           "message" in entry
@@ -72,8 +75,12 @@ export function MessageList({ shown, state, waiting, isOver, now, actions, ...pr
   );
 }
 
-function EmptyState({ history, isOver }: Pick<PhoneState, "history"> & Pick<Props, "isOver">): JSX.Element {
-  if (history === "unread") return <p class="empty" role="status">{TEXT.loading}</p>;
+/** In place of the messages that are at the relay: what was not sent yet is shown meanwhile. */
+function Unread({ isReached }: { isReached: boolean }): JSX.Element {
+  return <p class="empty unread-history" role="status">{isReached ? TEXT.loading : TEXT.notReached}</p>;
+}
+
+function EmptyState({ isOver }: Pick<Props, "isOver">): JSX.Element {
   return (
     <div class="empty">
       <h2>{TEXT.emptyHeading}</h2>
