@@ -52,7 +52,13 @@ Deno.test("the picker shows every session and follows the inventory live [spec-p
       "shop · Claude #2",
       "old · OpenCode",
     ]);
-    assert.match(texts[0] ?? "", /Waiting\s+4 min[^]*Allow npm publish\?[^]*workstation[^]*Attached/);
+    assert.match(texts[0] ?? "", /Waiting\s+4 min[^]*workstation[^]*Attached[^]*Allow npm publish\?/);
+    const usual = page.viewportSize();
+    for (const width of [320, 390, 820]) {
+      await page.setViewportSize({ width, height: 844 });
+      assert.deepEqual(await page.evaluate(findRagged), [], `${width} px`);
+    }
+    if (usual !== null) await page.setViewportSize(usual);
     await phone.shoot("picker");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
 
@@ -63,3 +69,14 @@ Deno.test("the picker shows every session and follows the inventory live [spec-p
     assert.deepEqual(await phone.violations(), []);
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
+
+/** Runs in the page: cards whose state is not at the left, or whose facts are neither all beside the state nor all below it. */
+function findRagged(): string[] {
+  return [...document.querySelectorAll(".picker .card")].flatMap((card) => {
+    const boxOf = (part: string) => card.querySelector(part)?.getBoundingClientRect() ?? new DOMRect();
+    const [label, chip, facts] = [boxOf(".label"), boxOf(".chip"), boxOf(".facts")];
+    const isBeside = facts.height < chip.height && facts.top < chip.bottom && facts.bottom > chip.top;
+    const isAligned = Math.abs(chip.left - label.left) < 1 && (isBeside || facts.top >= chip.bottom);
+    return isAligned ? [] : [card.textContent];
+  });
+}

@@ -230,11 +230,13 @@ function SessionCard({ session, line, unread, now }: SessionCardProps): JSX.Elem
         <div class="card-head">
           <SessionLabel session={session} />
           <Unread count={unread} />
+        </div>
+        <div class="card-state">
           <StateChip session={session} now={now} />
+          <CardFacts session={session} now={now} />
         </div>
         {title !== "" && <p class="card-title">{title}</p>}
         {online && line !== undefined && <p class="card-line">{line}</p>}
-        <CardFacts session={session} now={now} />
       </a>
     </li>
   );
