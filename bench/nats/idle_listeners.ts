@@ -1,6 +1,8 @@
-/** A process of `bench:nodes idle`: connects idle listeners, prints how many, and keeps them until its stdin ends. */
+/** A process of `bench:nodes idle`: connects idle listeners, prints how many, and lets them report until its stdin ends. */
+import { INVENTORY_HEARTBEAT_MS } from "../../src/protocol/limits.ts";
 import { say } from "../../scripts/say.ts";
 import { Peer } from "../../tests/contract/relay_peer.ts";
+import { sessionNamed } from "../../tests/unit/relay/fixture.ts";
 
 export interface IdleListeners {
   /** `host:port` of each node; the listeners take turns. */
@@ -12,12 +14,26 @@ export interface IdleListeners {
 
 export const deviceOf = (n: number): string => `dev_listener_${n.toString(16).padStart(8, "0")}`;
 
+/** What each listener reports, the same each time. */
+const SESSIONS = ["svc-a", "svc-b", "svc-c"].map(sessionNamed);
+
+function report(peer: Peer, sequence = 1): void {
+  if (peer.closed !== undefined) return;
+  peer.send("listener.sessions", { sequence, sessions: SESSIONS });
+  setTimeout(() => report(peer, sequence + 1), INVENTORY_HEARTBEAT_MS);
+}
+
 async function connectAll({ hosts, keys, perKey }: IdleListeners): Promise<number> {
   let connected = 0;
   for (const key of keys) {
     await Promise.all(Array.from({ length: perKey }, async (_, n) => {
       const host = hosts[n % hosts.length] ?? "";
-      await Peer.greeted(`ws://${host}/ws`, { key, hello: { role: "listener", deviceId: deviceOf(n) } });
+      const peer = await Peer.greeted(`ws://${host}/ws`, {
+        key,
+        hello: { role: "listener", deviceId: deviceOf(n) },
+      });
+      // Hosts of one account do not report all at the same moment.
+      setTimeout(() => report(peer), Math.random() * INVENTORY_HEARTBEAT_MS);
       connected++;
     }));
   }

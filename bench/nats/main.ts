@@ -1,22 +1,29 @@
 /** `deno task bench:nodes [part]`: what several nodes cost: pushes a second, the way between two nodes, traffic in NATS, idle sockets. */
+import { delay, systemClock } from "../../src/async/clock.ts";
 import { createRelayApi } from "../../src/client/api.ts";
+import { INVENTORY_HEARTBEAT_MS } from "../../src/protocol/limits.ts";
 import { encodeBinaryFrame, PANE_FRAME } from "../../src/protocol/pane_frame.ts";
 import { say } from "../../scripts/say.ts";
 import { Peer } from "../../tests/contract/relay_peer.ts";
+import { sessionNamed } from "../../tests/unit/relay/fixture.ts";
 import { runOwnProcess } from "../../tests/helpers/own_process.ts";
 import { until } from "../../tests/helpers/until.ts";
 import { figures } from "../measure.ts";
 import { deviceOf, type IdleListeners } from "./idle_listeners.ts";
-import { type BenchStage, makeBenchStage, type RelayNode, residentBytes } from "./stage.ts";
+import { type BenchStage, makeBenchStage, type RelayNode, residentBytes, type Traffic } from "./stage.ts";
 
 const SENDERS = 16;
 const LOAD_MS = 8_000;
 const WAYS = 300;
 const FRAME_BYTES = 1_024;
+/** Fewer than a key may send at once. */
+const REPORTS = 20;
 const IDLE = Number(Deno.env.get("SVC_BENCH_IDLE") ?? 10_000);
 const IDLE_PER_ACCOUNT = 50;
 const IDLE_PROCESSES = 4;
-const IDLE_MS = 60_000;
+const NONE_MINUTES = 1;
+/** In so long each listener sends ten reports, of which one is stored. */
+const IDLE_MINUTES = 5;
 const IDLE_PROCESS = import.meta.resolve("./idle_listeners.ts");
 
 const ms = (value: number): string => `${value.toFixed(1)} ms`;
@@ -100,6 +107,9 @@ async function ways(): Promise<void> {
     const peer = await listener(at(stage, n), { key, n });
     await pushWay(stage, { key, n, peer, where });
     await frameWay(stage, { key, n, peer, where });
+    if (n === 0) {
+      for (const kind of ["changed", "unchanged"] as const) await reports(stage, { peer, kind });
+    }
     peer.socket.terminate();
   }
 }
@@ -154,24 +164,46 @@ async function frameWay(stage: BenchStage, { key, n, peer, where }: Way): Promis
   phone.socket.terminate();
 }
 
+/** What a listener's report costs in NATS. */
+async function reports(
+  stage: BenchStage,
+  { peer, kind }: { peer: Peer; kind: "changed" | "unchanged" },
+): Promise<void> {
+  const session = sessionNamed("svc-b");
+  const stored = () => peer.received("listener.stored").length;
+  const before = await stage.traffic();
+  for (let n = 0; n < REPORTS; n++) {
+    const wanted = stored() + 1;
+    const title = kind === "changed" ? `${n}` : `${REPORTS - 1}`;
+    peer.send("listener.sessions", { sequence: n + 1, sessions: [{ ...session, title }] });
+    await until("the report is acknowledged", () => stored() >= wanted);
+  }
+  say(`report with one session, ${kind}: in NATS ${await costSince(stage, { before, count: REPORTS })} each`);
+}
+
 async function report(
   stage: BenchStage,
-  { what, times, before }: { what: string; times: number[]; before: { messages: number; bytes: number } },
+  { what, times, before }: { what: string; times: number[]; before: Traffic },
 ): Promise<void> {
-  const after = await stage.traffic();
   const { median, p99 } = figures(times);
-  say(
-    `${what}: p50 ${ms(median)}, p99 ${ms(p99)}; in NATS ${
-      ((after.messages - before.messages) / times.length).toFixed(1)
-    } ` +
-      `messages and ${Math.round((after.bytes - before.bytes) / times.length)} bytes each`,
-  );
+  const cost = await costSince(stage, { before, count: times.length });
+  say(`${what}: p50 ${ms(median)}, p99 ${ms(p99)}; in NATS ${cost} each`);
+}
+
+async function costSince(
+  stage: BenchStage,
+  { before, count }: { before: Traffic; count: number },
+): Promise<string> {
+  const { messages, bytes } = await stage.traffic();
+  return `${((messages - before.messages) / count).toFixed(1)} messages and ${
+    Math.round((bytes - before.bytes) / count)
+  } bytes`;
 }
 
 /** Idle listeners on three nodes: memory of their sockets, and what passes in NATS in a minute. */
 async function idle(): Promise<void> {
   await using stage = await makeBenchStage({ nodes: 3, servers: 1 });
-  const none = await minute(stage);
+  const none = await perMinute(stage, NONE_MINUTES);
   const before = await resident(stage);
   await using processes = new AsyncDisposableStack();
   const began = performance.now();
@@ -189,14 +221,16 @@ async function idle(): Promise<void> {
     .reduce((sum, one) => sum + one.connected, 0);
   const seconds = (performance.now() - began) / 1_000;
   const memory = (await resident(stage) - before) / connected;
-  const { messages, bytes } = await minute(stage);
+  // Each has reported once.
+  await delay(INVENTORY_HEARTBEAT_MS, { clock: systemClock });
+  const { messages, bytes } = await perMinute(stage, IDLE_MINUTES);
   const left = await listenersOn(stage);
   say(
     `idle, ${connected} listeners on three nodes, connected in ${seconds.toFixed(0)} s: ${
       Math.round(memory / 1_024)
     } KiB of memory each, ${
       Math.round((await resident(stage) - before) / connected / 1_024)
-    } after a minute; ` +
+    } after ${IDLE_MINUTES} minutes; ` +
       `in NATS ${messages} messages and ${bytes} bytes a minute, without listeners ${none.messages} and ${none.bytes}`,
   );
   if (left !== connected) throw new Error(`${connected - left} of the idle listeners were closed`);
@@ -210,11 +244,14 @@ async function listenersOn({ nodes }: BenchStage): Promise<number> {
   return counts.reduce((sum, one) => sum + one, 0);
 }
 
-async function minute(stage: BenchStage): Promise<{ messages: number; bytes: number }> {
+async function perMinute(stage: BenchStage, minutes: number): Promise<Traffic> {
   const before = await stage.traffic();
-  await new Promise((resolve) => setTimeout(resolve, IDLE_MS));
+  await delay(minutes * 60_000, { clock: systemClock });
   const after = await stage.traffic();
-  return { messages: after.messages - before.messages, bytes: after.bytes - before.bytes };
+  return {
+    messages: Math.round((after.messages - before.messages) / minutes),
+    bytes: Math.round((after.bytes - before.bytes) / minutes),
+  };
 }
 
 async function resident({ nodes }: BenchStage): Promise<number> {

@@ -249,7 +249,7 @@ const SCALE: Claim[] = [
     text:
       "pushes a second for SQLite, 1, 2 and 3 nodes; the way to another node; traffic and memory when idle",
     task: "bench:nodes",
-    quote: { part: /^(pushes|push|mirrored|idle)(.*)$/gm, as: "$1$2;" },
+    quote: { part: /^(pushes|push|mirrored|report|idle)(.*)$/gm, as: "$1$2;" },
   },
   {
     text: "a long history: copying it, starting a node on it, and sweeping it",

@@ -42,6 +42,8 @@ export class Connection {
   greeted: Greeted | undefined;
   /** Only a listener has one. */
   outbox: Outbox | undefined;
+  /** A listener's newest report that was to be stored; `at` by the clock's `elapsed`. */
+  report: { digest: Uint8Array; at: number; isStored: boolean } | undefined;
   /** Digest of the sessions that phones got of this listener since it connected. */
   publishedSessions: Uint8Array | undefined;
   readonly #options: ConnectionOptions;

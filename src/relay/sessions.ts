@@ -3,6 +3,8 @@ import { utf8Length } from "../async/encodings.ts";
 import { INVENTORIES_PER_KEY_MAX_BYTES } from "../protocol/limits.ts";
 import type { DeviceSessions, ReportedDetails, SessionEntry, SessionsAnswer } from "../protocol/session.ts";
 import type { DeviceName, DeviceRecord, InventoryRecord, KeyRecord } from "../store/store.ts";
+import { equalDigests } from "../runtime/digest.ts";
+import type { Connection } from "./connection.ts";
 import { jsonText, type KeyedCall, readPage } from "./handler.ts";
 import { publishFrame } from "./hub.ts";
 import type { Services } from "./services.ts";
@@ -36,6 +38,16 @@ function sessionsOf(device: DeviceRecord, found: InventoryRecord | undefined): D
     ...{ deviceId: id, host: name, online, lastSeen: Math.max(lastSeen, found?.reportedAt ?? 0), sessions },
     ...(found?.details === undefined ? {} : { details: found.details }),
   };
+}
+
+/** The newest report on this connection had the same sessions, and was stored not long ago. */
+export function isStillStored(
+  { store, clock }: Pick<Services, "store" | "clock">,
+  { connection: { report }, digest }: { connection: Pick<Connection, "report">; digest: Uint8Array },
+): boolean {
+  const { unchangedForMs = 0 } = store;
+  return report?.isStored === true && clock.elapsed() - report.at < unchangedForMs &&
+    equalDigests(report.digest, digest);
 }
 
 /** Stores a report; resolves once it is durable. Returns why it was not stored. */

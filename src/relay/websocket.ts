@@ -22,7 +22,7 @@ import { countRequest, Refusal } from "./handler.ts";
 import { greet } from "./hello.ts";
 import { acknowledged, changeReceipt } from "./receipts.ts";
 import type { Services } from "./services.ts";
-import { publishSessions, saveInventory } from "./sessions.ts";
+import { isStillStored, publishSessions, saveInventory } from "./sessions.ts";
 
 export const SOCKET_PATH = "/ws";
 
@@ -250,16 +250,21 @@ async function takeSessions(
     return rejectSessions(connection, { id: frame.id, detail: "not a listener" });
   }
   const device = { account, id: greeted.deviceId };
+  const digest = sha256(JSON.stringify(sessions));
   try {
-    const refused = await saveInventory(services, { device, key, sessions, details });
-    if (refused !== undefined) return rejectSessions(connection, { id: frame.id, detail: refused });
+    if (details !== undefined || !isStillStored(services, { connection, digest })) {
+      const report = { digest, at: services.clock.elapsed(), isStored: false };
+      connection.report = report;
+      const refused = await saveInventory(services, { device, key, sessions, details });
+      if (refused !== undefined) return rejectSessions(connection, { id: frame.id, detail: refused });
+      report.isStored = true;
+    }
   } catch (error) {
     const detail = error instanceof StoreUnavailable ? "store_unavailable" : "internal";
     rejectSessions(connection, { id: frame.id, detail });
     throw error;
   }
   connection.sendFrame("listener.stored", { count: sessions.length }, inReplyTo(frame));
-  const digest = sha256(JSON.stringify(sessions));
   // A heartbeat brings phones nothing that they do not have.
   const { publishedSessions } = connection;
   if (details === undefined && publishedSessions && equalDigests(publishedSessions, digest)) return;

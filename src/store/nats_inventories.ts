@@ -18,6 +18,12 @@ import {
 /** Names and sizes of an account's inventories, by device: routing a push reads one small document. */
 export type SessionIndex = Record<string, { names: string[]; bytes: number }>;
 
+/**
+ * What a write costs is saved for so long. Nothing depends on the newest time: a host that is offline was last seen when its
+ * connection ended, or when its node was last alive.
+ */
+const UNCHANGED_MS = 300_000;
+
 export type StoredInventory = Partial<InventoryRecord>;
 
 export function natsInventories(context: NatsContext): InventoryStore {
@@ -26,18 +32,18 @@ export function natsInventories(context: NatsContext): InventoryStore {
   const index = context.documents<SessionIndex>(() => ({}));
   const find = async (account: string, id: string): Promise<InventoryRecord | undefined> =>
     wholeInventory(await inventories.get(subjects.inventory(account, id)));
-  const ofActive = async (account: string): Promise<[string, SessionIndex[string]][]> => {
-    const [found = {}, { devices }] = await Promise.all([
+  const read = async (account: string) => {
+    const [found = {}, { devices, owners }] = await Promise.all([
       index.get(subjects.sessions(account)),
       accountOf(account).get(),
     ]);
     const isActive = (id: string): boolean =>
       devices[id] !== undefined && devices[id].revokedAt === undefined;
-    return Object.entries(found).filter(([id]) => isActive(id)).sort(([one], [other]) =>
-      one < other ? -1 : 1
-    );
+    const active = Object.entries(found).filter(([id]) => isActive(id));
+    return { owners, active: active.sort(([one], [other]) => one < other ? -1 : 1) };
   };
   return {
+    unchangedForMs: UNCHANGED_MS,
     async saveInventory(inventory) {
       const { account, deviceId, sessions, details } = inventory;
       const bytes = await inventories.change(subjects.inventory(account, deviceId), (stored) => {
@@ -49,18 +55,17 @@ export function natsInventories(context: NatsContext): InventoryStore {
     },
     findInventory: ({ account, id }) => find(account, id),
     async listInventories(account) {
-      const all = await eachOf(await ofActive(account), ([id]) => find(account, id));
+      const { active } = await read(account);
+      const all = await eachOf(active, ([id]) => find(account, id));
       return all.filter((one) => one !== undefined);
     },
     async inventoryBytes(keyId, { account, id }) {
-      const { owners } = await accountOf(account).get();
-      const counted = (await ofActive(account)).filter(([device]) =>
-        device !== id && owners[device] === keyId
-      );
+      const { owners, active } = await read(account);
+      const counted = active.filter(([device]) => device !== id && owners[device] === keyId);
       return counted.reduce((sum, [, { bytes }]) => sum + bytes, 0);
     },
     devicesWithSession: async (account, name) =>
-      (await ofActive(account)).filter(([, { names }]) => names.includes(name)).map(([id]) => id),
+      (await read(account)).active.filter(([, { names }]) => names.includes(name)).map(([id]) => id),
   };
 }
 

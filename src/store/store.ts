@@ -264,6 +264,8 @@ export interface PushStore {
 }
 
 export interface InventoryStore {
+  /** A report that changed nothing need not be stored again for so long, in milliseconds; undefined where it always is. */
+  readonly unchangedForMs?: number;
   /** Replaces the device's sessions. */
   saveInventory(inventory: InventoryRecord): Promise<void>;
   findInventory(device: DeviceName): Promise<InventoryRecord | undefined>;

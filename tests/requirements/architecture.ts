@@ -71,6 +71,7 @@ const OPERATING_ON_NATS = [
     "nats-start": scale("A node that starts reads only what came after another's checkpoint."),
     "nodes-upgrade": scale("Nodes are upgraded one by one under load; old and new ones run side by side."),
     "nats-exact": scale("Changes by several relays at once on three NATS servers are all kept."),
+    "nats-unchanged": scale("A host's report that changed nothing is stored again only after five minutes."),
     "nats-frames": scale("The largest frame of a mirror crosses between two relays over NATS's own limits."),
   }),
   ...rows("docs/operating.md, The relays", {

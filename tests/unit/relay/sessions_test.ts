@@ -5,6 +5,7 @@ import {
   INVENTORY_HEARTBEAT_MS,
   PAGE_BYTES_BURST,
 } from "../../../src/protocol/limits.ts";
+import { StoreUnavailable } from "../../../src/store/store.ts";
 import { type FakeClient, Fixture, sessionNamed } from "./fixture.ts";
 
 const REPORT_BYTES = 200_000;
@@ -63,6 +64,71 @@ Deno.test("an unchanged report brings no byte to a phone, and is still acknowled
   await report(listener, "other");
   await report(listener, "t");
   assert.deepEqual(seen().slice(begun), ["t", "other", "t"]);
+});
+
+Deno.test("where each write is a message to other servers, an unchanged report is stored again only after a while [nats-unchanged]", async () => {
+  await using relay = await Fixture.make();
+  const { store } = relay.services;
+  const { saveInventory } = store;
+  const stored: string[] = [];
+  relay.services.store = {
+    ...store,
+    unchangedForMs: 10 * INVENTORY_HEARTBEAT_MS,
+    saveInventory(inventory) {
+      stored.push(`${inventory.sessions[0]?.title}`);
+      return saveInventory(inventory);
+    },
+  };
+  const listener = await relay.listener();
+  const heartbeats = async (title: string): Promise<void> => {
+    for (let n = 0; n < 10; n++) {
+      await report(listener, title);
+      relay.clock.advance(INVENTORY_HEARTBEAT_MS);
+    }
+  };
+  await heartbeats("one");
+  assert.deepEqual(stored, ["one"]);
+  await heartbeats("one");
+  assert.deepEqual(stored, ["one", "one"]);
+  await report(listener, "two");
+  await report(listener, "one");
+  assert.deepEqual(stored.splice(0), ["one", "one", "two", "one"]);
+  const details = { plain: { at: 1 } };
+  await listener.send("listener.sessions", {
+    ...{ sequence: 1, details },
+    sessions: [{ ...sessionNamed("svc-p"), title: "one" }],
+  });
+  await report(listener, "one");
+  assert.deepEqual(stored, ["one"], "details are stored");
+});
+
+Deno.test("a report that was not stored, or is not yet, is stored when it comes again [nats-unchanged]", async () => {
+  await using relay = await Fixture.make();
+  const { store } = relay.services;
+  const { saveInventory } = store;
+  let calls = 0;
+  let save = (): Promise<void> => Promise.reject(new StoreUnavailable("full"));
+  relay.services.store = {
+    ...store,
+    unchangedForMs: 10 * INVENTORY_HEARTBEAT_MS,
+    async saveInventory(inventory) {
+      calls += 1;
+      await save();
+      await saveInventory(inventory);
+    },
+  };
+  const listener = await relay.listener();
+  await report(listener, "t");
+  await report(listener, "t");
+  assert.equal(calls, 2, "the first was refused");
+  save = () => Promise.resolve();
+  await report(listener, "t");
+  const other = Promise.withResolvers<void>();
+  save = () => other.promise;
+  const reports = [report(listener, "other"), report(listener, "t")];
+  other.resolve();
+  await Promise.all(reports);
+  assert.equal(calls, 5, "another report was on its way");
 });
 
 Deno.test("a listener that connects again shows phones its sessions again, changed or not [inv-heartbeat-quiet]", async () => {
