@@ -1,8 +1,8 @@
 /** `deno task prove:overload`: a relay's capacity in accepted pushes a second, and a good client's POST while twice as many arrive, whatever the answers. */
-import { Peer } from "../../tests/contract/relay_peer.ts";
 import { GoodClient, servedLine } from "../../tests/helpers/good_client.ts";
+import { openLiveSockets } from "../../tests/helpers/live_sockets.ts";
 import { newKey } from "../../tests/helpers/new_key.ts";
-import { type Loaded, runLoad } from "../../tests/helpers/overload.ts";
+import { type Load, type Loaded, runLoad } from "../../tests/helpers/overload.ts";
 import { makeStack } from "../../tests/helpers/stack.ts";
 import { say } from "../say.ts";
 
@@ -31,18 +31,19 @@ await using stack = await makeStack({ listener: false });
 const data = `${stack.sandbox.svcHome}/server`;
 const makeKeys = (count: number): Promise<string[]> =>
   Promise.all(Array.from({ length: count }, () => newKey(data, ["push:send", "push:read"])));
-const [many, own, live] = [
+const [many, own, liveKeys] = [
   await makeKeys(MANY_KEYS),
   await makeKeys(GOOD_KEYS),
   await makeKeys(LISTENERS + PHONES),
 ];
 const port = Number(new URL(stack.url).port);
-const sockets = await Promise.all([
-  ...live.slice(0, LISTENERS).map((key, n) =>
-    Peer.listener(stack.wsUrl, key, `dev_listener_${String(n).padStart(8, "0")}`)
-  ),
-  ...live.slice(LISTENERS).map((key) => Peer.greeted(stack.wsUrl, { key, hello: { role: "phone" } })),
-]);
+const { wsUrl } = stack;
+await using live = openLiveSockets({
+  wsUrl,
+  listeners: liveKeys.slice(0, LISTENERS),
+  phones: liveKeys.slice(LISTENERS),
+});
+await live.result;
 const good = await GoodClient.connect(stack, { keys: own, reader: stack.apiKey });
 const post = (work: Promise<unknown>, least = 0) => good.post({ work, least });
 
@@ -51,39 +52,47 @@ const median = (sorted: readonly number[]): number => sorted[sorted.length >> 1]
 await post(Promise.resolve(), QUIET_POSTS);
 const quiet = await post(Promise.resolve(), QUIET_POSTS);
 say(`overload quiet: a POST in ${servedLine(quiet)}`);
-const closed = await runLoad({ port, keys: many, connections: 128, seconds: CAPACITY_SECONDS });
-const capacity = Math.round((closed.statuses["202"] ?? 0) / closed.seconds);
-say(`overload capacity: ${capacity} accepted a second, with ${sockets.length} live sockets`);
+const capacity = await measureCapacity();
+say(`overload capacity: ${capacity} accepted a second, with ${LISTENERS + PHONES} live sockets`);
 
-/** All processes together. */
-async function arrivals(rate: number, keys: readonly string[]): Promise<Loaded[]> {
+/** All processes together, each with its part of the keys. */
+async function loads(
+  keys: readonly string[],
+  options: Pick<Load, "seconds" | "perSecond">,
+): Promise<Loaded[]> {
   return await Promise.all(Array.from({ length: PROCESSES }, (_, n) =>
     runLoad({
-      port,
+      ...{ port, connections: CONNECTIONS, ...options },
       keys: keys.filter((_key, at) => at % PROCESSES === n),
-      connections: CONNECTIONS,
-      perSecond: rate / PROCESSES,
-      seconds: LOAD_SECONDS,
     })));
 }
+
+/** By as many processes and connections as the overload: with fewer of them less is sent than the relay can accept. */
+async function measureCapacity(): Promise<number> {
+  const all = await loads(many, { seconds: CAPACITY_SECONDS });
+  return Math.round(all.reduce((sum, { statuses, seconds }) => sum + (statuses["202"] ?? 0) / seconds, 0));
+}
+
+/** Arrivals at the rate of all processes together. */
+const arrivals = (rate: number, keys: readonly string[]): Promise<Loaded[]> =>
+  loads(keys, { perSecond: rate / PROCESSES, seconds: LOAD_SECONDS });
 
 function loadedLine(all: readonly Loaded[]): string {
   const sum = (count: (one: Loaded) => number): number => all.reduce((total, one) => total + count(one), 0);
   const names = [...new Set(all.flatMap(({ statuses }) => Object.keys(statuses)))].sort();
   const answers = names.map((name) => `${name}: ${sum(({ statuses }) => statuses[name] ?? 0)}`).join(", ");
-  const sent = sum((one) => one.sent);
-  const rate = Math.round(sent / LOAD_SECONDS);
+  const rate = Math.round(sum((one) => one.sent) / LOAD_SECONDS);
   return `${rate} a second arrived (${
     (rate / Math.max(1, capacity)).toFixed(1)
   } of the capacity), ${answers}; ` +
     `${sum((one) => one.ended)} cut off, ${sum((one) => one.waiting)} without an answer, ${
-      sum((one) => one.unexplained)
-    } refused without Retry-After`;
+      sum((one) => one.queued)
+    } not sent since all connections waited, ${sum((one) => one.unexplained)} refused without Retry-After`;
 }
 
 /** Every request gets 202, 429 or 503, and a refusal says when to try again. */
-const isAnswered = ({ statuses, ended, waiting, unexplained }: Loaded): boolean =>
-  ended + waiting + unexplained === 0 &&
+const isAnswered = ({ statuses, ended, waiting, queued, unexplained }: Loaded): boolean =>
+  ended + waiting + queued + unexplained === 0 &&
   Object.keys(statuses).every((status) => ["202", "429", "503"].includes(status));
 
 /** Resolves with the seconds until a POST is as quick as it was. */
@@ -106,12 +115,20 @@ for (const [name, each] of Object.entries(LOADS)) {
   say(`overload beside: a POST within its budget in ${servedLine(beside)}, ${ratio} of the quiet median`);
   say(`overload recovery: as quick as 1.5 of the quiet median ${await recovery()} s after it`);
 }
-const open = sockets.filter(({ closed }) => closed === undefined).length;
+const open = await openSockets();
 say(
-  `overload sockets: ${open} of ${sockets.length} still open, the good client's ${
+  `overload sockets: ${open} of ${LISTENERS + PHONES} still open, the good client's ${
     good.isConnected ? "too" : "closed"
   }`,
 );
-await Promise.all(sockets.map((socket) => socket.leave()));
 await good.close();
-Deno.exit(isShown && open === sockets.length ? 0 : 1);
+// Not at once: what runs is ended first.
+Deno.exitCode = isShown && open === LISTENERS + PHONES ? 0 : 1;
+
+/** Those of the other process, which do not connect again. */
+async function openSockets(): Promise<number> {
+  const text = await (await fetch(`${stack.url}/metrics`)).text();
+  const connections = [...text.matchAll(/^svc_connections\{.*\} (\d+)$/gm)];
+  const all = connections.reduce((sum, [, count]) => sum + Number(count), 0);
+  return all - (good.isConnected ? 1 : 0);
+}

@@ -22,6 +22,8 @@ export interface Loaded {
   ended: number;
   /** Requests without an answer long after the last one was sent. */
   waiting: number;
+  /** Requests that were due, and for which no connection was free. */
+  queued: number;
   /** Answers other than 202 without Retry-After. */
   unexplained: number;
 }
@@ -61,6 +63,7 @@ const emptyLoaded = (seconds: number): Loaded => ({
   sent: 0,
   ended: 0,
   waiting: 0,
+  queued: 0,
   unexplained: 0,
 });
 
@@ -133,7 +136,7 @@ async function loadAtRate({ port, keys, connections, seconds }: Load, perSecond:
       resolve();
     }, TICK_MS);
   });
-  loaded.waiting = waiting;
+  Object.assign(loaded, { waiting: waiting - queued, queued });
   for (const socket of idle) socket.destroy();
   return loaded;
 }
