@@ -25,6 +25,9 @@ import {
 /** What a push costs besides its own text: digest, subjects, and a longer receipt. */
 const OVERHEAD_BYTES = 512;
 
+/** By how much the times of nodes may differ: they correct their clocks. Further back, a clock was set. */
+const CLOCKS_DIFFER_MS = 10_000;
+
 /** How long to wait for the leader of a stream, before it is asked again. */
 const LEADER_LAG_MS = 20;
 const LEADER_TRIES = 200;
@@ -148,7 +151,8 @@ class Pushes {
     const bytes = sizeOf(push.push) + sizeOf(push.receipt) + OVERHEAD_BYTES;
     await this.#charges.change(this.#context.subjects.charge(account, from), (charge) => {
       charge.bytes = remaining(charge, createdAt) + bytes;
-      charge.at = createdAt;
+      const isOlder = createdAt < charge.at && charge.at - createdAt < CLOCKS_DIFFER_MS;
+      if (!isOlder) charge.at = createdAt;
     });
     return { stored: { ...push, seq }, duplicate: false };
   }

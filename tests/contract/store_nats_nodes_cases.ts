@@ -4,7 +4,12 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { connectNats } from "../../src/runtime/nats.ts";
 import type { Receipt } from "../../src/protocol/receipt.ts";
 import { openNatsStore } from "../../src/store/nats.ts";
-import { type Store, type StoredPush, StoreUnavailable } from "../../src/store/store.ts";
+import {
+  type Store,
+  STORED_REGAINED_PER_MS,
+  type StoredPush,
+  StoreUnavailable,
+} from "../../src/store/store.ts";
 import { startNats, startNatsCluster } from "../helpers/nats_server.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
@@ -48,6 +53,29 @@ const BODIES: Record<string, (nodes: Nodes) => Promise<void>> = {
     const first = await other.storedBytes(sender, NOW);
     await Promise.all([2, 3, 4, 5].map((n) => nodes[n % 2 === 0 ? 0 : 1].insertPush(aPush(n))));
     assert.deepEqual(await onBoth(nodes, (store) => store.storedBytes(sender, NOW)), [5 * first, 5 * first]);
+  },
+  "a budget regains nothing by turns of nodes whose clocks differ by a second [nodes-clocks]": async (
+    nodes,
+  ) => {
+    const sender = { account: "a", from: "key_1" };
+    const [one] = nodes;
+    await one.insertPush(aPush(0));
+    const each = await one.storedBytes(sender, NOW);
+    for (let n = 1; n < 20; n++) {
+      const { push } = aPush(n);
+      const createdAt = n % 2 === 0 ? NOW : NOW + 1_000;
+      await nodes[n % 2 === 0 ? 0 : 1].insertPush(aPush(n, { push: { ...push, createdAt } }));
+    }
+    const regained = 1_000 * STORED_REGAINED_PER_MS;
+    const stored = await one.storedBytes(sender, NOW + 1_000);
+    assert.ok(stored >= 20 * each - regained, `${stored} of ${20 * each}`);
+    const { push } = aPush(20);
+    await one.insertPush(aPush(20, { push: { ...push, createdAt: NOW - 3_600_000 } }));
+    assert.equal(
+      await one.storedBytes(sender, NOW + 86_400_000),
+      0,
+      "a clock that was set back does not end it",
+    );
   },
   "a question is answered once, by the answer that any node stored first": async (nodes) => {
     const [one] = nodes;
