@@ -58,10 +58,15 @@ export class ClockJumps {
     this.#baseMs = this.#clock.now() - this.#clock.elapsed();
   }
 
+  /** How far it has jumped since then, in milliseconds. */
+  get jumpMs(): number {
+    const drift = this.#clock.now() - this.#clock.elapsed() - this.#baseMs;
+    return Math.abs(drift) < CLOCK_JUMP_MS ? 0 : drift;
+  }
+
   /** True once for each jump. */
   check(): boolean {
-    const drift = this.#clock.now() - this.#clock.elapsed() - this.#baseMs;
-    if (Math.abs(drift) < CLOCK_JUMP_MS) return false;
+    if (this.jumpMs === 0) return false;
     this.forget();
     return true;
   }

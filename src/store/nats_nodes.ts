@@ -1,5 +1,5 @@
 /** The relay nodes on one NATS store: each says now and then that it is alive, and a device is online only by a live node. */
-import { systemClock } from "../async/clock.ts";
+import { ClockJumps, systemClock } from "../async/clock.ts";
 import type { NatsContext } from "./nats_context.ts";
 
 const HEARTBEAT_MS = 4_000;
@@ -25,7 +25,10 @@ export class Nodes {
   #cancel: (() => void) | undefined;
   #beating: Promise<unknown> = Promise.resolve();
   #ended = false;
+  /** As it was last measured. */
   #clockOffset = 0;
+  /** Of this machine's clock, since then. */
+  #jumps = new ClockJumps(systemClock);
 
   constructor(context: NatsContext) {
     this.#context = context;
@@ -33,12 +36,12 @@ export class Nodes {
 
   /** Add it to this machine's clock for the one of NATS, which all nodes share; milliseconds. */
   get clockOffset(): number {
-    return this.#clockOffset;
+    return this.#clockOffset - this.#jumps.jumpMs;
   }
 
   /** By NATS's clock, epoch milliseconds. */
   now(): number {
-    return systemClock.now() + this.#clockOffset;
+    return systemClock.now() + this.clockOffset;
   }
 
   /** From now on other nodes see this one. Tools that only read or change the store do not start. */
@@ -93,8 +96,10 @@ export class Nodes {
     const seq = await state.put(subjects.node(node), JSON.stringify({ at: this.now() }));
     const took = systemClock.elapsed() - began;
     const middle = systemClock.now() - took / 2;
+    const jumps = new ClockJumps(systemClock);
     const storedAt = seq === undefined ? undefined : await state.storedAt(seq);
     if (storedAt === undefined || took > CLOCK_MEASURED_MS) return;
+    this.#jumps = jumps;
     const offset = storedAt - middle;
     if (Math.abs(offset - this.#clockOffset) <= took / 2 + CLOCK_ERROR_MS) return;
     this.#clockOffset = Math.abs(offset) <= took / 2 + CLOCK_ERROR_MS ? 0 : Math.round(offset);

@@ -1,12 +1,17 @@
-/** Three relay nodes whose clocks differ by minutes agree on what is online, what has expired, and which codes are open. */
+/** Three relay nodes whose clocks differ by minutes agree on all that has a time, keep the order of a session, and share limits. */
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../src/client/api.ts";
-import { PAIRING_TTL_SECONDS } from "../../src/protocol/limits.ts";
+import {
+  HTTP_REQUESTS_BURST,
+  HTTP_REQUESTS_PER_SECOND,
+  PAIRING_TTL_SECONDS,
+} from "../../src/protocol/limits.ts";
 import { say } from "../../scripts/say.ts";
 import { ask, Peer } from "../contract/relay_peer.ts";
-import { fakeTime, SKIPPED } from "../helpers/fake_time.ts";
+import { type FakeTime, fakeTime, SKIPPED } from "../helpers/fake_time.ts";
 import { startNats } from "../helpers/nats_server.ts";
 import { newKey } from "../helpers/new_key.ts";
+import { listen, Session } from "../helpers/node_stage.ts";
 import { startSvc } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { RELAY_READY } from "../helpers/stack.ts";
@@ -17,11 +22,27 @@ const AHEAD = [0, 300, -300];
 /** Times of nodes and of this test may differ by this much: the machine is busy. */
 const ERROR_MS = 30_000;
 const DEVICE = "dev_listener_clock";
+/** Messages to a session before its listener comes or goes. */
+const TURNS = 20;
+/** What a running node's clock is set to, in seconds ahead. */
+const JUMPS = [900, -900, 0];
+/** How long a key asks as often as it can. */
+const LIMIT_MS = 8_000;
+/** Of each node at a time. */
+const ASKERS = 4;
+/** What an address may send at once, and a second. */
+const WRONG_CODES = 10;
+const WRONG_CODES_PER_SECOND = 0.2;
 
-/** The nodes' addresses; undefined where no clock can be set. */
-async function startNodes(sandbox: Sandbox, servers: string): Promise<string[] | undefined> {
+interface ClockNode {
+  host: string;
+  clock: FakeTime;
+}
+
+/** Undefined where no clock can be set. */
+async function startNodes(sandbox: Sandbox, servers: string): Promise<ClockNode[] | undefined> {
   const data = `${sandbox.svcHome}/server`;
-  const hosts: string[] = [];
+  const nodes: ClockNode[] = [];
   for (const [n, seconds] of AHEAD.entries()) {
     const clock = await fakeTime(`${sandbox.root}/time-${n}`);
     if (clock === undefined) return undefined;
@@ -30,9 +51,9 @@ async function startNodes(sandbox: Sandbox, servers: string): Promise<string[] |
     const node = startSvc(sandbox, args, { env: clock.env });
     const [, , host = ""] = await node.line(RELAY_READY);
     if (seconds !== 0) await node.line(/this machine's clock is (299|300|301) s (ahead of|behind) NATS's/);
-    hosts.push(host);
+    nodes.push({ host, clock });
   }
-  return hosts;
+  return nodes;
 }
 
 async function checkPresence(hosts: readonly string[], key: string): Promise<void> {
@@ -88,17 +109,109 @@ async function checkPairing(hosts: readonly string[], key: string): Promise<void
   }
 }
 
-Deno.test("nodes: whose clocks differ by ten minutes agree on what is online, expired and open [nodes-clocks]", async () => {
+/** Messages to one session that take turns through the nodes, while its listener is there and while it is not. */
+async function checkOrder(hosts: readonly string[], apiKey: string): Promise<void> {
+  const session = new Session("svc-o");
+  const deviceId = "dev_listener_order";
+  const apis = hosts.map((host) => createRelayApi({ baseUrl: `http://${host}`, apiKey }));
+  let sent = 0;
+  const send = async (count: number): Promise<void> => {
+    for (const end = sent + count; sent < end; sent++) {
+      await apis[sent % apis.length]?.sendPush({
+        ...{ type: "agent.command", targetDeviceId: deviceId, agentSessionName: session.name },
+        body: `${sent}`,
+      });
+    }
+  };
+  for (const host of hosts) {
+    const link = listen(session, { host, apiKey, deviceId });
+    await until("the listener is connected", () => link.connected);
+    await send(TURNS);
+    await until("all have arrived", () => session.arrived.length === sent);
+    link.close();
+    await send(TURNS);
+  }
+  const link = listen(session, { host: hosts[0] ?? "", apiKey, deviceId });
+  await until("the rest has arrived", () => session.arrived.length === sent);
+  link.close();
+  assert.deepEqual(session.arrived, Array.from({ length: sent }, (_, n) => n));
+}
+
+/** A clock that is set while its node runs changes nothing, from the first moment on. */
+async function checkJumps(nodes: readonly ClockNode[], apiKey: string): Promise<void> {
+  for (const [n, { host, clock }] of nodes.entries()) {
+    const api = createRelayApi({ baseUrl: `http://${host}`, apiKey });
+    for (const seconds of JUMPS) {
+      await clock.set(seconds);
+      const { id } = await api.sendPush({
+        ...{ type: "agent.command", targetDeviceId: DEVICE, agentSessionName: "svc-c", body: "x" },
+      });
+      const off = Math.abs((await api.getPush(id)).push.createdAt - Date.now());
+      assert.ok(off < ERROR_MS, `node ${n}, set to ${seconds} s, dates a message ${off} ms off`);
+    }
+  }
+}
+
+/** One key asks all nodes as often as it can: it gets what one node would give, and the bursts. */
+async function checkLimit(nodes: readonly ClockNode[], key: string): Promise<void> {
+  const began = performance.now();
+  const passed = (): number => performance.now() - began;
+  let answered = 0;
+  let wait = 0;
+  const askOften = async ({ host }: ClockNode): Promise<void> => {
+    while (passed() < LIMIT_MS) {
+      const answer = await fetch(`http://${host}/devices`, { headers: { "x-api-key": key } });
+      await answer.body?.cancel();
+      if (answer.ok) answered += 1;
+      // A relay that is overloaded also answers 503.
+      if (answer.status === 429) wait = Math.max(wait, Number(answer.headers.get("retry-after")));
+    }
+  };
+  await Promise.all(nodes.flatMap((node) => Array.from({ length: ASKERS }, () => askOften(node))));
+  const most = (nodes.length + 1) * HTTP_REQUESTS_BURST + HTTP_REQUESTS_PER_SECOND * passed() / 1_000;
+  const longest = (nodes.length + 1) * HTTP_REQUESTS_BURST / HTTP_REQUESTS_PER_SECOND;
+  const found = `${answered} answers of at most ${Math.round(most)}, and a wait of ${wait} s`;
+  assert.ok(answered > 0 && answered <= most && wait <= longest, found);
+  for (const node of nodes) await checkRefill(node);
+}
+
+/** Who was refused by a node gets no more than was earned since then, also when the node's clock is set. */
+async function checkRefill({ host, clock }: ClockNode): Promise<void> {
+  for (const seconds of JUMPS) {
+    let refusedAt = performance.now();
+    for (;; refusedAt = performance.now()) if (await statusOfWrongCode(host) === 429) break;
+    await clock.set(seconds);
+    let answered = 0;
+    for (let n = 0; n < WRONG_CODES; n++) if (await statusOfWrongCode(host) !== 429) answered += 1;
+    const earned = 1 + WRONG_CODES_PER_SECOND * (performance.now() - refusedAt) / 1_000;
+    assert.ok(answered <= earned, `${answered} wrong codes, ${earned} were earned: set to ${seconds} s`);
+  }
+}
+
+/** Wrong codes are limited more than anything else: no machine is too slow for it. */
+async function statusOfWrongCode(host: string): Promise<number> {
+  const body = { deviceId: "dev_phone_wrong", name: "phone" };
+  const path = "/pairings/AAAA-AAAA/claim";
+  return (await ask(`http://${host}`, { method: "POST", path, body })).status;
+}
+
+Deno.test("nodes: whose clocks differ by ten minutes agree on what is online, expired and open, keep order, and share limits, also when they are set [nodes-clocks, nodes-limits]", async () => {
   await using sandbox = await makeSandbox();
   const server = await startNats(`${sandbox.root}/nats`);
   try {
-    const hosts = await startNodes(sandbox, server.url);
-    if (hosts === undefined) return say(SKIPPED);
+    const nodes = await startNodes(sandbox, server.url);
+    if (nodes === undefined) return say(SKIPPED);
+    const hosts = nodes.map(({ host }) => host);
     const key = await newKey(`${sandbox.svcHome}/server`, ["push:read", "push:send"]);
     await checkPresence(hosts, key);
     await checkExpiry(hosts, key);
     await checkPairing(hosts, key);
-    say(`nodes clocks differ by 10 min: presence, expiry and pairing codes agree on ${hosts.length} nodes`);
+    await checkOrder(hosts, key);
+    await checkJumps(nodes, key);
+    await checkLimit(nodes, await newKey(`${sandbox.svcHome}/server`, ["push:read"]));
+    say(
+      `nodes clocks differ by 10 min: presence, expiry, pairing codes, order and limits agree on ${hosts.length} nodes`,
+    );
   } finally {
     await server.stop("SIGKILL");
   }

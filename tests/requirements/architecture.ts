@@ -58,7 +58,7 @@ const OPERATING_ON_NATS = [
       "A NATS server that takes shorter messages than svc's is refused at the start, with what to do; none is lost silently.",
     ),
     "nodes-clocks": scale(
-      "Relays whose clocks differ by minutes use NATS's: presence, expiry and pairing codes agree.",
+      "Relays whose clocks differ by minutes, or are set, use NATS's: presence, expiry, pairing codes, order and limits agree.",
     ),
     "nodes-cut": scale("A relay that is cut off from two of three NATS servers goes on with the third."),
     "nodes-moved": scale(
