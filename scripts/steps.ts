@@ -50,6 +50,11 @@ export function countLines(output: string): Counts {
   return { passed, failed: ends.length - passed };
 }
 
+/** Without what `deno test` puts into the line of a test that takes long: `'<name>' has been running for over (1m0s)`. */
+export function withoutSlowNotes(output: string): string {
+  return output.replace(/'[^\n]*' has been running for over \([^)\n]*\)\n/g, "");
+}
+
 /** `12 passed, 0 failed`, and that a step was cut off at its limit; empty for a step without tests. */
 export function countText({ step, passed, failed, isCutOff }: Outcome): string {
   const counts = isCutOff || passed + failed > 0 ? [`${passed} passed`, `${failed} failed`] : [];
@@ -125,7 +130,7 @@ export async function runStep(
   cutOff?.removeEventListener("abort", end);
   await ending;
   const isCutOff = ending !== undefined;
-  const output = [stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join("");
+  const output = withoutSlowNotes([stdout, stderr].map((bytes) => new TextDecoder().decode(bytes)).join(""));
   const { passed, failed } = isCutOff ? countLines(output) : countTests(output);
   const isOk = success && !isCutOff;
   const seconds = (performance.now() - begun) / 1000;

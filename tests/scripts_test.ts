@@ -17,6 +17,7 @@ import {
   type Step,
   sum,
   type TemporaryFolder,
+  withoutSlowNotes,
 } from "../scripts/steps.ts";
 import { makeSandbox } from "./helpers/sandbox.ts";
 import { CHECKOUT } from "./helpers/sources.ts";
@@ -46,6 +47,21 @@ Deno.test("without a summary the lines of the tests are counted, not those of th
     "listening ... ok",
   ].join("\n");
   assert.deepEqual(countLines(output), { passed: 2, failed: 1 });
+});
+
+Deno.test("a test that takes long is counted by its line as others are", () => {
+  const output = [
+    "cc: slow ...'cc: slow' has been running for over (1m0s)",
+    " ok (1m14s)",
+    "codex: one of them ...",
+    "  a step ...'codex: one of them' has been running for over (1m0s)",
+    " ok (21s)",
+    "codex: one of them ... ok (1m21s)",
+  ].join("\n");
+  assert.deepEqual(withoutSlowNotes(output).match(/^\w+: .* \.\.\. ok/gm), [
+    "cc: slow ... ok",
+    "codex: one of them ... ok",
+  ]);
 });
 
 Deno.test("a step passes by its exit code, and one that fails without a test counts as one", async () => {
