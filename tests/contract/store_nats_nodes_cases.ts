@@ -243,24 +243,29 @@ export const cases: readonly Case[] = [
     async run(_runtime, directory) {
       const servers = await startNatsCluster(directory);
       const address = { servers: servers.map(({ url }) => url), prefix: "test" };
-      const [first, , late] = servers;
-      const watcher = await connectNats({ ...address, servers: [first?.url ?? ""] }, { name: "watcher" });
-      await until("the cluster's leader", () => jetstreamManager(watcher).then(() => true, () => false));
-      await late?.stop();
+      const late = servers.at(-1);
       const refused = Promise.withResolvers<void>();
-      watcher.subscribe("_INBOX.>", {
-        callback: (_error, message) => {
-          if (message.string().includes("no suitable peers for placement")) refused.resolve();
-        },
-      });
-      await watcher.flush();
+      // A server's answer is seen by the clients of the server that was asked.
+      const watchers = await Promise.all(
+        servers.slice(0, -1).map(async ({ url }) => {
+          const watcher = await connectNats({ ...address, servers: [url] }, { name: "watcher" });
+          await until("the cluster's leader", () => jetstreamManager(watcher).then(() => true, () => false));
+          watcher.subscribe("_INBOX.>", {
+            callback: (_error, message) => {
+              if (message.string().includes("no suitable peers for placement")) refused.resolve();
+            },
+          });
+          return watcher;
+        }),
+      );
+      await late?.stop();
+      for (const watcher of watchers) await watcher.flush();
       const opening = openNatsStore(address);
       await Promise.race([refused.promise, opening]);
       await late?.restart();
       const store = await opening;
       await store.insertKey(aKey(1));
-      await store.close();
-      await watcher.close();
+      for (const one of [store, ...watchers]) await one.close();
       for (const server of servers) await server.stop("SIGKILL");
     },
   },
