@@ -17,6 +17,7 @@ export interface MemoryLine {
   rssKb: number;
   /** What is left after a garbage collection: the heap, and the buffers beside it. */
   heapKb: number;
+  buffersKb: number;
 }
 
 const PROCESSES = ["server", "listener", "mcp"];
@@ -32,7 +33,8 @@ function observe(name: string, { folder, everyMs, leak }: Observation): void {
     const line: MemoryLine = {
       at: performance.now() / SECOND_MS,
       rssKb: rss / KILOBYTE,
-      heapKb: (heapUsed + external) / KILOBYTE,
+      heapKb: heapUsed / KILOBYTE,
+      buffersKb: external / KILOBYTE,
     };
     appendFileSync(file, `${JSON.stringify(line)}\n`);
   };

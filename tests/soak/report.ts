@@ -7,11 +7,17 @@ import type { Soak } from "./soak.ts";
 /** KiB that a process may grow for 1,000 messages and questions, and in all: beyond both, and beyond doubt, is a leak. */
 const GROWTH_MAX_KB = {
   heapKb: { per1000: 512, inAll: 2_048 },
+  buffersKb: { per1000: 512, inAll: 2_048 },
   rssKb: { per1000: 4_096, inAll: 32_768 },
 } as const;
 type Memory = keyof typeof GROWTH_MAX_KB;
 
-const SHOWN: Record<Memory, string> = { heapKb: "heap", rssKb: "resident memory" };
+const KINDS = ["heapKb", "buffersKb", "rssKb"] as const satisfies readonly Memory[];
+const SHOWN: Record<Memory, string> = {
+  heapKb: "heap",
+  buffersKb: "memory beside the heap",
+  rssKb: "resident memory",
+};
 const HOUR_SECONDS = 3_600;
 
 export interface Report {
@@ -24,7 +30,7 @@ export function reportOf(soak: Soak): Report {
   const { counts: { messages, asks }, seconds, cuts, sizes } = soak;
   const perSecond = (messages.sent + asks.sent) / seconds;
   const memory = Object.entries(soak.memory).flatMap(([name, lines]) =>
-    (["heapKb", "rssKb"] as const).map((kind) => memoryRow(name, { lines, kind, perSecond }))
+    KINDS.map((kind) => memoryRow(name, { lines, kind, perSecond }))
   );
   const { before, after } = soak;
   const left = leftovers(before, after);
