@@ -1,8 +1,9 @@
 /** The connection for one account: turns what the link, the HTTP calls and the outbox report into state events. */
 import { type Clock, systemClock } from "../async/clock.ts";
+import { retry } from "../async/retry.ts";
 import { wsFromHttpBase } from "../client/addresses.ts";
 import { createRelayApi, type Fetch, type RelayApi } from "../client/api.ts";
-import { RelayError } from "../client/relay_error.ts";
+import { RELAY_BACKOFF, RelayError } from "../client/relay_error.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import type { CreateSocket } from "../client/socket.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
@@ -43,6 +44,13 @@ export class LiveRelay {
   #isStopped = false;
   /** What is being stored. */
   #writing: Promise<unknown> = Promise.resolve();
+  /** Aborted when the link is lost: what was to be read then is read after the next connection. */
+  #reading = new AbortController();
+  /** The number of the newest request for the sessions, and of the newest that was answered. */
+  #asked = 0;
+  #answered = 0;
+  /** For each such request that is not answered: the hosts that were heard of meanwhile. */
+  readonly #heard = new Set<Set<string>>();
 
   constructor(account: Account, options: LiveRelayOptions) {
     const { baseUrl, clock = systemClock, random = Math.random, fetch, createSocket } = options;
@@ -91,6 +99,7 @@ export class LiveRelay {
 
   /** Resolves once nothing is being stored. */
   async stop(): Promise<void> {
+    this.#reading.abort();
     this.#link.close();
     this.#outbox.stop();
     this.#isStopped = true;
@@ -150,6 +159,7 @@ export class LiveRelay {
     const { store } = this.#options;
     const wasLive = store.get().link.kind === "live";
     store.dispatch({ type: "link", link: state });
+    if (state.state !== "connected") this.#reading.abort();
     if (state.state === "connected" && state.answering && !wasLive) {
       void this.#keepDeviceId(state.welcome.deviceId);
       void this.#catchUp();
@@ -169,15 +179,39 @@ export class LiveRelay {
   /** After every reconnect, and where only HTTP gets through: sends unsent messages and loads what changed. */
   async #catchUp(): Promise<void> {
     void this.#outbox.hurry();
+    this.#reading.abort();
+    this.#reading = new AbortController();
+    const { signal } = this.#reading;
+    await this.#readPatiently(() => this.#readSessions(), signal);
+    await this.#readPatiently(() => this.#readHistory("end"), signal);
+  }
+
+  /** Nothing else asks again while the link lasts: what one failed request left out would be missing until then. */
+  async #readPatiently(read: () => Promise<void>, signal = this.#reading.signal): Promise<void> {
+    if (signal.aborted) return;
+    const { clock = systemClock, random = Math.random } = this.#options;
+    const isTransient = (error: unknown): boolean => error instanceof RelayError && error.transient;
     await tolerateRelayErrors(async () => {
-      await this.#readSessions();
-      await this.#readHistory("end");
+      await retry(read, { isTransient, backoff: { ...RELAY_BACKOFF, random }, clock, signal }).catch(
+        (error) => {
+          if (!signal.aborted) throw error;
+        },
+      );
     });
   }
 
   async #readSessions(): Promise<void> {
-    const { devices } = await this.#api.sessions();
-    this.#options.store.dispatch({ type: "sessions", devices: devices.map((one) => this.#trusted(one)) });
+    const number = ++this.#asked;
+    const heard = new Set<string>();
+    this.#heard.add(heard);
+    const { devices } = await this.#api.sessions().finally(() => this.#heard.delete(heard));
+    if (number < this.#answered) return;
+    this.#answered = number;
+    this.#options.store.dispatch({
+      type: "sessions",
+      devices: devices.map((one) => this.#trusted(one)),
+      heard,
+    });
     for (const device of devices) void this.#readDetails(device);
     await this.#keepSessions();
   }
@@ -213,16 +247,17 @@ export class LiveRelay {
   #onFrame(frame: Frame): void {
     const { store } = this.#options;
     if (frame.event === "sessions.changed") {
+      for (const heard of this.#heard) heard.add(frame.data.deviceId);
       store.dispatch({ type: "device", device: this.#trusted(frame.data) });
       void this.#readDetails(frame.data);
     }
     this.#terminals.frame(frame);
-    if (frame.event === "push.new") void tolerateRelayErrors(() => this.#fetchPush(frame.data.id));
+    if (frame.event === "push.new") void this.#readPatiently(() => this.#fetchPush(frame.data.id));
     if (frame.event !== "push.updated") return;
     const { messages, inbox } = store.get();
     const isKnown = messages.has(frame.data.id) || inbox.has(frame.data.id);
     if (isKnown) void this.#onReceipt(frame.data);
-    else void tolerateRelayErrors(() => this.#fetchPush(frame.data.id));
+    else void this.#readPatiently(() => this.#fetchPush(frame.data.id));
   }
 
   async #onReceipt({ id, receipt }: EventData<"push.updated">): Promise<void> {

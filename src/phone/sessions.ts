@@ -145,6 +145,39 @@ export function trustedSessions(
   return { ...device, host: host.host, sessions };
 }
 
+/** What the relay answered when it was asked for the sessions. */
+export interface ListedSessions {
+  devices: readonly DeviceSessions[];
+  /** The hosts that were heard of in the meantime, by device id. */
+  heard?: ReadonlySet<string>;
+}
+
+/** An answer over HTTP may be older than what arrived live in the meantime. */
+export function withListed(
+  known: readonly DeviceSessions[],
+  { devices, heard = new Set() }: ListedSessions,
+): readonly DeviceSessions[] {
+  const later = devices.map((fetched) => {
+    const { deviceId, lastSeen } = fetched;
+    const live = known.find((one) => one.deviceId === deviceId);
+    // A host that went offline was last seen when it was still online.
+    const isLater = live && (live.lastSeen > lastSeen || (live.lastSeen === lastSeen && heard.has(deviceId)));
+    return isLater ? live : fetched;
+  });
+  const isMissing = ({ deviceId }: DeviceSessions): boolean =>
+    heard.has(deviceId) && !devices.some((one) => one.deviceId === deviceId);
+  return [...later, ...known.filter(isMissing)];
+}
+
+export function withDevice(
+  devices: readonly DeviceSessions[],
+  device: DeviceSessions,
+): readonly DeviceSessions[] {
+  const known = devices.some(({ deviceId }) => deviceId === device.deviceId);
+  if (!known) return [...devices, device];
+  return devices.map((old) => old.deviceId === device.deviceId ? device : old);
+}
+
 /** Details may be opened in another order than they arrived. */
 export function withDetails(
   known: ReadonlyMap<string, HostDetails>,

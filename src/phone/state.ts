@@ -14,7 +14,14 @@ import {
   withRelayCopy,
 } from "./message.ts";
 import type { Route } from "./route.ts";
-import { sessionKey, type SessionName, withDetails } from "./sessions.ts";
+import {
+  type ListedSessions,
+  sessionKey,
+  type SessionName,
+  withDetails,
+  withDevice,
+  withListed,
+} from "./sessions.ts";
 
 /** The page keeps this many of the newest messages; older ones are at the relay. */
 export const MESSAGES_MAX = 1_000;
@@ -85,7 +92,7 @@ export type PhoneEvent =
   | { type: "pairing"; result: PairingResult | undefined }
   | { type: "swap"; swap: AccountSwap | undefined }
   | { type: "link"; link: LinkState }
-  | { type: "sessions"; devices: readonly DeviceSessions[] }
+  | { type: "sessions" } & ListedSessions
   | { type: "device"; device: DeviceSessions }
   | { type: "details"; deviceId: string; details: HostDetails }
   | { type: "receipt"; update: { id: string; receipt: CheckedReceipt } }
@@ -140,7 +147,7 @@ export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
     case "link":
       return withLink(state, event.link);
     case "sessions":
-      return { ...state, devices: event.devices.map((device) => laterDevice(state.devices, device)) };
+      return { ...state, devices: withListed(state.devices ?? [], event) };
     case "device":
       return { ...state, devices: withDevice(state.devices ?? [], event.device) };
     case "details":
@@ -264,16 +271,10 @@ function withLink(state: PhoneState, link: LinkState): PhoneState {
   }
 }
 
-/** An answer over HTTP may be older than what arrived live in the meantime. */
-function laterDevice(known: readonly DeviceSessions[] | undefined, fetched: DeviceSessions): DeviceSessions {
-  const live = known?.find(({ deviceId }) => deviceId === fetched.deviceId);
-  return live !== undefined && live.lastSeen > fetched.lastSeen ? live : fetched;
-}
-
-function withDevice(devices: readonly DeviceSessions[], device: DeviceSessions): readonly DeviceSessions[] {
-  const known = devices.some(({ deviceId }) => deviceId === device.deviceId);
-  if (!known) return [...devices, device];
-  return devices.map((old) => old.deviceId === device.deviceId ? device : old);
+/** A single push says nothing about the ones before it. */
+function historyAfter({ history }: PhoneState, page: "more" | "last" | undefined): PhoneState["history"] {
+  if (page === undefined || history === "whole") return history;
+  return page === "last" ? "whole" : "more";
 }
 
 function withHistory(
@@ -282,7 +283,7 @@ function withHistory(
 ): PhoneState {
   const messages = records.map(messageOf).filter((message) => message !== undefined);
   const items = records.map(inboxItemOf).filter((item) => item !== undefined);
-  const history = page === "last" || state.history === "whole" ? "whole" : "more";
+  const history = historyAfter(state, page);
   const [first] = page === undefined ? [] : records;
   const isOlder = first !== undefined && first.push.createdAt < (state.oldestRead?.createdAt ?? Infinity);
   return {

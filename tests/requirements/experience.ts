@@ -106,6 +106,9 @@ const PHONE_BEHAVIOUR = rows("docs/specification.md, Phone behaviour", {
   "ux-earlier": phone(
     "After a reload without a link, messages and inbox say that what was there before appears when the relay is reached.",
   ),
+  "ux-any-order": phone(
+    "What the page shows does not depend on the order of the relay's answers, and what could not be read is asked for again.",
+  ),
   "ux-reconnecting": phone("A dead connection shows within 2 seconds, and sending is held."),
   "ux-resume": mirror("A mirror resumes without a gap or a repetition."),
   "ux-small": phone(

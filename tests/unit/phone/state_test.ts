@@ -67,9 +67,12 @@ Deno.test("a message that the relay has is not in the outbox, even if its 202 ne
 Deno.test("the history adds only messages to sessions, and knows whether there is more", () => {
   const note = recordOf(2);
   note.push.type = "note";
-  const state = after({ type: "history", records: [recordOf(1), note] });
+  const single = { type: "history", records: [recordOf(1), note] } as const;
+  const state = after({ ...single, page: "more" });
   assert.deepEqual([...state.messages.keys()], [idOf(1)]);
   assert.equal(state.history, "more");
+  assert.equal(after(single).history, "unread", "a single push says nothing about the ones before it");
+  assert.equal(after({ ...single, page: "last" }, single).history, "whole");
 });
 
 Deno.test("questions come into the inbox, and a live receipt closes them [ux-inbox, ux-live]", () => {
