@@ -14,7 +14,9 @@ Deno.test("on a tablet the list and the session stand side by side, in both dire
     for (const [name, size] of Object.entries(SIZES)) {
       await page.setViewportSize(size);
       const list = page.locator(".beside-list");
-      await list.getByRole("link", { name: /Echo/ }).waitFor();
+      const card = list.getByRole("link", { name: /Echo/ });
+      await card.waitFor();
+      assert.equal(await card.getAttribute("aria-current"), "page", "the open session is marked");
       const [left, right] = [await list.boundingBox(), await page.locator(".terminal-place").boundingBox()];
       assert.ok((left?.x ?? 0) + (left?.width ?? 0) <= (right?.x ?? 0), `${name}: side by side`);
       assert.ok((right?.width ?? 0) >= 400, `${name}: the terminal has room`);
@@ -27,6 +29,24 @@ Deno.test("on a tablet the list and the session stand side by side, in both dire
       }
       assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
       assert.deepEqual(await phone.violations(), []);
+    }
+  }));
+
+Deno.test("what is open in the session stays open when the phone is unfolded or turned, and back [ux-tablet]", () =>
+  withTerminals(async (scene) => {
+    const { page } = scene;
+    await open(scene);
+    await page.getByRole("button", { name: "About this session" }).tap();
+    const sheet = page.getByRole("dialog");
+    await sheet.waitFor();
+    const usual = page.viewportSize();
+    for (const size of [SIZES.portrait, usual]) {
+      if (size !== null) await page.setViewportSize(size);
+      await page.waitForFunction(
+        (count) => document.querySelectorAll(".beside-list").length === count,
+        size === SIZES.portrait ? 1 : 0,
+      );
+      assert.equal(await sheet.count(), 1);
     }
   }));
 

@@ -127,12 +127,14 @@ interface BesideListProps {
 /** On a tablet the list of sessions stays beside the open one. */
 function BesideList({ state, actions, children }: BesideListProps): JSX.Element {
   const isWide = useMedia("(min-width: 760px) and (min-height: 500px)");
-  if (!isWide) return children;
+  // In the same place of the tree at any width: what is open in the session stays open when the phone is unfolded.
   return (
-    <div class="beside">
-      <nav class="beside-list" aria-label={STRINGS.picker.heading}>
-        <PickerView state={state} notice={null} actions={actions} isBeside />
-      </nav>
+    <div class={isWide ? "beside" : "alone"}>
+      {isWide && (
+        <nav class="beside-list" aria-label={STRINGS.picker.heading}>
+          <PickerView state={state} notice={null} actions={actions} isBeside />
+        </nav>
+      )}
       {children}
     </div>
   );

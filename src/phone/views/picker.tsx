@@ -105,7 +105,8 @@ function Groups({ state, devices, grouping, isWhole, now }: GroupsProps): JSX.El
       {sessions.map((session) => {
         const key = sessionKey({ deviceId: session.deviceId, session: session.entry.name });
         const line = state.details.get(session.deviceId)?.lines?.[session.entry.name];
-        return <SessionCard key={key} {...{ session, line, now }} unread={unread.get(key) ?? 0} />;
+        const isOpen = state.route.view === "session" && sessionKey(state.route) === key;
+        return <SessionCard key={key} {...{ session, line, isOpen, now }} unread={unread.get(key) ?? 0} />;
       })}
     </ul>
   );
@@ -216,17 +217,24 @@ interface SessionCardProps {
   line: string | undefined;
   /** What its agent sent and the user has not read. */
   unread: number;
+  /** It stands beside the list. */
+  isOpen: boolean;
   /** The relay's clock. */
   now: number;
 }
 
-function SessionCard({ session, line, unread, now }: SessionCardProps): JSX.Element {
+function SessionCard({ session, line, unread, isOpen, now }: SessionCardProps): JSX.Element {
   const { deviceId, entry, online } = session;
   const title = screenTitle(session);
   const href = formatRoute({ view: "session", deviceId, session: entry.name });
   return (
     <li>
-      <a class="card" href={href} data-state={online ? entry.state : "offline"}>
+      <a
+        class="card"
+        href={href}
+        data-state={online ? entry.state : "offline"}
+        {...(isOpen ? { "aria-current": "page" } : {})}
+      >
         <div class="card-head">
           <SessionLabel session={session} />
           <Unread count={unread} />
