@@ -17,7 +17,9 @@ interface AdmissionOptions {
 }
 
 /** The relay is overloaded while a turn of its event loop takes longer than this on average, in milliseconds. */
-export const OVERLOAD_TURN_MS = 100;
+export const OVERLOAD_MS = 100;
+/** It is also overloaded while it has so many requests in hand, and each waits longer than OVERLOAD_MS on average. */
+export const OVERLOAD_IN_HAND = 32;
 /** How long a refusal is held back from a key that goes on in spite of many, in milliseconds. */
 const LATE_REFUSAL_MS = 1_000;
 /** Refusals that are held back at a time: each one keeps a connection. */
@@ -27,14 +29,18 @@ const KEYS_MAX = 10_000;
 
 export class Admission {
   readonly #options: AdmissionOptions;
-  readonly #turns: TurnLength;
+  readonly #turns: Average;
+  readonly #waits: Average;
+  #isMeasuring = false;
+  #inHand = 0;
   /** Ids of keys that were authenticated, by the digest of the key, the oldest first. */
   readonly #ids = new Map<string, string>();
   #late = 0;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
-    this.#turns = new TurnLength(options.clock);
+    this.#turns = new Average(options.clock, TURN_WEIGHT);
+    this.#waits = new Average(options.clock, WAIT_WEIGHT);
   }
 
   /** A key was found valid: from now on its requests can be refused unread. */
@@ -48,7 +54,7 @@ export class Admission {
 
   /** The refusal of a request whose headers have come; undefined when it is to be read. */
   refuse(key: string | undefined): EarlyAnswer | Promise<EarlyAnswer> | undefined {
-    this.#turns.requested();
+    this.#measureTurn();
     const id = key === undefined ? undefined : this.#ids.get(digestOf(key));
     if (id === undefined) return undefined;
     const { budgets, clock } = this.#options;
@@ -57,8 +63,39 @@ export class Admission {
     if (wait > 0) return this.#paced(id, this.#refusal("rate_limited", wait));
     // Counted at any time, so that who has sent much is known when the relay gets overloaded.
     const overloadWait = budgets.overload.take(id, now);
-    if (overloadWait === 0 || this.#turns.average() <= OVERLOAD_TURN_MS) return undefined;
+    if (overloadWait === 0 || !this.#isOverloaded()) return undefined;
     return this.#refusal("overloaded", overloadWait);
+  }
+
+  /** A request was read. The result is called when its answer may be sent; more calls change nothing. */
+  begin(): () => void {
+    const { clock } = this.#options;
+    const since = clock.elapsed();
+    this.#inHand++;
+    let isAnswered = false;
+    return () => {
+      if (isAnswered) return;
+      isAnswered = true;
+      this.#inHand--;
+      this.#waits.add(clock.elapsed() - since);
+    };
+  }
+
+  #isOverloaded(): boolean {
+    if (this.#turns.value() > OVERLOAD_MS) return true;
+    return this.#inHand >= OVERLOAD_IN_HAND && this.#waits.value() > OVERLOAD_MS;
+  }
+
+  /** How long a turn of the event loop takes while requests come. */
+  #measureTurn(): void {
+    if (this.#isMeasuring) return;
+    this.#isMeasuring = true;
+    const { clock } = this.#options;
+    const since = clock.elapsed();
+    clock.after(0, () => {
+      this.#isMeasuring = false;
+      this.#turns.add(clock.elapsed() - since);
+    });
   }
 
   /** Who sends the next request right after a refusal waits for it. */
@@ -88,36 +125,30 @@ export class Admission {
 
 const digestOf = (key: string): string => encodeHex(sha256(key));
 
-/** How much a new turn counts in the average. */
-const WEIGHT = 0.2;
-/** Without requests the average halves in this time, in milliseconds. */
+/** How much a new turn, and a new wait, count in their averages: waits are as many as requests. */
+const TURN_WEIGHT = 0.2;
+const WAIT_WEIGHT = 0.02;
+/** Without anything new the average halves in this time, in milliseconds. */
 const HALF_LIFE_MS = 500;
 
-/** How long a turn of the event loop takes while requests come: whoever comes next waits for so long. */
-export class TurnLength {
-  readonly #clock: Clock;
-  #average = 0;
+/** A moving average of times, in milliseconds. */
+class Average {
+  readonly #clock: Pick<Clock, "elapsed">;
+  readonly #weight: number;
+  #value = 0;
   #at = 0;
-  #isMeasuring = false;
 
-  constructor(clock: Clock) {
+  constructor(clock: Pick<Clock, "elapsed">, weight: number) {
     this.#clock = clock;
+    this.#weight = weight;
   }
 
-  requested(): void {
-    if (this.#isMeasuring) return;
-    this.#isMeasuring = true;
-    const since = this.#clock.elapsed();
-    this.#clock.after(0, () => {
-      this.#isMeasuring = false;
-      const now = this.#clock.elapsed();
-      this.#average = this.average() * (1 - WEIGHT) + (now - since) * WEIGHT;
-      this.#at = now;
-    });
+  add(ms: number): void {
+    this.#value = this.value() * (1 - this.#weight) + ms * this.#weight;
+    this.#at = this.#clock.elapsed();
   }
 
-  /** In milliseconds. */
-  average(): number {
-    return this.#average * 0.5 ** ((this.#clock.elapsed() - this.#at) / HALF_LIFE_MS);
+  value(): number {
+    return this.#value * 0.5 ** ((this.#clock.elapsed() - this.#at) / HALF_LIFE_MS);
   }
 }

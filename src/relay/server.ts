@@ -113,6 +113,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       proxies: options.trustedProxies,
       over: (budget) => services.metrics.overBudget.add({ budget }),
       early: ({ headers }) => services.admission.refuse(headerText(headers["x-api-key"])),
+      begin: () => services.admission.begin(),
       fetch: (request, peer) =>
         app(request, callerAddress(request, { peer, proxies: options.trustedProxies })),
       upgrade: (request) => admit(services, request),

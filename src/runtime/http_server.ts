@@ -62,6 +62,8 @@ export interface HttpServerOptions {
   subprotocol: string;
   /** Answers a request whose headers have come, without reading it; undefined when it is to be read. */
   early?(request: IncomingMessage): EarlyAnswer | Promise<EarlyAnswer> | undefined;
+  /** A request is here as a whole. The result is called when its answer may be sent, and again at its end. */
+  begin?(): () => void;
   fetch(request: Request, peer: Peer): Response | Promise<Response>;
   /** Answers a handshake: with a refusal, or with what takes the socket. */
   upgrade(request: Request, peer: Peer): Promise<Response | OpenSocket>;
@@ -188,7 +190,10 @@ async function answer(exchange: Exchange, turn: Turn): Promise<void> {
 
 async function answerTurn(exchange: Exchange, turn: Turn): Promise<void> {
   const { request, response, options } = exchange;
-  const { reserve, mayWrite, blocked } = turn;
+  const { reserve, blocked } = turn;
+  let answered: (() => void) | undefined;
+  // How fast the peer reads what follows is its own matter.
+  const mayWrite = (): Promise<void> => turn.mayWrite().then(answered);
   try {
     const early = options.early?.(request);
     if (early !== undefined) return await writeEarly(exchange, early);
@@ -196,6 +201,7 @@ async function answerTurn(exchange: Exchange, turn: Turn): Promise<void> {
     if (read === "gone") return;
     // Not before its body is here: who sends slowly counts as idle.
     turn.working();
+    answered = options.begin?.();
     const found = read instanceof Request
       ? await options.fetch(read, peerOf(request))
       : refusalOf(read, options);
@@ -204,6 +210,8 @@ async function answerTurn(exchange: Exchange, turn: Turn): Promise<void> {
     const failed = options.failed(error);
     if (response.headersSent) response.destroy();
     else await writeResponse(response, failed, { close: true, reserve, mayWrite, blocked });
+  } finally {
+    answered?.();
   }
 }
 

@@ -113,6 +113,39 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "a request begins when its body is here, and is answered when its answer may be sent",
+    async run() {
+      const gate = Promise.withResolvers<void>();
+      const seen: string[] = [];
+      const options: Partial<HttpServerOptions> = {
+        begin() {
+          seen.push("begun");
+          return () => void seen.push("answered");
+        },
+        fetch: async () => {
+          seen.push("asked");
+          await gate.promise;
+          return new Response("done");
+        },
+      };
+      await withServer(options, async ({ port }) => {
+        const wire = await Wire.open(port);
+        wire.write("POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\na");
+        const other = await Wire.open(port);
+        other.write(request("/other"));
+        await until("the other request", () => seen.length === 2);
+        wire.write("b");
+        await until("both requests", () => seen.length === 4);
+        assert.deepEqual(seen, ["begun", "asked", "begun", "asked"]);
+        gate.resolve();
+        await until("both answers", () => [wire, other].every(({ text }) => text.includes("done")));
+        await until("both ends", () => seen.slice(4).length >= 4);
+        assert.ok(seen.slice(4).every((what) => what === "answered"));
+        await Promise.all([wire.end(), other.end()]);
+      });
+    },
+  },
+  {
     name: "a request in progress is not dropped for a new connection",
     async run() {
       const gate = Promise.withResolvers<void>();

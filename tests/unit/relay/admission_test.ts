@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/async/clock.ts";
 import { HTTP_REQUESTS_BURST, OVERLOAD_REQUESTS_BURST } from "../../../src/protocol/limits.ts";
-import { Admission, OVERLOAD_TURN_MS } from "../../../src/relay/admission.ts";
+import { Admission, OVERLOAD_IN_HAND, OVERLOAD_MS } from "../../../src/relay/admission.ts";
 import { type Budgets, makeBudgets } from "../../../src/relay/budgets.ts";
 import { RelayMetrics } from "../../../src/relay/metrics.ts";
 import type { EarlyAnswer } from "../../../src/runtime/http_server.ts";
@@ -52,7 +52,7 @@ Deno.test("while the relay is overloaded, a key that sends much is 503 with Retr
   const { admission, request, turns, metrics } = makeBench();
   for (let n = 0; n < OVERLOAD_REQUESTS_BURST; n++) assert.equal(request("svc_greedy"), undefined);
   assert.equal(request("svc_greedy"), undefined, "nothing is refused while turns are short");
-  turns(4 * OVERLOAD_TURN_MS);
+  turns(4 * OVERLOAD_MS);
   for (let n = 0; n < OVERLOAD_REQUESTS_BURST; n++) request("svc_greedy");
   const refused = admission.refuse("svc_greedy") as EarlyAnswer;
   assert.deepEqual([refused.status, refused.headers["retry-after"]], [503, "1"]);
@@ -66,6 +66,39 @@ Deno.test("while the relay is overloaded, a key that sends much is 503 with Retr
   assert.match(metrics.overBudget.render().join(), /budget="overload"/);
   turns(1);
   assert.equal(request("svc_greedy"), undefined, "the relay has recovered");
+});
+
+Deno.test("the relay is overloaded while many requests are in hand that wait long, however short its turns are [http-overloaded]", () => {
+  const { admission, clock, request } = makeBench();
+  for (let n = 0; n <= OVERLOAD_REQUESTS_BURST; n++) request("svc_greedy");
+  /** Answers come in the order of the requests, each after all others that are in hand. */
+  const serve = (inHand: number, waitMs: number): void => {
+    const begun = Array.from({ length: inHand }, () => admission.begin());
+    for (let n = 0; n < 200; n++) {
+      clock.advance(waitMs / inHand);
+      begun.push(admission.begin());
+      begun.shift()?.();
+    }
+    open.push(...begun);
+  };
+  const open: (() => void)[] = [];
+  /** The last answer, by when the key has used up what it got back meanwhile. */
+  const greedy = (requests: number): number | undefined =>
+    Array.from({ length: requests }, () => request("svc_greedy")).at(-1);
+  serve(OVERLOAD_IN_HAND / 2, 2 * OVERLOAD_MS);
+  assert.equal(greedy(40), undefined, "few that wait long: the store is slow");
+  for (const answered of open.splice(0)) answered();
+  serve(OVERLOAD_IN_HAND, OVERLOAD_MS / 2);
+  assert.equal(greedy(10), undefined, "many that wait for a short time");
+  for (const answered of open.splice(0)) answered();
+  serve(OVERLOAD_IN_HAND, 2 * OVERLOAD_MS);
+  assert.equal(greedy(40), 503);
+  assert.equal(request("svc_modest"), undefined);
+  for (const answered of open.splice(0)) {
+    answered();
+    answered();
+  }
+  assert.equal(greedy(1), undefined, "the relay has recovered");
 });
 
 Deno.test("a key that goes on in spite of refusals gets them late, and another key is answered at once [http-429]", async () => {
