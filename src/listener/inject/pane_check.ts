@@ -242,7 +242,7 @@ export function failureOutcome(error: TmuxError): Outcome {
 export const LOCAL_USER_ACTIVE_MS = 2_000;
 /** How long a message waits for the local user before it is refused. */
 export const LOCAL_USER_HOLD_MS = 10_000;
-/** An agent without a composer on its screen is starting until its session is this old. */
+/** An agent without a composer on its screen is starting until its session is this old, or it calls a tool. */
 export const START_HOLD_MS = 60_000;
 
 export type HoldReason =
@@ -256,7 +256,9 @@ export type HoldReason =
   | "host_files";
 
 export interface HoldContext extends Pick<Target, "recordedPid" | "profile" | "isProfiled"> {
-  input: Pick<PaneInput, "isGated" | "isIdle"> & { model: Pick<ComposerModel, "isFromPhone" | "keyAt"> };
+  input: Pick<PaneInput, "isGated" | "isIdle" | "isInCall"> & {
+    model: Pick<ComposerModel, "isFromPhone" | "keyAt">;
+  };
   now: number;
   sendAnyway: boolean;
   policy: Policy;
@@ -273,7 +275,8 @@ export function holdReason(pane: Observation, context: HoldContext): HoldReason 
   if (reading.focus === "dialog" && !mayAnswerDialogs(policy)) return "dialog_open";
   if (lacksComposer(pane, context)) {
     const isYoung = context.recordedPid !== 0 && now - pane.created * 1_000 < START_HOLD_MS;
-    return isYoung && reading.focus === "unknown" ? "agent_starting" : "unknown_screen";
+    const mayStart = isYoung && !context.input.isInCall && reading.focus === "unknown";
+    return mayStart ? "agent_starting" : "unknown_screen";
   }
   if (reading.draft?.startsWith("!") || mayHideStart(reading)) return "desk_busy";
   if (mayOpenDialog(pane, context)) return "agent_working";

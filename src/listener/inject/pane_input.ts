@@ -219,6 +219,11 @@ export class PaneInput {
     return profile.gate !== undefined && this.gate.heardAt >= created * 1_000;
   }
 
+  /** Its hook has reported a tool call that has not ended: it is past its start. */
+  get isInCall(): boolean {
+    return !this.gate.isOpen;
+  }
+
   /** No turn is running, so the agent opens no dialog by itself. */
   isIdle({ state }: ScreenReading): boolean {
     const startsTurn = !this.#hasWorkedSinceEnter &&

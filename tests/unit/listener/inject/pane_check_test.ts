@@ -22,12 +22,19 @@ function seen(reading: Partial<ScreenReading>, localUserActivity = 0): Observati
 
 const KEYS_OF_NOBODY = { isFromPhone: false, keyAt: 0 };
 
+const INPUT: HoldContext["input"] = {
+  isGated: () => false,
+  isIdle: ({ state }) => state === "idle",
+  isInCall: false,
+  model: KEYS_OF_NOBODY,
+};
+
 const reason = (what: Observation, change: Partial<HoldContext> = {}) =>
   holdReason(what, {
     recordedPid: 1,
     profile: agentProfile("cc"),
     isProfiled: true,
-    input: { isGated: () => false, isIdle: ({ state }) => state === "idle", model: KEYS_OF_NOBODY },
+    input: INPUT,
     now: 100_000,
     sendAnyway: false,
     policy: DEFAULT_POLICY,
@@ -62,6 +69,7 @@ Deno.test("hold: only a recognised composer takes text, even with sendAnyway [in
   const blank = seen({ state: undefined, focus: "unknown", draft: undefined });
   assert.equal(reason(blank), "agent_starting");
   assert.equal(reason(blank, { now: 151_000 }), "unknown_screen");
+  assert.equal(reason(blank, { input: { ...INPUT, isInCall: true } }), "unknown_screen", "it calls a tool");
   assert.equal(reason(blank, { isProfiled: false }), undefined, "a pane of no known agent");
 });
 
@@ -82,7 +90,7 @@ Deno.test("hold: while the agent works a message waits, unless hooks hold its di
   assert.equal(reason(working, { sendAnyway: true }), "agent_working");
   assert.equal(reason(seen({ state: undefined })), "agent_working", "nobody knows");
   assert.equal(
-    reason(working, { input: { isGated: () => true, isIdle: () => false, model: KEYS_OF_NOBODY } }),
+    reason(working, { input: { ...INPUT, isGated: () => true, isIdle: () => false } }),
     undefined,
   );
   assert.equal(reason(working, { policy: { ...DEFAULT_POLICY, steer: true } }), undefined);
@@ -90,7 +98,7 @@ Deno.test("hold: while the agent works a message waits, unless hooks hold its di
 });
 
 Deno.test("hold: a draft that was typed from a phone is called so, until someone types at the computer [inj-phone-draft]", () => {
-  const input = { isGated: () => false, isIdle: () => true, model: { isFromPhone: true, keyAt: 90_000 } };
+  const input = { ...INPUT, isIdle: () => true, model: { isFromPhone: true, keyAt: 90_000 } };
   const draft = seen({ draft: "begun on the phone" });
   assert.equal(reason(draft, { input }), "phone_draft");
   assert.equal(reason(draft, { input, sendAnyway: true }), undefined);
