@@ -68,7 +68,9 @@ Deno.test("after a reload without a link, messages and inbox say that what was t
     try {
       wire.pointTo(pageOnly.addr.port);
       await page.getByText("Reconnecting…").first().waitFor();
+      await until("the outbox to be empty", async () => await page.evaluate(countOutbox) === 0);
       await sendMessage(page, "in the tunnel");
+      await until("the message to be stored", async () => await page.evaluate(countOutbox) === 1);
       await page.reload();
       const earlier = page.getByText("Earlier messages appear when the relay is reached.");
       await earlier.waitFor();
