@@ -121,12 +121,18 @@ function readingOf(composer: Composer, seen: Seen): ScreenReading {
   };
 }
 
-const COMMAND_NAME = /^ *\/[^\s/]*/;
+const COMMAND_NAME = /^ *\/\S*/;
 
-/** The cursor is before the end of the slash command's name in the first row. */
+/**
+ * The cursor is before the end of the slash command's name in the first row. A path's end counts, too, if text follows: some
+ * agents look for a command by the path.
+ */
 function isInCommand({ lines, cursor }: Screen, { top, left }: Composer): boolean {
-  const name = COMMAND_NAME.exec(lines[top]?.slice(left) ?? "")?.[0] ?? "";
-  return cursor.y === top && cursor.x >= left && cursor.x < left + name.length;
+  const row = lines[top]?.slice(left) ?? "";
+  const name = COMMAND_NAME.exec(row)?.[0] ?? "";
+  const isPath = name.trimStart().indexOf("/", 1) > 0 && !isBlank(row.slice(name.length));
+  const end = left + name.length + (isPath ? 1 : 0);
+  return name !== "" && cursor.y === top && cursor.x >= left && cursor.x < end;
 }
 
 /** A draft that has pushed everything else off the screen does not prove a composer. */

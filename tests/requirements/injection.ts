@@ -62,7 +62,9 @@ const KEYS = rows("docs/specification.md, Keys", {
   "inj-fresh-screen": main(
     "A key that submits waits for a screen that is newer than the last key and shows the last text, else it is screen_stale.",
   ),
-  "inj-command-cursor": main("Enter runs no slash command while the cursor is in its name."),
+  "inj-command-cursor": main(
+    "Enter runs no slash command while the cursor is in its name, or in a path in front of other text.",
+  ),
   "inj-key-view": main(
     "After a key that may open another view nothing is typed until a screen shows what came of it.",
   ),

@@ -6,7 +6,7 @@ import type { Reason } from "../../protocol/receipt.ts";
 import { mayHideStart } from "../inject/composer.ts";
 import { isLonePath } from "../inject/guard.ts";
 import type { ComposerModel } from "../inject/pane_input.ts";
-import { changesApproval, mayAnswerDialogs, type Policy, slashCommand } from "../inject/policy.ts";
+import { changesApproval, mayAnswerDialogs, type Policy } from "../inject/policy.ts";
 import type { TargetProfile } from "../targets.ts";
 import { KEYS_PER_SECOND } from "../../protocol/limits.ts";
 
@@ -150,8 +150,8 @@ export function draftRefusal(
   if (!takesAny && mayHideStart({ draft, cut })) return "screen_stale";
   if (draft.startsWith("!") && !policy.allowShellEscape) return "shell_escape";
   if (input.key === "Tab") return undefined;
-  // The highlighted suggestion may be a different command from the one in the draft.
-  const mayRunAnother = (model.hasMovedChoice || cursorInCommand) && slashCommand(draft) !== undefined;
+  // The highlighted suggestion may be a different command from the one in the draft, also in front of what is a path.
+  const mayRunAnother = (model.hasMovedChoice || cursorInCommand) && draft.trimStart().startsWith("/");
   const runsPath = profile.typing.spaceAfter === "tail" && isLonePath(draft);
   if ((mayRunAnother || runsPath) && !policy.allowApprovalChange) return "approval_change";
   return changesApproval(draft, profile, policy) ? "approval_change" : undefined;

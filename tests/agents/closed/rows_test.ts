@@ -224,8 +224,7 @@ for (const kind of named("cc", "codex", "opencode", "copilot")) {
   Deno.test(`${kind}: Enter with the cursor in a command's name runs nothing [inj-command-cursor]`, async () => {
     const size = { cols: 80, rows: 24 };
     await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" }, size });
-    const phone = await stage.phone();
-    const [end, begin] = HALVES[kind];
+    const [phone, [end, begin]] = [await stage.phone(), HALVES[kind]];
     await burst(phone, text(end), key("Home"), text(begin));
     await until("the command", async () => (await stage.reading()).draft === begin + end);
     const state = await until("Enter behind a screen that has caught up", async () => {
@@ -234,6 +233,28 @@ for (const kind of named("cc", "codex", "opencode", "copilot")) {
       return reasonsOf([one])[0] !== "screen_stale" && one;
     });
     assert.deepEqual([state.state, reasonsOf([state])], ["refused", ["approval_change"]]);
+  });
+}
+
+for (const kind of named("cc", "codex", "opencode", "copilot")) {
+  Deno.test(`${kind}: Enter with the cursor in a path in front of other text chooses no command [inj-command-cursor]`, async () => {
+    await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" }, trap: true });
+    const phone = await stage.phone();
+    for (const moves of [[], [key("Down"), key("Down"), key("Down"), key("Down")]]) {
+      for (const one of [text("/connect now"), key("Home"), text("/")]) {
+        await burst(phone, one);
+        await stage.settle();
+      }
+      await until("the path", async () => (await stage.reading()).draft === "//connect now");
+      await burst(phone, ...moves);
+      const reason = await until("Enter behind a screen that has caught up", async () => {
+        const [one] = reasonsOf(await burst(phone, ENTER));
+        return one !== "screen_stale" && (one ?? "typed");
+      });
+      await assertNoEditor(stage);
+      assert.equal(reason, "approval_change", await stage.text());
+      assert.ok(await stage.calmDown());
+    }
   });
 }
 

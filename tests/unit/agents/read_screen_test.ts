@@ -154,6 +154,13 @@ Deno.test("the cursor in the name of a slash command is reported, behind it and 
   assert.equal(at("/models opus", name + 3), undefined);
   assert.equal(at("  /models", name + 1), true, "some agents take it for a command too");
   assert.equal(at("about /models", 7), undefined);
+  assert.deepEqual([at("//models now", 0), at("//models now", 1), at("//models now", name + 1)], [
+    true,
+    true,
+    true,
+  ]);
+  assert.equal(at("//models now", name + 2), undefined);
+  assert.deepEqual([at("/src/a.ts", 4), at("/src/a.ts", 9), at("/src/a.ts is", 9)], [true, undefined, true]);
 });
 
 function readLines(...lines: string[]): ScreenReading {

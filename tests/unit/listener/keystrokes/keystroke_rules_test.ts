@@ -79,13 +79,19 @@ Deno.test("keystroke rules: a slash command is submitted whole, by its own name,
     "the suggestion that is chosen would run",
   );
   assert.equal(inDraft(key("Enter"), { seen: "/model", hasMovedChoice: true }), "approval_change");
+  assert.equal(
+    inDraft(key("Enter"), { seen: "//connect now", hasMovedChoice: true }),
+    "approval_change",
+    "agents show their commands for the part before the cursor",
+  );
   assert.equal(inDraft(key("Tab"), { seen: "/mod" }), undefined);
-  const within = (policy: Partial<Policy>) =>
+  const within = (policy: Partial<Policy>, seen = "/model") =>
     draftRefusal(key("Enter"), {
-      ...{ model: model({ seen: "/model" }), cursorInCommand: true, profile: PROFILE },
+      ...{ model: model({ seen }), cursorInCommand: true, profile: PROFILE },
       policy: { ...DEFAULT_POLICY, ...policy },
     });
   assert.equal(within({}), "approval_change", "the part before the cursor may name another one");
+  assert.equal(within({}, "//connect now"), "approval_change");
   assert.equal(within({ allowApprovalChange: true }), undefined);
   assert.equal(inDraft(key("Enter"), { seen: "/src/app.ts is broken" }), undefined);
   const path = (seen: string) =>
