@@ -5,6 +5,8 @@ import type { NatsContext } from "./nats_context.ts";
 const HEARTBEAT_MS = 4_000;
 /** A node that has been silent for so long is dead. */
 const DEAD_MS = 12_000;
+/** How long a dead node is remembered. */
+const NODE_KEPT_MS = 30 * 24 * 3_600_000;
 /** How long an answer about another node is used again. */
 const REMEMBERED_MS = 1_000;
 /** A smaller difference from NATS's clock is left alone, and so is one that was measured in more than this. */
@@ -47,6 +49,7 @@ export class Nodes {
   /** From now on other nodes see this one. Tools that only read or change the store do not start. */
   async start(): Promise<void> {
     await this.#beat();
+    await this.#forgetDead();
     this.#next();
   }
 
@@ -81,9 +84,10 @@ export class Nodes {
     return nodes.some(({ text }) => now - (JSON.parse(text) as { at: number }).at < DEAD_MS);
   }
 
-  /** Forgets nodes that died long ago. */
-  async forget(before: number): Promise<void> {
+  /** Each start of a node that was killed leaves an entry, which then says only when its devices were seen last. */
+  async #forgetDead(): Promise<void> {
     const { state, subjects } = this.#context;
+    const before = this.now() - NODE_KEPT_MS;
     for (const { seq, text } of await state.list(subjects.everyNode)) {
       if ((JSON.parse(text) as { at: number }).at < before) await state.remove(seq);
     }

@@ -1,6 +1,6 @@
 /** Several processes on one NATS store: every decision is made once, and a node that died is noticed. */
 import assert from "node:assert/strict";
-import { jetstreamManager } from "@nats-io/jetstream";
+import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connectNats } from "../../src/runtime/nats.ts";
 import type { Receipt } from "../../src/protocol/receipt.ts";
 import { openNatsStore } from "../../src/store/nats.ts";
@@ -183,6 +183,32 @@ export const cases: readonly Case[] = [
       }
     },
   })),
+  {
+    name: "a node that starts forgets those that have been dead for over 30 days [nodes-presence]",
+    async run(_runtime, directory) {
+      const server = await startNats(directory);
+      const address = { servers: [server.url], prefix: "test" };
+      const open = () => openNatsStore(address, { node: crypto.randomUUID() });
+      const one = await open();
+      const connection = await connectNats(address, { name: "test" });
+      const dayMs = 24 * 3_600_000;
+      const days = { old: 31, recent: 29 };
+      for (const [node, ago] of Object.entries(days)) {
+        await jetstream(connection).publish(
+          `test.state.node.${node}`,
+          JSON.stringify({ at: Date.now() - ago * dayMs }),
+        );
+      }
+      const two = await open();
+      const manager = await jetstreamManager(connection);
+      const has = async (node: string): Promise<boolean> =>
+        await manager.streams.getMessage("test-state", { last_by_subj: `test.state.node.${node}` }) !== null;
+      assert.deepEqual([await has("old"), await has("recent")], [false, true]);
+      await connection.close();
+      for (const store of [one, two]) await store.close();
+      await server.stop();
+    },
+  },
   {
     name:
       "a node that starts reads only what came after the checkpoint of another, and misses nothing [nats-start]",
