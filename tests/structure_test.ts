@@ -77,7 +77,7 @@ Deno.test("the steps of an injection stand in one file, in the specified order [
     "attempt.effects.writeMarker(",
     "await typeText(",
     "await submitTyped(attempt, {",
-    "composerShows(reading.draft",
+    "typedStatus(attempt, typed",
     "pressEnter(attempt, before",
     "await confirm(attempt",
   ];

@@ -162,10 +162,15 @@ export class Journal {
     step: JournalStep,
     { isSealed = false, sync = true }: WriteOptions & { isSealed?: boolean } = {},
   ): Promise<void> {
-    const { sealed = isSealed, promised } = this.state(id) ?? {};
+    const before = this.state(id);
+    const { sealed = isSealed, promised } = before ?? {};
     const kept = { ...(sealed ? { sealed } : {}), ...(promised ? { promised } : {}) };
     const entry: JournalEntry = { id, at: this.#options.now(), ...step, ...kept };
-    const isTakenBack = entry.step === "accepted" && this.state(id)?.step === "typing";
+    if (entry.step !== "typing" && isTyped(entry) && before !== undefined && isTyped(before)) {
+      entry.emptyAt ??= before.emptyAt;
+      entry.shown ??= before.shown;
+    }
+    const isTakenBack = entry.step === "accepted" && before?.step === "typing";
     const hasHappened = entry.step === "typed" || entry.step === "done" || isTakenBack;
     if (hasHappened) this.#remember(entry);
     await this.#write({ entry, isKnown: hasHappened, sync });
@@ -260,6 +265,10 @@ export class Journal {
   }
 }
 
+function isTyped(entry: JournalEntry): entry is Extract<JournalEntry, { step: "typing" | "typed" | "left" }> {
+  return entry.step === "typing" || entry.step === "typed" || entry.step === "left";
+}
+
 function isSameSeal(recorded: JournalEntry["sealed"], seal: PhoneSeal): boolean {
   if (typeof recorded !== "object") return seal.counter === undefined;
   return recorded.pairing === seal.pairing && recorded.counter === seal.counter;
@@ -293,16 +302,23 @@ const fields = {
   promised: z.optional(z.literal(true)),
 };
 
+const typing = {
+  /** When the text was about to be typed into an empty composer, epoch milliseconds. Absent where it held a draft. */
+  emptyAt: z.optional(z.number()),
+  /** The placeholder for a long paste that showed the text. */
+  shown: z.optional(z.string()),
+};
+
 /** A step of one push, `at` epoch milliseconds. */
 export const JournalEntry = z.discriminatedUnion("step", [
   /** Accepted; nothing was typed. */
   z.object({ ...fields, step: z.literal("accepted") }),
   /** From here on the text may be in the pane. */
-  z.object({ ...fields, step: z.literal("typing") }),
+  z.object({ ...fields, ...typing, step: z.literal("typing") }),
   /** The text is in the pane; whether Enter was sent is not known. */
-  z.object({ ...fields, step: z.literal("typed") }),
+  z.object({ ...fields, ...typing, step: z.literal("typed") }),
   /** The text is in the pane, and Enter was not pressed: the next listener goes on with it. */
-  z.object({ ...fields, step: z.literal("left") }),
+  z.object({ ...fields, ...typing, step: z.literal("left") }),
   /** Acknowledged; nothing more will happen. */
   z.object({
     ...fields,

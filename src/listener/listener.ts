@@ -319,7 +319,7 @@ class Listener implements RunningListener {
       elapsed: systemClock.elapsed,
       typed: () => this.#inventory.typed(),
       pause: (ms) => this.#messages.sleep(ms),
-      record: (id, step) => this.#journal.record(id, { step }),
+      record: (id, step, earlier) => this.#journal.record(id, { step, ...earlier }),
       report: (id, progress) => this.#pushes.report(id, progress),
     };
   }
@@ -349,8 +349,7 @@ class Listener implements RunningListener {
       }),
       journal: this.#journal,
       acknowledge: (ack) => this.#acknowledger.acknowledge(ack),
-      log,
-      now,
+      ...{ log, now },
       toLocalTime: (relayMs) => this.#relayClock.toLocalTime(relayMs),
       floor: () => this.#keys.floor(config),
     });

@@ -2,8 +2,9 @@
  * Accepts pushes from the relay: each is journalled, waits its turn unless it must be acted on at once, is carried out, and
  * is acknowledged. For a push that a paired phone sealed, a proof shows that the receipt is this host's, not the relay's.
  */
+import { type Clock, delay, systemClock } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
-import { isEnough, type Sealing } from "../crypto/mode.ts";
+import type { Audit } from "../home/log_files.ts";
 import type { Journal } from "../home/journal.ts";
 import { type Later, laterOf } from "../protocol/later.ts";
 import { Body, type Push } from "../protocol/push.ts";
@@ -12,6 +13,7 @@ import type { SessionEntry } from "../protocol/session.ts";
 import {
   beginTyping,
   type Command,
+  type EarlierTyping,
   injectContext,
   type Injection,
   type Outcome,
@@ -23,16 +25,23 @@ import {
   type Turn,
 } from "./inject/context.ts";
 import { type Acknowledgement, recordEnd } from "./acknowledger.ts";
+import { endAgent, type EndOptions, startAgent, type StartOptions } from "./agent_life.ts";
 import { answerDialog, type DialogContext } from "./answer_dialog.ts";
 import type { Cards } from "./cards/cards.ts";
-import { endAgent, type EndOptions, startAgent, type StartOptions } from "./agent_life.ts";
-import { type MuteOptions, muteProject } from "./mute_project.ts";
-import type { Audit } from "../home/log_files.ts";
 import { EarlyPanes } from "./inject/find_pane.ts";
-import { removeEarlier } from "./inject/remove_text.ts";
 import { inject } from "./inject/inject.ts";
-import { faultOf, NOT_TAKEN, unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
-import { Era, QUEUE_FULL_WAIT_SECONDS, SessionQueues, turnOf, waitingProgress } from "./waiting_pushes.ts";
+import { removeEarlier } from "./inject/remove_text.ts";
+import { type MuteOptions, muteProject } from "./mute_project.ts";
+import { leftIn, type OpenOptions, PushOpener } from "./open_push.ts";
+import { unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
+import {
+  ARRIVALS_MAX,
+  Era,
+  QUEUE_FULL_WAIT_SECONDS,
+  SessionQueues,
+  turnOf,
+  waitingProgress,
+} from "./waiting_pushes.ts";
 
 export type PushJournal = Pick<Journal, "state" | "record" | "take" | "promise">;
 
@@ -47,13 +56,13 @@ const ACTED_ON: readonly string[] = ["agent.command", START, END, MUTE, CANCEL, 
 const AT_ONCE: readonly string[] = [END, MUTE, CANCEL, DIALOG, ANSWER];
 const FAILS: Record<string, Reason> = { [START]: "start_failed", [END]: "end_failed", [MUTE]: "mute_failed" };
 
+/** How long a message waits before the host's files are tried again. */
+export const FILES_RETRY_MS = 500;
+
 type Answer = Omit<Acknowledgement, "id" | "outcome" | "final" | "proof"> & { state: PushState };
 
 /** What is done with a push. Tests replace the steps. */
-export interface PushSteps {
-  unseal(push: Push): Promise<Unsealed>;
-  /** Called before a push is journalled, perhaps twice, if it is authentic or needs no seal. Must not throw. */
-  prepare(push: Push): void;
+export interface PushSteps extends Pick<OpenOptions, "unseal" | "prepare"> {
   /** `signal`: aborted with Stopping or TakenOver when this listener may begin to type nothing more. */
   inject(command: Command, signal: AbortSignal): Promise<Outcome>;
   start(push: Push): Promise<Outcome>;
@@ -62,7 +71,7 @@ export interface PushSteps {
   answerDialog(push: Push): Promise<Outcome>;
   answerCard(push: Push): Promise<Outcome>;
   /** A crash interrupted the injection of this push: its text may still be in the composer. */
-  leftBehind(push: Push, signal: AbortSignal): Promise<void>;
+  leftBehind(push: Push, earlier: EarlierTyping, signal: AbortSignal): Promise<void>;
   /** Called once for each push that ended. */
   ended(push: Push, outcome: Outcome, elapsedMs: number): Promise<void>;
 }
@@ -97,14 +106,14 @@ export function pushSteps(
       await injection.record(push.id, "typing");
       return await cards.answer(push);
     },
-    async leftBehind(push, signal) {
+    async leftBehind(push, { emptyAt, shown }, signal) {
       if (push.type !== "agent.command") return;
       const { found } = push.sealed ? await open(push) : { found: push };
       if ("state" in found || found.body === undefined) return;
       const resolved = await targets.resolve(found.agentSessionName ?? "");
       if (resolved.kind !== "found") return;
       const context = paneContext(injectContext(injection, signal), resolved.target);
-      await removeEarlier(context, { before: "", text: found.body });
+      await removeEarlier(context, { before: "", text: found.body, emptyAt, shown });
     },
     async ended(push, outcome, elapsedMs) {
       if (push.type === ANSWER && outcome.state !== "submitted") cards.refused(push, outcome);
@@ -113,31 +122,30 @@ export function pushSteps(
   };
 }
 
-export interface PushOptions extends PushSteps {
+export interface PushOptions extends PushSteps, OpenOptions {
   journal: PushJournal;
   acknowledge(ack: Acknowledgement): void;
   queues?: SessionQueues;
+  clock?: Pick<Clock, "after">;
   log(line: string): void;
   now(): number;
   /** Converts the relay's epoch milliseconds to this host's. */
   toLocalTime(relayMs: number): number;
-  /** The weakest sealing that this host accepts now. */
-  floor(): Promise<Sealing>;
 }
 
-/** The steps of a push: `receive`, `#arrive`, `#open`, the queue of its session, `#work`, `#act`, `#end`. */
+/** The steps of a push: `receive`, `#arrive`, `#openInTurn`, the queue of its session, `#work`, `#act`, `#end`. */
 export class PushIntake {
   readonly #options: PushOptions;
   readonly #queues: SessionQueues;
-  /** By turn: arrivals that are not queued yet. */
-  #arrivals = new Map<string, Promise<void>>();
+  /** By turn: pushes that are opened and queued in order. */
+  readonly #arrivals = new SessionQueues({ max: ARRIVALS_MAX });
   #era: Era;
-  /** The last floor that was read allowed pushes without a seal. */
-  #takesPlain = false;
+  readonly #opener: PushOpener;
 
   constructor(options: PushOptions) {
     this.#options = options;
     this.#queues = options.queues ?? new SessionQueues();
+    this.#opener = new PushOpener(options);
     this.#era = new Era(options.now);
   }
 
@@ -172,19 +180,24 @@ export class PushIntake {
     if (known?.step === "done") {
       return this.#acknowledge(push.id, { ...known, state: known.outcome }, { final: true });
     }
-    if (known?.step === "typing" || known?.step === "typed") {
-      await this.#options.leftBehind(push, era.end.signal).catch((error) =>
-        this.#options.log(`push ${push.id}: its text may stay in the composer: ${errorText(error)}`)
-      );
-      return await this.#end(push, { state: "unknown", reason: "interrupted" });
-    }
     if (era.end.signal.aborted) return;
     if (!ACTED_ON.includes(push.type)) return await this.#ignore(push);
     // An answer waits for the agent, and nothing waits behind it.
     const turn = push.type === ANSWER ? push.id : turnOf(push);
-    era.inHand.set(push.id, { push, progress: { state: "delivered" }, turn: { step: "waiting" } });
+    const isInterrupted = known?.step === "typing" || known?.step === "typed";
     const atOnce = AT_ONCE.includes(push.type);
-    await this.#inOrder(turn, () => atOnce ? this.#actAtOnce(push, era) : this.#arrive(push, { turn, era }));
+    const step = isInterrupted || atOnce ? "typing" : "waiting";
+    era.inHand.set(push.id, { push, progress: { state: "delivered" }, turn: { step } });
+    const arrived = this.#arrivals.add(turn, async () => {
+      if (isInterrupted) return await this.#endInterrupted(push, era);
+      await (atOnce ? this.#actAtOnce(push, era) : this.#arrive(push, { turn, era }));
+    });
+    if (push.type === CANCEL) era.cancelling(push, arrived);
+    if (arrived !== undefined) return await arrived;
+    era.inHand.delete(push.id);
+    // Its text may have been submitted: it stays with the relay.
+    if (isInterrupted) return;
+    await this.#refuse(push, "rate_limited");
   }
 
   /** Reports an intermediate state. */
@@ -194,12 +207,16 @@ export class PushIntake {
     this.#acknowledge(id, progress, { final: false });
   }
 
-  /** Opens and queues the arrivals of one turn in order. `work` must not throw. */
-  async #inOrder(turn: string, work: () => Promise<void>): Promise<void> {
-    const done = (this.#arrivals.get(turn) ?? Promise.resolve()).then(work);
-    this.#arrivals.set(turn, done);
-    await done;
-    if (this.#arrivals.get(turn) === done) this.#arrivals.delete(turn);
+  /** A listener was killed while it typed this. What comes after it for the same session must not be typed behind its text. */
+  async #endInterrupted(push: Push, era: Era): Promise<void> {
+    const known = this.#options.journal.state(push.id);
+    if (!era.end.signal.aborted && (known?.step === "typing" || known?.step === "typed")) {
+      await this.#options.leftBehind(push, known, era.end.signal).catch((error) =>
+        this.#options.log(`push ${push.id}: its text may stay in the composer: ${errorText(error)}`)
+      );
+      await this.#end(push, { state: "unknown", reason: "interrupted" });
+    }
+    era.inHand.delete(push.id);
   }
 
   async #ignore(push: Push): Promise<void> {
@@ -216,7 +233,7 @@ export class PushIntake {
       if (!era.inHand.delete(push.id)) return;
       return this.#acknowledge(push.id, { ...known, state: known.outcome }, { final: true });
     }
-    const opened = await this.#open(push);
+    const opened = await this.#openInTurn(push, era);
     if (opened === undefined || era.end.signal.aborted) return void era.inHand.delete(push.id);
     if ("state" in opened) {
       era.inHand.delete(push.id);
@@ -259,35 +276,24 @@ export class PushIntake {
     await this.#end(push, refused(reason, wait), arrived);
   }
 
-  /** The push with its text, recorded in the journal; or its outcome; or undefined if it stays with the relay. */
-  async #open(push: Push): Promise<Push | Outcome | undefined> {
-    try {
-      // Only reading may come before the journal.
-      if (push.sealed === undefined && this.#takesPlain) this.#options.prepare(push);
-      const floor = await this.#options.floor();
-      this.#takesPlain = isEnough("off", floor);
-      const fault = faultOf(push, floor);
-      if (fault !== undefined) return refused(fault);
-      const { found, seal } = push.sealed ? await this.#options.unseal(push) : { found: push };
-      if (!("state" in found)) this.#options.prepare(found);
-      // What is typed waits for the disk by itself, and that syncs this as well.
-      const sync = push.type !== "agent.command";
-      if (seal === undefined) {
-        const isNew = !("state" in found) && !this.#isLeft(push);
-        if (isNew) await this.#options.journal.record(push.id, { step: "accepted" }, { sync });
-        return found;
-      }
-      const verdict = await this.#options.journal.take(push.id, seal, { sync });
-      return verdict === "taken" ? found : refused(NOT_TAKEN[verdict]);
-    } catch (error) {
-      this.#options.log(`push ${push.id}: not taken, the host's files cannot be used: ${errorText(error)}`);
-      return undefined;
+  /** While the host's files cannot be written it waits: what comes after it for the same session must not overtake it. */
+  async #openInTurn(push: Push, { end: { signal } }: Era): Promise<Push | Outcome | undefined> {
+    const { clock = systemClock, now, toLocalTime } = this.#options;
+    for (let tries = 0; !signal.aborted; tries++) {
+      if (tries > 0 && now() >= toLocalTime(push.expiresAt)) return { state: "expired" };
+      const opened = await this.#opener.open(push, { isFirst: tries === 0 });
+      if (opened !== undefined) return opened;
+      if (tries === 0) this.report(push.id, { state: "held", reason: "host_files" });
+      await delay(FILES_RETRY_MS, { clock, signal }).catch(() => {});
     }
+    return undefined;
   }
 
   async #work(push: Push, { arrived, era }: { arrived: number; era: Era }): Promise<void> {
     const { signal } = era.end;
     try {
+      const cancelling = era.inHand.get(push.id)?.cancelling;
+      if (cancelling) await cancelling;
       const inHand = era.inHand.get(push.id);
       if (signal.aborted || inHand === undefined) return;
       const outcome = await this.#act(push, { turn: inHand.turn, signal });
@@ -309,24 +315,18 @@ export class PushIntake {
   #command(push: Push, turn: Turn): Command {
     const { toLocalTime } = this.#options;
     return {
-      ...{ id: push.id, session: push.agentSessionName ?? "" },
-      body: Body.parse(push.body),
+      ...{ id: push.id, session: push.agentSessionName ?? "", body: Body.parse(push.body) },
       get expiresAt() {
         return toLocalTime(push.expiresAt);
       },
-      ...{ sendAnyway: push.data?.sendAnyway === true, turn, isLeft: this.#isLeft(push) },
+      ...{ sendAnyway: push.data?.sendAnyway === true, turn, left: leftIn(this.#options.journal, push) },
     };
-  }
-
-  /** An earlier listener stopped after it had typed the text, and did not press Enter. */
-  #isLeft({ id }: Push): boolean {
-    return this.#options.journal.state(id)?.step === "left";
   }
 
   /** It stays in hand until it has ended, because the relay may send it again before that. */
   async #actAtOnce(push: Push, era: Era): Promise<void> {
     try {
-      const opened = await this.#open(push);
+      const opened = await this.#opener.open(push);
       if (opened === undefined || era.end.signal.aborted) return;
       await this.#end(push, "state" in opened ? opened : await this.#actOn(opened, era));
     } catch (error) {
@@ -375,9 +375,8 @@ export class PushIntake {
   async #failed(push: Push, error: unknown): Promise<void> {
     this.#options.log(`push ${push.id}: failed: ${errorText(error)}`);
     const step = this.#options.journal.state(push.id)?.step;
-    const why = FAILS[push.type] ?? "tmux_failed";
     const isOpen = step === "accepted" || step === "left";
-    await this.#end(push, isOpen ? refused(why) : { state: "unknown" });
+    await this.#end(push, isOpen ? refused(FAILS[push.type] ?? "tmux_failed") : { state: "unknown" });
   }
 
   async #end(push: Push, outcome: Outcome, arrived: number = this.#options.now()): Promise<void> {

@@ -112,6 +112,8 @@ export function isDue(
 
 /** Messages that may wait for one session; more are refused. */
 export const QUEUE_MAX = 100;
+/** Messages for one session that may wait to be opened; more than the relay has in flight, so that forgeries crowd nobody out. */
+export const ARRIVALS_MAX = 1_000;
 /** Retry-After when it is full. */
 export const QUEUE_FULL_WAIT_SECONDS = 60;
 
@@ -126,11 +128,16 @@ export function turnOf({ type, agentSessionName = START_TURN }: Push): string {
 /** Messages of one session run one at a time, in order; sessions do not wait for one another. */
 export class SessionQueues {
   readonly #queues = new Map<string, Mutex>();
+  readonly #max: number;
+
+  constructor({ max = QUEUE_MAX }: { max?: number } = {}) {
+    this.#max = max;
+  }
 
   /** Resolves when the work is done; undefined if the session's queue is full. `work` must not throw. */
   add(session: string, work: () => Promise<void>): Promise<void> | undefined {
     const queue = this.#queues.get(session) ?? new Mutex();
-    if (queue.size >= QUEUE_MAX) return undefined;
+    if (queue.size >= this.#max) return undefined;
     this.#queues.set(session, queue);
     return queue.run(work).then(() => {
       if (queue.size === 0 && this.#queues.get(session) === queue) this.#queues.delete(session);
@@ -148,6 +155,8 @@ interface InHand {
   push: Push;
   progress: Progress;
   turn: Turn;
+  /** A cancellation arrived while it waited, and is opened behind it: it is not typed before that has ended. */
+  cancelling?: Promise<void> | undefined;
 }
 
 /** From the start, or a hand-over, to the next hand-over or the stop. */
@@ -159,5 +168,10 @@ export class Era {
 
   constructor(now: () => number) {
     this.later = new LaterPushes(now);
+  }
+
+  cancelling(push: Push, ended: Promise<void> | undefined): void {
+    const cancelled = this.inHand.get(push.inReplyTo ?? "");
+    if (cancelled !== undefined && turnOf(cancelled.push) === turnOf(push)) cancelled.cancelling = ended;
   }
 }

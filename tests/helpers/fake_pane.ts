@@ -1,7 +1,13 @@
 /** A pane of an agent whose screen, clock and answers a test decides, behind tmux's command line. */
 import type { GateProfile, ScreenReading } from "../../src/agents/profile.ts";
-import type { InjectContext, Outcome, TypingEffects } from "../../src/listener/inject/context.ts";
-import type { Command } from "../../src/listener/inject/context.ts";
+import type {
+  Command,
+  EarlierTyping,
+  InjectContext,
+  Outcome,
+  TypingEffects,
+} from "../../src/listener/inject/context.ts";
+import { GUARD_REFUSED } from "../../src/listener/inject/guard.ts";
 import { inject } from "../../src/listener/inject/inject.ts";
 import { type PaneInput, PaneInputs } from "../../src/listener/inject/pane_input.ts";
 import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
@@ -22,8 +28,8 @@ export class FakePane {
   reading: ScreenReading = { state: "idle", focus: "composer", draft: "" };
   /** Undefined: the system does not say. */
   isBusy: boolean | undefined = false;
-  /** What the agent does with a key; at first it submits at Enter, and Ctrl-U empties the composer. */
-  onKey: (key: string) => void = (key) => {
+  /** What the agent does with a key; at first it submits at Enter, and Ctrl-U empties the composer. `false`: tmux does not press it. */
+  onKey: (key: string) => unknown = (key) => {
     if (["Enter", "C-u"].includes(key)) this.draw("");
   };
   /** Called once the text is in the composer. */
@@ -33,7 +39,9 @@ export class FakePane {
   /** Called before each pause, after which that much time has passed. */
   onPause: (ms: number) => void = () => {};
   /** Called for each step before the journal has it. */
-  onRecord: (step: string) => void = () => {};
+  onRecord: (step: string, earlier?: EarlierTyping) => void = () => {};
+  /** Epoch seconds of the last key in an attached terminal; undefined without one. */
+  localUserActivity: number | undefined;
   /** Aborted: the listener stops. */
   readonly stopping = new AbortController();
   /** What writing a marker fails with. */
@@ -90,9 +98,9 @@ export class FakePane {
       ...this.#context(),
       rateLimit: { take: () => 0 },
       signal: this.stopping.signal,
-      record: (_id, step) =>
+      record: (_id, step, earlier) =>
         new Promise((resolve) => {
-          this.onRecord(step);
+          this.onRecord(step, earlier);
           resolve(void this.events.push(step));
         }),
       report: (_id, { state, reason }) =>
@@ -177,13 +185,15 @@ export class FakePane {
     const key = /send-keys -t \S+ (\S+)$/.exec(then)?.[1];
     if (key === undefined) throw new TmuxError(`unexpected command: ${verb} ${words.join(" ")}`);
     this.events.push(`key ${key}`);
-    this.onKey(key);
-    return "";
+    return this.onKey(key) === false ? GUARD_REFUSED : "";
   }
 
   #facts(): string {
     const created = Math.floor(this.clock.now() / 1_000) - 600;
     const facts = ["$1", created, 0, 0, 0, PID, "agent", 0, 0, 1, 0, 0, "title", "/p"];
-    return [["facts", ...facts].join("\t"), "row\t0", this.reading.draft ?? "another screen"].join("\n");
+    const { localUserActivity: at } = this;
+    const clients = at === undefined ? [] : [["client", 0, at, "$1"].join("\t")];
+    const screen = this.reading.draft ?? "another screen";
+    return [["facts", ...facts].join("\t"), "row\t0", ...clients, screen].join("\n");
   }
 }

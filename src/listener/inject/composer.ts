@@ -43,7 +43,9 @@ export interface LeftBehind {
   before: string;
   text: string;
   /** The draft that showed it, if one did. */
-  shown?: string;
+  shown?: string | undefined;
+  /** It was typed into an empty composer then, or an earlier listener was about to, epoch milliseconds. */
+  emptyAt?: number | undefined;
 }
 
 /** True if the draft is what svc left there. Folded pastes look alike: one must be the draft that svc saw. */

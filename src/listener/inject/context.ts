@@ -34,7 +34,7 @@ export interface InjectContext extends TypingContext {
   /** Resolves after `ms`, or earlier when a hook reported. Throws TakenOver: what is being typed when the daemon stops goes on. */
   pause(ms: number): Promise<void>;
   /** Writes a step to the journal, durably. */
-  record(id: string, step: "accepted" | "typing" | "typed" | "left"): Promise<void>;
+  record(id: string, step: "accepted" | "typing" | "typed" | "left", earlier?: EarlierTyping): Promise<void>;
   report(id: string, progress: Progress): void;
 }
 
@@ -140,7 +140,15 @@ export interface Command {
   sendAnyway: boolean;
   turn: Turn;
   /** An earlier listener has typed the text and not pressed Enter. */
-  isLeft?: boolean;
+  left?: EarlierTyping;
+}
+
+/** What the journal says of a text that an earlier listener typed. */
+export interface EarlierTyping {
+  /** When the composer was empty right before, epoch milliseconds; undefined if it held a draft. */
+  emptyAt?: number | undefined;
+  /** The placeholder for a long paste that showed it. */
+  shown?: string | undefined;
 }
 
 /** A message can be cancelled until it is being typed, and is not typed once it is cancelled. */

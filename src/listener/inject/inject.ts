@@ -1,6 +1,6 @@
 /** Injects one message into its pane (docs/specification.md, Injection). The numbers count the steps as they happen, in more detail than there. */
 import { TmuxError } from "../../tmux/server.ts";
-import { composerShows, DRAW_LIMIT_MS, EnterWatch, type LeftBehind, ScreenConfirmation } from "./composer.ts";
+import { EnterWatch, type LeftBehind, ScreenConfirmation } from "./composer.ts";
 import {
   beginTyping,
   type Command,
@@ -19,25 +19,21 @@ import {
   failureOutcome,
   type HoldReason,
   holdReason,
+  mayPressAgain,
   type PaneState,
   pressKey,
 } from "./pane_check.ts";
 import { type Held, isOverdue, reportHold } from "./hold.ts";
 import { type EarlyPanes, findPane } from "./find_pane.ts";
 import type { InFlight } from "./pane_input.ts";
-import { changesApproval, mayAnswerDialogs } from "./policy.ts";
+import { changesApproval } from "./policy.ts";
 import { removeText, removeUnsent, withoutLeftBehind } from "./remove_text.ts";
-import { isShellEscape, typingMethod } from "./guard.ts";
+import { isShellEscape } from "./guard.ts";
 import { fillText, typeText } from "./type_text.ts";
+import { leftBefore, mayTakeBackLater, type Typed, typedStatus } from "./typed_text.ts";
 
 /** How often a held message checks its pane again; a hook's report comes sooner. */
 export const HOLD_STEP_MS = 200;
-/** How long the composer may take to show the text on a busy machine. */
-export const SHOW_LIMIT_MS = 60_000;
-/** The same once a dialog was open, since the text may have gone into it. */
-export const AFTER_DIALOG_LIMIT_MS = 5_000;
-/** After this time the pane is released to keys and to the agent's tool calls. */
-export const SHOW_HOLD_MS = 2_000;
 /** Pauses between checks of the screen while a change is expected; the last one repeats. */
 export const CHECK_STEPS_MS = [1, 2, 4, 8, 16, 25] as const;
 /** How long to wait for confirmation after Enter. */
@@ -70,7 +66,7 @@ export async function inject(
   if (first.kind === "ready") {
     return { ...await injectInto(attempt, { first: first.pane, begun }), pane: target.pane };
   }
-  if (command.isLeft) attempt.input.leftBehind = { before: "", text: command.body };
+  if (command.left) attempt.input.leftBehind = { before: "", text: command.body, ...command.left };
   return { ...first.outcome, pane: target.pane };
 }
 
@@ -79,7 +75,7 @@ async function injectInto(
   { first, begun }: { first: PaneState; begun: number },
 ): Promise<Outcome> {
   const { command, target, policy, input } = attempt;
-  const left = command.isLeft && beginTyping(command.turn) ? leftBefore(attempt, first) : undefined;
+  const left = command.left && beginTyping(command.turn) ? leftBefore(attempt, first) : undefined;
   // 3. The rate limit, and what phones may not send.
   const waitSeconds = left ? 0 : attempt.rateLimit.take(command.session);
   if (waitSeconds > 0) return refused("rate_limited", waitSeconds);
@@ -111,21 +107,15 @@ async function injectInto(
   }
 }
 
-/** What an earlier listener has typed: unless the composer shows it, nobody knows what became of it. */
-function leftBefore({ command, elapsed }: Attempt, untouched: PaneState): Typed {
-  const text = { before: "", text: command.body };
-  const none = { marker: undefined, inFlight: undefined };
-  return { text, untouched, at: elapsed(), ...none, hadDialog: true, isLeft: true };
-}
-
 /**
  * The text stays in the composer. Once the journal says that Enter was not pressed, the message stays with the relay, and
- * the next listener goes on with it.
+ * the next listener goes on with it. Of a draft the journal holds no more than the mark of a paste.
  */
 async function handOver(attempt: Attempt, text: LeftBehind, error: Stopping): Promise<Outcome> {
   const { command, target } = attempt;
   if (error instanceof TakenOver || !target.isProfiled) return leaveBehind(attempt, text);
-  const isRecorded = await attempt.record(command.id, "left").then(() => true, () => false);
+  const shown = target.profile.foldedPaste?.test(text.shown ?? "") ? text.shown : undefined;
+  const isRecorded = await attempt.record(command.id, "left", { shown }).then(() => true, () => false);
   if (!isRecorded) return leaveBehind(attempt, text);
   throw error;
 }
@@ -148,6 +138,7 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
   if (attempt.now() >= command.expiresAt) return { kind: "ended", outcome: { state: "expired" } };
   // 4. to 6. The screen, the agent's turn, the local user.
   const pane = await withoutLeftBehind(attempt, check.pane);
+  if (pane === undefined) return { kind: "held", reason: "agent_working" };
   const { sendAnyway } = command;
   if (pane.reading.focus === "composer" && !hasSettled) return { kind: "held", reason: before };
   const reason = holdReason(pane, { ...target, input, now: attempt.now(), sendAnyway, policy });
@@ -160,7 +151,9 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
     // meanwhile: until it is pasted, which follows the journal, nothing is in the pane.
     const marking = attempt.effects.writeMarker(pane.directory, command.body);
     const text = fillText(attempt, pane);
-    const [marked, noted] = await Promise.allSettled([marking, attempt.record(command.id, "typing")]);
+    const earlier = { emptyAt: pane.reading.draft === "" ? attempt.now() : undefined };
+    const noting = attempt.record(command.id, "typing", earlier);
+    const [marked, noted] = await Promise.allSettled([marking, noting]);
     if (marked.status === "rejected" || noted.status === "rejected") {
       await text.discard();
       if (marked.status === "fulfilled") await marked.value.withdraw();
@@ -171,7 +164,9 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
     const marker = marked.value;
     const typing = await typeText(attempt, text);
     if (typing === "typed") {
-      const text = { before: pane.reading.draft ?? "", text: command.body };
+      const { draft } = pane.reading;
+      const emptyAt = draft === "" ? attempt.now() : undefined;
+      const text = { before: draft ?? "", text: command.body, emptyAt };
       return await submitTyped(attempt, { text, untouched: pane, at: attempt.elapsed(), marker, inFlight });
     }
     await marker.withdraw();
@@ -182,38 +177,14 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
   }
 }
 
-/** A text that svc has typed and not yet submitted. */
-interface Typed {
-  text: LeftBehind;
-  /** The last check before it was typed. */
-  untouched: PaneState;
-  at: number;
-  /** Undefined while the text is held: if it is submitted then, the local user did it. */
-  marker: WrittenMarker | undefined;
-  inFlight: InFlight | undefined;
-  /** Since when the composer shows it. */
-  shownSince?: number;
-  /** Since when the composer shows something else. */
-  missingSince?: number;
-  /** Since when the focus has been unknown. */
-  unknownSince?: number;
-  /** A dialog was open since, and the text may have gone into it. */
-  hadDialog?: boolean;
-  /** An earlier listener typed it, and the journal says that Enter was not pressed. */
-  isLeft?: boolean;
-}
-
 /** 9. Presses Enter once the composer shows the text, again guarded. Text that cannot be submitted is removed. */
 async function submitTyped(attempt: Attempt, typed: Typed): Promise<Step> {
-  const { command } = attempt;
   try {
     for (let checks = 0;; checks++) {
       const check = await checkPane(attempt);
       if (check.kind === "refused") return await abandon(attempt, typed, check.outcome);
-      const status = draftStatus(attempt, typed, { pane: check.pane, now: attempt.elapsed() });
-      if (status === "lost" || attempt.now() >= command.expiresAt) {
-        return { kind: "ended", outcome: await takeBack(attempt, typed, check.pane) };
-      }
+      const status = typedStatus(attempt, typed, { pane: check.pane, now: attempt.elapsed() });
+      if (status === "over") return await takeBack(attempt, typed, check.pane);
       if (status === "shown") return await enter(attempt, typed, check.pane);
       if (status !== "wait") return await holdTyped(typed, status);
       await attempt.pause(CHECK_STEPS_MS[checks] ?? CHECK_STEPS_MS[5]);
@@ -223,44 +194,6 @@ async function submitTyped(attempt: Attempt, typed: Typed): Promise<Step> {
     if (error instanceof TakenOver) return { kind: "ended", outcome: leaveBehind(attempt, typed.text) };
     throw error;
   }
-}
-
-/** Whether the newest screen shows the typed text, or has lost it, or needs a wait, or why the text is held. */
-function draftStatus(
-  { command, target, policy }: Attempt,
-  typed: Typed,
-  { pane: { reading }, now }: { pane: PaneState; now: number },
-): "shown" | "wait" | "lost" | HoldReason {
-  const { typing } = target.profile;
-  if (reading.focus === "dialog" && !mayAnswerDialogs(policy)) {
-    typed.hadDialog = true;
-    delete typed.missingSince;
-    return "dialog_open";
-  }
-  if (reading.draft === undefined) {
-    if (!target.isProfiled || policy.allowUnknownScreens || reading.focus === "dialog") {
-      if (typed.hadDialog) return "lost";
-      return now - typed.at >= typing.settleMs ? "shown" : "wait";
-    }
-    typed.unknownSince ??= now;
-    return now - typed.unknownSince >= DRAW_LIMIT_MS ? "unknown_screen" : "wait";
-  }
-  delete typed.unknownSince;
-  const isKeyed = typingMethod(command.body, { typing, shellBelow: false }) === "plain";
-  if (composerShows(reading.draft, typed.text, target.profile)) {
-    delete typed.missingSince;
-    typed.text.shown = reading.draft;
-    typed.shownSince ??= now;
-    const isSettled = isKeyed
-      ? now - typed.at >= typing.settleMs
-      : now - typed.shownSince >= (typing.settleAtLeastMs ?? 0);
-    return isSettled ? "shown" : "wait";
-  }
-  delete typed.shownSince;
-  typed.missingSince ??= now;
-  const missing = now - typed.missingSince;
-  const limit = typed.hadDialog ? AFTER_DIALOG_LIMIT_MS : SHOW_LIMIT_MS;
-  return missing >= limit ? "lost" : missing >= SHOW_HOLD_MS ? "screen_stale" : "wait";
 }
 
 /** Leaves the text in the composer. If it gets submitted, the local user did it. */
@@ -327,13 +260,19 @@ function leaveBehind({ target, input }: Attempt, text: LeftBehind): Outcome {
 }
 
 /** Enter was not sent in time: removes the text where the screen shows it. */
-async function takeBack(attempt: Attempt, typed: Typed, pane: PaneState): Promise<Outcome> {
-  const { command, target } = attempt;
+async function takeBack(attempt: Attempt, typed: Typed, pane: PaneState): Promise<Step> {
+  const { target } = attempt;
   await typed.marker?.withdraw();
-  if (!target.isProfiled) return { state: "typed", reason: typed.hadDialog ? "dialog_open" : "screen_stale" };
-  const isRemoved = await removeText(attempt, typed.text, pane);
-  if (!isRemoved) return leaveBehind(attempt, typed.text);
-  return attempt.now() >= command.expiresAt ? { state: "expired" } : refused("not_submitted");
+  if (!target.isProfiled) {
+    const reason = typed.hadDialog ? "dialog_open" : "screen_stale";
+    return { kind: "ended", outcome: { state: "typed", reason } };
+  }
+  if (await removeText(attempt, typed.text, pane)) {
+    const isExpired = typed.expiredSince !== undefined;
+    return { kind: "ended", outcome: isExpired ? { state: "expired" } : refused("not_submitted") };
+  }
+  if (mayTakeBackLater(typed, attempt.elapsed())) return await holdTyped(typed, "screen_stale");
+  return { kind: "ended", outcome: leaveBehind(attempt, typed.text) };
 }
 
 /** After Enter: `submitted` once the marker was taken or the screen confirms it. */
@@ -366,7 +305,7 @@ async function confirm(
       if (watch.isRead && time - start >= afterEnterMs) inFlight?.end();
       if (check.kind === "ready" && confirmation.add(now, time)) return { state: "submitted" };
       // An agent without a gate counts as working for longer than ENTER_AGAIN_MS.
-      if (time - start >= ENTER_AGAIN_MS && !again && watch.isLost && mayPressAgain(attempt, now)) {
+      if (time - start >= ENTER_AGAIN_MS && !again && watch.isLost && mayPressAgain(now, attempt)) {
         inFlight = inFlight?.mayGoOn() ? inFlight : attempt.input.gate.begin();
         again = inFlight !== undefined && await pressEnter(attempt, now);
       }
@@ -391,10 +330,4 @@ function unconfirmed({ target, policy }: Attempt): Outcome {
   return target.isProfiled && !policy.allowUnknownScreens
     ? { state: "unknown", reason: "not_confirmed" }
     : { state: "typed" };
-}
-
-/** No dialog can have opened since the first Enter: those of a gated agent wait longer than ENTER_AGAIN_MS. */
-function mayPressAgain({ input, target, policy }: Attempt, pane: PaneState): boolean {
-  return input.isGated(target.profile, pane.created) || input.isIdle(pane.reading) || policy.steer ||
-    !target.isProfiled;
 }

@@ -304,3 +304,12 @@ export function mayOpenDialog(
   if (!isProfiled || policy.steer || mayAnswerDialogs(policy)) return false;
   return !input.isGated(profile, created) && !input.isIdle(reading);
 }
+
+/** No dialog can have opened since the first Enter: those of a gated agent wait longer than ENTER_AGAIN_MS. */
+export function mayPressAgain(
+  { reading, created }: Observation,
+  { input, target, policy }: Pick<PaneContext, "input" | "target" | "policy">,
+): boolean {
+  return input.isGated(target.profile, created) || input.isIdle(reading) || policy.steer ||
+    !target.isProfiled;
+}

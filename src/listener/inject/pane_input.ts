@@ -231,6 +231,11 @@ export class PaneInput {
     return state === "idle" && !startsTurn;
   }
 
+  /** When a phone's last key or the last message was typed, epoch milliseconds. */
+  get typedAt(): number {
+    return Math.max(this.model.keyAt, this.#messageAt);
+  }
+
   /** Milliseconds until an earlier Escape can no longer combine with what follows. */
   get escapeWaitMs(): number {
     const { afterEscape, keyAt } = this.model;

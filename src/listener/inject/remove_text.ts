@@ -1,22 +1,31 @@
 /** Removes text that svc typed and could not submit from an agent's composer. */
 import { type LeftBehind, showsLeftBehind } from "./composer.ts";
 import type { PaneContext } from "./context.ts";
-import { checkPane, type PaneState, pressKey } from "./pane_check.ts";
+import { checkPane, isAtRest, LOCAL_USER_ACTIVE_MS, type PaneState, pressKey } from "./pane_check.ts";
 
 /** Most keys pressed to empty a composer. */
 export const REMOVE_KEYS_MAX = 400;
 /** How long the effect of one of them may take to show. */
 export const REMOVE_STEP_MS = 1_000;
+/** How long a busy agent may take to draw what an earlier listener typed. */
+export const EARLIER_DRAW_MS = 5_000;
 /** Pause between two checks of the screen after a key. */
 const REMOVE_POLL_MS = 25;
 
 /** `pause` resolves after `ms`, or earlier when a hook reported. */
 type RemoveContext = PaneContext & { pause(ms: number): Promise<void> };
 
-/** Removes text that svc left in the composer earlier, and returns the resulting pane state. */
-export async function withoutLeftBehind(context: RemoveContext, pane: PaneState): Promise<PaneState> {
+/**
+ * Removes text that svc left in the composer earlier, and returns the resulting pane state; or undefined if that must wait
+ * for the end of a tool call.
+ */
+export async function withoutLeftBehind(
+  context: RemoveContext,
+  pane: PaneState,
+): Promise<PaneState | undefined> {
   const { input } = context;
   if (input.leftBehind === undefined || pane.reading.draft === undefined) return pane;
+  if (showsEarlier(context, input.leftBehind, pane) && input.isInCall) return undefined;
   const isRemoved = await removeText(context, input.leftBehind, pane);
   input.leftBehind = undefined;
   if (!isRemoved) return pane;
@@ -24,16 +33,45 @@ export async function withoutLeftBehind(context: RemoveContext, pane: PaneState)
   return check.kind === "refused" ? pane : check.pane;
 }
 
-/** Removes text that a killed listener left in the composer; what cannot be removed now, the next message removes. */
+/**
+ * Removes text that a killed listener left in the composer; what cannot be removed now, the next message removes. A busy
+ * agent may not have drawn the text yet.
+ */
 export async function removeEarlier(context: RemoveContext, text: LeftBehind): Promise<void> {
-  const { input, target } = context;
+  const { input, elapsed, pause } = context;
   input.leftBehind = text;
   await input.alone(async () => {
-    const check = await checkPane(context);
-    const { draft = "" } = check.kind === "ready" ? check.pane.reading : {};
-    if (check.kind === "refused" || !showsLeftBehind(draft, text, target.profile)) return;
-    if (await removeText(context, text, check.pane)) input.leftBehind = undefined;
+    for (const until = elapsed() + EARLIER_DRAW_MS;;) {
+      const hasDrawn = await isAtRest(context) || elapsed() >= until;
+      const check = await checkPane(context);
+      if (check.kind === "refused") return;
+      if (showsEarlier(context, text, check.pane)) {
+        if (await removeText(context, text, check.pane)) input.leftBehind = undefined;
+        return;
+      }
+      if (hasDrawn) return;
+      await pause(REMOVE_POLL_MS);
+    }
   });
+}
+
+/**
+ * True if the draft is what an earlier listener typed. A folded paste must be the one that was seen. If none was, it counts
+ * if the composer was empty, and nobody has typed since: not at the desk, not from a phone, and no message.
+ */
+export function showsEarlier(
+  { target: { profile }, input, now }: Pick<PaneContext, "target" | "input" | "now">,
+  text: LeftBehind,
+  { reading: { draft = "" }, localUserActivity }: PaneState,
+): boolean {
+  const { emptyAt, shown } = text;
+  if (shown === undefined && emptyAt !== undefined && profile.foldedPaste?.test(draft)) {
+    const localUserUntil = localUserActivity * 1_000 + LOCAL_USER_ACTIVE_MS;
+    const isUntouched = Math.max(localUserUntil, input.typedAt) <= emptyAt;
+    // After a clock was set back, a later key may have an earlier time.
+    if (isUntouched && emptyAt <= now()) text.shown = draft;
+  }
+  return showsLeftBehind(draft, text, profile);
 }
 
 /**

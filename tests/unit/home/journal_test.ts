@@ -47,6 +47,22 @@ Deno.test("each step is on the disk when it is recorded, and read after a restar
   await after.close();
 });
 
+Deno.test("whether the composer was empty stays known until the text was typed again [inj-journal, inj-take-back]", async () => {
+  await using home = await makeTempHome();
+  const journal = await open(home);
+  const emptyAt = START - 7;
+  await journal.record(id(1), { step: "typing", emptyAt });
+  await journal.record(id(1), { step: "typed" });
+  await journal.record(id(1), { step: "left", shown: "[Pasted text #1]" });
+  await journal.record(id(2), { step: "typing", emptyAt });
+  await journal.record(id(2), { step: "typing" });
+  const after = await reopened(home, journal);
+  const left = { step: "left", emptyAt, shown: "[Pasted text #1]" };
+  assert.deepEqual(after.state(id(1)), { id: id(1), at: START, ...left });
+  assert.deepEqual(after.state(id(2)), { id: id(2), at: START, step: "typing" });
+  await after.close();
+});
+
 Deno.test("cut at any byte, every step before the cut is known, and none is invented", async () => {
   await using home = await makeTempHome();
   const journal = await open(home);

@@ -178,3 +178,16 @@ Deno.test("pushes: a message that tmux refused to type waits again, and can be c
   await bench.queues.idle();
   assert.equal(bench.acks.length, 3);
 });
+
+Deno.test("pushes: an answer that waits for the agent is not cancelled, as nothing takes it back [cancel-atomic]", async () => {
+  const answered = Promise.withResolvers<Outcome>();
+  const bench = makeBench(undefined, { answerCard: () => answered.promise });
+  const answering = bench.intake.receive({ ...push, type: "ask.answer" });
+  await bench.intake.receive(cancel);
+  answered.resolve({ state: "submitted" });
+  await answering;
+  const ends = bench.acks.filter(({ final }) => final).map((
+    { id, outcome, reason },
+  ) => [id, outcome, reason]);
+  assert.deepEqual(ends, [[CANCEL_ID, "refused", "already_typed"], [ID, "submitted", undefined]]);
+});

@@ -18,7 +18,7 @@ Deno.test("pushes: a command is delivered, injected and acknowledged [ev-inject,
       expiresAt: 99_500,
       sendAnyway: false,
       turn: { step: "waiting" },
-      isLeft: false,
+      left: undefined,
     },
   ]);
 });
@@ -51,10 +51,10 @@ Deno.test("pushes: a text that a listener left in the composer when it stopped i
     const bench = makeBench(undefined, {
       unseal: (found) => Promise.resolve({ found: { ...found, body: "hello" } }),
     });
-    bench.steps.set(ID, { id: ID, at: 0, step: "left" });
+    bench.steps.set(ID, { id: ID, at: 0, step: "left", emptyAt: 7, shown: "[Pasted text #1]" });
     await bench.intake.receive({ ...push, ...more });
     await bench.queues.idle();
-    assert.deepEqual(bench.injected.map(({ isLeft }) => isLeft), [true]);
+    assert.deepEqual(bench.injected.map(({ left }) => left), [{ emptyAt: 7, shown: "[Pasted text #1]" }]);
     assert.deepEqual(outcomes(bench.acks), ["delivered", "submitted final"]);
   }
   const broken = makeBench(() => Promise.reject(new Error("broken")));
@@ -271,20 +271,6 @@ Deno.test("pushes: a pane is checked while the host's floor is read, unless the 
       : ["floor", "floor"];
     assert.deepEqual(events, expected, last);
   }
-});
-
-Deno.test("pushes: without a journal nothing is accepted", async () => {
-  const journal = {
-    state: () => undefined,
-    record: () => Promise.reject(new Error("disk full")),
-    take: () => Promise.reject(new Error("disk full")),
-    promise: () => false,
-  };
-  const bench = makeBench(undefined, { journal });
-  await bench.intake.receive(push);
-  await bench.queues.idle();
-  assert.deepEqual(bench.acks, []);
-  assert.equal(bench.injected.length, 0);
 });
 
 Deno.test("pushes: when a session's queue is full, messages are refused with Retry-After and do not fill the relay's window [inj-turns]", async () => {

@@ -103,7 +103,7 @@ Deno.test("inject: a text that a dialog holds when the listener stops is left to
     next.onPause = () => {
       if (next.reading.focus === "dialog") next.draw(draft);
     };
-    assert.equal((await next.inject("hello", { isLeft: true })).state, outcome, draft);
+    assert.equal((await next.inject("hello", { left: {} })).state, outcome, draft);
     const steps = next.events.filter((event) => /^(?:typed|text|key)/.test(event));
     assert.deepEqual(steps, draft === "" ? [] : ["typed", "key Enter"], "nothing is typed again");
   }

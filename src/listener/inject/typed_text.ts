@@ -1,0 +1,116 @@
+/** A text that svc has typed and not yet submitted, and what the newest screen says of it. */
+import { composerShows, DRAW_LIMIT_MS, type LeftBehind } from "./composer.ts";
+import type { Command, InjectContext, PaneContext, WrittenMarker } from "./context.ts";
+import { typingMethod } from "./guard.ts";
+import type { HoldReason, PaneState } from "./pane_check.ts";
+import type { InFlight } from "./pane_input.ts";
+import { mayAnswerDialogs } from "./policy.ts";
+import { showsEarlier } from "./remove_text.ts";
+
+/** How long the composer may take to show the text on a busy machine. */
+export const SHOW_LIMIT_MS = 60_000;
+/** The same once a dialog was open, since the text may have gone into it. */
+export const AFTER_DIALOG_LIMIT_MS = 5_000;
+/** After this time the pane is released to keys and to the agent's tool calls. */
+export const SHOW_HOLD_MS = 2_000;
+/** How long the text of an expired message is held that cannot be removed yet. Less than the relay waits for its receipt. */
+export const EXPIRED_HOLD_MS = 60_000;
+
+type TypedContext = PaneContext & InjectContext & { command: Command };
+
+/** A text that svc has typed and not yet submitted. */
+export interface Typed {
+  text: LeftBehind;
+  /** The last check before it was typed. */
+  untouched: PaneState;
+  at: number;
+  /** Undefined while the text is held: if it is submitted then, the local user did it. */
+  marker: WrittenMarker | undefined;
+  inFlight: InFlight | undefined;
+  /** Since when the composer shows it. */
+  shownSince?: number;
+  /** Since when the composer shows something else. */
+  missingSince?: number;
+  /** Since when the focus has been unknown. */
+  unknownSince?: number;
+  /** A dialog was open since, and the text may have gone into it. */
+  hadDialog?: boolean;
+  /** Since when the message has expired. */
+  expiredSince?: number;
+  /** An earlier listener typed it, and the journal says that Enter was not pressed. */
+  isLeft?: boolean;
+}
+
+/** What an earlier listener has typed: unless the composer shows it, nobody knows what became of it. */
+export function leftBefore(
+  { command, elapsed }: Pick<TypedContext, "command" | "elapsed">,
+  untouched: PaneState,
+): Typed {
+  const text = { before: "", text: command.body, ...command.left };
+  const at = elapsed();
+  return { text, untouched, at, marker: undefined, inFlight: undefined, hadDialog: true, isLeft: true };
+}
+
+/**
+ * What is to be done with the typed text: press Enter (`shown`), wait, take it back (`over`), or hold it for a reason. The
+ * text of an expired message is taken back once it is drawn, and neither a dialog nor a tool call is in the way.
+ */
+export function typedStatus(
+  attempt: TypedContext,
+  typed: Typed,
+  at: { pane: PaneState; now: number },
+): "shown" | "wait" | "over" | HoldReason {
+  const status = draftStatus(attempt, typed, at);
+  if (status === "lost") return "over";
+  if (attempt.now() < attempt.command.expiresAt) return status;
+  typed.expiredSince ??= at.now;
+  const isFree = status === "shown" && !attempt.input.isInCall;
+  if (isFree || !mayTakeBackLater(typed, at.now)) return "over";
+  return status === "shown" ? "agent_working" : status;
+}
+
+/** The text of an expired message that cannot be removed now may be removed within EXPIRED_HOLD_MS. */
+export function mayTakeBackLater({ text, expiredSince }: Typed, now: number): boolean {
+  return text.before === "" && expiredSince !== undefined && now - expiredSince < EXPIRED_HOLD_MS;
+}
+
+/** Whether the newest screen shows the typed text, or has lost it, or needs a wait, or why the text is held. */
+function draftStatus(
+  attempt: TypedContext,
+  typed: Typed,
+  { pane, now }: { pane: PaneState; now: number },
+): "shown" | "wait" | "lost" | HoldReason {
+  const { command, target: { isProfiled, profile }, policy } = attempt;
+  const { reading } = pane;
+  if (reading.focus === "dialog" && !mayAnswerDialogs(policy)) {
+    typed.hadDialog = true;
+    delete typed.missingSince;
+    return "dialog_open";
+  }
+  if (reading.draft === undefined) {
+    if (!isProfiled || policy.allowUnknownScreens || reading.focus === "dialog") {
+      if (typed.hadDialog) return "lost";
+      return now - typed.at >= profile.typing.settleMs ? "shown" : "wait";
+    }
+    typed.unknownSince ??= now;
+    return now - typed.unknownSince >= DRAW_LIMIT_MS ? "unknown_screen" : "wait";
+  }
+  delete typed.unknownSince;
+  const { text, inFlight, isLeft } = typed;
+  // While it is held, another paste may take its place.
+  const isHeld = isLeft || inFlight === undefined;
+  if (isHeld ? showsEarlier(attempt, text, pane) : composerShows(reading.draft, text, profile)) {
+    delete typed.missingSince;
+    typed.text.shown = reading.draft;
+    typed.shownSince ??= now;
+    const { settleMs, settleAtLeastMs = 0 } = profile.typing;
+    const isKeyed = typingMethod(command.body, { ...profile, shellBelow: false }) === "plain";
+    const isSettled = isKeyed ? now - typed.at >= settleMs : now - typed.shownSince >= settleAtLeastMs;
+    return isSettled ? "shown" : "wait";
+  }
+  delete typed.shownSince;
+  typed.missingSince ??= now;
+  const missing = now - typed.missingSince;
+  const limit = typed.hadDialog ? AFTER_DIALOG_LIMIT_MS : SHOW_LIMIT_MS;
+  return missing >= limit ? "lost" : missing >= SHOW_HOLD_MS ? "screen_stale" : "wait";
+}
