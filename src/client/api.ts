@@ -34,8 +34,10 @@ interface CallOptions {
 interface PageOptions {
   /** `next` of the previous page. */
   after?: string;
-  /** A push id gives the newest pushes before it; `end` gives the newest of all. */
+  /** `next` of the previous page, or `end`: gives the newest pushes before it, or the newest of all. */
   before?: string;
+  /** Only questions whose receipt is not final. */
+  open?: "questions";
   limit?: number;
 }
 
@@ -139,6 +141,7 @@ function query(page: PageOptions = {}): string {
   const fields = new URLSearchParams();
   if (page.after !== undefined) fields.set("after", page.after);
   if (page.before !== undefined) fields.set("before", page.before);
+  if (page.open !== undefined) fields.set("open", page.open);
   if (page.limit !== undefined) fields.set("limit", String(page.limit));
   return fields.size === 0 ? "" : `?${fields}`;
 }

@@ -236,6 +236,6 @@ export type Push = z.infer<typeof Push>;
 export const PushRecord = z.object({ push: Push, receipt: Receipt });
 export type PushRecord = z.infer<typeof PushRecord>;
 
-/** `GET /pushes`: newest last; `next` is the cursor for `after=`, absent at the end. */
+/** `GET /pushes`: newest last; `next` is the cursor of the next page in the same direction, absent at the end. */
 export const PushPage = z.object({ pushes: z.array(PushRecord), next: z.optional(z.string()) });
 export type PushPage = z.infer<typeof PushPage>;

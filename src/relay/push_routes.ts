@@ -94,7 +94,7 @@ export async function getPush({ store }: Services, call: KeyedCall): Promise<Res
   return json(recordOf(stored));
 }
 
-/** `GET /pushes?after=&before=&limit=`: the cursor is a push's id. */
+/** `GET /pushes?after=&before=&open=&limit=`: the cursor is a push's id. */
 export async function listPushes(services: Services, call: KeyedCall): Promise<Response> {
   const { store } = services;
   const limit = pageLimit(call.query("limit"));
@@ -103,17 +103,19 @@ export async function listPushes(services: Services, call: KeyedCall): Promise<R
   if (after !== undefined && before !== undefined) {
     throw new Refusal("invalid_request", "Cannot page in both directions: give either after or before");
   }
+  const openQuestions = onlyQuestions(call.query("open"));
   const { account } = call.key;
   const page = await readPage(services, {
     key: call.key,
     async read() {
-      const value = await store.pagePushes({ account, after, before, limit, bytes: PAGE_MAX_BYTES });
+      const bytes = PAGE_MAX_BYTES;
+      const value = await store.pagePushes({ account, after, before, openQuestions, limit, bytes });
       return { value, bytes: value?.bytes ?? 0 };
     },
   });
   if (page === undefined) throw badCursor("names no push of this account");
   const pushes = page.pushes.map(recordOf);
-  const next = before === undefined && page.hasMore ? pushes.at(-1)?.push.id : undefined;
+  const next = page.hasMore ? pushes.at(before === undefined ? -1 : 0)?.push.id : undefined;
   const answer: PushPage = next === undefined ? { pushes } : { pushes, next };
   return json(answer);
 }
@@ -127,6 +129,14 @@ function pageLimit(text: string | undefined): number {
   throw new Refusal(
     "invalid_request",
     `Cannot use the limit: it must be a whole number from 1 to ${PAGE_LIMIT_MAX}`,
+  );
+}
+
+function onlyQuestions(text: string | undefined): boolean {
+  if (text === undefined || text === "questions") return text !== undefined;
+  throw new Refusal(
+    "invalid_request",
+    `Cannot list open "${text}": only open "questions" are listed`,
   );
 }
 

@@ -69,7 +69,9 @@ const PUSHES: readonly Route[] = [
     summary: "The history, newest last. Without a cursor it starts with the oldest push.",
     query: {
       after: "A push's id: returns the pushes after it. A page's `next` is the `after` of the next page.",
-      before: "A push's id, or `end`: returns the newest pushes before it.",
+      before:
+        "A push's id, or `end`: returns the newest pushes before it. A page's `next` is the `before` of the next page.",
+      open: "`questions`: returns only questions whose receipt is not final.",
       limit: "1 to 200, by default 50.",
     },
     scopes: ["push:read"],

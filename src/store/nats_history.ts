@@ -10,8 +10,13 @@ const ACCOUNTS_MAX = 500;
 /** Pushes read together. */
 const READ_AT_ONCE = 50;
 
+interface Place {
+  seq: number;
+  id: string;
+}
+
 interface Order {
-  pushes: { seq: number; id: string }[];
+  pushes: Place[];
   /** Known up to this sequence. */
   upTo: number;
 }
@@ -20,6 +25,8 @@ interface HistoryOptions {
   pushes: NatsStream;
   prefix: string;
   find(name: PushName): Promise<StoredPush | undefined>;
+  /** In order; one that was just closed may be among them. */
+  openQuestions(account: string): Promise<readonly Place[]>;
 }
 
 export class History {
@@ -34,7 +41,9 @@ export class History {
   async page(request: PageRequest): Promise<Page | undefined> {
     const start = await this.#startOf(request);
     if (start === undefined) return undefined;
-    const { pushes } = await this.#orderOf(request.account);
+    const pushes = request.openQuestions === true
+      ? await this.#options.openQuestions(request.account)
+      : (await this.#orderOf(request.account)).pushes;
     const isForward = request.before === undefined;
     const wanted = isForward
       ? pushes.filter(({ seq }) => seq > start)
@@ -43,7 +52,8 @@ export class History {
     return isForward ? page : { ...page, pushes: page.pushes.reverse() };
   }
 
-  async #take(wanted: Order["pushes"], { account, limit, bytes: most }: PageRequest): Promise<Page> {
+  async #take(wanted: readonly Place[], request: PageRequest): Promise<Page> {
+    const { account, limit, bytes: most, openQuestions } = request;
     const pushes: StoredPush[] = [];
     let bytes = 0;
     for (let start = 0; start < wanted.length; start += READ_AT_ONCE) {
@@ -52,6 +62,7 @@ export class History {
       for (const [index, stored] of found.entries()) {
         // Removed, or its id is used again further on.
         if (stored === undefined || stored.seq !== some[index]?.seq) continue;
+        if (openQuestions === true && stored.receipt.final) continue;
         const size = sizeOf(stored);
         if (pushes.length === limit || pushes.length > 0 && bytes + size > most) {
           return { pushes, hasMore: true, bytes };

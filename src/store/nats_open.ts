@@ -143,8 +143,16 @@ export class OpenPushes {
 
   /** In order. */
   ofDevice({ account, id }: DeviceName, afterSeq: number): OpenPush[] {
-    const all = [...this.#ofDevices.get(keyOf(account, id))?.values() ?? []];
-    return all.filter(({ seq }) => seq > afterSeq).sort((one, other) => one.seq - other.seq);
+    return this.#inOrder(keyOf(account, id)).filter(({ seq }) => seq > afterSeq);
+  }
+
+  /** Those of an account, in order: a question is for every phone. */
+  questions(account: string): OpenPush[] {
+    return this.#inOrder(keyOf(account, undefined)).filter(({ type }) => type === "ask");
+  }
+
+  #inOrder(device: string): OpenPush[] {
+    return [...this.#ofDevices.get(device)?.values() ?? []].sort((one, other) => one.seq - other.seq);
   }
 
   /** Those that expired, the first to expire first. */

@@ -62,8 +62,15 @@ interface NatsPushesOptions {
 
 export function natsPushes(context: NatsContext, { prefix, presences }: NatsPushesOptions): NatsPushes {
   const pushes = new Pushes(context, prefix);
-  const history = new History({ pushes: context.pushes, prefix, find: (name) => pushes.find(name) });
   const { open } = pushes;
+  const history = new History({
+    ...{ pushes: context.pushes, prefix },
+    find: (name) => pushes.find(name),
+    async openQuestions(account) {
+      await open.ready();
+      return open.questions(account);
+    },
+  });
   return {
     stop: () => open.stop(),
     saveCheckpoint: () => pushes.saveCheckpoint(),

@@ -67,6 +67,9 @@ const DUE = `
   SELECT * FROM pushes WHERE final = 0 AND expires_at <= ?1 AND (expires_at, seq) > (?2, ?3)
   ORDER BY expires_at, seq LIMIT ?4`;
 
+/** A question is for every phone. The index of open pushes finds it. */
+const OPEN_QUESTION = "account = ? AND target IS NULL AND final = 0 AND json_extract(push, '$.type') = 'ask'";
+
 export function sqlitePushes(context: SqliteContext): PushStore {
   const { database, read, write, writeUnsynced } = context;
   const insert = insertOf(database);
@@ -196,13 +199,16 @@ function found(stored: StoredPush | undefined): StoredPush {
 
 function pageOf({ database, read }: SqliteContext): (request: PageRequest) => Promise<Page | undefined> {
   const seqOf = database.prepare("SELECT seq FROM pushes WHERE account = ? AND id = ?");
-  const sizes =
-    "SELECT seq, octet_length(push) + octet_length(receipt) AS bytes FROM pushes WHERE account = ?";
-  const after = database.prepare(`${sizes} AND seq > ? ORDER BY seq LIMIT ?`);
-  const before = database.prepare(`${sizes} AND seq < ? ORDER BY seq DESC LIMIT ?`);
-  const between = database.prepare(
-    "SELECT * FROM pushes WHERE account = ? AND seq BETWEEN ? AND ? ORDER BY seq",
-  );
+  const statements = (where: string) => {
+    const sizes =
+      `SELECT seq, octet_length(push) + octet_length(receipt) AS bytes FROM pushes WHERE ${where}`;
+    return {
+      after: database.prepare(`${sizes} AND seq > ? ORDER BY seq LIMIT ?`),
+      before: database.prepare(`${sizes} AND seq < ? ORDER BY seq DESC LIMIT ?`),
+      between: database.prepare(`SELECT * FROM pushes WHERE ${where} AND seq BETWEEN ? AND ? ORDER BY seq`),
+    };
+  };
+  const [all, open] = [statements("account = ?"), statements(OPEN_QUESTION)];
   const cursor = ({ account, id }: PushName): number | undefined =>
     seqOf.get(account, id)?.seq as number | undefined;
   const startOf = ({ account, after: first, before: last }: PageRequest): number | undefined => {
@@ -215,6 +221,7 @@ function pageOf({ database, read }: SqliteContext): (request: PageRequest) => Pr
       const { account, limit } = request;
       const start = startOf(request);
       if (start === undefined) return undefined;
+      const { after, before, between } = request.openQuestions === true ? open : all;
       const select = request.before === undefined ? after : before;
       // One row more than requested shows whether there are more.
       const rows = select.all(account, start, limit + 1) as unknown as Size[];

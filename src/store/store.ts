@@ -126,6 +126,8 @@ export interface PageRequest {
   account: string;
   after?: string | undefined;
   before?: string | undefined;
+  /** Only questions whose receipt is not final. */
+  openQuestions?: boolean | undefined;
   limit: number;
   /** The page ends before the push that would exceed this, but has at least one push. */
   bytes: number;

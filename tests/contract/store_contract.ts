@@ -12,6 +12,7 @@ import {
 } from "../../src/store/store.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { OWNERS } from "./store_owners.ts";
+import { QUESTIONS } from "./store_questions.ts";
 import {
   aDevice,
   aKey,
@@ -28,6 +29,7 @@ import {
 
 const BODIES: Record<string, Body> = {
   ...OWNERS,
+  ...QUESTIONS,
   "a key is found by its hash alone, with every field [sec-key-stored]": async (store) => {
     const key = aKey(7, { scopes: ["push:send", "admin"], deviceId: "dev_x" });
     await store.insertKey(key);

@@ -50,8 +50,10 @@ Deno.test("names in a path and cursors in a query are escaped", async () => {
   const { api, seen } = apiAnswering(() => Response.json({ pushes: [] }));
   await api.listPushes({ after: "a&b=1", limit: 7 });
   assert.equal(seen[0]?.url, "https://relay.example/svc/pushes?after=a%26b%3D1&limit=7");
+  await api.listPushes({ before: "end", open: "questions" });
+  assert.equal(seen[1]?.url, "https://relay.example/svc/pushes?before=end&open=questions");
   await failureOf(api.getPush("../devices"));
-  assert.equal(seen[1]?.url, "https://relay.example/svc/pushes/..%2Fdevices");
+  assert.equal(seen[2]?.url, "https://relay.example/svc/pushes/..%2Fdevices");
 });
 
 Deno.test("a refusal carries its code, status, invalid fields and advice", async () => {

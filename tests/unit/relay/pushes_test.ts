@@ -181,7 +181,7 @@ Deno.test("history pages forward and backward, newest last [http-history]", asyn
   assert.deepEqual(await page("limit=2"), { ids: [uuid(1), uuid(2)], next: uuid(2) });
   assert.deepEqual(await page(`limit=2&after=${uuid(2)}`), { ids: [uuid(3), uuid(4)], next: uuid(4) });
   assert.deepEqual(await page(`limit=2&after=${uuid(4)}`), { ids: [uuid(5)], next: undefined });
-  assert.deepEqual(await page("limit=2&before=end"), { ids: [uuid(4), uuid(5)], next: undefined });
+  assert.deepEqual(await page("limit=2&before=end"), { ids: [uuid(4), uuid(5)], next: uuid(4) });
   assert.deepEqual(await page(`limit=9&before=${uuid(3)}`), { ids: [uuid(1), uuid(2)], next: undefined });
   for (
     const query of [
@@ -191,11 +191,26 @@ Deno.test("history pages forward and backward, newest last [http-history]", asyn
       "after=x",
       `after=${uuid(99)}`,
       `after=${uuid(1)}&before=end`,
+      "open=notes",
     ]
   ) {
     const answer = await relay.request("GET", `/pushes?${query}`, { key });
     assert.equal((await answer.json()).code, "invalid_request", query);
   }
+});
+
+Deno.test("the history lists open questions alone, whatever came after them [ux-old-open]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  const ask = { type: "ask", body: "Deploy?", data: { kind: "ask", timeoutSeconds: 120 } };
+  for (const n of [1, 2]) await send(relay, key, { id: uuid(n), ...ask, agentSessionName: "svc-demo" });
+  for (const n of [3, 4]) await send(relay, key, { id: uuid(n), type: "note" });
+  const open = async (query: string): Promise<string[]> => {
+    const answer = await relay.request("GET", `/pushes?open=questions&${query}`, { key });
+    return PushPage.parse(await answer.json()).pushes.map(({ push }) => push.id);
+  };
+  assert.deepEqual(await open("before=end"), [uuid(1), uuid(2)]);
+  assert.deepEqual(await open("limit=1"), [uuid(1)]);
 });
 
 Deno.test("a push names its sender by device, or by key [sec-leaked-key]", async () => {
