@@ -45,8 +45,8 @@ export interface Round {
   happening: Happening;
   offsetMs: number;
   answered: Answered;
-  /** The agent did what the phone said, and not what was done at the computer. */
-  isApplied: boolean;
+  /** The agent did what the phone said, and not what was done at the computer. Undefined when both said no. */
+  isApplied: boolean | undefined;
   /** The other request got an answer that nobody gave to it. */
   isOtherAllowed: boolean;
   /** From the tool call at the agent to the card on the phone. */
@@ -78,6 +78,8 @@ class CardRound {
   readonly #offsetMs: number;
   /** What is asked for, and what is asked for beside it or after it. */
   readonly #names: readonly [own: string, other: string];
+  /** The person at the computer said no to an open dialog. */
+  #isRefusedThere = false;
 
   constructor(stage: CardStage, { place, rounds }: { place: number; rounds: number }) {
     this.#stage = stage;
@@ -96,6 +98,7 @@ class CardRound {
     const { agent: { kind, standIn } } = stage;
     const [own, other] = this.#names;
     await this.#calm();
+    this.#isRefusedThere = false;
     standIn.forget();
     callForCard(stage.agent, ...(this.#happening === "beside another" ? [own, other] : [own]));
     await stage.start(`begin ${own}`);
@@ -117,7 +120,7 @@ class CardRound {
       happening: this.#happening,
       offsetMs: Math.round(this.#offsetMs),
       answered,
-      isApplied: await this.#isDone(own) === this.#saysYes,
+      isApplied: this.#bothSaidNo ? undefined : await this.#isDone(own) === this.#saysYes,
       isOtherAllowed: await this.#isDone(other),
       cardMs: card.at - calledAt,
       appliedMs,
@@ -136,6 +139,11 @@ class CardRound {
   #given(card: OpenCard): Answer {
     if (this.#isQuestion) return { kind: "answers", answers: [{ options: [1] }] };
     return decisionOn(card, { decision: this.#saysYes ? "once" : "reject" });
+  }
+
+  /** The yes at the computer came too late for its dialog, which was then refused there. */
+  get #bothSaidNo(): boolean {
+    return this.#happening === "answered at the computer" && !this.#saysYes && this.#isRefusedThere;
   }
 
   /** The file was made, or the model read the phone's answer. */
@@ -204,7 +212,10 @@ class CardRound {
       await moment(performance.now() + STEP_MS);
       const now = await agent.reading();
       if (state === "idle" && now.state === "idle" && now.draft === "") return true;
-      if (now.focus === "dialog") await agent.pane.press("Escape");
+      if (now.focus === "dialog") {
+        this.#isRefusedThere = true;
+        await agent.pane.press("Escape");
+      }
       for (const card of await this.#stage.cards()) {
         if (card.push.body?.includes(this.#names[1])) await this.#refuse(card);
       }

@@ -7,6 +7,7 @@ import { quantile } from "./race_account.ts";
 
 /** Whether the answer's end says what happened. `unknown` claims nothing. */
 function isTrue({ answered: { state, reason }, isApplied }: Round): boolean {
+  if (isApplied === undefined) return true;
   switch (state) {
     case "submitted":
       return isApplied;
@@ -38,6 +39,7 @@ for (const kind of agents()) {
       applied: count(({ answered }) => answered.state === "submitted"),
       "too late": count(({ answered: { state } }) => state === "refused" || state === "closed"),
       unknown: count(({ answered }) => answered.state === "unknown"),
+      "both said no": count(({ isApplied }) => isApplied === undefined),
       "to another request": count(({ isOtherAllowed }) => isOtherAllowed),
       untrue: count((round) => !isTrue(round)),
     };

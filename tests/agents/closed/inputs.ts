@@ -126,6 +126,21 @@ function bodies({ command, random }: InputsOptions): string[] {
   ];
 }
 
+/** A path in front of a draft, or a `/` alone, for which some agents list all their commands. */
+function inFront({ random, command }: InputsOptions): KeyInput[] {
+  const draft = text(random.pick(["/connect now", "hello there", ` ${command}`]));
+  const way = times(random.int(0, 8), key("Down"));
+  return [
+    draft,
+    key("Home"),
+    text(random.pick(["/", "/e", "@"])),
+    ...way,
+    ENTER,
+    text(`:!${command}`),
+    ENTER,
+  ];
+}
+
 /** A slash command, typed whole or found in the menu by its beginning and the arrows. */
 function slash({ random, slashes, command }: InputsOptions): KeyInput[] {
   const name = random.pick(slashes);
@@ -148,6 +163,7 @@ export function nextSteps(options: InputsOptions): Step[] {
   const roll = random.next();
   const pause: Step = { kind: "wait", ms: random.pick([0, 0, 50, 200, 600]) };
   if (roll < 0.3) return [{ kind: "keys", inputs: random.pick(attacks(options)) }, pause];
+  if (roll < 0.34) return [{ kind: "keys", inputs: inFront(options) }, pause];
   if (roll < 0.52 && slashes.length > 0) return [{ kind: "keys", inputs: slash(options) }, pause];
   if (roll < 0.58) return [{ kind: "keys", inputs: [fit(random)] }, pause];
   if (roll < 0.66) return [{ kind: "message", body: random.pick(bodies(options)) }, pause];
