@@ -7,6 +7,7 @@ import { HOUSE } from "./claims_house.ts";
 import { KEYS } from "./claims_keys.ts";
 import { KEYS_HOST } from "./claims_keys_host.ts";
 import { PACKAGES } from "./claims_packages.ts";
+import { PHONE_APP } from "./claims_phone_app.ts";
 import { PHONE_PUSH } from "./claims_phone_push.ts";
 import { PHONE_SPEED } from "./claims_phone_speed.ts";
 
@@ -265,7 +266,7 @@ export const CLAIMS: Readonly<Record<string, Claim[]>> = {
   closed: CLOSED,
   keys: [...KEYS, ...KEYS_HOST],
   house: HOUSE,
-  phone: [...PHONE_SPEED, ...PHONE_PUSH],
+  phone: [...PHONE_SPEED, ...PHONE_PUSH, ...PHONE_APP],
   cards: [...CARDS],
   packages: [...PACKAGES],
   scale: SCALE,

@@ -1,10 +1,13 @@
 /** A WebKit browser over the WebDriver protocol: Debian's WebKitWebDriver with its MiniBrowser, on a display of its own. */
+import { treeOf } from "../agents/end_tree.ts";
 import { until } from "../helpers/until.ts";
 
 const DRIVER = "/usr/bin/WebKitWebDriver";
 const DISPLAY = "/usr/bin/Xvfb";
 const BROWSER = /^webkit2gtk-4\.\d$/;
 const LIBRARIES = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"];
+/** The system's name for a page's process, which it cuts. */
+const PAGE_PROCESS = "WebKitWebProces";
 /** In CSS pixels: this browser makes no narrower window. */
 const NARROWEST = { x: 0, y: 0, width: 447, height: 860 };
 /** WebDriver's name for a reference to an element. */
@@ -46,6 +49,7 @@ interface Answer {
 export class WebKit implements AsyncDisposable {
   readonly #ends: (() => Promise<unknown>)[] = [];
   #base = "";
+  #driver = 0;
 
   static async start(): Promise<WebKit> {
     const browser = new WebKit();
@@ -67,7 +71,10 @@ export class WebKit implements AsyncDisposable {
       ...{ DISPLAY: display, HOME: home, XDG_RUNTIME_DIR: home, PATH: Deno.env.get("PATH") ?? "" },
       ...{ LIBGL_ALWAYS_SOFTWARE: "1", WEBKIT_DISABLE_COMPOSITING_MODE: "1", NO_AT_BRIDGE: "1" },
     };
-    this.#run(new Deno.Command(DRIVER, { args: [`--port=${port}`], env, clearEnv: true, ...QUIET }).spawn());
+    const program = new Deno.Command(DRIVER, { args: [`--port=${port}`], env, clearEnv: true, ...QUIET })
+      .spawn();
+    this.#driver = program.pid;
+    this.#run(program);
     const driver = `http://127.0.0.1:${port}`;
     await until(
       "the WebKit driver",
@@ -119,6 +126,20 @@ export class WebKit implements AsyncDisposable {
 
   async reload(): Promise<void> {
     await this.#call("/refresh", {});
+  }
+
+  /** Stops the page, as a phone does with one that is not on its screen; the result lets it go on. */
+  async freeze(): Promise<() => void> {
+    const pages: number[] = [];
+    for (const pid of await treeOf(this.#driver)) {
+      const name = await Deno.readTextFile(`/proc/${pid}/comm`).catch(() => "");
+      if (name.startsWith(PAGE_PROCESS)) pages.push(pid);
+    }
+    if (pages.length === 0) throw new Error("Cannot freeze the page: the browser has no process for it");
+    for (const pid of pages) Deno.kill(pid, "SIGSTOP");
+    return () => {
+      for (const pid of pages) Deno.kill(pid, "SIGCONT");
+    };
   }
 
   /** Runs the body of a function in the page. */

@@ -38,6 +38,12 @@ async function typedOnce({ session }: Stage, text: string): Promise<void> {
   assert.equal(prompts.filter((one) => one === text).length, 1, `"${text}" in ${JSON.stringify(prompts)}`);
 }
 
+/** How many messages the relay has. */
+async function commands({ api }: Stack): Promise<number> {
+  const { pushes } = await api.listPushes();
+  return pushes.filter(({ push }) => push.type === "agent.command").length;
+}
+
 async function pair({ browser, stack, origin }: Stage): Promise<string> {
   const { hash } = new URL(await stack.pairLink());
   await browser.goto(`${origin}/${hash}`);
@@ -93,9 +99,30 @@ async function backForward(stage: Stage): Promise<string> {
   return wasKept ? "from the back-forward cache" : "loaded again: this browser did not keep the page";
 }
 
+/** The page stands still while the relay restarts and the agent opens a dialog: it shows that when it goes on. */
+async function frozen(stage: Stage): Promise<string> {
+  const { browser, stack, session } = stage;
+  const goOn = await browser.freeze();
+  try {
+    stack.relay.kill("SIGKILL");
+    await stack.relay.exited;
+    await stack.startRelay();
+    await session.control({ op: "permit" });
+  } finally {
+    goOn();
+  }
+  await browser.find({ css: ".dialog-card", text: "Allow the command" });
+  await session.control({ op: "deny" });
+  await send(stage, "after the thaw");
+  await submitted(stage, "after the thaw");
+  await typedOnce(stage, "after the thaw");
+  return "shows what happened meanwhile, and sends";
+}
+
 /** The relay has the message, but its answer never reaches the page, which is then loaded again. */
 async function unknownOutcome(stage: Stage): Promise<string> {
   const { browser, stack } = stage;
+  const before = await commands(stack);
   stack.listener.kill("SIGSTOP");
   await browser.run(`
     const real = globalThis.fetch;
@@ -107,16 +134,14 @@ async function unknownOutcome(stage: Stage): Promise<string> {
   `);
   await send(stage, "whose answer got lost");
   await until("the relay to have it", async () => {
-    const { pushes } = await stack.api.listPushes();
-    return pushes.filter(({ push }) => push.type === "agent.command").length === 3;
+    return await commands(stack) === before + 1;
   });
   await browser.reload();
   await browser.find({ css: ".messages li", text: "whose answer got lost" });
   stack.listener.kill("SIGCONT");
   await submitted(stage, "whose answer got lost");
   await typedOnce(stage, "whose answer got lost");
-  const { pushes } = await stack.api.listPushes();
-  assert.equal(pushes.filter(({ push }) => push.type === "agent.command").length, 3, "sent once");
+  assert.equal(await commands(stack), before + 1, "sent once");
   return "sent again under its id, typed once";
 }
 
@@ -126,6 +151,7 @@ const STEPS: readonly [string, (stage: Stage) => Promise<string>][] = [
   ["the live terminal", liveKeys],
   ["a message", message],
   ["back and forward", backForward],
+  ["a frozen page", frozen],
   ["a reload while the outcome is unknown", unknownOutcome],
 ];
 
