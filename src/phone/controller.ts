@@ -5,16 +5,15 @@ import { createRelayApi, type RelayApi } from "../client/api.ts";
 import type { Claimed } from "../client/claim_pairing.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { type Answer, answerFields } from "../protocol/ask.ts";
-import { ALL_SEEN } from "./attention.ts";
 import { answerBody } from "./cards.ts";
-import { newestAt } from "./inbox.ts";
 import { laterTtlSeconds, type SendOptions } from "./later.ts";
 import { LiveRelay, type LiveRelayOptions } from "./live_relay.ts";
 import { mayInsist, type Message } from "./message.ts";
 import { OutboxStore } from "./outbox.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
+import { ReadMarks } from "./read_marks.ts";
 import type { RequestContent } from "./requests.ts";
-import type { SignInLink } from "./route.ts";
+import type { Route, SignInLink } from "./route.ts";
 import { Sealing } from "./sealing.ts";
 import { signInProblem } from "./sign_in_problem.ts";
 import { sessionKey, type SessionName, trustedSessions } from "./sessions.ts";
@@ -36,12 +35,14 @@ export class Controller {
   #live: LiveRelay | undefined;
   #watched = false;
   readonly #drafts: KeptDrafts;
+  readonly #marks: ReadMarks;
   /** The account that the user is asked about. */
   #swap: Swap | undefined;
 
   constructor(options: ControllerOptions) {
     const { storage, pairing, clock = systemClock } = options;
     this.#drafts = new KeptDrafts(storage);
+    this.#marks = new ReadMarks({ ...options, clock });
     const sealing = new Sealing({ storage: pairing, now: () => clock.now() });
     this.#options = { ...options, outboxStore: new OutboxStore(storage), sealing };
   }
@@ -292,16 +293,15 @@ export class Controller {
     this.#options.store.dispatch({ type: "drafted", key: sessionKey(to), text });
   }
 
+  /** Shows a view. */
+  open(route: Route): void {
+    this.#options.store.dispatch({ type: "route", route });
+    void this.#live?.readNeeded();
+  }
+
   /** The user has this in view: what came until now is read. */
   read(key: string): void {
-    const { store, storage, clock = systemClock } = this.#options;
-    const before = store.get();
-    if (!before.isRestored) return;
-    const at = key === ALL_SEEN && before.seen[key] === undefined
-      ? relayNow(before, clock.now())
-      : newestAt(before.inbox);
-    store.dispatch({ type: "seen", key, at });
-    if (store.get() !== before) void storage.putSeen(key, at);
+    this.#marks.read(key);
   }
 
   draftAnswer(question: string, text: string): void {
@@ -375,7 +375,7 @@ export class Controller {
     const { store, storage, outboxStore } = this.#options;
     void this.stop();
     // Before the first view: an open session asks for its mirror as soon as it is drawn.
-    const live = new LiveRelay(account, this.#options);
+    const live = new LiveRelay(account, { ...this.#options, onConnected: () => this.#marks.begin() });
     this.#live = live;
     // Signed out meanwhile, or in to another account.
     const isOver = (): boolean => this.#live !== live;
@@ -392,8 +392,6 @@ export class Controller {
     if (isOver()) return;
     this.#drafts.restored(drafts);
     store.dispatch({ type: "restored", messages, drafts, seen });
-    // What came before this phone signed in counts as read.
-    if (seen[ALL_SEEN] === undefined) this.read(ALL_SEEN);
     live.watch(this.#watched);
     live.start();
   }

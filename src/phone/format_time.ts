@@ -1,7 +1,8 @@
 /** Durations and times as the page writes them. */
 import { STRINGS } from "./strings.ts";
 
-const MINUTE_MS = 60_000;
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
@@ -18,6 +19,12 @@ export function formatAge(ms: number): string {
 export function formatAgo(ms: number): string {
   const age = formatAge(ms);
   return ms < MINUTE_MS ? age : STRINGS.ages.ago(age);
+}
+
+/** What is left to wait, rounded up: `6 s`, `4 min`, `1 h`. */
+export function formatWait(ms: number): string {
+  if (ms < 2 * MINUTE_MS) return `${Math.ceil(ms / SECOND_MS)} s`;
+  return formatAge(Math.ceil(ms / MINUTE_MS) * MINUTE_MS);
 }
 
 /** `14:03`, with the date if that is another day. */

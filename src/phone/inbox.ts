@@ -41,8 +41,8 @@ export function inboxItemOf({ push, receipt }: PushRecord): InboxItem | undefine
   return type && { kind: "notification", push, receipt, type };
 }
 
-/** Adds items, keeps the later receipt and any text that was sealed, and bounds how many there are. */
-export function withItems(inbox: Inbox, added: readonly InboxItem[]): Inbox {
+/** Adds items, keeps the later receipt and any text that was sealed, and bounds how many there are besides `opened`. */
+export function withItems(inbox: Inbox, added: readonly InboxItem[], opened?: string): Inbox {
   if (added.length === 0) return inbox;
   const items = new Map(inbox);
   for (const item of added) {
@@ -50,7 +50,7 @@ export function withItems(inbox: Inbox, added: readonly InboxItem[]): Inbox {
     const kept = known && wasSealed(known) ? known : item;
     items.set(item.push.id, known ? { ...kept, receipt: laterReceipt(known.receipt, item.receipt) } : item);
   }
-  return items.size <= INBOX_MAX ? items : bounded(items);
+  return items.size <= INBOX_MAX ? items : bounded(items, opened);
 }
 
 /** Its text came sealed, so the relay cannot replace it. */
@@ -89,9 +89,9 @@ export function newestAt(inbox: Inbox): number {
 }
 
 /** Open questions are never dropped. */
-function bounded(items: Inbox): Inbox {
+function bounded(items: Inbox, opened: string | undefined): Inbox {
   const kept = newestFirst(items).filter((item, place) =>
-    place < INBOX_MAX || (item.kind === "question" && !item.receipt.final)
+    place < INBOX_MAX || item.push.id === opened || (item.kind === "question" && !item.receipt.final)
   );
   return new Map(kept.map((item) => [item.push.id, item]));
 }

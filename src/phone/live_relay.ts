@@ -8,13 +8,16 @@ import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import type { CreateSocket } from "../client/socket.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { PAGE_LIMIT_MAX } from "../protocol/limits.ts";
-import type { PushAccepted, PushRequestInput } from "../protocol/push.ts";
+import type { PushAccepted, PushPage, PushRecord, PushRequestInput } from "../protocol/push.ts";
 import type { DeviceSessions } from "../protocol/session.ts";
+import { openDialogs } from "./attention.ts";
+import { openQuestions } from "./inbox.ts";
 import type { Message } from "./message.ts";
 import { answerPush, cancelPush, commandPush, Outbox, type OutboxStore, requestPush } from "./outbox.ts";
+import { openedItem } from "./route.ts";
 import type { Sealing } from "./sealing.ts";
 import { trustedSessions } from "./sessions.ts";
-import { outboxOf, type PhoneEvent, type Store } from "./state.ts";
+import { outboxOf, type PhoneEvent, relayNow, type Store } from "./state.ts";
 import type { Account, PhoneStorage } from "./storage.ts";
 import { type MirrorOpener, TerminalStreams } from "./terminal_streams.ts";
 
@@ -28,6 +31,8 @@ export interface LiveRelayOptions {
   storage: PhoneStorage;
   outboxStore: OutboxStore;
   sealing: Sealing;
+  /** The relay's clock is known. */
+  onConnected?: () => void;
   clock?: Clock;
   random?: () => number;
   fetch?: Fetch;
@@ -84,7 +89,7 @@ export class LiveRelay {
       isNew: (id) => !options.outboxStore.isRestored(id),
       next: () => outboxOf(options.store.get())[0],
       send: (message, { signal }) => this.#post(message, signal),
-      onAccepted: (accepted) => this.#dispatchAndSweep({ type: "accepted", accepted }),
+      onAccepted: (accepted) => this.#onAccepted(accepted),
       onFailed: (id, failure) => options.store.dispatch({ type: "failed", id, failure }),
       clock,
       random,
@@ -134,7 +139,18 @@ export class LiveRelay {
 
   /** Loads the next older page of the history. */
   readOlder(): Promise<void> {
-    return tolerateRelayErrors(() => this.#readHistory(this.#options.store.get().oldestRead?.id ?? "end"));
+    const before = this.#options.store.get().oldestRead?.id ?? "end";
+    return tolerateRelayErrors(async () => void await this.#readHistory(before));
+  }
+
+  /** What a tapped notification leads to, and the text of an open dialog, may be older than the history that was read. */
+  async readNeeded(signal = this.#reading.signal): Promise<void> {
+    const state = this.#options.store.get();
+    if (state.history === "unread") return;
+    const needed = [openedItem(state.route) ?? [], openDialogs(state).map(({ id }) => id)].flat();
+    for (const id of needed) {
+      if (!state.inbox.has(id)) await this.#readPatiently(() => this.#fetchPush(id), signal);
+    }
   }
 
   #hello(): EventData<"hello"> {
@@ -155,12 +171,19 @@ export class LiveRelay {
     await outboxStore.sweep(store.get().messages);
   }
 
+  /** The relay answers: a link that waits for its next attempt need not wait any longer. */
+  async #onAccepted(accepted: PushAccepted): Promise<void> {
+    if (!this.#link.connected) this.#link.reconnectNow();
+    await this.#dispatchAndSweep({ type: "accepted", accepted });
+  }
+
   #onLink(state: LinkState): void {
-    const { store } = this.#options;
+    const { store, onConnected } = this.#options;
     const wasLive = store.get().link.kind === "live";
     store.dispatch({ type: "link", link: state });
     if (state.state !== "connected") this.#reading.abort();
     if (state.state === "connected" && state.answering && !wasLive) {
+      if (!this.#isStopped) onConnected?.();
       void this.#keepDeviceId(state.welcome.deviceId);
       void this.#catchUp();
     }
@@ -183,7 +206,31 @@ export class LiveRelay {
     this.#reading = new AbortController();
     const { signal } = this.#reading;
     await this.#readPatiently(() => this.#readSessions(), signal);
-    await this.#readPatiently(() => this.#readHistory("end"), signal);
+    let hasMore = false;
+    await this.#readPatiently(async () => void (hasMore = await this.#readHistory("end")), signal);
+    if (hasMore) await this.#readOpenQuestions(signal);
+    await this.readNeeded(signal);
+  }
+
+  /** They are shown however old they are. One that is no longer among them was closed meanwhile. */
+  async #readOpenQuestions(signal: AbortSignal): Promise<void> {
+    const { store, clock = systemClock } = this.#options;
+    const listed = new Set<string>();
+    await this.#readPatiently(async () => {
+      for (let before: string | undefined = "end"; before !== undefined && !signal.aborted;) {
+        const page: PushPage = await this.#api.listPushes({
+          before,
+          limit: PAGE_LIMIT_MAX,
+          open: "questions",
+        });
+        await this.#add(page.pushes);
+        for (const { push } of page.pushes) listed.add(push.id);
+        before = page.next;
+      }
+    }, signal);
+    for (const { push: { id } } of openQuestions(store.get().inbox, relayNow(store.get(), clock.now()))) {
+      if (!listed.has(id)) await this.#readPatiently(() => this.#fetchPush(id), signal);
+    }
   }
 
   /** Nothing else asks again while the link lasts: what one failed request left out would be missing until then. */
@@ -228,14 +275,17 @@ export class LiveRelay {
     await writing;
   }
 
-  async #readHistory(before: string): Promise<void> {
-    const { pushes } = await this.#api.listPushes({ before, limit: PAGE_LIMIT_MAX });
+  /** Whether there are older pushes. */
+  async #readHistory(before: string): Promise<boolean> {
+    const { pushes, next } = await this.#api.listPushes({ before, limit: PAGE_LIMIT_MAX });
+    await this.#add(pushes, next === undefined ? "last" : "more");
+    return next !== undefined;
+  }
+
+  /** `page`: they are a page of the history. */
+  async #add(pushes: readonly PushRecord[], page?: "more" | "last"): Promise<void> {
     const records = await this.#options.sealing.openRecords(pushes);
-    await this.#dispatchAndSweep({
-      type: "history",
-      records,
-      page: pushes.length < PAGE_LIMIT_MAX ? "last" : "more",
-    });
+    await this.#dispatchAndSweep({ type: "history", records, ...(page ? { page } : {}) });
   }
 
   async #readDetails(device: DeviceSessions): Promise<void> {
@@ -271,8 +321,7 @@ export class LiveRelay {
 
   /** Loads a question, a notification, or a message from another device. */
   async #fetchPush(id: string): Promise<void> {
-    const records = await this.#options.sealing.openRecords([await this.#api.getPush(id)]);
-    await this.#dispatchAndSweep({ type: "history", records });
+    await this.#add([await this.#api.getPush(id)]);
   }
 }
 

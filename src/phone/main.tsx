@@ -58,7 +58,7 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
     storage,
     leave: async () => await (await push.load()).ringing.leave(),
   });
-  const followRoute = (): void => store.dispatch({ type: "route", route: parseRoute(location.hash) });
+  const followRoute = (): void => controller.open(parseRoute(location.hash));
   followRoute();
   addEventListener("hashchange", () => {
     const link = takeSignInLink();
@@ -75,9 +75,11 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
   await ringing.load();
 }
 
+/** Empty: the page's file has a text in it for as long as no script runs. */
 function pageRoot(): HTMLElement {
   const root = document.getElementById("app");
   if (root === null) throw new Error(`Cannot draw the page: "#app" is not in it`);
+  root.replaceChildren();
   return root;
 }
 

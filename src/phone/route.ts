@@ -50,6 +50,11 @@ export function formatRoute(route: Route): string {
   return `#/s/${encodeURIComponent(route.deviceId)}/${encodeURIComponent(route.session)}${panel}`;
 }
 
+/** The push that a tapped notification leads to. */
+export function openedItem(route: Route): string | undefined {
+  return "item" in route ? route.item : undefined;
+}
+
 function optionIn(digit: string | undefined): { option?: number } {
   return digit === undefined ? {} : { option: Number(digit) };
 }

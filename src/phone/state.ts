@@ -13,7 +13,7 @@ import {
   withReceipt,
   withRelayCopy,
 } from "./message.ts";
-import type { Route } from "./route.ts";
+import { openedItem, type Route } from "./route.ts";
 import {
   type ListedSessions,
   sessionKey,
@@ -290,7 +290,7 @@ function withHistory(
     ...withMessages(state, messages),
     history,
     oldestRead: isOlder ? { id: first.push.id, createdAt: first.push.createdAt } : state.oldestRead,
-    inbox: withItems(state.inbox, items),
+    inbox: withItems(state.inbox, items, openedItem(state.route)),
   };
 }
 

@@ -21,6 +21,7 @@ const ENGLISH = {
     longTitle: "svc remote control",
     description: "Send messages to the coding agents in your terminals.",
     needsScript: "This page needs JavaScript.",
+    stillLoading: "Still loading. If nothing more appears, check the network and reload the page.",
     restoring: "Loading…",
     language: "Language",
   },
@@ -113,7 +114,8 @@ const ENGLISH = {
     >,
     plain: "Not encrypted: the relay could have forged it",
     elsewhere: "Encrypted on another device: only the host can read it.",
-    forOthers: "Encrypted for phones that are paired with the host. This one is not.",
+    forOthers:
+      "Encrypted for the phones that were paired with the host then. This one was not, or has been paired again.",
   },
   card: {
     attached: "Attached",
@@ -243,7 +245,7 @@ const ENGLISH = {
     showLess: "Show less",
     sendAgain: "Send again",
     sendAnyway: "Send anyway",
-    sendAgainIn: (seconds: number) => `Send again in ${seconds} s`,
+    sendAgainIn: (wait: string) => `Send again in ${wait}`,
     discard: "Discard",
     cancel: "Cancel",
     edit: "Edit",

@@ -15,6 +15,7 @@ export const GERMAN: Strings = {
     longTitle: "svc-Fernsteuerung",
     description: "Schick den Coding-Agenten in deinen Terminals Nachrichten.",
     needsScript: "Diese Seite braucht JavaScript.",
+    stillLoading: "Lädt noch. Kommt nichts weiter, prüfe das Netz und lade die Seite neu.",
     restoring: "Lädt …",
     language: "Sprache",
   },
@@ -106,7 +107,8 @@ export const GERMAN: Strings = {
     },
     plain: "Nicht verschlüsselt: das Relay könnte es gefälscht haben",
     elsewhere: "Auf einem anderen Gerät verschlüsselt: nur der Rechner kann es lesen.",
-    forOthers: "Für Telefone verschlüsselt, die mit dem Rechner gekoppelt sind. Dieses ist es nicht.",
+    forOthers:
+      "Für die Telefone verschlüsselt, die damals mit dem Rechner gekoppelt waren. Dieses war es nicht oder ist neu gekoppelt.",
   },
   card: {
     attached: "Verbunden",
@@ -264,7 +266,7 @@ export const GERMAN: Strings = {
     showLess: "Weniger zeigen",
     sendAgain: "Noch einmal senden",
     sendAnyway: "Trotzdem senden",
-    sendAgainIn: (seconds) => `Noch einmal senden in ${seconds} s`,
+    sendAgainIn: (wait) => `Noch einmal senden in ${wait}`,
     discard: "Verwerfen",
     announce: (state, detail) => `Nachricht: ${state}. ${detail}`,
   },

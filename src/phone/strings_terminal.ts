@@ -8,7 +8,7 @@ export const TERMINAL_STRINGS = {
     foot: "Keys and message",
     opening: "Opening the terminal…",
     size: (cols: number, rows: number) => `Live, ${cols} × ${rows}`,
-    sizeAway: (cols: number, rows: number) => `Earlier output, ${cols} × ${rows}`,
+    away: "Earlier output",
     latest: (newer: number) => newer === 0 ? "Latest" : `Latest, ${newer} new`,
     fitted: (size: string) => `${size}, fitted`,
     /** Shown for an ended session whose last screen was not kept. */

@@ -10,7 +10,7 @@ export const TERMINAL_STRINGS_DE: Pick<SessionStrings, "panels" | "terminal" | "
       foot: "Tasten und Nachricht",
       opening: "Das Terminal wird geöffnet …",
       size: (cols, rows) => `Live, ${cols} × ${rows}`,
-      sizeAway: (cols, rows) => `Frühere Ausgabe, ${cols} × ${rows}`,
+      away: "Frühere Ausgabe",
       latest: (newer) => newer === 0 ? "Zum Ende" : `Zum Ende, ${newer} neu`,
       fitted: (size) => `${size}, angepasst`,
       gone: {

@@ -48,7 +48,7 @@ export function statusText({ stream, keys, fit, away, said, unsure = false }: Te
     case "live": {
       const first = said ?? (fit === "refused" ? TEXT.fitRefused : keysText(keys) || broken);
       const warning = [first, stream.trouble ? TEXT.troubles[stream.trouble] : ""].filter(Boolean).join(" ");
-      const size = (away ? TEXT.sizeAway : TEXT.size)(stream.size.cols, stream.size.rows);
+      const size = away ? TEXT.away : TEXT.size(stream.size.cols, stream.size.rows);
       return {
         status: fit === "on" ? TEXT.fitted(size) : size,
         warning,

@@ -57,6 +57,15 @@ Deno.test("messages written without a link survive a reload and are sent once wh
     }
   }));
 
+/** Runs in the page. */
+function isCovered(element: Element): boolean {
+  element.scrollIntoView({ block: "nearest" });
+  const { left, top, bottom, width } = element.getBoundingClientRect();
+  return [top + 2, (top + bottom) / 2].some((y) =>
+    document.elementFromPoint(left + width / 2, y) !== element
+  );
+}
+
 Deno.test("after a reload without a link, messages and inbox say that what was there before is at the relay [ux-earlier]", () =>
   withScene(async (scene) => {
     const { phone, wire, relay, listener } = scene;
@@ -75,6 +84,11 @@ Deno.test("after a reload without a link, messages and inbox say that what was t
       const earlier = page.getByText("Earlier messages appear when the relay is reached.");
       await earlier.waitFor();
       await page.getByText("in the tunnel").waitFor();
+      await page.getByText("No relay answers at this address").waitFor();
+      for (const width of [320, 390, 412, 844]) {
+        await page.setViewportSize({ width, height: 844 });
+        assert.equal(await earlier.evaluate(isCovered), false, `at ${width} px`);
+      }
       await phone.shoot("session-unread");
       assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
       await page.goto(`${wire.url}/#/inbox`);

@@ -130,6 +130,8 @@ Deno.test("a request is shown whole and allowed only when it was read to its end
     const card = cardOf(page, id);
     const request = card.getByRole("region", { name: "The whole request" });
     await request.waitFor();
+    const [edge, begin] = [await page.locator(".messages").boundingBox(), await card.boundingBox()];
+    assert.ok((begin?.y ?? 0) - (edge?.y ?? 0) >= 8, "the card begins below the header, with a gap");
     await phone.shoot("card-approval");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     assert.equal(await request.textContent(), `${long}\n${DIFF}`, "never cut");

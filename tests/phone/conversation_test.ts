@@ -125,3 +125,26 @@ Deno.test("what a tapped notification opens is read, also when the page was clos
     await until("the title", async () => !(await page.title()).startsWith("("));
     assert.deepEqual(phone.faults, []);
   }));
+
+Deno.test("a phone whose clock is wrong counts as unread what came after it signed in, and nothing else [ux-unread]", async () => {
+  for (const [isWrong, hours] of [["ahead", 5], ["behind", -5]] as const) {
+    await withScene(async (scene) => {
+      const { phone: { page }, relay, makeKey } = scene;
+      const api = createRelayApi({ baseUrl: relay.url, apiKey: await makeKey("push:send") });
+      await page.addInitScript((ms) => {
+        const now = Date.now;
+        Date.now = () => now() + ms;
+      }, hours * 3_600_000);
+      const note = { type: "note", agentSessionName: "svc-demo" };
+      await api.sendPush({ ...note, title: "before" });
+      await open(scene);
+      await page.getByText("Live", { exact: true }).waitFor();
+      await api.sendPush({ ...note, title: "after" });
+      await page.getByRole("link", { name: /demo · Claude/ }).getByText("1 unread").waitFor();
+      await until(
+        `the title, with the clock ${isWrong}`,
+        async () => (await page.title()).startsWith("(1) "),
+      );
+    });
+  }
+});

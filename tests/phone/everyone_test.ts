@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { isUnpacked } from "../../scripts/fonts.ts";
+import { say } from "../../scripts/say.ts";
 import { createRelayApi } from "../../src/client/api.ts";
 import { FAMILIES, type Family } from "../helpers/fonts.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
@@ -115,6 +116,7 @@ Deno.test("no view has an accessibility violation of any impact, in both schemes
       const violations = await phone.violations();
       if (invisible.length + violations.length > 0) found.push([address, invisible, violations]);
     }
+    say(`axe: ${VIEWS.length} views, light and dark, ${found.length} with violations`);
     assert.deepEqual(found, []);
   }));
 

@@ -63,7 +63,7 @@ Deno.test("a refused message says why and what to do, and can be sent again afte
       retryAfterSeconds: 3_600,
     });
     await bubble(page, "much too many")
-      .getByRole("button", { name: /Send again in \d+ s/, disabled: true }).waitFor();
+      .getByRole("button", { name: /^Send again in (1 h|\d+ min)$/, disabled: true }).waitFor();
     await sendMessage(page, "while the dialog is open");
     const held = await listener.received("while the dialog is open");
     listener.acknowledge(held, { outcome: "held", reason: "dialog_open" });

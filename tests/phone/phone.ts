@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { type BrowserContext, chromium, devices, type Page } from "playwright-core";
 import { encode } from "uqr";
 import { exists } from "../../scripts/machine.ts";
+import { say } from "../../scripts/say.ts";
 import { concatBytes } from "../../src/async/encodings.ts";
 import { type Family, fontEnvironment } from "../helpers/fonts.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
@@ -106,6 +107,7 @@ export class Phone {
       }
     });
     await this.page.emulateMedia({ colorScheme: "light", reducedMotion: null });
+    say(`screenshots of ${name}: ${Object.keys(sizes).join(", ")}; ${SCHEMES.join(", ")}`);
   }
 
   /** Accessibility violations of any impact, in both colour schemes. */

@@ -122,6 +122,26 @@ Deno.test("a reload in the middle of signing in by a link goes on with it, and i
     }
   }));
 
+Deno.test("a page whose scripts are lost on the way says what to do, and its link still pairs after a reload [ux-first-load]", () =>
+  withScene(async ({ phone, wire, relay, makeKey }) => {
+    const { page } = phone;
+    const api = createRelayApi({
+      baseUrl: relay.url,
+      apiKey: await makeKey("push:read", "push:send", "admin"),
+    });
+    const { code } = await api.createPairing();
+    const scripts = /\.js$/;
+    await page.route(scripts, (route) => route.abort());
+    await page.goto(`${wire.url}/#pair=${code}`);
+    const advice = page.getByText("check the network and reload the page");
+    await advice.waitFor();
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await page.unroute(scripts);
+    await page.reload();
+    await page.getByText("Live", { exact: true }).waitFor();
+    assert.equal(await advice.count(), 0);
+  }));
+
 Deno.test("an address opened right behind a sign-in link does not take its place [ux-link-kept]", () =>
   withScene(async ({ phone, wire, makeKey }) => {
     const { page } = phone;

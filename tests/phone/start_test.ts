@@ -23,6 +23,10 @@ Deno.test("an agent is started in a known project from the list, and its session
     assert.deepEqual(await projects.locator("option").allInnerTexts(), ["shop", "site (old)", "site (new)"]);
     await projects.selectOption({ label: "site (new)" });
     await sheet.getByLabel("Agent").selectOption({ label: "Codex" });
+    const choices = await sheet.locator("select").evaluateAll((all) =>
+      all.map((one) => one.getBoundingClientRect().left)
+    );
+    assert.equal(new Set(choices).size, 1, "the choices are aligned");
     await phone.shoot("start");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     await sheet.getByRole("button", { name: "Start", exact: true }).click();

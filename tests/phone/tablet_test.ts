@@ -17,6 +17,8 @@ Deno.test("on a tablet the list and the session stand side by side, in both dire
       const card = list.getByRole("link", { name: /Echo/ });
       await card.waitFor();
       assert.equal(await card.getAttribute("aria-current"), "page", "the open session is marked");
+      const summary = await list.locator(".summary").boundingBox();
+      assert.ok((summary?.height ?? 0) < 30, `${name}: how many there are is one line`);
       const [left, right] = [await list.boundingBox(), await page.locator(".terminal-place").boundingBox()];
       assert.ok((left?.x ?? 0) + (left?.width ?? 0) <= (right?.x ?? 0), `${name}: side by side`);
       assert.ok((right?.width ?? 0) >= 400, `${name}: the terminal has room`);

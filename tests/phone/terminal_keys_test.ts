@@ -63,6 +63,10 @@ Deno.test("terminal: live typing, an input method, a paste and a message all arr
     await until("the paste as one prompt", async () => (await session.prompts()).includes("two\nlines"));
     await status(page).getByText(/^\d+ ms$/).waitFor();
 
+    const usual = page.viewportSize();
+    await page.setViewportSize({ width: 375, height: 800 });
+    assert.equal(await page.locator(".latency").evaluate((one) => one.scrollWidth > one.clientWidth), false);
+    if (usual !== null) await page.setViewportSize(usual);
     await scene.phone.shoot("terminal-live");
     assert.deepEqual([await scene.phone.violations(), await scene.phone.misfits()], [[], []]);
     await page.getByRole("button", { name: "Live keys" }).tap();

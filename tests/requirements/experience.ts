@@ -109,7 +109,12 @@ const PHONE_BEHAVIOUR = rows("docs/specification.md, Phone behaviour", {
   "ux-any-order": phone(
     "What the page shows does not depend on the order of the relay's answers, and what could not be read is asked for again.",
   ),
+  "ux-old-open": phone(
+    "An open question, and what a tapped notification leads to, are shown however much came after them.",
+  ),
   "ux-reconnecting": phone("A dead connection shows within 2 seconds, and sending is held."),
+  "ux-first-load": phone("A page whose scripts do not arrive says so, and what to do."),
+  "ux-relay-back": phone("Once the relay takes a message the page connects at once."),
   "ux-resume": mirror("A mirror resumes without a gap or a repetition."),
   "ux-small": phone(
     "The app works at 320 px, in landscape, with keyboards open, with a screen reader, at 44 px targets.",

@@ -2,6 +2,7 @@
 import type { JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import type { Ringing } from "../ringing.ts";
+import { openedItem } from "../route.ts";
 import { sessionKey } from "../sessions.ts";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
@@ -155,7 +156,7 @@ function useMedia(query: string): boolean {
 
 /** Scrolls to what a tapped notification leads to: once it is there, and again when another one is opened. */
 function useItemInView({ route, inbox }: PhoneState): void {
-  const item = "item" in route ? route.item : undefined;
+  const item = openedItem(route);
   const isLoaded = item !== undefined && inbox.has(item);
   useEffect(() => {
     if (isLoaded) document.querySelector(`[data-id="${item}"]`)?.scrollIntoView({ block: "nearest" });

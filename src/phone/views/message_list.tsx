@@ -16,6 +16,8 @@ import { Icon, PlainSign, TONE_ICONS } from "./shared.tsx";
 const { session: TEXT, bubble: BUBBLE } = STRINGS;
 /** This close to the end counts as being at the end. */
 const END_PIXELS = 60;
+/** Above what waits for the user, when it begins at the top. */
+const WAITING_GAP_PIXELS = 10;
 
 export interface Shown {
   message: Message;
@@ -95,7 +97,7 @@ function endOf(list: HTMLElement): number {
   const waiting = list.querySelector(".waiting");
   if (waiting === null) return end;
   const { top } = waiting.getBoundingClientRect();
-  return Math.min(end, list.scrollTop + top - list.getBoundingClientRect().top);
+  return Math.min(end, list.scrollTop + top - list.getBoundingClientRect().top - WAITING_GAP_PIXELS);
 }
 
 /** Keeps the list at its end when messages are added or the field grows, unless the user has scrolled away. */

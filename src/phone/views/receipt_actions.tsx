@@ -1,5 +1,6 @@
 /** What can be done with a message, wherever its receipt shows: cancel, edit, send again. */
 import type { JSX } from "preact";
+import { formatWait } from "../format_time.ts";
 import type { Message } from "../message.ts";
 import type { ReceiptText } from "../receipt_text.ts";
 import { STRINGS } from "../strings.ts";
@@ -52,10 +53,10 @@ function ResendButton(
   { from, label, onClick }: { from: number; label: string; onClick(): void },
 ): JSX.Element {
   const now = useNow(from > Date.now() ? SECOND_MS : RARELY_MS);
-  const seconds = Math.ceil((from - now) / SECOND_MS);
+  const wait = from - now;
   return (
-    <button type="button" class="secondary" disabled={seconds > 0} onClick={onClick}>
-      {seconds > 0 ? TEXT.sendAgainIn(seconds) : label}
+    <button type="button" class="secondary" disabled={wait > 0} onClick={onClick}>
+      {wait > 0 ? TEXT.sendAgainIn(formatWait(wait)) : label}
     </button>
   );
 }

@@ -39,7 +39,7 @@ function whyNot({ reason, most }: Extract<UploadResult, { kind: "failed" }>): st
 }
 
 function sizeOf(bytes: number | undefined): string {
-  return bytes === undefined ? "" : `${(Math.floor(bytes / MEGABYTE * 10) / 10).toLocaleString()} MB`;
+  return bytes === undefined ? "" : `${(Math.floor(bytes / MEGABYTE * 10) / 10).toLocaleString()}\u00a0MB`;
 }
 
 export function UploadBar({ upload }: { upload: FileUpload }): JSX.Element | null {

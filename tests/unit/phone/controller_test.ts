@@ -1,6 +1,7 @@
 /** The page without a browser: signing in, catching up after a reconnect, and keeping unsent messages. */
 
 import assert from "node:assert/strict";
+import { ALL_SEEN } from "../../../src/phone/attention.ts";
 import { Controller } from "../../../src/phone/controller.ts";
 import { createStore, type PhoneState } from "../../../src/phone/state.ts";
 import type { Account } from "../../../src/phone/storage.ts";
@@ -158,6 +159,22 @@ function withOutbox({ storage }: Bench): Bench {
   return next;
 }
 
+Deno.test("once the relay takes a message the link no longer waits for its next attempt [ux-relay-back]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  bench.relay.away = true;
+  bench.sockets.last.ends(1006);
+  bench.controller.reconnectNow();
+  bench.sockets.last.ends(1006);
+  await until("the reason", () => "problem" in bench.store.get().link);
+  bench.relay.away = false;
+  const before = bench.sockets.last;
+  await bench.controller.send(TO, "out of the tunnel");
+  assert.notEqual(bench.sockets.last, before, "nobody advanced the clock");
+  bench.sockets.last.welcome(NOW);
+  assert.equal(bench.store.get().link.kind, "live");
+  bench.controller.stop();
+});
+
 Deno.test("signing out erases the key and the unsent messages", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   bench.relay.away = true;
@@ -221,6 +238,19 @@ Deno.test("a cancelled message is not sent while its stored copy is being remove
   removal.resolve();
   await cancelled;
   assert.deepEqual(relay.records.map(({ push }) => push.body), ["tried in vain"]);
+  controller.stop();
+});
+
+Deno.test("what counts as read from the beginning follows the relay's clock, not the phone's [ux-unread]", async () => {
+  const bench = phoneWith({ apiKey: "svc_k" });
+  const { controller, sockets, store, storage } = bench;
+  await controller.start();
+  controller.read(ALL_SEEN);
+  assert.deepEqual([store.get().seen, storage.seen.size], [{}, 0]);
+  sockets.last.welcome(NOW - 3_600_000);
+  await until("the history", () => store.get().history !== "unread");
+  assert.deepEqual(store.get().seen, { [ALL_SEEN]: NOW - 3_600_000 });
+  assert.equal(storage.seen.get(ALL_SEEN), NOW - 3_600_000);
   controller.stop();
 });
 

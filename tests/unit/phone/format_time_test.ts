@@ -1,7 +1,7 @@
 /** Durations and times as text. */
 
 import assert from "node:assert/strict";
-import { formatAge, formatAgo, formatTime } from "../../../src/phone/format_time.ts";
+import { formatAge, formatAgo, formatTime, formatWait } from "../../../src/phone/format_time.ts";
 
 const MINUTE = 60_000;
 
@@ -11,6 +11,11 @@ Deno.test("a duration is given in a suitable unit", () => {
   );
   assert.deepEqual(told, ["just now", "just now", "1 min", "59 min", "1 h", "1 day", "2 days"]);
   assert.deepEqual([formatAgo(3), formatAgo(5 * MINUTE)], ["just now", "5 min ago"]);
+});
+
+Deno.test("what is left to wait is given in seconds only while they are few", () => {
+  const left = [1, 6_000, 2 * MINUTE - 1, 2 * MINUTE, 59 * MINUTE + 1, 61 * MINUTE].map(formatWait);
+  assert.deepEqual(left, ["1 s", "6 s", "120 s", "2 min", "1 h", "1 h"]);
 });
 
 Deno.test("a time on another day has its date", () => {

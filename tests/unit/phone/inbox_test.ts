@@ -104,6 +104,14 @@ Deno.test("the inbox is bounded, and an open question is never dropped", () => {
   assert.ok(inbox.has(idOf(1)) && !inbox.has(idOf(10)));
 });
 
+Deno.test("what a tapped notification leads to is not dropped while it is open, however old it is [ux-old-open]", () => {
+  const notes = itemsOf(...Array.from({ length: INBOX_MAX }, (_, number) => record(number + 10, "note")));
+  const inbox = withItems(new Map(), notes);
+  const old = itemsOf(record(1, "note"));
+  assert.equal(withItems(inbox, old, idOf(1)).has(idOf(1)), true);
+  assert.equal(withItems(inbox, old).has(idOf(1)), false);
+});
+
 const answeredBy2: Receipt = { ...answered, answer: idOf(2) };
 
 function questionWith(receipt: Receipt, fields: Record<string, unknown> = {}): QuestionItem {

@@ -13,6 +13,7 @@ Deno.test("terminal status: its state, and whether the newest keys were typed", 
     warning: "",
     tone: "good",
   });
+  assert.equal(statusText({ stream: LIVE, fit: "off", away: { newer: 0 } }).status, "Earlier output");
   const warning = (state: KeyState["state"], reason?: string): string =>
     statusText({ stream: LIVE, fit: "off", keys: { sequence: 1, state, reason } }).warning;
   assert.equal(warning("typed"), "");
