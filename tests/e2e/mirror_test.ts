@@ -152,7 +152,13 @@ Deno.test("mirror: tmux outlives a session that ends while the listener is stall
   listener.kill("SIGSTOP");
   try {
     await stage.tmux("clear-history", "-t", `=${session}:`);
-    await until("more output than the listener's pipe holds", async () => await printed() > 500_000);
+    let [last, unchanged] = [0, 0];
+    await until("output that fills the listener's pipe, or that tmux no longer reads", async () => {
+      const now = await printed();
+      unchanged = now === last ? unchanged + 1 : 0;
+      last = now;
+      return now > 500_000 || unchanged > 40;
+    });
     await stage.tmux("kill-session", "-t", `=${session}`);
     // Once a second tmux looks for what its clients have subscribed to.
     await stage.tmux("run-shell", "-d", "2", "true");

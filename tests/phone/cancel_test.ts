@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
-import { bubble, messageField, openMessages, sendMessage, withScene } from "./scene.ts";
+import { bubble, messageField, openMessages, sendMessage, showMessages, withScene } from "./scene.ts";
 import { open as openTerminal, withTerminals } from "./terminal_scene.ts";
 
 const button = (page: Page, text: string, name: string) =>
@@ -13,7 +13,7 @@ Deno.test("a held message is cancelled at its host and never typed; edited, its 
     const { page, stack, phone } = scene;
     const session = await openTerminal(scene);
     await stack.send(session.name, "/permit");
-    await page.getByRole("link", { name: "Messages" }).tap();
+    await showMessages(page);
     await sendMessage(page, "never to be typed");
     await bubble(page, "never to be typed").getByText("On hold").waitFor();
     await sendMessage(page, "first wording");
@@ -28,7 +28,7 @@ Deno.test("a held message is cancelled at its host and never typed; edited, its 
     );
     await sendMessage(page, "second wording");
     await page.getByRole("link", { name: "Terminal" }).tap();
-    await page.getByText("On hold").waitFor();
+    await page.getByText("On hold", { exact: true }).waitFor();
     await phone.shoot("terminal-held");
     await page.getByRole("button", { name: "Cancel", exact: true }).tap();
     await page.getByText("Cancelled", { exact: true }).waitFor();
@@ -118,8 +118,8 @@ Deno.test("text left by this phone's live keys is called so when a message meets
     await until("the live draft", async () => /❯ begun/.test(await session.screen()));
     await page.getByRole("button", { name: "Live keys" }).tap();
     await sendMessage(page, " and sent");
-    await page.getByText("Refused").waitFor();
-    await page.getByText("typed from a phone with Live keys").waitFor();
+    await page.getByText("Refused", { exact: true }).waitFor();
+    await page.getByText("typed from a phone with Live keys").first().waitFor();
     await page.getByRole("button", { name: "Send anyway" }).tap();
     assert.deepEqual(await session.prompts(1), ["begun and sent"]);
   }));
@@ -129,7 +129,7 @@ Deno.test("a message for later is stored, listed, survives the listener's restar
     const { page, stack, phone } = scene;
     const session = await openTerminal(scene);
     await stack.send(session.name, "/work 3600");
-    await page.getByRole("link", { name: "Messages" }).tap();
+    await showMessages(page);
     await later(page, "once you are done", "When the agent is idle");
     await bubble(page, "once you are done").getByText("It is typed when the agent is idle.").waitFor();
     await later(page, "not after all", /^At /);

@@ -106,6 +106,12 @@ export async function openMenu(
 export const messageField = (page: Page) => page.getByRole("textbox", { name: /Message to/ });
 export const bubble = (page: Page, text: string) => page.getByRole("listitem").filter({ hasText: text });
 
+/** From a session's terminal to its messages. The field there is another one: a text that was begun before is lost. */
+export async function showMessages(page: Page): Promise<void> {
+  await page.getByRole("link", { name: "Messages" }).tap();
+  await page.locator(".session-foot").waitFor();
+}
+
 export async function sendMessage(page: Page, text: string): Promise<void> {
   await messageField(page).fill(text);
   await page.getByRole("button", { name: "Send", exact: true }).tap();
