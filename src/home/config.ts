@@ -6,6 +6,7 @@ import * as z from "zod/mini";
 import { errorText } from "../async/error_text.ts";
 import { httpBaseFromWs } from "../client/addresses.ts";
 import { describeFaults } from "../protocol/errors.ts";
+import { maxLength, minLength } from "../protocol/lengths.ts";
 import { UPLOAD_CONFIG_MAX_BYTES } from "../protocol/limits.ts";
 import type { Files } from "../runtime/types.ts";
 import { readStateText } from "./damage.ts";
@@ -42,7 +43,7 @@ export const Config = z.looseObject({
   /** The relay's HTTP address, where it does not follow from `wsUrl`. */
   baseUrl: z.optional(z.string()),
   /** Used for the device id instead of the host name, so that hosts of the same name differ. */
-  deviceName: z.optional(z.string().check(z.minLength(1), z.maxLength(200))),
+  deviceName: z.optional(z.string().check(minLength(1), maxLength(200))),
   /** The weakest encryption mode that this host accepts. Default: `off` until the first pairing, then `psk`. */
   requireEncryption: z.optional(z.enum(["off", "base", "psk"])),
   /** Allows messages that begin with `!`, which runs a shell command in some agents. */

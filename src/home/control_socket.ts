@@ -4,6 +4,7 @@ import type { DialogAnswer } from "../agents/hooks.ts";
 import { CardQuestions, Decision } from "../protocol/ask.ts";
 import { describeFaults } from "../protocol/errors.ts";
 import { parseJson } from "../protocol/json.ts";
+import { maxLength } from "../protocol/lengths.ts";
 import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
 import { Body, DeviceId } from "../protocol/push.ts";
 import { AgentState } from "../protocol/session.ts";
@@ -12,24 +13,24 @@ import type { LineConnection, LocalSockets } from "../runtime/types.ts";
 /** What the phones are notified of. */
 export const HookNews = z.object({
   type: z.enum(["agent.stop", "agent.attention"]),
-  title: z.string().check(z.maxLength(TITLE_MAX_CHARS)),
+  title: z.string().check(maxLength(TITLE_MAX_CHARS)),
   /** The agent's text. */
   body: z.optional(Body),
   /** The transcript file, when the agent writes its text only after the hook. */
-  transcript: z.optional(z.string().check(z.maxLength(4_096))),
+  transcript: z.optional(z.string().check(maxLength(4_096))),
 });
 export type HookNews = z.infer<typeof HookNews>;
 
 /** What an agent's hook saw. */
 export const HookReport = z.looseObject({
   /** The agent's own name of the event: `UserPromptSubmit`, `PermissionRequest`, `Stop`, … */
-  event: z.string().check(z.maxLength(100)),
+  event: z.string().check(maxLength(100)),
   /** Kind of agent. */
-  agent: z.string().check(z.maxLength(50)),
+  agent: z.string().check(maxLength(50)),
   /** The agent's working directory, from its hook input. */
-  cwd: z.string().check(z.maxLength(4_096)),
+  cwd: z.string().check(maxLength(4_096)),
   /** `SVC_SESSION` of the pane. */
-  session: z.optional(z.string().check(z.maxLength(256))),
+  session: z.optional(z.string().check(maxLength(256))),
   /** `TMUX_PANE` of the agent, `%<n>`, when its hooks have it. */
   pane: z.optional(z.string().check(z.regex(/^%\d{1,9}$/))),
   /** This agent's hooks hold back its dialogs while input is in flight. */
@@ -40,13 +41,13 @@ export const HookReport = z.looseObject({
    */
   tool: z.optional(z.object({
     step: z.enum(["before", "after"]),
-    id: z.optional(z.string().check(z.maxLength(200))),
+    id: z.optional(z.string().check(maxLength(200))),
     subagent: z.optional(z.boolean()),
   })),
   /** The agent's state after the event, if the event tells it. */
   state: z.optional(AgentState),
   /** In reports of `svc mcp`: identifies one wait, however often it is reported. */
-  ask: z.optional(z.string().check(z.maxLength(100))),
+  ask: z.optional(z.string().check(maxLength(100))),
   news: z.optional(HookNews),
 });
 export type HookReport = z.infer<typeof HookReport>;

@@ -4,6 +4,7 @@ import { Mutex } from "../async/mutex.ts";
 import { encodeUtf8 } from "../async/encodings.ts";
 import { ReplayWindow } from "../crypto/replay_window.ts";
 import { parseJson } from "../protocol/json.ts";
+import { maxLength } from "../protocol/lengths.ts";
 import { PushId } from "../protocol/push.ts";
 import { PushState } from "../protocol/receipt.ts";
 import { asideOf, keepAside } from "./damage.ts";
@@ -288,7 +289,7 @@ function deleteOldest(map: Map<string, unknown>): void {
 /** The pairing that a message was sealed under, and its counter. Older versions wrote `true`. */
 export const PhoneSeal = z.object({
   /** `pairingId` of the secret. */
-  pairing: z.string().check(z.maxLength(100)),
+  pairing: z.string().check(maxLength(100)),
   counter: z.optional(z.int().check(z.minimum(1))),
 });
 export type PhoneSeal = z.infer<typeof PhoneSeal>;

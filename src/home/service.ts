@@ -1,13 +1,14 @@
 /** `service.json`: how the listener is started when `svc service install listener` made it a service of this account. */
 import * as z from "zod/mini";
 import { parseJson } from "../protocol/json.ts";
+import { minLength } from "../protocol/lengths.ts";
 import type { Commands, Files } from "../runtime/types.ts";
 import { readStateText } from "./damage.ts";
 import type { HomePaths } from "./paths.ts";
 
 const ServiceFile = z.object({
   /** argv that starts the service. */
-  start: z.array(z.string()).check(z.minLength(1)),
+  start: z.array(z.string()).check(minLength(1)),
 });
 
 export function isServiceText(text: string): boolean {

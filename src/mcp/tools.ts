@@ -3,6 +3,7 @@ import type { CallToolResult, StandardSchemaWithJSON } from "@modelcontextprotoc
 import * as z from "zod/mini";
 import { answerText, AskField, AskFields, AskLabel, AskOptions, secretFields } from "../protocol/ask.ts";
 import { describeFaults, fieldFaults } from "../protocol/errors.ts";
+import { minLength } from "../protocol/lengths.ts";
 import {
   ASK_TIMEOUT_DEFAULT_SECONDS,
   ASK_TIMEOUT_MAX_SECONDS,
@@ -60,7 +61,7 @@ const InputField = z.object({
 
 const FormInput = z.object({
   ...common,
-  fields: z.array(InputField).check(z.minLength(1), z.describe("What to ask for.")),
+  fields: z.array(InputField).check(minLength(1), z.describe("What to ask for.")),
 });
 
 const NOTE_LEVELS = ["info", "warning", "error"] as const;

@@ -1,6 +1,7 @@
 /** An agent's question to its user and the answers that fit it: `data` of the pushes `ask` and `ask.answer`. */
 import * as z from "zod/mini";
 import type { FieldFault } from "./errors.ts";
+import { maxLength, minLength } from "./lengths.ts";
 import {
   ASK_FIELDS_MAX,
   ASK_LABEL_MAX_CHARS,
@@ -12,8 +13,8 @@ import { Body, DeviceId, type Push, type PushRequest, type SealedBody } from "./
 
 /** One line of text that the user reads or chooses. */
 export const AskLabel = z.string().check(
-  z.minLength(1),
-  z.maxLength(ASK_LABEL_MAX_CHARS),
+  minLength(1),
+  maxLength(ASK_LABEL_MAX_CHARS),
   z.regex(/^[^\u0000-\u001f\u007f-\u009f]*$/, "no line break and no control character"),
 );
 const AskFieldName = z.string().check(
@@ -21,8 +22,8 @@ const AskFieldName = z.string().check(
 );
 /** The options of a question or of a choice field. */
 export const AskOptions = z.array(AskLabel).check(
-  z.minLength(1),
-  z.maxLength(ASK_OPTIONS_MAX),
+  minLength(1),
+  maxLength(ASK_OPTIONS_MAX),
   z.refine(areDifferent, "each once"),
 );
 
@@ -48,8 +49,8 @@ export const AskField = z.object({
 export type AskField = z.infer<typeof AskField>;
 
 export const AskFields = z.array(AskField).check(
-  z.minLength(1),
-  z.maxLength(ASK_FIELDS_MAX),
+  minLength(1),
+  maxLength(ASK_FIELDS_MAX),
   z.refine((fields) => areDifferent(fields.map(({ name }) => name)), "each name once"),
 );
 
@@ -83,19 +84,19 @@ const CARD_QUESTIONS_MAX = 8;
 
 /** One of the questions that an agent's own dialog asks. An answer names options by their place, from 0. */
 const CardQuestion = z.object({
-  text: z.string().check(z.minLength(1), z.maxLength(CARD_TEXT_MAX_CHARS)),
-  heading: z.optional(z.string().check(z.maxLength(ASK_LABEL_MAX_CHARS))),
+  text: z.string().check(minLength(1), maxLength(CARD_TEXT_MAX_CHARS)),
+  heading: z.optional(z.string().check(maxLength(ASK_LABEL_MAX_CHARS))),
   options: z.array(z.object({
-    label: z.string().check(z.minLength(1), z.maxLength(CARD_TEXT_MAX_CHARS)),
-    description: z.optional(z.string().check(z.maxLength(CARD_TEXT_MAX_CHARS))),
-  })).check(z.maxLength(ASK_OPTIONS_MAX)),
+    label: z.string().check(minLength(1), maxLength(CARD_TEXT_MAX_CHARS)),
+    description: z.optional(z.string().check(maxLength(CARD_TEXT_MAX_CHARS))),
+  })).check(maxLength(ASK_OPTIONS_MAX)),
   multiple: z.optional(z.boolean()),
   /** The agent accepts a text in place of the options. */
   freeText: z.optional(z.boolean()),
 });
 export type CardQuestion = z.infer<typeof CardQuestion>;
 
-export const CardQuestions = z.array(CardQuestion).check(z.minLength(1), z.maxLength(CARD_QUESTIONS_MAX));
+export const CardQuestions = z.array(CardQuestion).check(minLength(1), maxLength(CARD_QUESTIONS_MAX));
 
 /** Allow this one request, allow it and whatever the agent then asks no more about, or refuse it. */
 export const Decision = z.enum(["once", "always", "reject"]);
@@ -133,8 +134,8 @@ export const CardData = z.discriminatedUnion("kind", [
   /** A request for permission; the push's body shows it in full, unless `whole` says how much there is. */
   z.object({
     kind: z.literal("approval"),
-    tool: z.string().check(z.maxLength(ASK_LABEL_MAX_CHARS)),
-    directory: z.string().check(z.maxLength(CARD_TEXT_MAX_CHARS)),
+    tool: z.string().check(maxLength(ASK_LABEL_MAX_CHARS)),
+    directory: z.string().check(maxLength(CARD_TEXT_MAX_CHARS)),
     /** SHA-256 of the request as the agent gave it, in hex. The answer repeats it. */
     digest: Sha256,
     decisions: z.array(Decision),
@@ -156,7 +157,7 @@ export type StoredAskData = AskData | SealedAskData;
 
 const CardAnswer = z.object({
   options: z.array(z.int().check(z.minimum(0), z.maximum(ASK_OPTIONS_MAX))).check(
-    z.maxLength(ASK_OPTIONS_MAX),
+    maxLength(ASK_OPTIONS_MAX),
   ),
   text: z.optional(Body),
 });
@@ -164,10 +165,10 @@ export type CardAnswer = z.infer<typeof CardAnswer>;
 
 /** `data` of an `ask.answer`; free text is in its `body` instead. */
 export const AnswerData = z.object({
-  choices: z.optional(z.array(AskLabel).check(z.minLength(1), z.maxLength(ASK_OPTIONS_MAX))),
+  choices: z.optional(z.array(AskLabel).check(minLength(1), maxLength(ASK_OPTIONS_MAX))),
   values: z.optional(z.record(AskFieldName, z.union([z.boolean(), z.number(), Body]))),
   /** To the questions of a card, in their order. */
-  answers: z.optional(z.array(CardAnswer).check(z.minLength(1), z.maxLength(CARD_QUESTIONS_MAX))),
+  answers: z.optional(z.array(CardAnswer).check(minLength(1), maxLength(CARD_QUESTIONS_MAX))),
   /** To a request for permission. */
   decided: z.optional(z.object({
     decision: Decision,

@@ -1,5 +1,6 @@
 /** The audit log: one entry for each remote input, never its text. */
 import * as z from "zod/mini";
+import { maxLength } from "./lengths.ts";
 import { AUDIT_PAGE_MAX } from "./limits.ts";
 
 export const AuditEntry = z.object({
@@ -25,7 +26,7 @@ export type AuditEntry = z.infer<typeof AuditEntry>;
 export const AuditPage = z.object({
   /** How many newer entries come before these. */
   skip: z.number(),
-  entries: z.array(AuditEntry).check(z.maxLength(AUDIT_PAGE_MAX)),
+  entries: z.array(AuditEntry).check(maxLength(AUDIT_PAGE_MAX)),
   /** Older ones can be read. */
   more: z.boolean(),
 });

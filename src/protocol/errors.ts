@@ -69,6 +69,8 @@ export const CLOSE = {
   SERVICE_RESTART: 1012,
   POLICY: 1008,
   TOO_BIG: 1009,
+  /** The relay failed at what the peer sent. */
+  FAULT: 1011,
   /** The key was revoked or lacks the scope: do not reconnect with it. */
   REVOKED: 4401,
   /** Another connection of the same device took over. */

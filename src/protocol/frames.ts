@@ -1,6 +1,7 @@
 /** Every control frame of the WebSocket, on one page: JSON text `{event, id?, re?, data}`. */
 import * as z from "zod/mini";
 import { describeFaults } from "./errors.ts";
+import { maxLength } from "./lengths.ts";
 import { DeviceSessions, ReportedDetails, SessionList } from "./session.ts";
 import { parseJson } from "./json.ts";
 import { PANE_SIZE_MAX, SCROLLBACK_LINES_MAX, TEXT_FRAME_MAX_BYTES } from "./limits.ts";
@@ -10,7 +11,7 @@ import { PushState, Receipt, ReceiptProof } from "./receipt.ts";
 const stream = z.int().check(z.minimum(1), z.maximum(0xffff_ffff));
 const size = z.int().check(z.minimum(1), z.maximum(PANE_SIZE_MAX));
 /** A short code, which the relay stores and passes on. */
-const reason = z.string().check(z.maxLength(200));
+const reason = z.string().check(maxLength(200));
 
 export const ROLES = ["listener", "phone", "script"] as const;
 export type Role = (typeof ROLES)[number];
@@ -21,10 +22,10 @@ export const EVENTS = {
   hello: z.object({
     role: z.enum(ROLES),
     deviceId: z.optional(DeviceId),
-    name: z.string().check(z.maxLength(200)),
-    version: z.string().check(z.maxLength(50)),
+    name: z.string().check(maxLength(200)),
+    version: z.string().check(maxLength(50)),
     publicKey: z.optional(PublicKey),
-    capabilities: z.array(z.string().check(z.maxLength(64))).check(z.maxLength(50)),
+    capabilities: z.array(z.string().check(maxLength(64))).check(maxLength(50)),
   }),
   /** relay → client: answers hello; `now` is the relay's clock in epoch milliseconds. */
   welcome: z.object({
@@ -46,7 +47,7 @@ export const EVENTS = {
     outcome: PushState,
     reason: z.optional(reason),
     retryAfterSeconds: z.optional(z.number()),
-    agentSessionName: z.optional(z.string().check(z.maxLength(256))),
+    agentSessionName: z.optional(z.string().check(maxLength(256))),
     final: z.boolean(),
     /** See `Receipt`. */
     proof: z.optional(ReceiptProof),
@@ -110,8 +111,8 @@ export type Frame = {
 
 const Envelope = z.object({
   event: z.string(),
-  id: z.optional(z.string().check(z.maxLength(100))),
-  re: z.optional(z.string().check(z.maxLength(100))),
+  id: z.optional(z.string().check(maxLength(100))),
+  re: z.optional(z.string().check(maxLength(100))),
   data: z.optional(z.unknown()),
 });
 

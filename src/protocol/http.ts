@@ -1,5 +1,6 @@
 /** Request and response bodies of the HTTP routes, except pushes and sessions. */
 import * as z from "zod/mini";
+import { maxLength, minLength } from "./lengths.ts";
 import { DeviceId, PublicKey } from "./push.ts";
 
 export const SCOPES = ["push:send", "push:read", "admin"] as const;
@@ -51,8 +52,8 @@ export const HookChange = z.object({ state: HookState });
 export type HookChange = z.infer<typeof HookChange>;
 
 /** Proves that a key comes from a holder of the secret in the QR code; the relay cannot forge one. */
-const Proof = z.string().check(z.maxLength(100));
-const PeerName = z.string().check(z.minLength(1), z.maxLength(200));
+const Proof = z.string().check(maxLength(100));
+const PeerName = z.string().check(minLength(1), maxLength(200));
 
 /** The host behind a pairing code, as the phone will know it. */
 export const PairingOffer = z.object({

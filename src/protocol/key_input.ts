@@ -5,6 +5,7 @@
 import * as z from "zod/mini";
 import { encodeUtf8 } from "../async/encodings.ts";
 import { parseJson } from "./json.ts";
+import { maxLength, minLength } from "./lengths.ts";
 import {
   AUDIT_ENTRIES_SHOWN_MAX,
   CARD_REQUEST_MAX_BYTES,
@@ -39,8 +40,8 @@ export const KeyInput = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("text"),
     text: z.string().check(
-      z.minLength(1),
-      z.maxLength(KEY_TEXT_MAX_CHARS),
+      minLength(1),
+      maxLength(KEY_TEXT_MAX_CHARS),
       z.refine((text) => !CONTROL.test(text), "no control characters"),
       z.refine((text) => text.isWellFormed(), "no lone surrogate"),
     ),
@@ -110,7 +111,7 @@ const Announcement = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("upload"),
     id: UploadId,
-    name: z.string().check(z.maxLength(255)),
+    name: z.string().check(maxLength(255)),
     size: z.int().check(z.minimum(1), z.maximum(UPLOAD_CONFIG_MAX_BYTES)),
   }),
   /** The user has changed their mind. */
@@ -128,9 +129,9 @@ export const UploadState = z.object({
   /** How many bytes the host has stored. */
   received: z.number(),
   /** Where the file is, once it is done. */
-  path: z.optional(z.string().check(z.maxLength(4_096))),
+  path: z.optional(z.string().check(maxLength(4_096))),
   /** Why it was refused. */
-  reason: z.optional(z.string().check(z.maxLength(64))),
+  reason: z.optional(z.string().check(maxLength(64))),
   /** The most bytes that this host takes. */
   most: z.optional(z.number()),
 });

@@ -4,6 +4,7 @@ import { encodeUtf8 } from "../async/encodings.ts";
 import { parseJson } from "./json.ts";
 import { AuditPage } from "./audit.ts";
 import { UploadState } from "./key_input.ts";
+import { maxLength } from "./lengths.ts";
 import { CARD_PART_CHARS } from "./limits.ts";
 import { PushId } from "./receipt.ts";
 
@@ -60,7 +61,7 @@ export const KeyState = z.object({
   /** `unknown`: they may have been typed. */
   state: z.enum(["typed", "held", "refused", "unknown"]),
   /** Why they are held or were refused. */
-  reason: z.optional(z.string().check(z.maxLength(64))),
+  reason: z.optional(z.string().check(maxLength(64))),
 });
 export type KeyState = z.infer<typeof KeyState>;
 
@@ -70,13 +71,13 @@ export const RequestPart = z.object({
   /** How many characters come before it. */
   at: z.number(),
   /** Empty: no such card is open. */
-  text: z.string().check(z.maxLength(CARD_PART_CHARS)),
+  text: z.string().check(maxLength(CARD_PART_CHARS)),
 });
 export type RequestPart = z.infer<typeof RequestPart>;
 
 /** Each field is present only when it changed. */
 export const MirrorStatus = z.object({
-  title: z.optional(z.string().check(z.maxLength(200))),
+  title: z.optional(z.string().check(maxLength(200))),
   keys: z.optional(KeyState),
   /** Whether the window has the phone's size; `refused`: it cannot be resized. */
   fit: z.optional(z.enum(["on", "off", "refused"])),

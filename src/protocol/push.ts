@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { utf8Length } from "../async/encodings.ts";
 import { FORBIDDEN_CONTROLS, normalizeBody } from "./canonical.ts";
 import { isNestedAtMost, parseJson } from "./json.ts";
+import { maxLength } from "./lengths.ts";
 import {
   BODY_MAX_BYTES,
   DATA_MAX_BYTES,
@@ -78,7 +79,7 @@ export const Body = z.pipe(
 const base64url = z.string().check(z.regex(/^[A-Za-z0-9_-]*$/, "base64url without padding"));
 
 /** A public key as text: a P-256 point takes up to 88 characters. */
-export const PublicKey = z.string().check(z.maxLength(200));
+export const PublicKey = z.string().check(maxLength(200));
 
 /** HPKE modes (RFC 9180, section 5): `psk` includes the pairing's secret as pre-shared key. */
 export const SealMode = z.enum(["base", "psk"]);
@@ -86,8 +87,8 @@ export const SealMode = z.enum(["base", "psk"]);
 /** A body sealed for the target device: HPKE single-shot (`enc`, `ciphertext`), both base64url. */
 export const SealedBody = z.object({
   mode: SealMode,
-  enc: base64url.check(z.maxLength(200)),
-  ciphertext: base64url.check(z.maxLength(24_000)),
+  enc: base64url.check(maxLength(200)),
+  ciphertext: base64url.check(maxLength(24_000)),
 });
 export type SealedBody = z.infer<typeof SealedBody>;
 
@@ -96,12 +97,12 @@ export const SealedForPhones = z.object({
   /** The listener whose pairings apply. */
   host: DeviceId,
   /** AES-256-GCM with a key generated for this text. */
-  nonce: base64url.check(z.maxLength(16)),
-  ciphertext: base64url.check(z.maxLength(32_000)),
+  nonce: base64url.check(maxLength(16)),
+  ciphertext: base64url.check(maxLength(32_000)),
   /** That key sealed for each phone, by device id. */
   keys: z.record(
     DeviceId,
-    z.object({ enc: base64url.check(z.maxLength(200)), ciphertext: base64url.check(z.maxLength(100)) }),
+    z.object({ enc: base64url.check(maxLength(200)), ciphertext: base64url.check(maxLength(100)) }),
   ).check(z.refine(
     (keys) => Object.keys(keys).length <= SEALED_PHONES_MAX,
     `at most ${SEALED_PHONES_MAX} phones`,
@@ -123,7 +124,7 @@ export const StartData = z.object({
   /** The project name from the inventory. */
   project: z.string().check(z.regex(/^[A-Za-z0-9_-]{1,80}$/, "1 to 80 characters of A-Z a-z 0-9 _ -")),
   /** Which one, when the host knows several directories with this name. */
-  directory: z.optional(z.string().check(z.startsWith("/", "an absolute path"), z.maxLength(1_000))),
+  directory: z.optional(z.string().check(z.startsWith("/", "an absolute path"), maxLength(1_000))),
 });
 export type StartData = z.infer<typeof StartData>;
 
@@ -143,7 +144,7 @@ const pushFields = {
   body: z.optional(Body),
   sealed: z.optional(SealedBody),
   sealedFor: z.optional(SealedForPhones),
-  title: z.optional(z.string().check(z.maxLength(TITLE_MAX_CHARS))),
+  title: z.optional(z.string().check(maxLength(TITLE_MAX_CHARS))),
   data: z.optional(Data),
   inReplyTo: z.optional(PushId),
 };
@@ -224,8 +225,8 @@ export type PushAccepted = z.infer<typeof PushAccepted>;
 export const Push = z.object({
   id: PushId,
   ...pushFields,
-  agentSessionName: z.optional(z.string().check(z.maxLength(1_000))),
-  body: z.optional(z.string().check(z.maxLength(TEXT_FRAME_MAX_BYTES))),
+  agentSessionName: z.optional(z.string().check(maxLength(1_000))),
+  body: z.optional(z.string().check(maxLength(TEXT_FRAME_MAX_BYTES))),
   from: z.string(),
   createdAt: z.number(),
   expiresAt: z.number(),

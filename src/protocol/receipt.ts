@@ -1,5 +1,6 @@
 /** A push's id and its receipt: the states, and what a phone sees live. */
 import * as z from "zod/mini";
+import { maxLength } from "./lengths.ts";
 import { REASONS } from "./reasons.ts";
 
 /** Chosen by the sender and used as the idempotency key. */
@@ -27,7 +28,7 @@ export type PushState = z.infer<typeof PushState>;
 export const Reason = z.enum(Object.keys(REASONS) as [keyof typeof REASONS, ...(keyof typeof REASONS)[]]);
 export type Reason = z.infer<typeof Reason>;
 
-export const ReceiptProof = z.string().check(z.maxLength(100));
+export const ReceiptProof = z.string().check(maxLength(100));
 
 /** Phones whose reports one receipt holds. */
 export const SHOWN_PHONES_MAX = 50;

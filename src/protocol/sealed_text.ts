@@ -2,11 +2,12 @@
 import * as z from "zod/mini";
 import { type Answer, AnswerData, answerFields, answerOf } from "./ask.ts";
 import { parseJson } from "./json.ts";
+import { maxLength } from "./lengths.ts";
 import { TITLE_MAX_CHARS } from "./limits.ts";
 import { PushId } from "./receipt.ts";
 
 const ContentHead = z.object({
-  title: z.optional(z.string().check(z.maxLength(TITLE_MAX_CHARS))),
+  title: z.optional(z.string().check(maxLength(TITLE_MAX_CHARS))),
   data: z.optional(z.record(z.string(), z.unknown())),
 });
 

@@ -3,6 +3,7 @@ import { SESSIONS_MAX } from "./limits.ts";
 import { PushId } from "./receipt.ts";
 import * as z from "zod/mini";
 import { parseJson } from "./json.ts";
+import { maxLength } from "./lengths.ts";
 import { SealedForPhones } from "./push.ts";
 
 export const AGENT_STATES = ["starting", "working", "waiting", "idle", "exited"] as const;
@@ -11,7 +12,7 @@ export type AgentState = z.infer<typeof AgentState>;
 
 /** One tmux session. Times are epoch milliseconds. Unknown fields are kept, so an older relay works with a newer listener. */
 export const SessionEntry = z.looseObject({
-  name: z.string().check(z.maxLength(256)),
+  name: z.string().check(maxLength(256)),
   project: z.string(),
   /** Kind of agent (`cc`, `codex`, …); empty for a session that no wrapper created. */
   agent: z.string(),
@@ -56,7 +57,7 @@ export type DialogAction = (typeof DIALOG_ACTIONS)[number];
 /** In `widened`: a phone may end the session's agent. */
 export const ALLOW_AGENT_END = "allowAgentEnd";
 
-export const SessionList = z.array(SessionEntry).check(z.maxLength(SESSIONS_MAX));
+export const SessionList = z.array(SessionEntry).check(maxLength(SESSIONS_MAX));
 
 /** The type that the sealed details are bound to. */
 export const DETAILS_TYPE = "host.details";

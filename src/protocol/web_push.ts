@@ -1,5 +1,6 @@
 /** Web Push: a phone's subscription and preferences, what rings, and what the relay sends to the phone's service worker. */
 import * as z from "zod/mini";
+import { maxLength } from "./lengths.ts";
 import { DeviceId, PublicKey, type Push, SealedForPhones } from "./push.ts";
 import { PushId } from "./receipt.ts";
 
@@ -17,16 +18,16 @@ const ClockTime = z.string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/, "a time 
 export const QuietHours = z.object({
   from: ClockTime,
   to: ClockTime,
-  timeZone: z.string().check(z.maxLength(64), z.refine(isTimeZone, "a time zone such as Europe/Berlin")),
+  timeZone: z.string().check(maxLength(64), z.refine(isTimeZone, "a time zone such as Europe/Berlin")),
 });
 export type QuietHours = z.infer<typeof QuietHours>;
 
 /** What a phone does not want to be rung for. The relay decides, because a browser must show what reaches it. */
 export const RingPreferences = z.object({
   /** Kinds that do not ring. */
-  off: z.array(RingKind).check(z.maxLength(RING_KINDS.length)),
+  off: z.array(RingKind).check(maxLength(RING_KINDS.length)),
   /** Kinds that do not ring for one session, by `<listener's device id>/<session>`. */
-  sessions: z.record(z.string().check(z.maxLength(330)), z.array(RingKind)).check(
+  sessions: z.record(z.string().check(maxLength(330)), z.array(RingKind)).check(
     z.refine(
       (sessions) => Object.keys(sessions).length <= QUIET_SESSIONS_MAX,
       `at most ${QUIET_SESSIONS_MAX} sessions`,
@@ -40,9 +41,9 @@ export type RingPreferences = z.infer<typeof RingPreferences>;
 export const WebPushSubscription = z.object({
   endpoint: z.string().check(
     z.regex(/^(https:\/\/|http:\/\/(127\.0\.0\.1|localhost)[:/])/, "an https:// address"),
-    z.maxLength(1_000),
+    maxLength(1_000),
   ),
-  keys: z.object({ p256dh: PublicKey, auth: z.string().check(z.maxLength(100)) }),
+  keys: z.object({ p256dh: PublicKey, auth: z.string().check(maxLength(100)) }),
   preferences: z.optional(RingPreferences),
 });
 export type WebPushSubscription = z.infer<typeof WebPushSubscription>;

@@ -65,6 +65,37 @@ class Client implements SocketHandlers {
   }
 
   text(text: string): void {
+    this.#guard(() => this.#takeText(text));
+  }
+
+  bytes(bytes: Uint8Array): void {
+    this.#guard(() => this.#takeBytes(bytes));
+  }
+
+  alive(): void {
+    this.#connection.markAlive();
+  }
+
+  closed(code: number): void {
+    const { hub, tasks, log, streams } = this.#services;
+    const { greeted, claimed, account } = this.#connection;
+    streams.endAllOf(this.#connection);
+    const wasLast = hub.remove(this.#connection);
+    if (greeted !== undefined) log(`${greeted.role} ${greeted.deviceId} disconnected (${code})`);
+    if (wasLast && claimed !== undefined) tasks.run(goOffline(this.#services, { account, id: claimed }));
+  }
+
+  /** What one client sends must not end the relay, which is what an error outside a task does. */
+  #guard(take: () => void): void {
+    try {
+      take();
+    } catch (error) {
+      this.#services.tasks.run(Promise.reject(error));
+      this.#connection.close(CLOSE.FAULT, "the relay failed at this frame: its log says why");
+    }
+  }
+
+  #takeText(text: string): void {
     this.#connection.markAlive();
     if (!this.#connection.isOpen) return;
     const bytes = utf8Length(text);
@@ -79,25 +110,12 @@ class Client implements SocketHandlers {
     else this.#hello(frame);
   }
 
-  bytes(bytes: Uint8Array): void {
+  #takeBytes(bytes: Uint8Array): void {
     const connection = this.#connection;
     connection.markAlive();
     if (connection.isOpen && this.#areBytesWithinBudget(bytes)) {
       this.#services.streams.bytes(connection, bytes);
     }
-  }
-
-  alive(): void {
-    this.#connection.markAlive();
-  }
-
-  closed(code: number): void {
-    const { hub, tasks, log, streams } = this.#services;
-    const { greeted, claimed, account } = this.#connection;
-    streams.endAllOf(this.#connection);
-    const wasLast = hub.remove(this.#connection);
-    if (greeted !== undefined) log(`${greeted.role} ${greeted.deviceId} disconnected (${code})`);
-    if (wasLast && claimed !== undefined) tasks.run(goOffline(this.#services, { account, id: claimed }));
   }
 
   #isTextWithinBudget(event: EventName | undefined, bytes: number): boolean {

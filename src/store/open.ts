@@ -3,13 +3,14 @@ import { runtime } from "#runtime";
 import * as z from "zod/mini";
 import { readStateText } from "../home/damage.ts";
 import { parseJson } from "../protocol/json.ts";
+import { minLength } from "../protocol/lengths.ts";
 import type { NatsAddress } from "../runtime/nats_address.ts";
 import { openStore } from "./sqlite.ts";
 import { type Store, StoreUnavailable } from "./store.ts";
 
 /** Where a relay keeps its data in NATS. The files are named, because what is in them may be replaced. */
 const NatsSettingsFile = z.object({
-  servers: z.array(z.string()).check(z.minLength(1)),
+  servers: z.array(z.string()).check(minLength(1)),
   prefix: z.string(),
   /** The files of the credentials and of the authority's certificate. */
   credentials: z.optional(z.string()),

@@ -196,6 +196,28 @@ const DOOR: Record<string, Body> = {
     await fits.first("pong");
     await fits.leave();
   },
+  "a frame whose texts are objects with a length of their own is ignored, on every field [ws-hostile-json]":
+    async (bench) => {
+      const { wsUrl } = await bench.start();
+      const { key } = await bench.key();
+      const stranger = new Peer(wsUrl, { key });
+      await until("an open socket", () => stranger.socket.readyState === stranger.socket.OPEN);
+      const length = { toString: 0, valueOf: 0 };
+      stranger.socket.send(JSON.stringify({ event: "ping", id: { length }, data: {} }));
+      const peer = await Peer.listener(wsUrl, key);
+      const frames = [
+        { event: "ping", id: { length }, data: {} },
+        { event: "push.ack", data: { id: { length }, outcome: { length }, reason: { length } } },
+        { event: "listener.sessions", id: "s", data: { sessions: { length } } },
+        { event: "pane.open", data: { stream: { length }, target: { length } } },
+        { event: { length }, re: { length } },
+      ];
+      for (const frame of frames) peer.socket.send(JSON.stringify(frame));
+      peer.send("ping", {});
+      await peer.first("pong");
+      await peer.leave();
+      stranger.socket.terminate();
+    },
   "an unmasked frame ends only its own connection [dep-ws-caps]": async (bench) => {
     const { port, wsUrl } = await bench.start();
     const { key } = await bench.key();

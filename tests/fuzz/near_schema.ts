@@ -24,7 +24,19 @@ interface JsonSchema {
   maximum?: number;
 }
 
-const anyValue = fc.anything({ withNullPrototype: true, withObjectString: true, maxDepth: 3 });
+/** JSON objects that throw where a program takes them for a text, a list or a number, or that seem to be one. */
+const NO_PRIMITIVE = { toString: 0, valueOf: 0 };
+const UNLIKE_THEIR_LOOKS: readonly unknown[] = [
+  NO_PRIMITIVE,
+  { length: NO_PRIMITIVE },
+  { size: NO_PRIMITIVE },
+  { length: 3 },
+  [NO_PRIMITIVE],
+];
+export const anyValue = fc.oneof(
+  fc.anything({ withNullPrototype: true, withObjectString: true, maxDepth: 3 }),
+  fc.constantFrom(...UNLIKE_THEIR_LOOKS),
+);
 /** Names that JavaScript objects have of themselves. */
 const oddNames = fc.constantFrom("__proto__", "constructor", "toString", "", "\u0000", "length");
 /** How many right values there are to one wrong one. */

@@ -11,8 +11,8 @@ import {
 } from "../../src/protocol/pane_frame.ts";
 import { PushRequest } from "../../src/protocol/push.ts";
 import { anyText, PARAMETERS } from "./cases.ts";
+import { anyValue } from "./near_schema.ts";
 
-const anyValue = fc.anything({ withNullPrototype: true, withObjectString: true });
 const pushLike = fc.record({
   id: fc.oneof(fc.uuid(), anyValue),
   type: fc.oneof(fc.constantFrom("agent.command", "note"), anyValue),

@@ -124,6 +124,9 @@ const WEBSOCKET = rows("docs/protocol.md, WebSocket", {
     "hello is the first frame; the answer names version, protocol, limits and the relay's clock.",
   ),
   "ws-unknown": main("Both sides ignore and count unknown events."),
+  "ws-hostile-json": main(
+    "A frame whose JSON pretends to be of another type is ignored; a fault in handling one ends only its socket.",
+  ),
   "ws-ping": main("Either side pings every 20 s; 40 s without a frame close the connection."),
   "ws-1012": main("A closing relay sends 1012."),
   "ws-backoff": main(

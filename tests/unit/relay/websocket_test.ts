@@ -1,5 +1,6 @@
 /** The WebSocket without a port: admission, frames, and the passing of time. */
 import assert from "node:assert/strict";
+import { CLOSE } from "../../../src/protocol/errors.ts";
 import { SOCKETS_PER_KEY } from "../../../src/protocol/limits.ts";
 import { PushRecord } from "../../../src/protocol/push.ts";
 import { CLOSE_GRACE_MS, HELLO_LIMIT_MS, UNREAD_MAX_BYTES } from "../../../src/relay/connection.ts";
@@ -55,6 +56,22 @@ Deno.test("a handshake without a valid key, scope or subprotocol is refused befo
     headers: { "sec-websocket-protocol": "mqtt", "x-api-key": reader },
   });
   assert.equal(await code(foreign), "invalid_request");
+});
+
+Deno.test("a fault in handling what a client sends is reported and ends only its connection [ws-hostile-json]", async () => {
+  await using relay = await Fixture.make();
+  const other = await relay.listener();
+  const client = await relay.connect(await relay.key());
+  relay.services.streams.bytes = () => {
+    throw new Error("a fault");
+  };
+  client.socket.handlers?.bytes(new Uint8Array([2]));
+  assert.equal(client.socket.closedWith?.code, CLOSE.FAULT);
+  await relay.settle();
+  assert.deepEqual(relay.logged.filter((line) => line.startsWith("task failed")), [
+    "task failed: Error: a fault",
+  ]);
+  assert.equal(other.socket.closedWith, undefined);
 });
 
 Deno.test("a key at its limit of sockets is refused another until one closes, and other keys are unaffected [http-problem]", async () => {
