@@ -30,6 +30,7 @@ export const SETTINGS_STRINGS = {
     noHosts: "No host is paired with this phone. What you send is not end-to-end encrypted.",
     online: "Online",
     offline: "Offline",
+    notKnown: "Not known without a connection",
     rename: "Rename",
     renameLabel: "Name on this phone",
     save: "Save",

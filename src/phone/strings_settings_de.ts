@@ -31,6 +31,7 @@ export const SETTINGS_STRINGS_DE: Pick<Strings, "addHost" | "settings"> = {
       "Kein Rechner ist mit diesem Telefon gekoppelt. Was du sendest, ist nicht Ende-zu-Ende verschlüsselt.",
     online: "Online",
     offline: "Offline",
+    notKnown: "Ohne Verbindung nicht bekannt",
     rename: "Umbenennen",
     renameLabel: "Name auf diesem Telefon",
     save: "Speichern",

@@ -127,6 +127,10 @@ Deno.test("what the settings could not read without a connection appears when it
     await page.getByRole("region", { name: "Hooks" }).getByText("No agent has reported anything yet.")
       .waitFor();
     assert.equal(await page.getByText("The relay did not answer.").count(), 0);
+    const host = devices.getByRole("listitem").filter({ hasText: "workstation" });
+    await host.getByText("Online").waitFor();
+    wire.pointTo(1);
+    await host.getByText("Not known without a connection").waitFor();
   }));
 
 Deno.test("the host's audit log shows what was sent, by whom and what became of it, never the text, and can be saved [ls-audit-phone]", () =>

@@ -79,6 +79,12 @@ export function SettingsView({ state, notice, actions }: Props): JSX.Element {
   );
 }
 
+/** Whether a device is online is known only while the page has a connection itself. */
+function presence(of: Pick<Device, "online" | "lastSeen">, at: { now: number; isLive: boolean }): string {
+  if (of.online) return at.isLive ? TEXT.online : TEXT.notKnown;
+  return TEXT.lastSeen(formatAgo(at.now - of.lastSeen));
+}
+
 interface PartProps {
   now: number;
   actions: SettingsActions;
@@ -113,13 +119,7 @@ function HostCard({ state, host, now, actions }: PartProps & { state: PhoneState
       </div>
       <p class="facts">
         <SealSign mode="psk" short />
-        <span>
-          {device?.online
-            ? TEXT.online
-            : device
-            ? TEXT.lastSeen(formatAgo(now - device.lastSeen))
-            : TEXT.offline}
-        </span>
+        <span>{device ? presence(device, { now, isLive: state.link.kind === "live" }) : TEXT.offline}</span>
       </p>
       {renaming
         ? <RenameForm host={host} onSave={save} onCancel={() => setRenaming(false)} />
@@ -247,7 +247,7 @@ function Devices({ now, actions, isLive }: PartProps & { isLive: boolean }): JSX
         {devices.map((device) => (
           <DeviceCard
             key={device.id}
-            {...{ device, now, actions }}
+            {...{ device, now, actions, isLive }}
             isOwn={device.id === own}
             onRevoked={() => void again()}
           />
@@ -258,8 +258,9 @@ function Devices({ now, actions, isLive }: PartProps & { isLive: boolean }): JSX
 }
 
 function DeviceCard(
-  { device, now, actions, isOwn, onRevoked }: PartProps & {
+  { device, now, actions, isLive, isOwn, onRevoked }: PartProps & {
     device: Device;
+    isLive: boolean;
     isOwn: boolean;
     onRevoked(): void;
   },
@@ -283,7 +284,7 @@ function DeviceCard(
       </div>
       <p class="facts">
         <span>{TEXT.kinds[device.kind]}</span>
-        <span>{device.online ? TEXT.online : TEXT.lastSeen(formatAgo(now - device.lastSeen))}</span>
+        <span>{presence(device, { now, isLive })}</span>
       </p>
       {!isOwn && refused !== "missing_scope" && (
         <div class="row-actions">
