@@ -156,9 +156,7 @@ export type SealedAskData = z.infer<typeof SealedAskData>;
 export type StoredAskData = AskData | SealedAskData;
 
 const CardAnswer = z.object({
-  options: z.array(z.int().check(z.minimum(0), z.maximum(ASK_OPTIONS_MAX))).check(
-    maxLength(ASK_OPTIONS_MAX),
-  ),
+  options: z.array(z.int().check(z.minimum(0), z.maximum(ASK_OPTIONS_MAX))).check(maxLength(ASK_OPTIONS_MAX)),
   text: z.optional(Body),
 });
 export type CardAnswer = z.infer<typeof CardAnswer>;
