@@ -238,6 +238,13 @@ const SCALE: Claim[] = [
     task: "test:nodes",
     quote: { part: /^nodes (.*)$/gm, as: "$1;" },
   },
+  ...["test:e2e", "test:phone"].map((task): Claim => ({
+    text:
+      `${task} with three relay nodes on three NATS servers, where phone and listener are on different nodes`,
+    task,
+    env: { SVC_TEST_NATS: "1" },
+    count: { tests: / \.\.\. .*ok \(/g },
+  })),
   {
     text: "a relay moves to NATS and back under load, and nothing is lost or doubled",
     tests: { files: ["tests/e2e/migrate_test.ts", "tests/contract/store_copy_test.ts"] },

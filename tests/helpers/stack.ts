@@ -83,7 +83,7 @@ export interface StackOptions {
 }
 
 /** Runs the same tests with three relay nodes on three NATS servers. */
-const ON_NATS = Deno.env.get("SVC_TEST_NATS") === "1";
+export const ON_NATS = Deno.env.get("SVC_TEST_NATS") === "1";
 
 const helper = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 

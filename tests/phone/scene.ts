@@ -4,11 +4,14 @@ import { buildPhone } from "../../scripts/build_phone.ts";
 import type { Scope } from "../../src/protocol/http.ts";
 import type { SessionEntry } from "../../src/protocol/session.ts";
 import { type RunningRelay, startRelay } from "../../src/relay/server.ts";
+import type { NatsAddress } from "../../src/runtime/nats_address.ts";
+import { natsAddress, noteNats } from "../../src/store/open.ts";
+import { startNatsCluster } from "../helpers/nats_server.ts";
 import { newKey } from "../helpers/new_key.ts";
 import { FROM_CHECKOUT, type Started, startSvc, SVC } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
-import { RELAY_READY } from "../helpers/stack.ts";
+import { ON_NATS, RELAY_READY } from "../helpers/stack.ts";
 import { Phone } from "./phone.ts";
 import { ScriptedListener } from "./scripted_listener.ts";
 import { Wire } from "./wire.ts";
@@ -28,7 +31,10 @@ export interface Scene {
   restartRelay(): Promise<void>;
 }
 
-/** A relay with the page, a network link that can break, a phone, and a scripted listener. */
+/**
+ * A relay with the page, a network link that can break, a phone, and a scripted listener. On NATS the listener is
+ * connected to another of three nodes.
+ */
 export async function withScene(act: (scene: Scene) => Promise<void>): Promise<void> {
   await buildPhone({ outDir: PAGE_DIRECTORY });
   const dataDir = await Deno.makeTempDir({ prefix: "svc-phone-relay-" });
@@ -36,17 +42,20 @@ export async function withScene(act: (scene: Scene) => Promise<void>): Promise<v
   await using sandbox = await makeSandbox();
   const ends: (() => unknown)[] = [() => Deno.remove(dataDir, { recursive: true })];
   try {
+    const nats = await natsFor(dataDir, ends);
     const start = (port: number): Promise<RunningRelay> => {
       const listen = `127.0.0.1:${port}`;
       if (SVC !== FROM_CHECKOUT) return relayProcess(sandbox, { listen, dataDir });
-      return startRelay({ listen, dataDir, phoneDirectory: PAGE_DIRECTORY });
+      return startRelay({ listen, dataDir, phoneDirectory: PAGE_DIRECTORY, nats });
     };
     let relay = await start(0);
     ends.push(() => relay.stop());
+    const nodes = nats === undefined ? [] : [await start(0), await start(0)];
+    ends.push(...nodes.map((node) => () => node.stop()));
     const wire = new Wire(relay.port);
     ends.push(() => wire.close());
     const listenerKey = await makeKey("push:read", "push:send");
-    const listener = new ScriptedListener({ wsUrl: relay.wsUrl, apiKey: listenerKey });
+    const listener = new ScriptedListener({ wsUrl: (nodes[0] ?? relay).wsUrl, apiKey: listenerKey });
     ends.push(() => listener.stop());
     const phone = await Phone.start(wire.url);
     ends.push(() => phone.close());
@@ -58,6 +67,16 @@ export async function withScene(act: (scene: Scene) => Promise<void>): Promise<v
   } finally {
     for (const end of ends.reverse()) await end();
   }
+}
+
+/** Three servers where SVC_TEST_NATS asks for them, noted for whoever creates keys; not for a svc of another launch. */
+async function natsFor(dataDir: string, ends: (() => unknown)[]): Promise<NatsAddress | undefined> {
+  if (!ON_NATS || SVC !== FROM_CHECKOUT) return undefined;
+  const servers = await startNatsCluster(`${dataDir}/nats`);
+  ends.push(...servers.map((server) => () => server.stop("SIGKILL")));
+  const settings = { servers: servers.map(({ url }) => url), prefix: "svc" };
+  await noteNats(dataDir, settings);
+  return await natsAddress(settings);
 }
 
 /** The relay of the svc that `SVC_TEST_LAUNCH` names, with its own page. */
