@@ -179,7 +179,8 @@ class Pushes {
     const carried = closed?.answer;
     if (closed === undefined || carried?.push.id !== push.id) return { kind: "closed" };
     const { stored, duplicate } = await this.insert(pushOf(carried));
-    if (duplicate) return { kind: "duplicate", answer: stored };
+    // Another node may have stored it first, having seen the receipt: whoever closed the question still reports it.
+    if (duplicate && !closed.changed) return { kind: "duplicate", answer: stored };
     return { kind: "stored", answer: stored, question: closed.stored };
   }
 

@@ -1,12 +1,14 @@
-/** A server of NATS may announce a push before the leader of its stream has it: the push is waited for, not forgotten. */
+/** What nodes see of one another in NATS: a push announced before the leader has it is waited for, and an answer that another node stored first is reported. */
 import assert from "node:assert/strict";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import type { Receipt } from "../../src/protocol/receipt.ts";
 import { connectNats } from "../../src/runtime/nats.ts";
 import { natsContext } from "../../src/store/nats_context.ts";
 import { Nodes } from "../../src/store/nats_nodes.ts";
 import { Presences } from "../../src/store/nats_presences.ts";
 import { natsPushes } from "../../src/store/nats_pushes.ts";
 import { type Entry, NatsStream } from "../../src/store/nats_streams.ts";
+import type { StoredPush } from "../../src/store/store.ts";
 import { startNats } from "../helpers/nats_server.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
@@ -29,14 +31,24 @@ class LaggingStream extends NatsStream {
   }
 }
 
-/** Two nodes on one server; the leader that the second one asks lags. */
+/** Its writes wait for something else. */
+class WaitingStream extends NatsStream {
+  before: () => Promise<unknown> = () => Promise.resolve();
+
+  override async put(...args: Parameters<NatsStream["put"]>): Promise<number | undefined> {
+    await this.before();
+    return await super.put(...args);
+  }
+}
+
+/** Two nodes on one server; the first one's writes of pushes can wait, and the leader that the second one asks lags. */
 async function openNodes(url: string) {
   const connection = await connectNats({ servers: [url], prefix: "test" }, { name: "test" });
   const handles = { client: jetstream(connection), manager: await jetstreamManager(connection) };
   const optionsOf = (name: string) => ({ name: `test-${name}`, subjects: `test.${name}.>`, replicas: 1 });
   const streams = {
     state: new NatsStream(handles, optionsOf("state")),
-    pushes: new NatsStream(handles, optionsOf("push")),
+    pushes: new WaitingStream(handles, optionsOf("push")),
     receipts: new NatsStream(handles, optionsOf("receipt")),
   };
   for (const stream of Object.values(streams)) await stream.prepare();
@@ -50,7 +62,7 @@ async function openNodes(url: string) {
     for (const node of [one, other]) node.stop();
     await connection.close();
   };
-  return { one, other, leader, close };
+  return { one, other, writes: streams.pushes, leader, close };
 }
 
 async function findLagging({ one, other, leader }: Awaited<ReturnType<typeof openNodes>>): Promise<void> {
@@ -73,19 +85,41 @@ async function findLagging({ one, other, leader }: Awaited<ReturnType<typeof ope
   assert.deepEqual(await open(), []);
 }
 
+/** The other node completes the answer from the question's receipt before the one that closed it has stored it. */
+async function answerCompletedFirst({ one, other, writes }: Awaited<ReturnType<typeof openNodes>>) {
+  const answer = aPush(2);
+  const name = { account: answer.account, id: answer.push.id };
+  await one.insertPush(aPush(1));
+  assert.equal((await other.duePushes({ now: Number.MAX_SAFE_INTEGER, limit: 9 })).length, 1, "it follows");
+  writes.before = () => until("the answer", () => other.findPush(name));
+  const close = ({ receipt }: StoredPush): Receipt => ({ ...receipt, state: "answered", final: true });
+  const outcome = await one.insertAnswer(answer, { id: uuid(1), close });
+  assert.equal(outcome.kind, "stored");
+}
+
+async function withNodes(
+  directory: string,
+  body: (nodes: Awaited<ReturnType<typeof openNodes>>) => Promise<void>,
+): Promise<void> {
+  const server = await startNats(directory);
+  const nodes = await openNodes(server.url);
+  try {
+    await body(nodes);
+  } finally {
+    await nodes.close();
+    await server.stop();
+  }
+}
+
 export const cases: readonly Case[] = [
   {
     name:
+      "an answer that another node stored first, from the question's receipt, is still reported by the one that took it [nats-lag]",
+    run: (_runtime, directory) => withNodes(directory, answerCompletedFirst),
+  },
+  {
+    name:
       "a push that was announced before the leader has it is found, and a removed one is not waited for [nats-lag]",
-    async run(_runtime, directory) {
-      const server = await startNats(directory);
-      const nodes = await openNodes(server.url);
-      try {
-        await findLagging(nodes);
-      } finally {
-        await nodes.close();
-        await server.stop();
-      }
-    },
+    run: (_runtime, directory) => withNodes(directory, findLagging),
   },
 ];
