@@ -223,8 +223,7 @@ Deno.test("the dialog opens at the computer when the hook, the listener or the r
       pollMs: 50,
     });
     assert.deepEqual([receipt.state, receipt.reason], ["refused", "dialog_gone"]);
-    stack.relay.kill("SIGKILL");
-    await stack.relay.exited;
+    await stack.killHostsRelay();
     await until("the loss of the relay", () => /disconnected/.test(stack.listener.output()));
     assert.equal((await hook(scene, "Bash", { command: "echo away" })).stdout, "");
   }));

@@ -127,10 +127,7 @@ const BROKEN: Broken[] = [
   },
   {
     what: "a relay that is down",
-    async breakIt({ relay }) {
-      relay.kill("SIGKILL");
-      await relay.exited;
-    },
+    breakIt: (stack) => stack.killHostsRelay(),
     expected: ["relay, HTTP", /^Cannot /, /^check that the relay runs there/],
     faults: ASKED,
   },

@@ -36,12 +36,15 @@ export interface Stack extends AsyncDisposable {
   startRelay(options?: StartOptions): Promise<void>;
   startListener(options?: StartOptions): Promise<void>;
   restartListener(): Promise<void>;
+  /** Kills the relay, or on NATS the node that the host uses. */
+  killHostsRelay(): Promise<void>;
   /** The link of `svc pair --json`. */
   pairLink(): Promise<string>;
 }
 
 export interface RelayNode {
   wsUrl: string;
+  kill(): Promise<void>;
   /** Kills it, and starts it again at the same address. */
   killAndStart(): Promise<void>;
 }
@@ -163,6 +166,11 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
       await stack.listener.exited;
       await stack.startListener();
     },
+    async killHostsRelay(): Promise<void> {
+      if (nodes[0] !== undefined) return await nodes[0].kill();
+      stack.relay.kill("SIGKILL");
+      await stack.relay.exited;
+    },
     async pairLink(): Promise<string> {
       const { code, stdout, stderr } = await stack.svc("pair", "--json");
       if (code !== 0) throw new Error(`svc pair failed: ${stderr}`);
@@ -194,11 +202,15 @@ async function ownRelay(
 async function startNode(serve: (listen: string) => Started): Promise<RelayNode> {
   let relay = serve("127.0.0.1:0");
   const { url, wsUrl } = await ready(relay);
+  const kill = async (): Promise<void> => {
+    relay.kill("SIGKILL");
+    await relay.exited;
+  };
   return {
     wsUrl,
+    kill,
     async killAndStart(): Promise<void> {
-      relay.kill("SIGKILL");
-      await relay.exited;
+      await kill();
       relay = serve(new URL(url).host);
       await ready(relay);
     },

@@ -1,4 +1,5 @@
 /** A stack whose host and phones reach the relay only through a tap, which can also tamper. */
+import { readdir } from "node:fs/promises";
 import { newPublicKey } from "./hostile_parties.ts";
 import { makeStack, type Stack } from "./stack.ts";
 import { type Tap, type TapOptions, tapWire } from "./tapped_wire.ts";
@@ -36,12 +37,19 @@ export async function tappedStack(
   };
 }
 
-/** Everything that the relay has stored, as latin1. */
-export async function storedBy({ sandbox }: Pick<Stack, "sandbox">): Promise<string> {
-  const folder = `${sandbox.svcHome}/server`;
-  const files = [...Deno.readDirSync(folder)].filter(({ isFile }) => isFile);
-  const stored = await Promise.all(files.map(({ name }) => Deno.readFile(`${folder}/${name}`)));
+/** Everything that the relay has stored, in its folder and on NATS's disks, as latin1. */
+export async function storedBy(
+  { sandbox, nats = [] }: Pick<Stack, "sandbox"> & Partial<Pick<Stack, "nats">>,
+): Promise<string> {
+  const folders = [`${sandbox.svcHome}/server`, ...(nats.length > 0 ? [`${sandbox.root}/nats`] : [])];
+  const files = (await Promise.all(folders.map(filesIn))).flat();
+  const stored = await Promise.all(files.map((path) => Deno.readFile(path)));
   return stored.map((bytes) => new TextDecoder("latin1").decode(bytes)).join("");
+}
+
+async function filesIn(folder: string): Promise<string[]> {
+  const names = await readdir(folder, { recursive: true, withFileTypes: true });
+  return names.filter((entry) => entry.isFile()).map(({ parentPath, name }) => `${parentPath}/${name}`);
 }
 
 /** Replaces the public key in what `pattern` matches by the relay's own; the length stays the same. */
