@@ -4,9 +4,7 @@ import { buildPhone } from "../../scripts/build_phone.ts";
 import type { Scope } from "../../src/protocol/http.ts";
 import type { SessionEntry } from "../../src/protocol/session.ts";
 import { type RunningRelay, startRelay } from "../../src/relay/server.ts";
-import type { NatsAddress } from "../../src/runtime/nats_address.ts";
-import { natsAddress, noteNats } from "../../src/store/open.ts";
-import { startNatsCluster } from "../helpers/nats_server.ts";
+import { type NatsServer, startNatsCluster } from "../helpers/nats_server.ts";
 import { newKey } from "../helpers/new_key.ts";
 import { FROM_CHECKOUT, type Started, startSvc, SVC } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
@@ -42,15 +40,16 @@ export async function withScene(act: (scene: Scene) => Promise<void>): Promise<v
   await using sandbox = await makeSandbox();
   const ends: (() => unknown)[] = [() => Deno.remove(dataDir, { recursive: true })];
   try {
-    const nats = await natsFor(dataDir, ends);
+    const nats = ON_NATS ? await startNatsCluster(`${dataDir}/nats`) : [];
+    ends.push(...nats.map((server) => () => server.stop("SIGKILL")));
     const start = (port: number): Promise<RunningRelay> => {
       const listen = `127.0.0.1:${port}`;
-      if (SVC !== FROM_CHECKOUT) return relayProcess(sandbox, { listen, dataDir });
-      return startRelay({ listen, dataDir, phoneDirectory: PAGE_DIRECTORY, nats });
+      if (SVC !== FROM_CHECKOUT || ON_NATS) return relayProcess(sandbox, { listen, dataDir, nats });
+      return startRelay({ listen, dataDir, phoneDirectory: PAGE_DIRECTORY });
     };
     let relay = await start(0);
     ends.push(() => relay.stop());
-    const nodes = nats === undefined ? [] : [await start(0), await start(0)];
+    const nodes = ON_NATS ? [await start(0), await start(0)] : [];
     ends.push(...nodes.map((node) => () => node.stop()));
     const wire = new Wire(relay.port);
     ends.push(() => wire.close());
@@ -69,22 +68,13 @@ export async function withScene(act: (scene: Scene) => Promise<void>): Promise<v
   }
 }
 
-/** Three servers where SVC_TEST_NATS asks for them, noted for whoever creates keys; not for a svc of another launch. */
-async function natsFor(dataDir: string, ends: (() => unknown)[]): Promise<NatsAddress | undefined> {
-  if (!ON_NATS || SVC !== FROM_CHECKOUT) return undefined;
-  const servers = await startNatsCluster(`${dataDir}/nats`);
-  ends.push(...servers.map((server) => () => server.stop("SIGKILL")));
-  const settings = { servers: servers.map(({ url }) => url), prefix: "svc" };
-  await noteNats(dataDir, settings);
-  return await natsAddress(settings);
-}
-
-/** The relay of the svc that `SVC_TEST_LAUNCH` names, with its own page. */
+/** The relay of the svc that `SVC_TEST_LAUNCH` names, with its own page; or one of several nodes. */
 async function relayProcess(
   sandbox: Sandbox,
-  { listen, dataDir }: { listen: string; dataDir: string },
+  { listen, dataDir, nats }: { listen: string; dataDir: string; nats: readonly NatsServer[] },
 ): Promise<RunningRelay> {
-  const relay = startSvc(sandbox, ["server", "--listen", listen, "--data", dataDir]);
+  const onNats = nats.length === 0 ? [] : ["--nats", nats.map(({ url }) => url).join(",")];
+  const relay = startSvc(sandbox, ["server", "--listen", listen, "--data", dataDir, ...onNats]);
   const [, url = "", , wsUrl = ""] = await relay.line(RELAY_READY);
   return {
     url,
@@ -128,7 +118,7 @@ export const bubble = (page: Page, text: string) => page.getByRole("listitem").f
 /** From a session's terminal to its messages. The field there is another one: a text that was begun before is lost. */
 export async function showMessages(page: Page): Promise<void> {
   await page.getByRole("link", { name: "Messages" }).tap();
-  await page.locator(".session-foot").waitFor();
+  await page.getByRole("link", { name: "Terminal" }).waitFor();
 }
 
 export async function sendMessage(page: Page, text: string): Promise<void> {
