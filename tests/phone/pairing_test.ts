@@ -5,7 +5,7 @@ import { createRelayApi } from "../../src/client/api.ts";
 import { newSecret } from "../../src/crypto/paired_secret.ts";
 import { storedBy } from "../helpers/tapped_stack.ts";
 import { until } from "../helpers/until.ts";
-import { sendMessage, withDemo, withScene } from "./scene.ts";
+import { sendMessage, showMessages, withDemo, withScene } from "./scene.ts";
 
 const BODY = "a body that only phone and host may read";
 
@@ -48,7 +48,7 @@ Deno.test("a scanned link shows the host's six words, seals messages, and stores
     await page.locator(".terminal-status").getByText("End-to-end encrypted").waitFor();
     await page.getByPlaceholder("Encrypted").waitFor();
     await phone.shoot("terminal-sealed");
-    await page.getByRole("link", { name: "Messages" }).tap();
+    await showMessages(page);
     await page.getByText("End-to-end encrypted").waitFor();
     await sendMessage(page, BODY);
     await page.locator(".receipt-state", { hasText: "Submitted" }).waitFor();
@@ -110,7 +110,7 @@ Deno.test("with a relay that cannot prove the host nothing is paired, and the pa
     await page.getByRole("alert").getByText("could not prove that this code comes from your host").waitFor();
     await page.goto(`${wire.url}/#pair=${(await api.createPairing()).code}`);
     await page.getByRole("link", { name: /demo/ }).tap();
-    await page.getByRole("link", { name: "Messages" }).tap();
+    await showMessages(page);
     await page.getByText("Not encrypted: the relay can read it").waitFor();
 
     await page.goto(`${wire.url}/#pair=${(await api.createPairing()).code}&s=${newSecret()}`);
