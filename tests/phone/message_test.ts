@@ -136,3 +136,30 @@ Deno.test("text that the relay would refuse is reported before it is sent", () =
     await field.fill("fine");
     assert.equal(await sendButton.isEnabled(), true);
   }));
+
+/** Focuses the field in the very task in which the session's view appears, and says what has the focus some frames later. */
+function focusAtOnce(): Promise<string | undefined> {
+  const settled = async (): Promise<string | undefined> => {
+    for (let frame = 0; frame < 5; frame++) await new Promise(requestAnimationFrame);
+    return document.activeElement?.tagName;
+  };
+  return new Promise((resolve) => {
+    const observer = new MutationObserver(() => {
+      const field = document.querySelector<HTMLElement>(".composer textarea");
+      if (field === null) return;
+      observer.disconnect();
+      field.focus();
+      resolve(settled());
+    });
+    observer.observe(document.body, { childList: true, subtree: true });
+    document.querySelector<HTMLElement>('main a[href*="svc-demo"]')?.click();
+  });
+}
+
+Deno.test("a field that is tapped as soon as its session is there keeps the focus [ux-textarea]", () =>
+  withScene(async ({ phone: { page }, wire, listener, makeKey }) => {
+    await listener.report({ name: "svc-demo" });
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByRole("link", { name: /demo · Claude/ }).waitFor();
+    assert.equal(await page.evaluate(focusAtOnce), "TEXTAREA");
+  }));

@@ -1,6 +1,6 @@
 /** One session: its state, its terminal or its messages, and the field for the next message. */
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
 import type { Later } from "../../protocol/later.ts";
 import { isSessionName } from "../../protocol/names.ts";
@@ -302,7 +302,8 @@ interface HeadProps extends Pick<Props, "state" | "actions"> {
 function SessionHead({ state, name, session, end, now, mode, panel, actions }: HeadProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   const named = session ?? end?.session;
-  useEffect(() => heading.current?.focus(), [sessionKey(name)]);
+  // At once: a frame later it would take the focus from a field that was tapped meanwhile.
+  useLayoutEffect(() => heading.current?.focus(), [sessionKey(name)]);
   return (
     <header class="session-head">
       <a class="back" href={formatRoute({ view: "picker" })} aria-label={TEXT.back}>
