@@ -20,8 +20,11 @@ export type Outcome =
   | { kind: "timed_out" }
   | { kind: "closed" };
 
-/** The relay is asked again after this time without news, for networks that block WebSockets, in milliseconds. */
-const POLL_MS = 15_000;
+/**
+ * The relay is asked again after this time without news, in milliseconds: a lost frame must not cost an answer, which the
+ * session gets when nobody has taken it.
+ */
+const POLL_MS = ASK_RETURN_MS / 2;
 /** How long after its time a question waits for the relay to confirm an answer that was taken, in milliseconds. */
 const CONFIRM_LIMIT_MS = 3 * ASK_RETURN_MS;
 

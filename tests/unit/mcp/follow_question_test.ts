@@ -18,6 +18,8 @@ import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 import { idOf, NOW } from "../phone/samples.ts";
 
+/** Before an answer that nobody has taken is typed into the session. */
+const POLL_MS = 5_000;
 const [ASK, ANSWER] = [idOf(1), idOf(2)];
 const open: Receipt = { state: "delivered", final: false, at: {} };
 const answered: Receipt = { state: "answered", final: true, at: {}, answer: ANSWER };
@@ -83,11 +85,11 @@ Deno.test("an answer counts once the relay confirms that it was taken [type-answ
 Deno.test("lost notifications are made up for by polling; an unreachable relay is asked again [mcp-survives]", async () => {
   const bench = new Bench();
   bench.asked = new RelayError("away", { code: "unreachable" });
-  await bench.look(15_000);
+  await bench.look(POLL_MS);
   bench.asked = answered;
-  await bench.look(15_000);
+  await bench.look(POLL_MS);
   bench.answer = { state: "delivered", final: true, at: {} };
-  await bench.look(15_000);
+  await bench.look(POLL_MS);
   assert.equal((await bench.ended() as Outcome).kind, "answered");
 });
 
@@ -101,16 +103,16 @@ Deno.test("an answer that went to the session has an outcome of its own [mcp-lat
 
 Deno.test("a question ends with its time, unless an answer is being taken [mcp-timeout]", async () => {
   const alone = new Bench();
-  for (let n = 0; n < 8; n++) await alone.look(15_000);
+  for (let n = 0; n < 24; n++) await alone.look(POLL_MS);
   assert.deepEqual(await alone.ended(), { kind: "timed_out" });
 
   const taking = new Bench();
-  for (let n = 0; n < 7; n++) await taking.look(15_000);
+  for (let n = 0; n < 23; n++) await taking.look(POLL_MS);
   taking.asked = answered;
-  await taking.look(15_000);
-  await taking.look(15_000);
+  await taking.look(POLL_MS);
+  await taking.look(POLL_MS);
   taking.answer = { state: "delivered", final: true, at: {} };
-  await taking.look(15_000);
+  await taking.look(POLL_MS);
   assert.equal((await taking.ended() as Outcome).kind, "answered");
 });
 
