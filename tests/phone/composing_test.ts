@@ -27,12 +27,14 @@ Deno.test("the agent's slash commands are suggested; a tap or the arrow keys and
     await list.waitFor({ state: "detached" });
 
     await field.fill("/co");
+    await list.waitFor();
     await field.press("ArrowDown");
     await field.press("ArrowDown");
-    const chosen = list.getByRole("option", { selected: true });
-    assert.equal(await chosen.innerText(), "/context");
+    const chosen = list.getByRole("option", { selected: true, name: "/context" });
+    await chosen.waitFor();
     assert.equal(await field.getAttribute("aria-activedescendant"), await chosen.getAttribute("id"));
     await field.press("ArrowUp");
+    await list.getByRole("option", { selected: true, name: "/compact" }).waitFor();
     await field.press("Enter");
     assert.equal(await field.inputValue(), "/compact");
     await list.waitFor({ state: "detached" });

@@ -126,6 +126,8 @@ export class Phone {
   /** Controls that are too small to tap or covered, and pages that scroll sideways, with usual and with doubled letters. */
   async misfits(): Promise<string[]> {
     const found: string[] = [];
+    // What is still growing into its place is small.
+    await this.page.emulateMedia({ reducedMotion: "reduce" });
     await this.#onEach(SIZES, async (size) => {
       for (const percent of LETTERS) {
         const faults = await this.page.evaluate(findMisfits, percent);
@@ -134,6 +136,7 @@ export class Phone {
       const cut = await this.page.evaluate(findCutTexts);
       found.push(...cut.map((fault) => `${size}: ${fault}`));
     });
+    await this.page.emulateMedia({ reducedMotion: null });
     return found;
   }
 

@@ -34,9 +34,9 @@ interface Options {
 /** The arrow keys choose, Enter takes what they chose, and Esc closes the list until the draft changes. */
 export function useSuggestions({ draft, agent, onPick }: Options): Suggestions {
   const [closedFor, close] = useState<string>();
-  const [active, setActive] = useState(-1);
+  const [moved, setMoved] = useState({ draft, to: -1 });
   const options = draft === closedFor ? [] : suggestedCommands(draft, agent);
-  useEffect(() => setActive(-1), [draft]);
+  const active = moved.draft === draft ? moved.to : -1;
   const chosen = options[active];
   const pick = (option: string): void => {
     close(option);
@@ -44,7 +44,7 @@ export function useSuggestions({ draft, agent, onPick }: Options): Suggestions {
   };
   const move = (step: 1 | -1): void => {
     const from = active === -1 && step === -1 ? 0 : active;
-    setActive((from + step + options.length) % options.length);
+    setMoved({ draft, to: (from + step + options.length) % options.length });
   };
   const onKey = (event: KeyboardEvent): boolean => {
     if (options.length === 0 || event.isComposing) return false;
