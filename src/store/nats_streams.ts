@@ -1,23 +1,22 @@
 /** JetStream as the NATS store uses it: the newest message of a subject, compare-and-set by its sequence, and following. */
 import {
-  type ConsumerMessages,
   DeliverPolicy,
   DiscardPolicy,
   JetStreamApiError,
   type JetStreamClient,
   JetStreamError,
   type JetStreamManager,
-  type JsMsg,
   type MsgRequest,
   RetentionPolicy,
   StorageType,
   type StoredMsg,
 } from "@nats-io/jetstream";
 import { headers, NoRespondersError, RequestError, TimeoutError } from "@nats-io/transport-node";
-import { delay, systemClock } from "../async/clock.ts";
+import { systemClock } from "../async/clock.ts";
 import { encodeBase64url } from "../async/encodings.ts";
 import { retry } from "../async/retry.ts";
 import { requestFault } from "../runtime/nats.ts";
+import { type Consuming, Following, type Note, NOTE_HEADER } from "./nats_following.ts";
 import { StoreUnavailable } from "./store.ts";
 
 /** How long a call is tried again while a stream elects its leader. A request to the relay may take longer. */
@@ -40,21 +39,11 @@ const NO_LEADER = "JetStreamNotEnabled";
 
 /** The writer's mark: shows after an attempt without an answer whether it was stored. */
 const WRITE_HEADER = "Svc-Write";
-/** What followers need to know without the message's body. */
-const NOTE_HEADER = "Svc-Note";
 
 export interface Entry {
   subject: string;
   seq: number;
   text: string;
-}
-
-/** What a follower gets of each message. `pending`: messages that wait behind it. */
-export interface Note {
-  subject: string;
-  seq: number;
-  note: string;
-  pending: number;
 }
 
 interface StreamHandles {
@@ -196,8 +185,9 @@ export class NatsStream {
   ): Promise<{ caughtUp: Promise<void>; stop(): void }> {
     const following = new Following({
       ...{ filter, from, handler },
-      consume: (start) => this.#consume(filter, start),
+      consume: (start) => this.consume(filter, start),
       next: (start) => this.next(filter, start),
+      last: () => this.lastSeq(),
     });
     await following.start();
     return { caughtUp: following.caughtUp, stop: () => following.stop() };
@@ -217,7 +207,8 @@ export class NatsStream {
     following.stop();
   }
 
-  async #consume(filter: string, from: number): Promise<{ messages: ConsumerMessages; pending: number }> {
+  /** `pending`: messages that wait at the consumer's server, which may lag behind the stream's leader. */
+  protected async consume(filter: string, from: number): Promise<Consuming> {
     return await patiently("follow", async () => {
       const consumer = await this.#handles.client.consumers.get(this.#options.name, {
         filter_subjects: filter,
@@ -261,84 +252,6 @@ export class NatsStream {
   }
 }
 
-interface FollowingOptions {
-  filter: string;
-  from: number;
-  handler(note: Note): void;
-  consume(from: number): Promise<{ messages: ConsumerMessages; pending: number }>;
-  next(from: number): Promise<Entry | undefined>;
-}
-
-/** Follows a stream, and starts again when its consumer stands still: the server that it was on may be gone or stopped. */
-class Following {
-  readonly #options: FollowingOptions;
-  readonly #caughtUp = Promise.withResolvers<void>();
-  #upTo: number;
-  #messages: ConsumerMessages | undefined;
-  #cancel: () => void = () => undefined;
-  #ended = false;
-
-  constructor(options: FollowingOptions) {
-    this.#options = options;
-    this.#upTo = options.from - 1;
-  }
-
-  /** Resolves also when the following is stopped. */
-  get caughtUp(): Promise<void> {
-    return this.#caughtUp.promise;
-  }
-
-  async start(): Promise<void> {
-    const { messages, pending } = await this.#options.consume(this.#upTo + 1);
-    if (this.#ended) return messages.stop();
-    this.#messages = messages;
-    if (pending === 0) this.#caughtUp.resolve();
-    // One that ends is noticed by its silence.
-    void this.#read(messages).catch(() => undefined);
-    this.#watch();
-  }
-
-  stop(): void {
-    this.#ended = true;
-    this.#cancel();
-    this.#messages?.stop();
-    this.#caughtUp.resolve();
-  }
-
-  async #read(messages: ConsumerMessages): Promise<void> {
-    for await (const message of messages) {
-      if (messages !== this.#messages || message.seq <= this.#upTo) continue;
-      this.#upTo = message.seq;
-      this.#options.handler(noteOf(message));
-      if (message.info.pending === 0) this.#caughtUp.resolve();
-    }
-  }
-
-  #watch(): void {
-    this.#cancel = systemClock.after(STALLED_MS, () => {
-      void this.#check().catch(() => undefined).finally(() => {
-        if (!this.#ended) this.#watch();
-      });
-    });
-  }
-
-  /** Starts again when a message that was there at the last check has still not come. */
-  async #check(): Promise<void> {
-    const { consume, next } = this.#options;
-    const upTo = this.#upTo;
-    if (await next(upTo + 1) === undefined) return;
-    await delay(STALLED_MS, { clock: systemClock });
-    if (this.#ended || this.#upTo !== upTo) return;
-    const { messages } = await consume(upTo + 1);
-    this.#messages?.stop();
-    if (this.#ended) return messages.stop();
-    this.#messages = messages;
-    void this.#read(messages).catch(() => undefined);
-  }
-}
-
-/** How long a stored message may take to be handed to its followers; longer, and the consumer is replaced. */
-const STALLED_MS = 1_000;
 const FOLLOWED_AT_ONCE = 1_000;
 const READ_AT_ONCE = 64;
 
@@ -354,11 +267,6 @@ export async function eachOf<T, R>(items: readonly T[], work: (item: T) => Promi
 function entryOf(message: StoredMsg | null): Entry | undefined {
   if (message === null) return undefined;
   return { subject: message.subject, seq: message.seq, text: message.string() };
-}
-
-function noteOf(message: JsMsg): Note {
-  const { subject, seq, info, headers: marks } = message;
-  return { subject, seq, note: marks?.get(NOTE_HEADER) ?? "", pending: info.pending };
 }
 
 /** Tries again while NATS elects a leader or reconnects. Throws StoreUnavailable when that takes too long. */

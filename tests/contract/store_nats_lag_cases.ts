@@ -7,6 +7,7 @@ import { natsContext } from "../../src/store/nats_context.ts";
 import { Nodes } from "../../src/store/nats_nodes.ts";
 import { Presences } from "../../src/store/nats_presences.ts";
 import { natsPushes } from "../../src/store/nats_pushes.ts";
+import type { Consuming } from "../../src/store/nats_following.ts";
 import { type Entry, NatsStream } from "../../src/store/nats_streams.ts";
 import type { StoredPush } from "../../src/store/store.ts";
 import { startNats } from "../helpers/nats_server.ts";
@@ -28,6 +29,24 @@ class LaggingStream extends NatsStream {
   override async lastSeq(): Promise<number> {
     this.asked += 1;
     return Math.min(await super.lastSeq(), this.upTo);
+  }
+}
+
+/** Its consumers are on a server that lags: nothing waits there until it catches up. */
+class LateStream extends NatsStream {
+  caughtUp = Promise.resolve();
+
+  protected override async consume(filter: string, from: number): Promise<Consuming> {
+    const { messages } = await super.consume(filter, from);
+    const until = this.caughtUp;
+    const late = {
+      stop: () => messages.stop(),
+      async *[Symbol.asyncIterator]() {
+        await until;
+        yield* messages;
+      },
+    };
+    return { messages: late, pending: 0 };
   }
 }
 
@@ -97,6 +116,33 @@ async function answerCompletedFirst({ one, other, writes }: Awaited<ReturnType<t
   assert.equal(outcome.kind, "stored");
 }
 
+/** What was stored before a page is asked for is on it, wherever the page's consumer is. */
+async function pageBehind(directory: string): Promise<void> {
+  const server = await startNats(directory);
+  const connection = await connectNats({ servers: [server.url], prefix: "test" }, { name: "test" });
+  try {
+    const handles = { client: jetstream(connection), manager: await jetstreamManager(connection) };
+    const stream = new LateStream(handles, { name: "test-push", subjects: "test.push.>", replicas: 1 });
+    await stream.prepare();
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    await stream.put("test.push.a.1", "one", { note: "1" });
+    stream.caughtUp = first.promise;
+    const seen: string[] = [];
+    const scanning = stream.scan("test.push.>", ({ note }) => void seen.push(note));
+    await Promise.race([scanning, stream.lastSeq().then(() => stream.lastSeq())]);
+    assert.deepEqual(seen, []);
+    first.resolve();
+    await scanning;
+    assert.deepEqual(seen, ["1"]);
+    stream.caughtUp = second.promise;
+    await stream.scan("test.push.>", () => assert.fail("nothing is newer"), 2);
+    second.resolve();
+  } finally {
+    await connection.close();
+    await server.stop();
+  }
+}
+
 async function withNodes(
   directory: string,
   body: (nodes: Awaited<ReturnType<typeof openNodes>>) => Promise<void>,
@@ -112,6 +158,10 @@ async function withNodes(
 }
 
 export const cases: readonly Case[] = [
+  {
+    name: "what is stored is read also through a server that lags behind the leader [nats-lag]",
+    run: (_runtime, directory) => pageBehind(directory),
+  },
   {
     name:
       "an answer that another node stored first, from the question's receipt, is still reported by the one that took it [nats-lag]",
