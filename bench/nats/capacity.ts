@@ -4,21 +4,21 @@ import { say } from "../../scripts/say.ts";
 /** Measured by `bench:nodes` on one machine; cores and seconds are those of that machine. */
 const COST = {
   /** Of a relay node, for each connected client. */
-  socketKib: 60,
+  socketKib: 64,
   /** Pushes a second that one core took, with one node, three servers of NATS, the senders and the listeners on it. */
-  pushesPerCore: 95,
+  pushesPerCore: 237,
   /** What crossing adds to a mirrored frame: the most that it can take of a core, in milliseconds. */
-  frameMs: 0.3,
+  frameMs: 0.1,
   frameBytes: 1_024,
   busMessagesPerPush: 32,
-  busBytesPerPush: 9_300,
+  busBytesPerPush: 9_658,
   busMessagesPerFrame: 2,
-  busBytesPerFrame: 2_346,
-  /** Of a listener's report that changed nothing: of ten, one is stored. Measured with 1,000 listeners, 50 in an account. */
-  busMessagesPerReport: 1.5,
-  busBytesPerReport: 2_698,
+  busBytesPerFrame: 2_344,
+  /** Of a listener's report that changed nothing: of ten, one is stored. Measured with 10,000 listeners, 50 in an account. */
+  busMessagesPerReport: 1.05,
+  busBytesPerReport: 2_735,
   /** Each node's heartbeats and checks, a minute. */
-  busMessagesPerIdleNodeMinute: 446,
+  busMessagesPerIdleNodeMinute: 429,
 };
 
 /** What users do, in the busiest hour. */
@@ -42,7 +42,7 @@ const LIMIT = {
   /** Of one process, which runs on one core. */
   coresPerNode: 1,
   /** Writes of one stream pass through its leader: what three servers took here, a second. More nodes do not help. */
-  pushesPerCluster: 190,
+  pushesPerCluster: 474,
 };
 
 interface Row {
