@@ -182,6 +182,8 @@ export class LiveRelay {
     const wasLive = store.get().link.kind === "live";
     store.dispatch({ type: "link", link: state });
     if (state.state !== "connected") this.#reading.abort();
+    // What was listed last: a page that is opened without the link shows it.
+    if (state.state === "waiting" && wasLive) void this.#keepSessions();
     if (state.state === "connected" && state.answering && !wasLive) {
       if (!this.#isStopped) onConnected?.();
       void this.#keepDeviceId(state.welcome.deviceId);

@@ -96,6 +96,16 @@ Deno.test("after every reconnect it loads what changed in the meantime", async (
   bench.controller.stop();
 });
 
+Deno.test("what was listed last is kept for a page that is opened without the link [ph-offline-shell]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  const ended = deviceOf({ sessions: [], lastSeen: NOW + 1 });
+  bench.sockets.last.says("sessions.changed", ended);
+  await until("the list", () => bench.store.get().devices?.[0]?.sessions.length === 0);
+  bench.sockets.last.ends(1006);
+  await until("the kept list", () => bench.storage.sessions?.[0]?.sessions.length === 0);
+  await bench.controller.stop();
+});
+
 Deno.test("a session that the page shows at once gets its mirror as soon as the link is up [ux-mirror-touch]", async () => {
   const viewer = {
     terminal: { write: () => {}, resize: () => {}, input: () => {} },
