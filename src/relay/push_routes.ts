@@ -133,7 +133,8 @@ function pageLimit(text: string | undefined): number {
 }
 
 function onlyQuestions(text: string | undefined): boolean {
-  if (text === undefined || text === "questions") return text !== undefined;
+  if (text === undefined) return false;
+  if (text === "questions") return true;
   throw new Refusal(
     "invalid_request",
     `Cannot list open "${text}": only open "questions" are listed`,

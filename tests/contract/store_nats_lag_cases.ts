@@ -1,4 +1,4 @@
-/** What nodes see of one another in NATS: a push announced before the leader has it is waited for, and an answer that another node stored first is reported. */
+/** Nodes and servers of NATS that know different things for a moment: nothing is missed or taken for gone meanwhile. */
 import assert from "node:assert/strict";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import type { Receipt } from "../../src/protocol/receipt.ts";
@@ -38,11 +38,11 @@ class LateStream extends NatsStream {
 
   protected override async consume(filter: string, from: number): Promise<Consuming> {
     const { messages } = await super.consume(filter, from);
-    const until = this.caughtUp;
+    const caughtUp = this.caughtUp;
     const late = {
       stop: () => messages.stop(),
       async *[Symbol.asyncIterator]() {
-        await until;
+        await caughtUp;
         yield* messages;
       },
     };

@@ -1,10 +1,17 @@
 /** Signing in, in a real browser: with a key, with a link that contains one, with a pairing code. */
 
 import assert from "node:assert/strict";
-import { createRelayApi } from "../../src/client/api.ts";
+import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { until } from "../helpers/until.ts";
 import type { Page } from "playwright-core";
-import { withScene } from "./scene.ts";
+import { type Scene, withScene } from "./scene.ts";
+
+/** A pairing code, and what may do anything for its account. */
+async function newCode({ relay, makeKey }: Scene): Promise<{ api: RelayApi; apiKey: string; code: string }> {
+  const apiKey = await makeKey("push:read", "push:send", "admin");
+  const api = createRelayApi({ baseUrl: relay.url, apiKey });
+  return { api, apiKey, code: (await api.createPairing()).code };
+}
 
 Deno.test("a key signs in, a wrong one is explained, and no third party is contacted [ph-served, ph-first-page, ph-no-third-party, sec-csp]", () =>
   withScene(async ({ phone, wire, listener, makeKey }) => {
@@ -61,13 +68,10 @@ Deno.test("a key in the address signs in, is removed at once, and survives reloa
   }));
 
 Deno.test("a pairing link registers the phone as a device, once [sec-claim]", () =>
-  withScene(async ({ phone, wire, relay, makeKey }) => {
+  withScene(async (scene) => {
+    const { phone, wire } = scene;
     const { page } = phone;
-    const api = createRelayApi({
-      baseUrl: relay.url,
-      apiKey: await makeKey("push:read", "push:send", "admin"),
-    });
-    const { code } = await api.createPairing();
+    const { api, code } = await newCode(scene);
     await page.goto(`${wire.url}/#pair=${code}`);
     await page.getByText("Live", { exact: true }).waitFor();
     assert.equal(page.url(), `${wire.url}/#/`);
@@ -104,10 +108,10 @@ function keptLink(page: Page): Promise<string> {
 }
 
 Deno.test("a reload in the middle of signing in by a link goes on with it, and its secret is kept encrypted and only until then [ux-link-kept]", () =>
-  withScene(async ({ phone, wire, relay, makeKey }) => {
+  withScene(async (scene) => {
+    const { phone, wire } = scene;
     const { page } = phone;
-    const apiKey = await makeKey("push:read", "push:send", "admin");
-    const { code } = await createRelayApi({ baseUrl: relay.url, apiKey }).createPairing();
+    const { apiKey, code } = await newCode(scene);
     for (const [link, path] of [[`key=${apiKey}`, /\/sessions$/], [`pair=${code}`, /\/claim$/]] as const) {
       const held = await holdBack(page, path);
       await Promise.all([held.asked(), page.goto(`${wire.url}/#${link}`)]);
@@ -123,13 +127,10 @@ Deno.test("a reload in the middle of signing in by a link goes on with it, and i
   }));
 
 Deno.test("a page whose scripts are lost on the way says what to do, and its link still pairs after a reload [ux-first-load]", () =>
-  withScene(async ({ phone, wire, relay, makeKey }) => {
+  withScene(async (scene) => {
+    const { phone, wire } = scene;
     const { page } = phone;
-    const api = createRelayApi({
-      baseUrl: relay.url,
-      apiKey: await makeKey("push:read", "push:send", "admin"),
-    });
-    const { code } = await api.createPairing();
+    const { code } = await newCode(scene);
     const scripts = /\.js$/;
     await page.route(scripts, (route) => route.abort());
     await page.goto(`${wire.url}/#pair=${code}`);
@@ -162,10 +163,10 @@ Deno.test("an address opened right behind a sign-in link does not take its place
   }));
 
 Deno.test("a link whose relay does not answer can be tried again, and one that was used cannot [ux-link-kept]", () =>
-  withScene(async ({ phone, wire, relay, makeKey }) => {
+  withScene(async (scene) => {
+    const { phone, wire } = scene;
     const { page } = phone;
-    const apiKey = await makeKey("push:read", "push:send", "admin");
-    const { code } = await createRelayApi({ baseUrl: relay.url, apiKey }).createPairing();
+    const { code } = await newCode(scene);
     await page.route(/\/claim$/, (route) => route.abort());
     await page.goto(`${wire.url}/#pair=${code}`);
     await page.getByRole("alert").getByText("is not answering").waitFor();

@@ -57,7 +57,7 @@ export async function removeEarlier(context: RemoveContext, text: LeftBehind): P
 
 /**
  * True if the draft is what an earlier listener typed. A folded paste must be the one that was seen. If none was, it counts
- * if the composer was empty, and nobody has typed since: not at the desk, not from a phone, and no message.
+ * if the composer was empty, and nothing has been typed since: not by the local user, a phone or svc itself.
  */
 export function showsEarlier(
   { target: { profile }, input, now }: Pick<PaneContext, "target" | "input" | "now">,

@@ -40,7 +40,7 @@ Deno.test("pushes: while the host's files cannot be written messages wait, and t
   const others = [1, 2, 3].map((n) => ({ ...push, id: `${ID.slice(0, -1)}${n + 1}`, body: `message ${n}` }));
   void intake.receive(push);
   await passed(2_000);
-  assert.deepEqual(outcomes(acks), ["held host_files"], "told once");
+  assert.deepEqual(outcomes(acks), ["held host_files"], "reported once");
   for (const other of others.slice(0, 2)) void intake.receive(other);
   // The relay sends again what was not acknowledged.
   void intake.receive(others[1] ?? push);

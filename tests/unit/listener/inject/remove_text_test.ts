@@ -72,7 +72,7 @@ Deno.test("remove: a folded paste is the killed listener's only if the composer 
   }
 });
 
-Deno.test("remove: the next message removes a folded paste that was drawn too late, and never one of the desk [inj-take-back]", async () => {
+Deno.test("remove: the next message removes a folded paste that was drawn too late, but never the local user's [inj-take-back]", async () => {
   for (const isOurs of [true, false]) {
     const pane = new FakePane();
     await remove(pane, isOurs ? { emptyAt: pane.clock.now() } : {});
@@ -83,7 +83,7 @@ Deno.test("remove: the next message removes a folded paste that was drawn too la
   }
 });
 
-Deno.test("remove: Enter submits a folded paste of an earlier listener, and none of the desk [inj-stop, ls-handover]", async () => {
+Deno.test("remove: Enter submits a folded paste of an earlier listener, but not the local user's [inj-stop, ls-handover]", async () => {
   const typedAt = new FakePane().clock.now();
   const cases: [string, boolean, EarlierTyping][] = [
     ["empty before", true, { emptyAt: typedAt }],
