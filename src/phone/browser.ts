@@ -1,12 +1,34 @@
 /** What the page needs from its browser: a name for the device, the visible height, a count in the title, and a service worker. */
 import { STRINGS } from "./strings.ts";
 
-/** The display name that the phone gives the relay. */
-export function deviceName(userAgent: string): string {
+/** What `navigator` may have beside its user agent: Chromium tells a phone's model only on request. */
+interface BrowserFacts {
+  userAgent: string;
+  userAgentData?: { getHighEntropyValues(hints: string[]): Promise<{ model?: string }> };
+}
+
+const BROWSERS = [["Edge", /\bEdg\//], ["Firefox", /\bFirefox\//], ["Chrome", /\bChrome\//], [
+  "Safari",
+  /\bSafari\//,
+]] as const;
+const SYSTEMS = [["Windows", /\bWindows\b/], ["Mac", /\bMacintosh\b/], ["Linux", /\bLinux\b/]] as const;
+/** Longer than any name on the market: a browser may say what it likes. */
+const MODEL_MAX_LENGTH = 60;
+
+/** The display name that the phone gives the relay: what tells one of the user's devices from another. */
+export async function deviceName({ userAgent, userAgentData }: BrowserFacts): Promise<string> {
   const { devices } = STRINGS;
   if (/iPhone/.test(userAgent)) return devices.iphone;
   if (/iPad/.test(userAgent)) return devices.ipad;
-  return /Android/.test(userAgent) ? devices.android : devices.browser;
+  if (/Android/.test(userAgent)) return await androidModel(userAgentData) ?? devices.android;
+  const of = (names: readonly (readonly [string, RegExp])[]) =>
+    names.find(([, sign]) => sign.test(userAgent))?.[0];
+  return [of(BROWSERS) ?? devices.browser, of(SYSTEMS)].filter((part) => part !== undefined).join(", ");
+}
+
+async function androidModel(data: BrowserFacts["userAgentData"]): Promise<string | undefined> {
+  const { model = "" } = await data?.getHighEntropyValues(["model"]).catch(() => undefined) ?? {};
+  return model.trim().slice(0, MODEL_MAX_LENGTH) || undefined;
 }
 
 /** Keeps the page within the visible area: iOS draws the on-screen keyboard over the page. */

@@ -3,8 +3,35 @@
 import assert from "node:assert/strict";
 import { deviceName } from "../../../src/phone/browser.ts";
 
-Deno.test("a phone is named after its type, anything else is a browser", () => {
-  assert.equal(deviceName("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)"), "iPhone");
-  assert.equal(deviceName("Mozilla/5.0 (Linux; Android 16; Pixel 9)"), "Android phone");
-  assert.equal(deviceName("Mozilla/5.0 (X11; Linux x86_64)"), "Browser");
+const CHROME =
+  "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36";
+const ANDROID =
+  "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36";
+
+Deno.test("a device is named so that its user knows it in the list of devices", async () => {
+  const named = (userAgent: string) => deviceName({ userAgent });
+  assert.equal(await named("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)"), "iPhone");
+  assert.equal(
+    await named("Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) Version/18.1 Safari/605.1.15"),
+    "Safari, Mac",
+  );
+  assert.equal(await named(CHROME), "Chrome, Linux");
+  assert.equal(
+    await named(`${CHROME.replace("X11; Linux x86_64", "Windows NT 10.0; Win64; x64")} Edg/142.0`),
+    "Edge, Windows",
+  );
+  assert.equal(
+    await named("Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"),
+    "Firefox, Linux",
+  );
+  assert.equal(await named("curl"), "Browser");
+});
+
+Deno.test("an Android phone is named after its model where the browser tells it", async () => {
+  const telling = (found: Promise<{ model?: string }>) =>
+    deviceName({ userAgent: ANDROID, userAgentData: { getHighEntropyValues: () => found } });
+  assert.equal(await telling(Promise.resolve({ model: "Pixel 9" })), "Pixel 9");
+  assert.equal(await telling(Promise.resolve({ model: "" })), "Android phone");
+  assert.equal(await telling(Promise.reject(new Error("not allowed"))), "Android phone");
+  assert.equal(await deviceName({ userAgent: ANDROID }), "Android phone");
 });
