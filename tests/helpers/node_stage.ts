@@ -126,7 +126,8 @@ export async function makeNodeStage(
     listen(session, { host, apiKey, deviceId: `dev_listener_${n}` })
   );
   await until("every listener is connected", () => listeners.every(({ connected }) => connected));
-  const load = new Load({ host, apiKey, sessions });
+  const keys = await Promise.all(sessions.map(() => newKey(`${sandbox.svcHome}/server`, ["push:send"])));
+  const load = new Load({ host, keys, sessions });
   return {
     ...{ nats, relays, links, apiKey, host, sessions, accepted: load.accepted },
     longestPause: () => load.longestPause(),
@@ -194,7 +195,8 @@ export function listen(
 
 interface LoadOptions {
   host: string;
-  apiKey: string;
+  /** One for each sender: with one for all, the limit on a key's requests would be what is measured. */
+  keys: readonly string[];
   sessions: readonly Session[];
 }
 
@@ -224,7 +226,8 @@ export class Load {
   }
 
   async #send(sender: number): Promise<void> {
-    const { host, apiKey, sessions } = this.#options;
+    const { host, keys, sessions } = this.#options;
+    const apiKey = keys[sender] ?? "";
     const api = createRelayApi({ baseUrl: `http://${host}`, apiKey });
     for (let n = 0; !this.#ended; n++) {
       const id = crypto.randomUUID();
