@@ -126,6 +126,15 @@ function readOptions(): Options | number {
   }
 }
 
+/** Aborted by a signal that ends programs: what the steps have started, tmux servers and browsers too, ends with them. */
+function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {
+    Deno.addSignalListener(name, () => stop.abort());
+  }
+  return stop.signal;
+}
+
 async function main(): Promise<number> {
   const options = readOptions();
   if (typeof options === "number") return options;
@@ -143,9 +152,16 @@ async function main(): Promise<number> {
   const wanted = all.filter(({ name }) => options.only?.includes(name) ?? true);
   await using _busy = startBusy(options.busy);
   const outcomes: Outcome[] = [];
-  for (let run = 1; run <= options.times; run++) {
+  const stop = stopSignal();
+  const { keepGoing } = options;
+  const onOutcome = (outcome: Outcome): void => stop.aborted ? undefined : report(outcome);
+  for (let run = 1; run <= options.times && !stop.aborted; run++) {
     if (options.times > 1) say(`run ${run} of ${options.times}, minute ${Math.round(elapsed() / 60)}`);
-    outcomes.push(...await runSteps(wanted, { cwd: root, keepGoing: options.keepGoing, onOutcome: report }));
+    outcomes.push(...await runSteps(wanted, { cwd: root, keepGoing, onOutcome, stop }));
+  }
+  if (stop.aborted) {
+    say("Stopped by a signal, before all steps had ended: what they had started was ended too.");
+    return 1;
   }
   const { passed, failed } = sum(outcomes);
   const cutOff = outcomes.filter(({ isCutOff }) => isCutOff).length;

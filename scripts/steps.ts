@@ -150,18 +150,20 @@ export interface RunOptions {
   /** Without it no further step starts after a failed one; one that runs is not ended. */
   keepGoing: boolean;
   onOutcome(outcome: Outcome): void;
+  /** Ends the steps that run, with all that they started; no further one starts. */
+  stop?: AbortSignal | undefined;
 }
 
 /** Runs the steps, each as soon as a lane is free. */
 export async function runSteps(
   steps: readonly Step[],
-  { cwd, keepGoing, onOutcome }: RunOptions,
+  { cwd, keepGoing, onOutcome, stop }: RunOptions,
 ): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   const left = [...steps];
   const lane = async (): Promise<void> => {
-    for (let step = left.shift(); step !== undefined; step = left.shift()) {
-      const outcome = await runStep(step, cwd);
+    for (let step = left.shift(); step !== undefined && !stop?.aborted; step = left.shift()) {
+      const outcome = await runStep(step, cwd, stop && { cutOff: stop });
       outcomes.push(outcome);
       onOutcome(outcome);
       if (!outcome.isOk && !keepGoing) left.length = 0;

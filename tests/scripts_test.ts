@@ -144,6 +144,32 @@ Deno.test("two steps run at a time, and after a failure no further one starts un
   }
 });
 
+Deno.test("when the gate is stopped, the steps that run are ended and no further one starts", async () => {
+  const cwd = await Deno.makeTempDir({ prefix: "svc-steps-" });
+  const stop = new AbortController();
+  const meetAndStay = ([own, other]: readonly [string, string]): Step => {
+    const { args: [, script = ""], ...step } = meeting([own, other]);
+    const staying = script.replace(
+      "Deno.exit(0)",
+      `await Deno.writeTextFile("${own} stays", "");
+      await new Promise(() => setInterval(() => {}, 1e6))`,
+    );
+    return { ...step, args: ["eval", staying] };
+  };
+  const steps = [meetAndStay(["one", "two"]), meetAndStay(["two", "one"]), meeting(["three", "one"])];
+  const running = runSteps(steps, { cwd, keepGoing: true, onOutcome: () => undefined, stop: stop.signal });
+  const has = (name: string) => Deno.stat(`${cwd}/${name}`).then(() => true, () => false);
+  await until("two steps", async () => await has("one stays") && await has("two stays"));
+  stop.abort();
+  const outcomes = await running;
+  assert.deepEqual(outcomes.map(({ step, isCutOff }) => [step.name, isCutOff]).sort(), [["one", true], [
+    "two",
+    true,
+  ]]);
+  assert.ok(!await has("three"));
+  await Deno.remove(cwd, { recursive: true });
+});
+
 Deno.test("a developer's own session and svc settings do not reach the tests", async () => {
   const args = ["eval", "console.log(Object.keys(Deno.env.toObject()).filter((n) => /^(SVC|TMUX)/.test(n)))"];
   Deno.env.set("SVC_API_KEY", "secret");
