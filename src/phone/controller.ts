@@ -335,8 +335,10 @@ export class Controller {
     const { store, outboxStore, clock = systemClock } = this.#options;
     const entry = { id: randomUuid(), ...content, createdAt: clock.now() + store.get().clockOffsetMs };
     const stored = outboxStore.put(entry);
-    store.dispatch({ type: "composed", message: { ...entry, fromHere: true, progress: { kind: "outbox" } } });
+    const progress = { kind: "outbox", unsaved: true } as const;
+    store.dispatch({ type: "composed", message: { ...entry, fromHere: true, progress } });
     await stored;
+    store.dispatch({ type: "saved", id: entry.id });
     await this.#live?.pump();
   }
 

@@ -18,7 +18,8 @@ export interface SendFailure {
 
 /** How far a message got: still here, rejected by the relay, or accepted by the relay and with a receipt. */
 export type Progress =
-  | { kind: "outbox" }
+  /** `unsaved`: it would not survive a reload yet. */
+  | { kind: "outbox"; unsaved?: true }
   | { kind: "failed"; failure: SendFailure }
   /** `unproven`: a later state that the relay claims, but the paired host has not proven. */
   | { kind: "taken"; receipt: Receipt; expiresAt: number; unproven?: PushState };
@@ -59,6 +60,16 @@ export interface Message {
   /** Epoch milliseconds. */
   createdAt: number;
   progress: Progress;
+}
+
+/** It is on this phone, also after a reload, until it is connected to the relay. */
+export function waitsForLink({ progress }: Message, isLive: boolean): boolean {
+  return !isLive && !(progress.kind === "outbox" && progress.unsaved);
+}
+
+/** It survives a reload from now on. */
+export function saved(message: Message): Message {
+  return message.progress.kind === "outbox" ? { ...message, progress: { kind: "outbox" } } : message;
 }
 
 /** The local user or a draft blocked it: sending it again types it anyway. */
@@ -154,4 +165,14 @@ function takenProgress(
   const best = before ? laterReceipt(before, receipt) : receipt;
   const isOpen = known?.unproven !== undefined && !best.final && best.state !== known.unproven;
   return { kind: "taken", receipt: best, expiresAt, ...(isOpen ? { unproven: known.unproven } : {}) };
+}
+
+/** Ids of the messages whose text was sent again later, so that sending it again need not be offered. */
+export function sentAgain(messages: readonly Message[]): ReadonlySet<string> {
+  const newest = new Map<string, number>();
+  for (const { body, createdAt } of messages) {
+    newest.set(body, Math.max(createdAt, newest.get(body) ?? createdAt));
+  }
+  const older = messages.filter(({ body, createdAt }) => createdAt < (newest.get(body) ?? createdAt));
+  return new Set(older.map(({ id }) => id));
 }

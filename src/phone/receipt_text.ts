@@ -3,7 +3,7 @@ import { REASONS } from "../protocol/reasons.ts";
 import type { PushState, Reason, Receipt } from "../protocol/receipt.ts";
 import type { Later } from "../protocol/later.ts";
 import { formatTime } from "./format_time.ts";
-import { mayInsist, type Message } from "./message.ts";
+import { mayInsist, type Message, waitsForLink } from "./message.ts";
 import { failureDetail } from "./requests.ts";
 import { STRINGS } from "./strings.ts";
 
@@ -47,11 +47,12 @@ export function receiptText(message: Message, context: ReceiptContext): ReceiptT
   return resendFrom === undefined || context.sentAgain ? text : { ...text, resendFrom };
 }
 
-function progressText({ progress, later, sealed }: Message, context: ReceiptContext): ReceiptText {
+function progressText(message: Message, context: ReceiptContext): ReceiptText {
+  const { progress, later, sealed } = message;
   const editable = sealed !== "elsewhere";
   switch (progress.kind) {
     case "outbox": {
-      const state = context.live ? TEXT.sending : TEXT.waitingForLink;
+      const state = waitsForLink(message, context.live) ? TEXT.waitingForLink : TEXT.sending;
       return { tone: "pending", state, detail: "", cancellable: true, editable };
     }
     case "failed":

@@ -50,7 +50,8 @@ export function dialogRequest(
 }
 
 export type RequestProgress =
-  | { kind: "pending" }
+  /** `unsaved`: it would not survive a reload yet. */
+  | { kind: "pending"; unsaved?: true | undefined }
   /** `session`: the one that was started. */
   | { kind: "done"; session: string | undefined }
   /** `why`: in a sentence or two, with what to do about it. */
@@ -64,7 +65,7 @@ export function progressOf(
   { id, now }: { id: string; now: number },
 ): RequestProgress {
   const message = messages.get(id);
-  return message === undefined ? { kind: "pending" } : requestProgress(message, now);
+  return message === undefined ? { kind: "pending", unsaved: true } : requestProgress(message, now);
 }
 
 /** The id of such a request to the host that is not settled yet. */
@@ -81,7 +82,7 @@ export function openRequest(
 export function requestProgress({ progress }: Message, now: number): RequestProgress {
   switch (progress.kind) {
     case "outbox":
-      return { kind: "pending" };
+      return { kind: "pending", unsaved: progress.unsaved };
     case "failed":
       return { kind: "failed", why: failureDetail(progress.failure) };
     case "taken": {

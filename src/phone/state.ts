@@ -9,6 +9,7 @@ import {
   type CheckedReceipt,
   type Message,
   messageOf,
+  saved,
   type SendFailure,
   withReceipt,
   withRelayCopy,
@@ -105,6 +106,7 @@ export type PhoneEvent =
     seen: Readonly<Record<string, number>>;
   }
   | { type: "composed"; message: Message }
+  | { type: "saved"; id: string }
   | { type: "accepted"; accepted: PushAccepted }
   | { type: "failed"; id: string; failure: SendFailure }
   | { type: "retried"; id: string }
@@ -166,6 +168,8 @@ export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
       return change(state, event.accepted.id, (message) => taken(message, event.accepted));
     case "failed":
       return withProgress(state, event.id, { kind: "failed", failure: event.failure });
+    case "saved":
+      return change(state, event.id, saved);
     case "retried":
       return withProgress(state, event.id, { kind: "outbox" });
     case "discarded":
@@ -365,16 +369,6 @@ export function messagesOf(state: PhoneState, name: SessionName): Message[] {
       (message.deviceId === name.deviceId || message.deviceId === "")
     )
     .sort((one, other) => one.createdAt - other.createdAt);
-}
-
-/** Ids of the messages whose text was sent again later, so that sending it again need not be offered. */
-export function sentAgain(messages: readonly Message[]): ReadonlySet<string> {
-  const newest = new Map<string, number>();
-  for (const { body, createdAt } of messages) {
-    newest.set(body, Math.max(createdAt, newest.get(body) ?? createdAt));
-  }
-  const older = messages.filter(({ body, createdAt }) => createdAt < (newest.get(body) ?? createdAt));
-  return new Set(older.map(({ id }) => id));
 }
 
 /** Ids of the messages whose cancellation is not settled yet. */

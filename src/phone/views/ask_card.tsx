@@ -6,7 +6,7 @@ import { CARDS, givenText } from "../card_text.ts";
 import type { CardOutcome } from "../cards.ts";
 import { formatAge, formatTime } from "../format_time.ts";
 import { type AnswerOutcome, type QuestionItem, type QuestionStatus, questionStatus } from "../inbox.ts";
-import type { Message } from "../message.ts";
+import { type Message, waitsForLink } from "../message.ts";
 import { reasonDetail, receiptText, type Tone } from "../receipt_text.ts";
 import { failureDetail } from "../requests.ts";
 import { answerDraftKey, type PhoneState } from "../state.ts";
@@ -90,7 +90,7 @@ function Body(props: Props & { status: QuestionStatus }): JSX.Element {
           icon="clock"
           tone="pending"
         >
-          {state.link.kind === "live" ? TEXT.sending : TEXT.waitingForLink}
+          {waitsForLink(status.message, state.link.kind === "live") ? TEXT.waitingForLink : TEXT.sending}
         </AnswerGiven>
       );
     case "failed":

@@ -140,6 +140,7 @@ function Ask({ state, now, deviceId, body, label, about, kind, ask }: AskProps):
 
 function textOf(progress: RequestProgress, { link }: PhoneState): string {
   if (progress.kind === "failed") return TEXT.failed(progress.why);
+  if (progress.kind === "pending" && progress.unsaved) return "";
   if (progress.kind === "pending" && link.kind !== "live") return STRINGS.receipt.waitingForLink;
   return { pending: TEXT.asking, done: TEXT.done, unclear: TEXT.unclear }[progress.kind];
 }

@@ -2,6 +2,8 @@
 
 import assert from "node:assert/strict";
 import { linkProblem } from "../../../src/client/link_problem.ts";
+import { sentAgain } from "../../../src/phone/message.ts";
+import { receiptText } from "../../../src/phone/receipt_text.ts";
 import {
   INITIAL_STATE,
   MESSAGES_MAX,
@@ -10,7 +12,6 @@ import {
   type PhoneEvent,
   type PhoneState,
   reduce,
-  sentAgain,
 } from "../../../src/phone/state.ts";
 import { deviceOf, entryOf, idOf, messageOf, NOW, receiptOf, recordOf, takenWith } from "./samples.ts";
 
@@ -25,6 +26,20 @@ const WELCOME = { relayVersion: "0", protocolVersion: 1, deviceId: "dev_phone_1"
 const connected = (answering: boolean): PhoneEvent => ({
   type: "link",
   link: { state: "connected", welcome: WELCOME, clockOffsetMs: 40, answering },
+});
+
+Deno.test("a message waits for the link once it would survive a reload, and its storing changes nothing that came meanwhile [ux-outbox]", () => {
+  const id = idOf(1);
+  const composed = after({ type: "composed", message: messageOf(1, { kind: "outbox", unsaved: true }) });
+  const textOf = (state: PhoneState): string => {
+    const [message] = state.messages.values();
+    const context = { live: false, hostOnline: true, sentAgain: false, now: NOW };
+    return message === undefined ? "" : receiptText(message, context).state;
+  };
+  assert.equal(textOf(composed), "Sending…");
+  assert.equal(textOf(reduce(composed, { type: "saved", id })), "Waiting for the connection");
+  const cancelled = reduce(composed, { type: "cancelled", id, edit: false });
+  assert.deepEqual(reduce(cancelled, { type: "saved", id }), cancelled);
 });
 
 Deno.test("a message goes from the outbox through every state of its receipt [rcpt-live]", () => {
