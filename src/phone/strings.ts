@@ -106,7 +106,7 @@ const ENGLISH = {
     } satisfies Record<Sealing, string>,
     short: {
       psk: "End-to-end encrypted",
-      base: "Encrypted, host not verified",
+      base: "Host not verified, encrypted",
       off: "Not encrypted",
     } satisfies Record<
       Sealing,

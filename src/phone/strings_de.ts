@@ -102,7 +102,7 @@ export const GERMAN: Strings = {
     },
     short: {
       psk: "Ende-zu-Ende verschlüsselt",
-      base: "Verschlüsselt, Rechner nicht bestätigt",
+      base: "Rechner nicht bestätigt, verschlüsselt",
       off: "Nicht verschlüsselt",
     },
     plain: "Nicht verschlüsselt: das Relay könnte es gefälscht haben",

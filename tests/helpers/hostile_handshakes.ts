@@ -69,7 +69,7 @@ async function replaysAnswer(stage: HostileStage): Promise<Attack> {
 /** The mirror works, and is sealed as before. */
 const UNHARMED: Record<"psk" | "base", Expectation> = {
   psk: { outcome: "no effect", phone: /^Live, \d+ × \d+ · End-to-end encrypted$/ },
-  base: { outcome: "no effect", phone: /^Live, \d+ × \d+ · Encrypted, host not verified$/ },
+  base: { outcome: "no effect", phone: /^Live, \d+ × \d+ · Host not verified, encrypted$/ },
 };
 
 export const HANDSHAKE_ROWS: readonly Row[] = [
@@ -83,11 +83,11 @@ export const HANDSHAKE_ROWS: readonly Row[] = [
   }),
   opening("swaps both keys and stands in the middle", {
     psk: { phone: UNOPENED },
-    base: { outcome: "gap", phone: /host not verified/, typed: true, shown: true },
+    base: { outcome: "gap", phone: /Host not verified/, typed: true, shown: true },
   }, manInTheMiddle),
   opening("mints a listener that speaks for the host", {
     psk: { phone: UNOPENED },
-    base: { outcome: "gap", phone: /host not verified/, shown: true },
+    base: { outcome: "gap", phone: /Host not verified/, shown: true },
   }, (stage) => mintedListener(stage, { seals: true })),
   opening(
     "mints a listener that speaks plain",

@@ -14,7 +14,7 @@ Deno.test("terminal: the session's screen in its colours, its status, and each v
     await until("the same lines", async () => (await shown(page)).trimEnd() === pane.join("\n"));
     await stack.sandbox.tmux("new-session", "-d", "-s", "svc-colours", "-x", "60", "-y", "12", COLOURS);
     await status(page).getByText(/Live, \d+ × \d+/).waitFor();
-    await status(page).getByText("Encrypted, host not verified").waitFor();
+    await status(page).getByText("Host not verified, encrypted").waitFor();
     await phone.shoot("terminal");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     await page.getByRole("button", { name: "More keys" }).tap();
