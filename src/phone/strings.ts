@@ -198,6 +198,8 @@ const ENGLISH = {
     down: "Reconnecting…",
     stopped: "Not connected",
     tryNow: "Try now",
+    unsent: (count: number) =>
+      count === 1 ? "1 message waits to be sent." : `${count} messages wait to be sent.`,
     signInAgain: "Sign in again",
     problems: LINK_PROBLEMS,
   },

@@ -191,6 +191,7 @@ export const GERMAN: Strings = {
     down: "Verbindet neu …",
     stopped: "Nicht verbunden",
     tryNow: "Jetzt versuchen",
+    unsent: (n) => n === 1 ? "1 Nachricht wartet aufs Senden." : `${n} Nachrichten warten aufs Senden.`,
     signInAgain: "Neu anmelden",
     problems: {
       unauthenticated:

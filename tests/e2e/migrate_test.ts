@@ -39,7 +39,7 @@ Deno.test("migrate: a relay moves to NATS and back under load, and no message is
   const session = new Session("svc-m");
   const link = listen(session, { host, apiKey, deviceId: "dev_listener_0" });
   await until("the listener is connected", () => link.connected);
-  const load = new Load({ host, apiKey, sessions: [session] });
+  const load = new Load({ host, keys: [apiKey], sessions: [session] });
   const progress = async (): Promise<void> => {
     const [from = 0] = load.accepted;
     await until("messages are accepted", () => (load.accepted[0] ?? 0) >= from + PROGRESS);

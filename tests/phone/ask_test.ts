@@ -242,11 +242,14 @@ Deno.test("an answer given without a link survives a reload and is sent once [ux
   withInbox(async ({ page, api, call, scene }) => {
     const waiting = call("svc_prompt", { question: "In the tunnel?" });
     await card(page, "In the tunnel?").getByRole("textbox").fill("yes, in the tunnel");
-    scene.wire.freeze();
+    await page.evaluate(async () => void await navigator.serviceWorker.ready);
+    scene.wire.pointTo(1);
     await page.getByText("Reconnecting…").first().waitFor();
     await card(page, "In the tunnel?").getByRole("button", { name: "Send answer" }).tap();
     await page.getByText("Your answer will be sent when the connection is back").waitFor();
-    scene.wire.thaw();
+    await page.reload();
+    await page.getByText("1 message waits to be sent.").waitFor();
+    scene.wire.pointTo(scene.relay.port);
     assert.equal(await waiting, "yes, in the tunnel");
     await page.getByText("The agent has received it").waitFor();
     const { pushes } = await until("the history", () => api.listPushes({ before: "end" }));

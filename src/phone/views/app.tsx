@@ -4,7 +4,7 @@ import { useEffect, useState } from "preact/hooks";
 import type { Ringing } from "../ringing.ts";
 import { openedItem } from "../route.ts";
 import { sessionKey } from "../sessions.ts";
-import type { PhoneState } from "../state.ts";
+import { outboxOf, type PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import type { InboxActions } from "./inbox.tsx";
 import { lazyView } from "./lazy_view.tsx";
@@ -79,7 +79,8 @@ function Routed({ state, actions, ringing }: Props): JSX.Element {
   const { route, link, pairing, swap } = state;
   if (swap !== undefined) return <SwapView swap={swap} state={state} actions={actions} />;
   if (pairing !== undefined) return <PairingView result={pairing} actions={actions} />;
-  const notice = <LinkNotice link={link} onTryNow={actions.reconnectNow} onSignOut={actions.signOut} />;
+  const { reconnectNow: onTryNow, signOut: onSignOut } = actions;
+  const notice = <LinkNotice {...{ link, onTryNow, onSignOut }} unsent={outboxOf(state).length} />;
   switch (route.view) {
     case "picker":
       return <PickerView state={state} notice={notice} actions={actions} />;

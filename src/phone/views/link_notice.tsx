@@ -8,19 +8,21 @@ const { link: TEXT } = STRINGS;
 
 interface Props {
   link: LinkView;
+  /** How many messages, answers and requests are still on this phone. */
+  unsent: number;
   onTryNow(): void;
   onSignOut(): void;
 }
 
-export function LinkNotice({ link, onTryNow, onSignOut }: Props): JSX.Element {
+export function LinkNotice(props: Props): JSX.Element {
   return (
     <div class="notice-place" role="status">
-      {link.kind === "down" && <Notice link={link} onTryNow={onTryNow} onSignOut={onSignOut} />}
+      {props.link.kind === "down" && <Notice {...props} />}
     </div>
   );
 }
 
-function Notice({ link, onTryNow, onSignOut }: Props): JSX.Element {
+function Notice({ link, unsent, onTryNow, onSignOut }: Props): JSX.Element {
   const problem = link.kind === "down" ? link.problem : undefined;
   return (
     <div class="notice">
@@ -28,6 +30,7 @@ function Notice({ link, onTryNow, onSignOut }: Props): JSX.Element {
       <p>
         <strong>{linkText(link)}</strong>
         {problem && <span class="notice-why">{problemText(problem)}</span>}
+        {unsent > 0 && <span class="notice-why">{TEXT.unsent(unsent)}</span>}
       </p>
       {isStopped(link)
         ? <button type="button" class="quiet" onClick={onSignOut}>{TEXT.signInAgain}</button>
