@@ -6,7 +6,7 @@ import { forgetPhone } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { scriptApiKey } from "../home/config.ts";
-import type { Device } from "../protocol/http.ts";
+import type { Device, DeviceRevoked } from "../protocol/http.ts";
 import { DEFAULT_ACCOUNT, findKey } from "../relay/api_keys.ts";
 import { hasStore, openRelayStore } from "../store/open.ts";
 import type { DeviceName, Store } from "../store/store.ts";
@@ -87,11 +87,26 @@ async function revoke(args: readonly string[]): Promise<number> {
   const forgotten = await forgetPhone(await pairingHost(paths, api), id);
   if (forgotten) print(`Forgot the secret shared with ${id}: messages sealed by it are no longer opened.`);
   await endStreams(paths, id);
+  let workingKey: DeviceRevoked["workingKey"] | undefined;
   await asAdmin(paths, { ...parsed.opts(), id }, {
-    byRelay: () => api.revokeDevice(id),
-    inStore: (store, device) => store.revokeDevice(device, Date.now()).then((keys) => keys !== undefined),
+    byRelay: async () => void ({ workingKey } = await api.revokeDevice(id)),
+    async inStore(store, device) {
+      const revoked = await store.revokeDevice(device, Date.now());
+      workingKey = revoked?.workingKey === undefined
+        ? undefined
+        : await store.findKeyById(revoked.workingKey);
+      return revoked !== undefined;
+    },
   });
-  print(`Revoked ${id}: its key no longer works, and its connections are closed.`);
+  if (workingKey === undefined) {
+    print(`Revoked ${id}: its key no longer works, and its connections are closed.`);
+    return 0;
+  }
+  print(`Revoked ${id}: its connections are closed.`);
+  const { id: key, name } = workingKey;
+  print(
+    `Its key "${name}" still works, as other devices use it too. To lock it out as well: svc keys revoke ${key}`,
+  );
   return 0;
 }
 

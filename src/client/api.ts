@@ -3,6 +3,7 @@ import * as z from "zod/mini";
 import { concatBytes } from "../async/encodings.ts";
 import { describeFaults } from "../protocol/errors.ts";
 import {
+  DeviceRevoked,
   DevicesAnswer,
   Health,
   HooksAnswer,
@@ -52,7 +53,8 @@ export interface RelayApi {
   sessions(options?: CallOptions): Promise<SessionsAnswer>;
   devices(options?: CallOptions): Promise<DevicesAnswer>;
   /** The device's key stops working at once. */
-  revokeDevice(id: string, options?: CallOptions): Promise<void>;
+  /** Names the key that still works, if there is one. */
+  revokeDevice(id: string, options?: CallOptions): Promise<Partial<DeviceRevoked>>;
   /** The next key that sends hello with this device id owns it. */
   releaseDevice(id: string, options?: CallOptions): Promise<void>;
   /** The installations whose hooks have sent pushes. */
@@ -95,8 +97,11 @@ export function createRelayApi(options: RelayApiOptions): RelayApi {
       call(SessionsAnswer, { method: "GET", path: "/sessions", what: "read the sessions" }, given),
     devices: (given) =>
       call(DevicesAnswer, { method: "GET", path: "/devices", what: "read the devices" }, given),
-    revokeDevice: (id, given) =>
-      remove({ path: `/devices/${segment(id)}`, what: `revoke the device "${id}"` }, given),
+    revokeDevice: async (id, given) => {
+      const path = `/devices/${segment(id)}`;
+      const request = { method: "DELETE", path, what: `revoke the device "${id}"` } as const;
+      return await call(z.optional(DeviceRevoked), request, given) ?? {};
+    },
     releaseDevice: (id, given) =>
       remove({ path: `/devices/${segment(id)}/owner`, what: `release the device "${id}"` }, given),
     hooks: (given) => call(HooksAnswer, { method: "GET", path: "/hooks", what: "read the hooks" }, given),

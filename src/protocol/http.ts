@@ -22,6 +22,13 @@ export type Device = z.infer<typeof Device>;
 export const DevicesAnswer = z.object({ devices: z.array(Device) });
 export type DevicesAnswer = z.infer<typeof DevicesAnswer>;
 
+/** What `DELETE /devices/{id}` left, where that is something. */
+export const DeviceRevoked = z.object({
+  /** The key of the device's owner, which still works, as other devices use it. Whoever has it can still send. */
+  workingKey: z.object({ id: z.string(), name: z.string() }),
+});
+export type DeviceRevoked = z.infer<typeof DeviceRevoked>;
+
 /** Identifies one installation's hooks in every push that they send. */
 export const HookId = z.string().check(
   z.regex(/^hook_[A-Za-z0-9_-]{1,64}$/, "an identifier with the prefix hook_"),

@@ -1,5 +1,5 @@
 /** The HTTP routes of devices: listing, revoking and releasing. */
-import type { DevicesAnswer } from "../protocol/http.ts";
+import type { DeviceRevoked, DevicesAnswer } from "../protocol/http.ts";
 import type { DeviceName, KeyRecord } from "../store/store.ts";
 import { mayChangeDevice } from "./api_keys.ts";
 import { json, type KeyedCall, noContent, Refusal } from "./handler.ts";
@@ -22,15 +22,18 @@ export async function listDevices({ store, clock }: Services, { key }: KeyedCall
   return json(answer);
 }
 
-/** `DELETE /devices/{id}`: its keys stop working at once, and its open WebSockets are closed. */
+/** `DELETE /devices/{id}`: its keys stop working at once, and its open WebSockets are closed. Names the key that still works. */
 export async function revokeDevice({ store, hub, clock }: Services, call: KeyedCall): Promise<Response> {
   const { account } = call.key;
   const id = call.param("id");
-  const keys = await store.revokeDevice({ account, id }, clock.now());
-  if (keys === undefined) throw unknownDevice();
+  const revoked = await store.revokeDevice({ account, id }, clock.now());
+  if (revoked === undefined) throw unknownDevice();
   hub.revoke({ kind: "device", account, id });
-  for (const key of keys) hub.revoke({ kind: "key", account, id: key });
-  return noContent();
+  for (const key of revoked.keys) hub.revoke({ kind: "key", account, id: key });
+  const key = revoked.workingKey === undefined ? undefined : await store.findKeyById(revoked.workingKey);
+  if (key === undefined) return noContent();
+  const answer: DeviceRevoked = { workingKey: { id: key.id, name: key.name } };
+  return json(answer);
 }
 
 /** `DELETE /devices/{id}/owner`: the next key that says hello as the device becomes its owner. */

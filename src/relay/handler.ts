@@ -31,6 +31,8 @@ interface RouteDoc {
   query?: Record<string, string>;
   body?: z.core.$ZodType;
   answer: { status: number; schema?: z.core.$ZodType; type?: string };
+  /** A second answer that is no error. */
+  otherwise?: { status: number; schema: z.core.$ZodType };
   /** In addition to those of every keyed route. */
   errors?: readonly WireErrorCode[];
 }

@@ -100,12 +100,12 @@ function describe(routes: readonly Route[], serverUrl: string): Json {
 }
 
 function operation(route: Route): Json {
-  const { method, path, summary, body, answer } = route;
+  const { method, path, summary, body, answer, otherwise } = route;
   const keyed = "scopes" in route;
   const scopes = keyed ? `Needs a key with the scope ${route.scopes.join(" or ")}.` : "Needs no key.";
   const content = answer.schema === undefined
     ? answer.type && { [answer.type]: {} }
-    : { "application/json": { schema: jsonSchema(answer.schema, "output") } };
+    : jsonContent(answer.schema);
   return {
     operationId: operationId(method, path),
     tags: [tagOf(route)],
@@ -114,8 +114,17 @@ function operation(route: Route): Json {
     security: keyed ? [{ key: [] }] : [],
     parameters: parameters(route),
     ...(body && { requestBody: requestBody(body) }),
-    responses: { [answer.status]: { description: summary, ...(content && { content }) }, ...problems(route) },
+    responses: {
+      [answer.status]: { description: summary, ...(content && { content }) },
+      ...(otherwise &&
+        { [otherwise.status]: { description: summary, content: jsonContent(otherwise.schema) } }),
+      ...problems(route),
+    },
   };
+}
+
+function jsonContent(schema: z.core.$ZodType): Json {
+  return { "application/json": { schema: jsonSchema(schema, "output") } };
 }
 
 function tagOf({ path }: Route): string {

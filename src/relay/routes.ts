@@ -1,5 +1,6 @@
 /** Every HTTP route as data: the app serves these, and the OpenAPI document describes them. */
 import {
+  DeviceRevoked,
   DevicesAnswer,
   Health,
   Hook,
@@ -102,9 +103,10 @@ const DEVICES: readonly Route[] = [
     method: "DELETE",
     path: "/devices/{id}",
     summary:
-      "Revokes a device: its keys, and the keys created from them by pairing, stop working at once, and their WebSockets are closed.",
+      "Revokes a device: its keys, and the keys created from them by pairing, stop working at once, and their WebSockets are closed. A key that other devices use too is left, and named.",
     scopes: ["admin"],
     answer: { status: 204 },
+    otherwise: { status: 200, schema: DeviceRevoked },
     errors: ["unknown_device", "store_unavailable"],
     handle: revokeDevice,
   },

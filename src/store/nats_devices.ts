@@ -77,12 +77,12 @@ function setOnlineOf(
 async function revokeWithInventory(
   context: NatsContext,
   { device: { account, id }, now }: { device: DeviceName; now: number },
-): Promise<string[] | undefined> {
-  const keys = await context.account(account).change((found) => revokeDevice(found, { id, now }));
-  if (keys === undefined) return undefined;
+): ReturnType<DeviceStore["revokeDevice"]> {
+  const revoked = await context.account(account).change((found) => revokeDevice(found, { id, now }));
+  if (revoked === undefined) return undefined;
   const stored = await context.state.get(context.subjects.inventory(account, id));
   if (stored !== undefined) await context.state.remove(stored.seq);
-  return keys;
+  return revoked;
 }
 
 function save({ devices }: Account, device: NewDevice): void {
@@ -117,11 +117,21 @@ function refusalOf(
   return known === undefined && active.length >= most.ofAccount ? "account_full" : undefined;
 }
 
-function revokeDevice(account: Account, { id, now }: { id: string; now: number }): string[] | undefined {
+function revokeDevice(account: Account, { id, now }: { id: string; now: number }) {
+  const owner = ownerOf(account, id);
   const device = account.devices[id];
   if (device === undefined || device.revokedAt !== undefined) return undefined;
   device.revokedAt = now;
   delete account.webPush[id];
   const bound = Object.values(account.keys).filter(({ deviceId }) => deviceId === id).map((key) => key.id);
-  return revokeKeys(account, { ids: bound, now });
+  const isShared = owner !== undefined && !bound.includes(owner) && isUsedElsewhere(account, owner);
+  const ids = owner === undefined || isShared ? bound : [...new Set([...bound, owner])];
+  return { keys: revokeKeys(account, { ids, now }), workingKey: isShared ? owner : undefined };
+}
+
+/** By devices that are not revoked, or by keys that its pairing codes created. */
+function isUsedElsewhere({ owners, devices, keys }: Account, key: string): boolean {
+  return Object.entries(owners).some(([id, owner]) =>
+    owner === key && devices[id] !== undefined && devices[id].revokedAt === undefined
+  ) || Object.values(keys).some(({ parent, revokedAt }) => parent === key && revokedAt === undefined);
 }

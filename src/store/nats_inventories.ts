@@ -2,6 +2,7 @@
 import { encodeBase64url, utf8Length } from "../async/encodings.ts";
 import type { HookState } from "../protocol/http.ts";
 import type { Account, NatsContext, StoredPairing } from "./nats_context.ts";
+import { ownerOf } from "./nats_devices.ts";
 import { eachOf } from "./nats_streams.ts";
 import {
   type HookRecord,
@@ -172,8 +173,12 @@ export function natsWebPush({ state, subjects, account: accountOf }: NatsContext
       }),
     findWebPush: async ({ account, id }) => (await accountOf(account).get()).webPush[id],
     async listWebPush(account) {
-      const { webPush } = await accountOf(account).get();
-      return new Map(Object.entries(webPush).sort(([one], [other]) => one < other ? -1 : 1));
+      const found = await accountOf(account).get();
+      const active = Object.entries(found.webPush).filter(([id]) =>
+        found.devices[id] !== undefined && found.devices[id].revokedAt === undefined &&
+        ownerOf(found, id) !== undefined
+      );
+      return new Map(active.sort(([one], [other]) => one < other ? -1 : 1));
     },
     async keepSecret(name, made) {
       const subject = subjects.secret(name);

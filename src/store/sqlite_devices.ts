@@ -65,7 +65,7 @@ export function sqliteDevices({ database, read, write, writeUnsynced }: SqliteCo
   const offline = database.prepare("UPDATE devices SET online = 0, last_seen = ? WHERE online = 1");
   const owners = ownersOf(database);
   const refuse = claimRefusalOf(database, owners);
-  const revoke = revokeOf(database);
+  const revoke = revokeOf(database, owners);
   const saveNow = (device: Omit<DeviceRecord, "revokedAt">): void => {
     const { account, id, kind, name, version, createdAt, lastSeen } = device;
     const key = device.publicKey ?? null;
@@ -98,24 +98,40 @@ export function sqliteDevices({ database, read, write, writeUnsynced }: SqliteCo
   };
 }
 
-function revokeOf(database: Database): (device: DeviceName, now: number) => string[] | undefined {
+function revokeOf(
+  database: Database,
+  owners: Owners,
+): (device: DeviceName, now: number) => { keys: string[]; workingKey: string | undefined } | undefined {
   const revoke = database.prepare(
     "UPDATE devices SET revoked_at = ?, online = 0 WHERE account = ? AND id = ? AND revoked_at IS NULL",
   );
   const boundKeys = database.prepare("SELECT id FROM keys WHERE account = ? AND device_id = ?");
+  const usedElsewhere = database.prepare(`SELECT ${OTHERS_OF_KEY} AS others`);
   const revokeKeys = revokeKeysOf(database);
   const forget = ["web_push", "inventories", "session_names"].map((table) =>
     database.prepare(`DELETE FROM ${table} WHERE account = ? AND device_id = ?`)
   );
   const record = database.prepare("INSERT INTO revocations (kind, account, id) VALUES ('device', ?, ?)");
   return ({ account, id }, now) => {
+    const owner = owners.find({ account, id });
     if (revoke.run(now, account, id) === 0) return undefined;
-    const keys = revokeKeys(boundKeys.all(account, id).map((row) => row.id as string), { now });
+    const bound = boundKeys.all(account, id).map((row) => row.id as string);
+    const isShared = owner !== undefined && !bound.includes(owner) &&
+      Number(usedElsewhere.get(owner)?.others) > 0;
+    const ids = owner === undefined || isShared ? bound : [...new Set([...bound, owner])];
+    const keys = revokeKeys(ids, { now });
     for (const statement of forget) statement.run(account, id);
     record.run(account, id);
-    return keys;
+    return { keys, workingKey: isShared ? owner : undefined };
   };
 }
+
+/** What uses the key `?1`: devices that are not revoked, and keys that its pairing codes created. */
+const OTHERS_OF_KEY = `
+  (SELECT count(*) FROM device_owners JOIN devices
+     ON devices.account = device_owners.account AND devices.id = device_owners.device_id
+   WHERE key_id = ?1 AND devices.revoked_at IS NULL) +
+    (SELECT count(*) FROM keys WHERE parent = ?1 AND revoked_at IS NULL)`;
 
 const STANDING = `
   SELECT
@@ -290,6 +306,15 @@ const SAVE = `
   INSERT INTO web_push (account, device_id, subscription) VALUES (?, ?, ?)
   ON CONFLICT (account, device_id) DO UPDATE SET subscription = excluded.subscription`;
 
+const SUBSCRIPTIONS = `
+  SELECT web_push.device_id, subscription FROM web_push
+    JOIN devices ON devices.account = web_push.account AND devices.id = web_push.device_id
+    JOIN device_owners ON device_owners.account = web_push.account
+      AND device_owners.device_id = web_push.device_id
+    JOIN keys ON keys.id = key_id
+  WHERE web_push.account = ? AND devices.revoked_at IS NULL AND keys.revoked_at IS NULL
+  ORDER BY web_push.device_id`;
+
 export function sqliteWebPush({ database, read, write }: SqliteContext): WebPushStore {
   const save = database.prepare(SAVE);
   const remove = database.prepare("DELETE FROM web_push WHERE account = ? AND device_id = ?");
@@ -297,9 +322,7 @@ export function sqliteWebPush({ database, read, write }: SqliteContext): WebPush
     "DELETE FROM web_push WHERE account = ? AND device_id = ? AND json_extract(subscription, '$.endpoint') = ?",
   );
   const find = database.prepare("SELECT subscription FROM web_push WHERE account = ? AND device_id = ?");
-  const list = database.prepare(
-    "SELECT device_id, subscription FROM web_push WHERE account = ? ORDER BY device_id",
-  );
+  const list = database.prepare(SUBSCRIPTIONS);
   const keep = database.prepare(
     "INSERT INTO secrets (name, value) VALUES (?, ?) ON CONFLICT (name) DO NOTHING",
   );

@@ -208,10 +208,17 @@ export interface DeviceStore {
   /** For a starting relay: marks every device offline, last seen now if it was online. */
   setAllOffline(now: number): Promise<void>;
   /**
-   * Revokes the device and every key bound to it with their descendants, and removes its subscription and inventory.
-   * Returns the ids of the keys, or undefined when the account has no such device.
+   * Revokes the device, every key bound to it with their descendants, and its owner's key when nothing else uses that one;
+   * removes its subscription and inventory. Undefined when the account has no such device.
    */
-  revokeDevice(device: DeviceName, now: number): Promise<string[] | undefined>;
+  revokeDevice(device: DeviceName, now: number): Promise<RevokedDevice | undefined>;
+}
+
+interface RevokedDevice {
+  /** Ids of the keys that were revoked. */
+  keys: string[];
+  /** The id of its owner's key, which still works: it owns other devices, or phones were paired by it. */
+  workingKey: string | undefined;
 }
 
 export interface PushStore {
@@ -295,7 +302,7 @@ export interface WebPushStore {
   /** False when there was none. With an endpoint, a subscription that has replaced it stays. */
   removeWebPush(device: DeviceName, endpoint?: string): Promise<boolean>;
   findWebPush(device: DeviceName): Promise<WebPushSubscription | undefined>;
-  /** The subscriptions of an account, by device id. */
+  /** The subscriptions of an account, by device id: of those that are not revoked, and whose owner's key is not. */
   listWebPush(account: string): Promise<ReadonlyMap<string, WebPushSubscription>>;
   /** A secret of the relay, by its name: the stored one, or `made`, which is stored durably. */
   keepSecret(name: string, made: string): Promise<string>;

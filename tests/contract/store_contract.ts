@@ -14,6 +14,7 @@ import type { Case } from "../helpers/on_node.ts";
 import { OWNERS } from "./store_owners.ts";
 import { QUESTIONS } from "./store_questions.ts";
 import {
+  aClaim,
   aDevice,
   aKey,
   aPush,
@@ -84,7 +85,8 @@ const BODIES: Record<string, Body> = {
     const subscription = { endpoint: "https://push.example/1", keys: { p256dh: "x", auth: "y" } };
     await store.saveWebPush({ account: "a", id: "dev_p" }, subscription);
     assert.equal(await store.revokeDevice({ account: "b", id: "dev_p" }, NOW), undefined);
-    assert.deepEqual(await store.revokeDevice({ account: "a", id: "dev_p" }, NOW), ["key_5"]);
+    const revoked = await store.revokeDevice({ account: "a", id: "dev_p" }, NOW);
+    assert.deepEqual({ ...revoked }, { keys: ["key_5"], workingKey: undefined });
     assert.equal(await store.revokeDevice({ account: "a", id: "dev_p" }, NOW), undefined);
     assert.deepEqual((await store.listDevices("a")).map(({ id }) => id), ["dev_l"]);
     assert.equal((await store.findKey(bytes(5)))?.revokedAt, NOW);
@@ -315,10 +317,12 @@ const BODIES: Record<string, Body> = {
   },
   "a phone's subscription is replaced and removed": async (store) => {
     const device = { account: "a", id: "dev_p" };
+    await store.claimDevice(aDevice("dev_p", { kind: "phone" }), aClaim("key_1"));
     const subscription = { endpoint: "https://push.example/1", keys: { p256dh: "x", auth: "y" } };
     await store.saveWebPush(device, subscription);
     await store.saveWebPush(device, { ...subscription, endpoint: "https://push.example/2" });
     assert.equal((await store.findWebPush(device))?.endpoint, "https://push.example/2");
+    assert.deepEqual([...(await store.listWebPush("a")).keys()], ["dev_p"]);
     assert.equal(await store.removeWebPush(device), true);
     assert.equal(await store.removeWebPush(device), false);
   },

@@ -33,6 +33,36 @@ export const OWNERS: Record<string, Body> = {
       assert.equal(await store.deviceOwner(name), undefined);
       assert.equal(await claim("key_1"), "claimed");
     },
+  "revoking a device revokes the key that claimed it, unless others use that key, which is then named [http-revoke]":
+    async (store) => {
+      await store.insertKey(aKey(5));
+      for (const id of ["dev_p", "dev_q"]) {
+        await store.claimDevice(aDevice(id, { kind: "phone" }), aClaim("key_1"));
+      }
+      await store.insertKey(aKey(6, { parent: "key_5", role: "phone", deviceId: "dev_r" }));
+      await store.claimDevice(aDevice("dev_l"), aClaim("key_5"));
+      const revoke = async (id: string) => ({ ...await store.revokeDevice({ account: "a", id }, NOW) });
+      assert.deepEqual(await revoke("dev_p"), { keys: [], workingKey: "key_1" });
+      assert.deepEqual(await revoke("dev_q"), { keys: ["key_1"], workingKey: undefined });
+      assert.equal((await store.findKeyById("key_1"))?.revokedAt, NOW);
+      assert.deepEqual(await revoke("dev_l"), { keys: [], workingKey: "key_5" }, "a phone was paired by it");
+    },
+  "a phone that a key's revocation locks out is not rung any more [http-revoke, role-cascade]": async (
+    store,
+  ) => {
+    await store.insertKey(aKey(5));
+    await store.insertKey(aKey(6, { parent: "key_5", role: "phone", deviceId: "dev_p" }));
+    await store.saveDevice(aDevice("dev_p", { kind: "phone" }));
+    await store.claimDevice(aDevice("dev_q", { kind: "phone" }), aClaim("key_1"));
+    const subscription = { endpoint: "https://push.example/1", keys: { p256dh: "x", auth: "y" } };
+    for (const id of ["dev_p", "dev_q"]) await store.saveWebPush({ account: "a", id }, subscription);
+    const rung = async () => [...(await store.listWebPush("a")).keys()];
+    assert.deepEqual(await rung(), ["dev_p", "dev_q"]);
+    await store.revokeKey("key_5", NOW);
+    assert.deepEqual(await rung(), ["dev_q"]);
+    await store.revokeKey("key_1", NOW, { only: true });
+    assert.deepEqual(await rung(), []);
+  },
   "a revoked key, and any key for a revoked device, claims nothing [http-revoke]": async (store) => {
     await store.insertKey(aKey(5));
     await store.revokeKey("key_5", NOW);

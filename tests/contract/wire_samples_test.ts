@@ -19,6 +19,7 @@ const MESSAGES: Record<string, z.ZodMiniType> = {
   push_record: PushRecord,
   push_page: PushPage,
   sessions_answer: SessionsAnswer,
+  device_revoked: http.DeviceRevoked,
   devices_answer: http.DevicesAnswer,
   hook: http.Hook,
   hooks_answer: http.HooksAnswer,
@@ -95,8 +96,8 @@ Deno.test("every event and every HTTP message has a good and a bad sample [proto
 Deno.test("every body that a route accepts or answers with has samples", () => {
   const sampled: unknown[] = Object.values(MESSAGES);
   const bodies = ROUTES.flatMap((
-    { path, body, answer },
-  ) => [{ path, schema: body }, { path, schema: answer.schema }]);
+    { path, body, answer, otherwise },
+  ) => [body, answer.schema, otherwise?.schema].map((schema) => ({ path, schema })));
   const missing = bodies.filter(({ schema }) => schema !== undefined && !sampled.includes(schema));
   assert.deepEqual(missing.map(({ path }) => path), []);
 });

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { RelayApi } from "../../client/api.ts";
 import { RelayError } from "../../client/relay_error.ts";
-import type { Device, Hook } from "../../protocol/http.ts";
+import type { Device, DeviceRevoked, Hook } from "../../protocol/http.ts";
 import { PAGE_LIMIT_MAX } from "../../protocol/limits.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { download } from "../browser.ts";
@@ -43,7 +43,7 @@ export interface SettingsActions extends MuteActions {
   /** Throws RelayError, as do the next two. */
   devices(): Promise<readonly Device[]>;
   hooks(): Promise<readonly Hook[]>;
-  revokeDevice(id: string): Promise<void>;
+  revokeDevice(id: string): Promise<Partial<DeviceRevoked>>;
   history(): Promise<HistorySource>;
   signOut(): void;
 }
@@ -269,8 +269,9 @@ function DeviceCard(
   const revoke = async (): Promise<void> => {
     if (!confirm(TEXT.revokeAsk(device.name))) return;
     try {
-      await actions.revokeDevice(device.id);
+      const { workingKey } = await actions.revokeDevice(device.id);
       onRevoked();
+      if (workingKey !== undefined) alert(TEXT.keyWorks(workingKey));
     } catch (error) {
       if (!(error instanceof RelayError)) throw error;
       setRefused(error.code === "missing_scope" ? "missing_scope" : "failed");

@@ -57,6 +57,25 @@ Deno.test("revoking a device stops its keys and closes its sockets at once, and 
   assert.equal((await relay.request("DELETE", `/devices/${LISTENER}`, { key: admin })).status, 404);
 });
 
+Deno.test("the key with which a lost phone signed in stops working with it; one that other devices use too is named [http-revoke, sec-leaked-key]", async () => {
+  await using relay = await Fixture.make();
+  const admin = await relay.key(["admin"]);
+  const shared = await relay.key(["push:read"]);
+  const [phone, laptop] = ["dev_phone_00000001", "dev_phone_00000002"];
+  const sockets = [
+    await relay.connect(shared, { role: "phone", deviceId: phone }),
+    await relay.connect(shared, { role: "phone", deviceId: laptop }),
+  ];
+  const revoke = (id: string) => relay.request("DELETE", `/devices/${id}`, { key: admin });
+  const { workingKey } = await (await revoke(phone)).json();
+  assert.equal(workingKey.id, await relay.services.store.deviceOwner({ account: "default", id: laptop }));
+  assert.deepEqual(sockets.map(({ socket }) => socket.closedWith?.code), [4401, undefined]);
+  assert.equal((await relay.request("GET", "/sessions", { key: shared })).status, 200);
+  assert.equal((await revoke(laptop)).status, 204);
+  assert.equal(sockets[1]?.socket.closedWith?.code, 4401);
+  assert.equal((await relay.request("GET", "/sessions", { key: shared })).status, 401);
+});
+
 Deno.test("a claimed code gives a phone its own key and device, once [http-claim, http-pairings, sec-claim]", async () => {
   await using relay = await Fixture.make();
   const owner = await relay.key(["push:send", "push:read", "admin"]);
