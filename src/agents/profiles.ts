@@ -19,22 +19,27 @@ export function agentProfile(kind: AgentKind): AgentProfile {
 const INTERPRETERS: ReadonlySet<string> = new Set(["node", "nodejs", "bun", "deno"]);
 
 const MODULES = "/node_modules/";
-/** What a script's path may add to the program's name. */
-const SCRIPT_ENDING = /\.(?:c|m)?js$/;
+/** What a script's or a program's file may add to its name. */
+const ENDING = /\.(?:[cm]?js|exe)$/;
 
 /**
- * The agent that a process is. `name` is the program's name as tmux or ps report it; `argv` begins with the program. Only
- * the program counts, or the script of an interpreter: any later argument may be anything.
+ * The agent that a process is. `name` is the program's name as tmux, ps or its file report it; `argv` begins with what the
+ * process calls itself, since a file may be named after its version (`claude/versions/2.1.329`). Only the program counts,
+ * or the script of an interpreter: any later argument may be anything.
  */
 export function agentKindOfProgram(name: string, argv: readonly string[]): AgentKind | undefined {
   const program = baseOf(name);
+  return kindOfFile(program, argv) ?? agentKindOfBinary(baseOf(argv[0] ?? ""));
+}
+
+function kindOfFile(program: string, argv: readonly string[]): AgentKind | undefined {
   if (!INTERPRETERS.has(program)) return agentKindOfBinary(program);
   const script = argv.slice(1).find((argument) => !argument.startsWith("-"));
   return script === undefined ? undefined : kindOfScript(script) ?? agentKindOfBinary(baseOf(script));
 }
 
 function baseOf(path: string): string {
-  return (path.split("/").at(-1) ?? "").replace(/^-/, "").replace(SCRIPT_ENDING, "");
+  return (path.split("/").at(-1) ?? "").replace(/^-/, "").replace(ENDING, "");
 }
 
 /** The agent whose program has this name. The echo agent is svc itself, which runs other things too. */

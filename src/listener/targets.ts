@@ -96,6 +96,15 @@ export class Targets {
     return kind === undefined ? target : { ...target, profile: agentProfile(kind), isProfiled: true };
   }
 
+  /** The same pane as it is now: in a session that the wrapper did not create, another program may run since. */
+  async current(target: Target): Promise<Target> {
+    if (target.recordedPid !== 0) return target;
+    const found = await this.resolve(target.session);
+    const isSame = found.kind === "found" && found.target.socket === target.socket &&
+      found.target.pane === target.pane;
+    return isSame ? found.target : target;
+  }
+
   /** The connection that types into the target. */
   server(target: Target): TmuxServer {
     if (target.spawnOnly) return this.anyServer(target.socket);

@@ -46,13 +46,23 @@ export class FakePane {
   readonly stopping = new AbortController();
   /** What writing a marker fails with. */
   markerFailure: Error | undefined;
+  /** The project is muted. */
+  isMuted = false;
+  /** The foreground program, and what it calls itself. */
+  program = { foreground: "agent", argv: ["agent"] };
   /** How often tmux searched the screen for a dialog. */
   searches = 0;
   readonly target: Target;
   readonly #buffers = new Map<string, string>();
 
   /** `recordedPid`: 0 in a session that no wrapper made. */
-  constructor({ gate, recordedPid = PID }: { gate?: GateProfile; recordedPid?: number } = {}) {
+  constructor(
+    { gate, recordedPid = PID, isProfiled = true }: {
+      gate?: GateProfile;
+      recordedPid?: number;
+      isProfiled?: boolean;
+    } = {},
+  ) {
     const profile: Target["profile"] = {
       typing: { method: "paste", settleMs: 0, spaceAfter: "none" },
       dialog: { lines: ["no such line"], titles: [] },
@@ -65,7 +75,7 @@ export class FakePane {
     };
     this.target = {
       ...{ socket: "/tmux.sock", session: "svc-p", sessionId: "$1", pane: "%3" },
-      ...{ panePid: PID, recordedPid, profile, isProfiled: true, spawnOnly: false },
+      ...{ panePid: PID, recordedPid, profile, isProfiled, spawnOnly: false },
     };
   }
 
@@ -137,11 +147,10 @@ export class FakePane {
   }
 
   #effects(): TypingEffects {
-    const facts = { stopped: false, foreground: "agent", argv: ["agent"], shellBelow: false };
     return {
-      processFacts: () => Promise.resolve(facts),
+      processFacts: () => Promise.resolve({ stopped: false, ...this.program, shellBelow: false }),
       isBusy: () => Promise.resolve(this.isBusy),
-      isMuted: () => Promise.resolve(false),
+      isMuted: () => Promise.resolve(this.isMuted),
       writeMarker: () => {
         if (this.markerFailure !== undefined) return Promise.reject(this.markerFailure);
         this.events.push("marker written");

@@ -5,6 +5,7 @@
 import type { DialogMarks, TypingProfile } from "../../agents/profile.ts";
 import { MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts";
 import { utf8Length } from "../../async/encodings.ts";
+import { canonicalText } from "../../protocol/canonical.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
 
@@ -249,7 +250,8 @@ export const GUARD_REFUSED = "svc-guard-refused";
 const SLASH_COMMAND = /^\/[A-Za-z][\w:-]*(\s|$)/;
 
 function isSlashCommand(body: string): boolean {
-  return !body.includes("\n") && SLASH_COMMAND.test(body);
+  // As a key, a tab completes the command or leaves the composer.
+  return !/[\n\t]/.test(body) && SLASH_COMMAND.test(body);
 }
 
 /**
@@ -291,9 +293,9 @@ export function isLonePath(text: string): boolean {
   return /^\/\S*\/\S*$/.test(text);
 }
 
-/** In three agents a message whose first non-blank character is `!` runs a shell command. */
+/** In three agents a message whose first visible character is `!` runs a shell command; some remove invisible ones. */
 export function isShellEscape(body: string): boolean {
-  return body.trimStart().startsWith("!");
+  return canonicalText(body).startsWith("!");
 }
 
 /** Splits text into pieces of at most PIECE_MAX_BYTES, never inside a character. */

@@ -142,6 +142,10 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
   const { sendAnyway } = command;
   if (pane.reading.focus === "composer" && !hasSettled) return { kind: "held", reason: before };
   const reason = holdReason(pane, { ...target, input, now: attempt.now(), sendAnyway, policy });
+  // While it was held, the project may have been muted.
+  if (reason === undefined && before !== undefined && await attempt.effects.isMuted(pane.directory)) {
+    return { kind: "ended", outcome: refused("muted") };
+  }
   if (reason === undefined && !search) return await typeWhenReady(attempt, {});
   const inFlight = reason === undefined ? input.gate.begin() : undefined;
   if (inFlight === undefined) return { kind: "held", reason: reason ?? "agent_working" };
@@ -185,6 +189,10 @@ async function submitTyped(attempt: Attempt, typed: Typed): Promise<Step> {
       if (check.kind === "refused") return await abandon(attempt, typed, check.outcome);
       const status = typedStatus(attempt, typed, { pane: check.pane, now: attempt.elapsed() });
       if (status === "over") return await takeBack(attempt, typed, check.pane);
+      const wasHeld = status === "shown" && typed.inFlight === undefined;
+      if (wasHeld && await attempt.effects.isMuted(check.pane.directory)) {
+        return await takeBack(attempt, typed, check.pane, "muted");
+      }
       if (status === "shown") return await enter(attempt, typed, check.pane);
       if (status !== "wait") return await holdTyped(typed, status);
       await attempt.pause(CHECK_STEPS_MS[checks] ?? CHECK_STEPS_MS[5]);
@@ -259,8 +267,13 @@ function leaveBehind({ target, input }: Attempt, text: LeftBehind): Outcome {
   return { state: target.isProfiled ? "unknown" : "typed", reason: "screen_stale" };
 }
 
-/** Enter was not sent in time: removes the text where the screen shows it. */
-async function takeBack(attempt: Attempt, typed: Typed, pane: PaneState): Promise<Step> {
+/** Enter was not sent in time, or may not be any more: removes the text where the screen shows it. */
+async function takeBack(
+  attempt: Attempt,
+  typed: Typed,
+  pane: PaneState,
+  why: "not_submitted" | "muted" = "not_submitted",
+): Promise<Step> {
   const { target } = attempt;
   await typed.marker?.withdraw();
   if (!target.isProfiled) {
@@ -269,7 +282,7 @@ async function takeBack(attempt: Attempt, typed: Typed, pane: PaneState): Promis
   }
   if (await removeText(attempt, typed.text, pane)) {
     const isExpired = typed.expiredSince !== undefined;
-    return { kind: "ended", outcome: isExpired ? { state: "expired" } : refused("not_submitted") };
+    return { kind: "ended", outcome: isExpired ? { state: "expired" } : refused(why) };
   }
   if (mayTakeBackLater(typed, attempt.elapsed())) return await holdTyped(typed, "screen_stale");
   return { kind: "ended", outcome: leaveBehind(attempt, typed.text) };

@@ -18,7 +18,9 @@ import {
 import { type Outcome, type PaneContext, refused } from "./context.ts";
 import { SCREEN_FIELDS, screenOf } from "../../tmux/sessions.ts";
 import type { Screen, ScreenReading } from "../../agents/profile.ts";
+import { agentKindOfProgram } from "../../agents/profiles.ts";
 import type { Target, Targets } from "../targets.ts";
+import { canonicalText } from "../../protocol/canonical.ts";
 import { mayHideStart } from "./composer.ts";
 import type { ComposerModel, PaneInput } from "./pane_input.ts";
 import { mayAnswerDialogs, type Policy } from "./policy.ts";
@@ -35,7 +37,7 @@ interface CheckOptions {
   search?: boolean;
 }
 
-/** Observes the pane and applies the guard. */
+/** Observes the pane and applies the guard. An agent that was started since the target was found has rules of its own. */
 export async function checkPane(
   { target, server, input, effects }: PaneContext,
   { search = true }: CheckOptions = {},
@@ -48,7 +50,8 @@ export async function checkPane(
     ]);
     const { facts, reading } = observed;
     const process = facts.pid === panePid ? expected : await effects.processFacts(facts.pid);
-    const reason = judgePane(facts, { process, recordedPid, isProfiled });
+    const isNewAgent = !isProfiled && agentKindOfProgram(process.foreground, process.argv) !== undefined;
+    const reason = isNewAgent ? "unknown_screen" : judgePane(facts, { process, recordedPid, isProfiled });
     if (reason !== undefined) return { kind: "refused", outcome: refused(reason) };
     input.observed(reading, target.profile);
     return { kind: "ready", pane: { ...observed, process } };
@@ -266,8 +269,8 @@ export interface HoldContext extends Pick<Target, "recordedPid" | "profile" | "i
 
 /**
  * Undefined if the message may be typed. A dialog takes precedence over the local user. `sendAnyway` does not apply to a
- * draft that begins with `!`, which would turn the message into a shell command, nor to one whose beginning is out of
- * sight.
+ * draft that begins with `!` or `/`, which would turn the message into a part of a command that nobody has judged, nor to
+ * one whose beginning is out of sight.
  */
 export function holdReason(pane: Observation, context: HoldContext): HoldReason | undefined {
   const { reading } = pane;
@@ -278,7 +281,7 @@ export function holdReason(pane: Observation, context: HoldContext): HoldReason 
     const mayStart = isYoung && !context.input.isInCall && reading.focus === "unknown";
     return mayStart ? "agent_starting" : "unknown_screen";
   }
-  if (reading.draft?.startsWith("!") || mayHideStart(reading)) return "desk_busy";
+  if (beginsCommand(reading.draft ?? "", policy) || mayHideStart(reading)) return "desk_busy";
   if (mayOpenDialog(pane, context)) return "agent_working";
   if (sendAnyway) return undefined;
   const typedAt = pane.localUserActivity * 1_000;
@@ -286,6 +289,12 @@ export function holdReason(pane: Observation, context: HoldContext): HoldReason 
   if (!isActive && !reading.draft) return undefined;
   const { isFromPhone, keyAt } = context.input.model;
   return isFromPhone && reading.draft && typedAt <= keyAt ? "phone_draft" : "desk_busy";
+}
+
+/** What is typed behind it would become a part of the command. */
+function beginsCommand(draft: string, { allowApprovalChange }: Policy): boolean {
+  const text = canonicalText(draft);
+  return text.startsWith("!") || text.startsWith("/") && !allowApprovalChange;
 }
 
 function lacksComposer({ reading }: Observation, { isProfiled, policy }: HoldContext): boolean {

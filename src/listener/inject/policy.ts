@@ -1,6 +1,7 @@
 /** What a phone may do: configuration beyond the defaults, and the allowed slash commands. */
 import type { Config } from "../../home/config.ts";
 import type { AgentProfile } from "../../agents/profile.ts";
+import { canonicalText } from "../../protocol/canonical.ts";
 import { ALLOW_AGENT_END, type DialogAction } from "../../protocol/session.ts";
 
 export interface Policy {
@@ -70,9 +71,9 @@ export function widenedBy(policy: Policy): string[] {
 /** A name with another slash is a path, which agents treat as text. */
 const COMMAND = /^\/([^\s/]*)(?=\s|$)/;
 
-/** The command's name without the slash. Undefined if the text is no command. */
+/** The command's name without the slash. Undefined if the text is no command. Some agents remove invisible characters. */
 export function slashCommand(text: string): string | undefined {
-  return COMMAND.exec(text.trimStart())?.[1];
+  return COMMAND.exec(canonicalText(text))?.[1];
 }
 
 /** True for a slash command that may change approvals, sandbox, hooks or tools: any that is not known to be harmless. */

@@ -248,7 +248,9 @@ function requests(
     case "text":
       return typed(verbs.sendLiteral(id, input.text));
     case "paste": {
-      const method = pane.process.shellBelow && input.text.includes("\n") ? "marked" : "paste";
+      const isOverShell = pane.process.shellBelow && input.text.includes("\n");
+      const isMarked = isOverShell || context.target.profile.typing.method === "marked";
+      const method = isMarked ? "marked" : "paste";
       return typingRequests(id, { text: input.text, method, guard });
     }
   }

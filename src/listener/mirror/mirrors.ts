@@ -197,7 +197,7 @@ export class Mirrors {
 
 /** What all watched sessions of a listener share. */
 interface MirrorContext {
-  targets: Pick<Targets, "resolve" | "server" | "anyServer"> & {
+  targets: Pick<Targets, "resolve" | "current" | "server" | "anyServer"> & {
     openMirror(target: Target, events: ControlEvents): MirrorConnection;
   };
   typing: TypingContext;
@@ -230,7 +230,7 @@ interface Watcher {
 
 /** A session that phones watch. */
 class WatchedSession {
-  readonly #target: Target;
+  #target: Target;
   readonly #context: MirrorContext;
   readonly #mirror: SessionMirror;
   readonly #limit: KeystrokeLimit;
@@ -332,16 +332,16 @@ class WatchedSession {
     viewer: Viewer,
     { channel, audit, uploads, read }: Omit<Watcher, "viewer" | "keystrokes"> & Sealed,
   ): KeystrokeStream {
-    const { typing, clock, log } = this.#context;
+    const { targets, typing, clock, log } = this.#context;
     const { session } = this.#target;
-    const pause = (ms: number): Promise<void> => delay(ms, { clock });
     return new KeystrokeStream({
       opener: channel.opener,
       limit: this.#limit,
       clock,
-      type: (input) => {
+      type: async (input) => {
         this.#mirror.expectEcho();
-        return typeKeystroke({ ...paneContext(typing, this.#target), pause }, input);
+        const target = this.#target = await targets.current(this.#target);
+        return typeKeystroke({ ...paneContext(typing, target), pause: (ms) => delay(ms, { clock }) }, input);
       },
       fit: (input) => this.#fit(viewer, input),
       upload: (input) => void uploads.take(input),

@@ -100,6 +100,13 @@ Deno.test("an agent is recognized by the name of its program [read-unrecorded]",
   assert.equal(agentKindOfProgram("cursor-agent", ["cursor-agent"]), "cursor");
 });
 
+Deno.test("an agent whose file is named after its version, or ends in .exe, is recognized by what it calls itself [read-unrecorded]", () => {
+  assert.equal(agentKindOfProgram("2.1.329", ["claude"]), "cc");
+  assert.equal(agentKindOfProgram("claude.exe", ["/usr/bin/claude"]), "cc");
+  assert.equal(agentKindOfProgram("opencode.exe", ["opencode", "--continue"]), "opencode");
+  assert.equal(agentKindOfProgram("node", ["gemini"]), "gemini");
+});
+
 Deno.test("an agent that node runs is recognized by its script [read-unrecorded]", () => {
   const node = (...words: string[]) => agentKindOfProgram("node", ["node", ...words]);
   assert.equal(node("/usr/bin/codex"), "codex");

@@ -48,6 +48,7 @@ Deno.test("typing: slash commands are typed as keys, paths and long texts are no
   assert.equal(method("/model opus"), "plain");
   assert.equal(method("/x/y is a path"), "paste");
   assert.equal(method("/compact\nand more"), "paste");
+  assert.equal(method("/compact x\t"), "paste", "a tab would be pressed");
 });
 
 Deno.test("typing: several lines over a shell are in paste marks, which keep the shell from running them [sec-no-shell]", () => {
@@ -61,6 +62,7 @@ Deno.test("typing: several lines over a shell are in paste marks, which keep the
 
 Deno.test("typing: a leading ! after blanks is a shell escape [inj-shell-escape]", () => {
   for (const body of ["!ls", "  !ls", "\n!ls", "\t !ls"]) assert.ok(isShellEscape(body), body);
+  for (const body of ["\u200b!ls", "\ufeff\u2060 !ls"]) assert.ok(isShellEscape(body), JSON.stringify(body));
   for (const body of ["ls!", "a !ls", "¡ls"]) assert.ok(!isShellEscape(body), body);
 });
 

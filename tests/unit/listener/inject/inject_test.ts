@@ -292,3 +292,30 @@ Deno.test("inject: an Enter that an agent without a gate has lost is pressed onc
   const [first = 0, second = 0] = pressedAt;
   assert.ok(second - first >= TURN_START_MS, `${second - first}`);
 });
+
+Deno.test("inject: a message that was held while its project was muted is not typed, and one that was typed is removed [cli-mute]", async () => {
+  for (const at of ["before", "after"]) {
+    const pane = new FakePane();
+    if (at === "before") pane.draw(undefined, { focus: "dialog" });
+    pane.onRecord = (step) => {
+      if (step === "typed") queueMicrotask(() => pane.draw(undefined, { focus: "dialog" }));
+    };
+    pane.onPause = () => {
+      if (pane.reading.focus !== "dialog") return;
+      pane.isMuted = true;
+      pane.draw(at === "before" ? "" : "hello");
+    };
+    assert.deepEqual(await pane.inject("hello"), { state: "refused", reason: "muted", pane: "%3" }, at);
+    assert.ok(!pane.events.includes("key Enter"), at);
+    assert.equal(pane.events.includes("text hello"), at === "after");
+  }
+});
+
+Deno.test("inject: an agent that was started where another program ran gets nothing by that program's rules [read-unrecorded, inj-composer-only]", async () => {
+  const pane = new FakePane({ recordedPid: 0, isProfiled: false });
+  pane.program = { foreground: "2.1.329", argv: ["claude"] };
+  assert.deepEqual(await pane.inject("hello"), { state: "refused", reason: "unknown_screen", pane: "%3" });
+  const pressed = await pane.press({ type: "key", key: "BTab" });
+  assert.deepEqual({ ...pressed }, { state: "refused", reason: "unknown_screen" });
+  assert.deepEqual(pane.events, []);
+});

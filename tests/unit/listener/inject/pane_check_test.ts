@@ -56,6 +56,14 @@ Deno.test("hold: a key of the local user within two seconds, or a draft, holds; 
   assert.equal(reason(seen({ draft: "half a" }, 99), { sendAnyway: true }), undefined);
 });
 
+Deno.test("hold: no message becomes a part of a command that stands in the composer, also with sendAnyway [inj-desk-anyway, inj-approval-command]", () => {
+  for (const draft of ["/allow-al", "  /add-dir ", "\u200b/permissions", "!rm", "\u200b!rm"]) {
+    assert.equal(reason(seen({ draft }), { sendAnyway: true }), "desk_busy", JSON.stringify(draft));
+  }
+  const policy = { ...DEFAULT_POLICY, allowApprovalChange: true };
+  assert.equal(reason(seen({ draft: "/allow-al" }), { sendAnyway: true, policy }), undefined);
+});
+
 Deno.test("hold: only a recognised composer takes text, even with sendAnyway [inj-composer-only]", () => {
   const old = { now: 200_000, sendAnyway: true };
   for (const focus of ["menu", "unknown"] as const) {

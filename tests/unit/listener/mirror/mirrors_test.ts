@@ -23,6 +23,7 @@ const noServer = { socket: target.socket, run: () => Promise.resolve("") };
 const targets = {
   resolve: () => Promise.resolve({ kind: "found" as const, target }),
   known: () => undefined,
+  current: () => Promise.resolve(target),
   server: () => noServer,
 };
 const notTyped = (): never => {
