@@ -129,7 +129,8 @@ class Crawl {
         return void await moment(performance.now() + step.ms);
       case "message":
         tally.messages++;
-        return void await this.#stage.post(step.body).catch(() => tally.unsent++);
+        return void await this.#stage.post(step.body, step.anyway ? { data: { sendAnyway: true } } : {})
+          .catch(() => tally.unsent++);
       case "keys": {
         const phone = await this.#livePhone();
         if (phone === undefined) return;

@@ -5,7 +5,8 @@ import type { Random } from "./random.ts";
 /** One thing that the phone does; `wait` gives the agent time to draw. */
 export type Step =
   | { kind: "keys"; inputs: KeyInput[] }
-  | { kind: "message"; body: string }
+  /** `anyway`: also behind a draft. */
+  | { kind: "message"; body: string; anyway: boolean }
   | { kind: "wait"; ms: number };
 
 const LETTERS = [..."abcdefghijklmnopqrstuvwxyz"];
@@ -157,6 +158,16 @@ function fit(random: Random): KeyInput {
   return random.chance(0.3) ? { type: "unfit" } : { type: "fit", cols, rows };
 }
 
+/** A command whose last letters are a message. */
+function completed({ random, slashes }: InputsOptions): Step[] {
+  const command = random.pick(slashes);
+  const at = random.int(1, Math.max(1, command.length - 1));
+  return [
+    { kind: "keys", inputs: [ESCAPE, text(command.slice(0, at))] },
+    { kind: "message", body: command.slice(at) || " ", anyway: true },
+  ];
+}
+
 /** What the phone does next. */
 export function nextSteps(options: InputsOptions): Step[] {
   const { random, slashes } = options;
@@ -166,8 +177,12 @@ export function nextSteps(options: InputsOptions): Step[] {
   if (roll < 0.34) return [{ kind: "keys", inputs: inFront(options) }, pause];
   if (roll < 0.52 && slashes.length > 0) return [{ kind: "keys", inputs: slash(options) }, pause];
   if (roll < 0.58) return [{ kind: "keys", inputs: [fit(random)] }, pause];
-  if (roll < 0.66) return [{ kind: "message", body: random.pick(bodies(options)) }, pause];
-  if (roll < 0.7 && slashes.length > 0) return [{ kind: "message", body: random.pick(slashes) }, pause];
+  const anyway = random.chance(0.4);
+  if (roll < 0.66) return [{ kind: "message", body: random.pick(bodies(options)), anyway }, pause];
+  if (roll < 0.7 && slashes.length > 0) {
+    return [{ kind: "message", body: random.pick(slashes), anyway }, pause];
+  }
+  if (roll < 0.73 && slashes.length > 0) return [...completed(options), pause];
   if (roll < 0.78) return [{ kind: "keys", inputs: [ESCAPE, ESCAPE] }, { kind: "wait", ms: 800 }];
   const inputs = Array.from({ length: random.int(1, 12) }, () => randomInput(options));
   if (random.chance(0.5)) return [{ kind: "keys", inputs }, pause];
