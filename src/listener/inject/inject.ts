@@ -280,12 +280,20 @@ async function takeBack(
     const reason = typed.hadDialog ? "dialog_open" : "screen_stale";
     return { kind: "ended", outcome: { state: "typed", reason } };
   }
-  if (await removeText(attempt, typed.text, pane)) {
+  if (await takeOut(attempt, typed, pane)) {
     const isExpired = typed.expiredSince !== undefined;
     return { kind: "ended", outcome: isExpired ? { state: "expired" } : refused(why) };
   }
   if (mayTakeBackLater(typed, attempt.elapsed())) return await holdTyped(typed, "screen_stale");
   return { kind: "ended", outcome: leaveBehind(attempt, typed.text) };
+}
+
+/** True once the composer is empty. Keys that changed nothing are not repeated: the agent reads them when it wakes. */
+async function takeOut(attempt: Attempt, typed: Typed, pane: PaneState): Promise<boolean> {
+  if (typed.isStuck) return pane.reading.draft === "";
+  const removal = await removeText(attempt, typed.text, pane);
+  typed.isStuck = removal === "stuck";
+  return removal === "removed";
 }
 
 /** After Enter: `submitted` once the marker was taken or the screen confirms it. */

@@ -7,10 +7,18 @@ import { checkPane, isAtRest, LOCAL_USER_ACTIVE_MS, type PaneState, pressKey } f
 export const REMOVE_KEYS_MAX = 400;
 /** How long the effect of one of them may take to show. */
 export const REMOVE_STEP_MS = 1_000;
+/**
+ * After this many keys in a row without effect no other is pressed: an agent that hangs reads all of them when it wakes,
+ * over what the local user types by then.
+ */
+export const REMOVE_STUCK_KEYS = 3;
 /** How long a busy agent may take to draw what an earlier listener typed. */
 export const EARLIER_DRAW_MS = 5_000;
 /** Pause between two checks of the screen after a key. */
 const REMOVE_POLL_MS = 25;
+
+/** `kept`: the composer shows something else, or takes no keys now. `stuck`: keys were pressed and changed nothing. */
+export type Removal = "removed" | "kept" | "stuck";
 
 /** `pause` resolves after `ms`, or earlier when a hook reported. */
 type RemoveContext = PaneContext & { pause(ms: number): Promise<void> };
@@ -26,9 +34,9 @@ export async function withoutLeftBehind(
   const { input } = context;
   if (input.leftBehind === undefined || pane.reading.draft === undefined) return pane;
   if (showsEarlier(context, input.leftBehind, pane) && input.isInCall) return undefined;
-  const isRemoved = await removeText(context, input.leftBehind, pane);
+  const removal = await removeText(context, input.leftBehind, pane);
   input.leftBehind = undefined;
-  if (!isRemoved) return pane;
+  if (removal !== "removed") return pane;
   const check = await checkPane(context);
   return check.kind === "refused" ? pane : check.pane;
 }
@@ -46,7 +54,8 @@ export async function removeEarlier(context: RemoveContext, text: LeftBehind): P
       const check = await checkPane(context);
       if (check.kind === "refused") return;
       if (showsEarlier(context, text, check.pane)) {
-        if (await removeText(context, text, check.pane)) input.leftBehind = undefined;
+        const removal = await removeText(context, text, check.pane);
+        if (removal === "removed") input.leftBehind = undefined;
         return;
       }
       if (hasDrawn) return;
@@ -83,37 +92,40 @@ export async function removeUnsent(
   text: LeftBehind,
   now: PaneState,
 ): Promise<boolean> {
-  if (await removeText(context, text, now)) return true;
+  if (await removeText(context, text, now) === "removed") return true;
   const { draft } = now.reading;
   const mayBeThere = draft === undefined || showsLeftBehind(draft, text, context.target.profile);
   if (mayBeThere) context.input.leftBehind = text;
   return false;
 }
 
-/** Empties the composer if it shows exactly what svc typed. False if it shows something else or cannot be emptied. */
+/** Empties the composer if it shows exactly what svc typed. */
 export async function removeText(
   context: RemoveContext,
   text: LeftBehind,
   first: PaneState,
-): Promise<boolean> {
+): Promise<Removal> {
   const { target, input } = context;
   const isOurs = showsLeftBehind(first.reading.draft ?? "", text, target.profile);
   const inFlight = isOurs && text.before === "" ? input.gate.begin() : undefined;
-  if (inFlight === undefined) return false;
+  if (inFlight === undefined) return "kept";
   try {
-    for (let [keys, pane] = [0, first]; keys < REMOVE_KEYS_MAX && inFlight.mayGoOn(); keys++) {
+    let [pane, withoutEffect] = [first, 0];
+    for (let keys = 0; keys < REMOVE_KEYS_MAX && inFlight.mayGoOn(); keys++) {
       const before = pane.reading.draft;
-      if (before === undefined || before === "") return before === "";
-      if (!await pressKey(context, pane, keys % 2 === 0 ? "C-u" : "BSpace")) return false;
+      if (before === undefined || before === "") return before === "" ? "removed" : "kept";
+      if (withoutEffect === REMOVE_STUCK_KEYS) return "stuck";
+      if (!await pressKey(context, pane, keys % 2 === 0 ? "C-u" : "BSpace")) return "kept";
       const until = context.elapsed() + REMOVE_STEP_MS;
       while (pane.reading.draft === before && context.elapsed() < until) {
         await context.pause(REMOVE_POLL_MS);
         const check = await checkPane(context);
-        if (check.kind === "refused") return false;
+        if (check.kind === "refused") return "kept";
         pane = check.pane;
       }
+      withoutEffect = pane.reading.draft === before ? withoutEffect + 1 : 0;
     }
-    return false;
+    return "kept";
   } finally {
     inFlight.end();
   }

@@ -37,6 +37,8 @@ export interface Typed {
   hadDialog?: boolean;
   /** Since when the message has expired. */
   expiredSince?: number;
+  /** The keys that remove it had no effect yet. */
+  isStuck?: boolean;
   /** An earlier listener typed it, and the journal says that Enter was not pressed. */
   isLeft?: boolean;
 }
@@ -64,6 +66,7 @@ export function typedStatus(
   if (status === "lost") return "over";
   if (attempt.now() < attempt.command.expiresAt) return status;
   typed.expiredSince ??= at.now;
+  if (typed.isStuck && at.pane.reading.draft === "") return "over";
   const isFree = status === "shown" && !attempt.input.isInCall;
   if (isFree || !mayTakeBackLater(typed, at.now)) return "over";
   return status === "shown" ? "agent_working" : status;

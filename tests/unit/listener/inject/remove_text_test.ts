@@ -1,11 +1,23 @@
 /** What the next listener does with text that a killed one left in a composer. */
 import assert from "node:assert/strict";
 import { type EarlierTyping, paneContext, Stopping } from "../../../../src/listener/inject/context.ts";
-import { EARLIER_DRAW_MS, removeEarlier } from "../../../../src/listener/inject/remove_text.ts";
+import { CONFIRM_LIMIT_MS } from "../../../../src/listener/inject/inject.ts";
+import {
+  EARLIER_DRAW_MS,
+  REMOVE_STEP_MS,
+  REMOVE_STUCK_KEYS,
+  removeEarlier,
+} from "../../../../src/listener/inject/remove_text.ts";
+import { EXPIRED_HOLD_MS } from "../../../../src/listener/inject/typed_text.ts";
 import { FakePane } from "../../../helpers/fake_pane.ts";
 
 const FOLDED = "[Pasted text #1]";
 const OTHER = "[Pasted text #2]";
+
+/** The keys that remove text. */
+const removals = ({ events }: FakePane): string[] =>
+  events.filter((event) => /^key (?:C-u|BSpace)$/.test(event));
+const STUCK_KEYS = ["key C-u", "key BSpace", "key C-u"];
 
 async function remove(pane: FakePane, earlier: EarlierTyping = {}): Promise<void> {
   const context = paneContext(pane.injection(), pane.target);
@@ -268,5 +280,53 @@ Deno.test("remove: a paste behind a dialog is svc's if nobody has typed since, a
       assert.equal(state, isOurs ? end : "unknown");
       assert.equal(pane.reading.draft, isOurs ? "" : FOLDED);
     }
+  }
+});
+
+Deno.test("remove: an agent that hangs gets three keys and no more, and the pane is free again after three seconds [inj-take-back]", async () => {
+  assert.equal(STUCK_KEYS.length, REMOVE_STUCK_KEYS);
+  const limitMs = (REMOVE_STUCK_KEYS + 1) * REMOVE_STEP_MS;
+  const left = new FakePane();
+  left.draw("one\ntwo");
+  left.onKey = () => {};
+  await remove(left);
+  assert.deepEqual(removals(left), STUCK_KEYS);
+  assert.ok(left.clock.elapsed() < limitMs, `${left.clock.elapsed()}`);
+  const sent = new FakePane();
+  sent.onKey = () => {};
+  const { state, reason } = await sent.inject("one\ntwo");
+  assert.deepEqual([state, reason], ["unknown", "not_confirmed"]);
+  assert.deepEqual(removals(sent), STUCK_KEYS);
+  assert.ok(sent.clock.elapsed() < CONFIRM_LIMIT_MS + limitMs, `${sent.clock.elapsed()}`);
+});
+
+Deno.test("remove: a key without effect between others that have one does not end the removal [inj-take-back]", async () => {
+  const pane = new FakePane();
+  pane.draw("one\ntwo");
+  pane.onKey = (key) => {
+    if (key === "BSpace") pane.draw(pane.reading.draft?.slice(0, -1));
+    return true;
+  };
+  await remove(pane, { shown: "one\ntwo" });
+  assert.equal(pane.reading.draft, "");
+  assert.equal(removals(pane).length, 2 * "one\ntwo".length);
+});
+
+Deno.test("remove: an expired message in an agent that hangs gets three keys; it is expired once the agent has read them, and else unknown [inj-take-back, fault-asleep]", async () => {
+  for (const [draft, end] of [["", "expired"], ["one\ntwo", "unknown"], ["another", "unknown"]] as const) {
+    const pane = new FakePane();
+    const expiresAt = pane.clock.now() + 1_000;
+    pane.onKey = () => {};
+    pane.onRecord = (step) => {
+      if (step === "typed") pane.clock.advance(3_600_000);
+    };
+    let typed = 0;
+    pane.onText = () => typed = pane.clock.elapsed();
+    pane.onPause = () => {
+      if (pane.clock.elapsed() - typed > 3_600_000 + EXPIRED_HOLD_MS / 2) pane.draw(draft);
+    };
+    const { state } = await pane.inject("one\ntwo", { expiresAt });
+    assert.equal(state, end, draft);
+    assert.deepEqual(removals(pane), STUCK_KEYS, draft);
   }
 });
