@@ -44,6 +44,12 @@ export class FakePane {
   localUserActivity: number | undefined;
   /** Aborted: the listener stops. */
   readonly stopping = new AbortController();
+  /** The lines above the composer. */
+  transcript: string[] = [];
+  /** A hook has taken the marker. */
+  isTaken = false;
+  /** Called before a marker is withdrawn. */
+  onWithdraw: () => void = () => {};
   /** What writing a marker fails with. */
   markerFailure: Error | undefined;
   /** The project is muted. */
@@ -155,8 +161,12 @@ export class FakePane {
         if (this.markerFailure !== undefined) return Promise.reject(this.markerFailure);
         this.events.push("marker written");
         return Promise.resolve({
-          withdraw: () => Promise.resolve(this.events.push("marker withdrawn") > 0),
-          taken: () => Promise.resolve(false),
+          withdraw: () => {
+            this.onWithdraw();
+            this.events.push("marker withdrawn");
+            return Promise.resolve(!this.isTaken);
+          },
+          taken: () => Promise.resolve(this.isTaken),
         });
       },
     };
@@ -202,7 +212,7 @@ export class FakePane {
     const facts = ["$1", created, 0, 0, 0, PID, "agent", 0, 0, 1, 0, 0, "title", "/p"];
     const { localUserActivity: at } = this;
     const clients = at === undefined ? [] : [["client", 0, at, "$1"].join("\t")];
-    const screen = this.reading.draft ?? "another screen";
-    return [["facts", ...facts].join("\t"), "row\t0", ...clients, screen].join("\n");
+    const screen = [...this.transcript, this.reading.draft ?? "another screen"];
+    return [["facts", ...facts].join("\t"), "row\t0", ...clients, ...screen].join("\n");
   }
 }

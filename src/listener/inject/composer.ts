@@ -102,13 +102,13 @@ export function screenConfirms(body: string, { untouched, before, now }: Confirm
   if (!before.reading.draft) {
     // The composer was unreadable: the text above it, or the start of work, must do.
     if (reading.focus === "dialog") return false;
-    if (reading.draft === "" && shows(screen, body) && !shows(untouched.screen, body)) return true;
+    if (reading.draft === "" && appearsIn(screen, { body, untouched: untouched.screen })) return true;
     const stateBefore = before.reading.state;
     return stateBefore !== undefined && stateBefore !== "working" && reading.state === "working";
   }
   if (reading.draft !== undefined) return reading.draft === "";
   if (slashCommand(body) !== undefined) return true;
-  return shows(screen, body) && !shows(untouched.screen, body);
+  return appearsIn(screen, { body, untouched: untouched.screen });
 }
 
 /** Watches the screens after Enter for one that confirms the submission. */
@@ -134,6 +134,14 @@ export class ScreenConfirmation {
     this.#since ??= at;
     return !this.#wasGone || at - this.#since >= STEADY_MS;
   }
+}
+
+/** The screen shows the message, which it did not before anything was typed. */
+export function appearsIn(
+  screen: Screen,
+  { body, untouched }: { body: string; untouched: Screen },
+): boolean {
+  return shows(screen, body) && !shows(untouched, body);
 }
 
 function shows(screen: Screen, body: string): boolean {

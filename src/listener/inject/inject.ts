@@ -27,7 +27,7 @@ import { type Held, isOverdue, reportHold } from "./hold.ts";
 import { type EarlyPanes, findPane } from "./find_pane.ts";
 import type { InFlight } from "./pane_input.ts";
 import { changesApproval } from "./policy.ts";
-import { removeText, removeUnsent, withoutLeftBehind } from "./remove_text.ts";
+import { afterRemoval, removeText, removeUnsent, withoutLeftBehind } from "./remove_text.ts";
 import { isShellEscape } from "./guard.ts";
 import { fillText, typeText } from "./type_text.ts";
 import { leftBefore, mayTakeBackLater, type Typed, typedStatus } from "./typed_text.ts";
@@ -225,7 +225,7 @@ async function enter(attempt: Attempt, typed: Typed, before: PaneState): Promise
     attempt.typed();
     // 10. The confirmation. 11. The caller writes the journal and acknowledges.
     const outcome = await confirm(attempt, { ...typed, marker, inFlight }, before);
-    if (target.profile.takesNoMarkers || outcome.state === "refused") await marker.withdraw();
+    if (target.profile.takesNoMarkers) await marker.withdraw();
     return { kind: "ended", outcome };
   } finally {
     inFlight.end();
@@ -334,7 +334,9 @@ async function confirm(
     }
     if (await marker.taken()) return { state: "submitted" };
     if (isRead && target.isProfiled && await removeUnsent(attempt, typed.text, now)) {
-      return refused("not_submitted");
+      const end = await afterRemoval(attempt, { body: command.body, marker, untouched });
+      if (end === "taken") return { state: "submitted" };
+      if (end === "removed") return refused("not_submitted");
     }
   } catch (error) {
     if (!(error instanceof TmuxError) && !(error instanceof TakenOver)) throw error;

@@ -1,7 +1,8 @@
 /** Removes text that svc typed and could not submit from an agent's composer. */
-import { type LeftBehind, showsLeftBehind } from "./composer.ts";
-import type { PaneContext } from "./context.ts";
+import { appearsIn, type LeftBehind, showsLeftBehind } from "./composer.ts";
+import type { PaneContext, WrittenMarker } from "./context.ts";
 import { checkPane, isAtRest, LOCAL_USER_ACTIVE_MS, type PaneState, pressKey } from "./pane_check.ts";
+import { slashCommand } from "./policy.ts";
 
 /** Most keys pressed to empty a composer. */
 export const REMOVE_KEYS_MAX = 400;
@@ -14,6 +15,8 @@ export const REMOVE_STEP_MS = 1_000;
 export const REMOVE_STUCK_KEYS = 3;
 /** How long a busy agent may take to draw what an earlier listener typed. */
 export const EARLIER_DRAW_MS = 5_000;
+/** How long an agent whose composer was emptied may take to show that it had read Enter before. */
+export const TAKEN_GRACE_MS = 3_000;
 /** Pause between two checks of the screen after a key. */
 const REMOVE_POLL_MS = 25;
 
@@ -97,6 +100,43 @@ export async function removeUnsent(
   const mayBeThere = draft === undefined || showsLeftBehind(draft, text, context.target.profile);
   if (mayBeThere) context.input.leftBehind = text;
   return false;
+}
+
+/** A message after Enter. */
+interface SentMessage {
+  body: string;
+  marker: WrittenMarker;
+  /** The last check before it was typed. */
+  untouched: PaneState;
+}
+
+/**
+ * What became of a message whose text was removed after Enter. An agent that had stalled reads Enter first, and the keys
+ * of the removal then meet an empty composer. `removed`: it rests before an empty composer, nothing shows the message, and
+ * no hook can take its marker any more.
+ */
+export async function afterRemoval(
+  context: RemoveContext,
+  { body, marker, untouched }: SentMessage,
+): Promise<"taken" | "removed" | "unclear"> {
+  const { input, elapsed, pause } = context;
+  for (let [until, isQuiet] = [elapsed() + TAKEN_GRACE_MS, true];; await pause(REMOVE_POLL_MS)) {
+    if (await marker.taken()) return "taken";
+    const isLast = elapsed() >= until;
+    const isResting = !isLast || await isAtRest(context);
+    const check = await checkPane(context);
+    if (check.kind === "refused") return "unclear";
+    const { reading, screen } = check.pane;
+    const isEmpty = reading.focus === "composer" && reading.draft === "";
+    const isShown = isEmpty && appearsIn(screen, { body, untouched: untouched.screen });
+    isQuiet &&= isEmpty && isResting && !isShown && reading.state === "idle" && !input.isInCall;
+    if (!isLast) continue;
+    if (isShown) return "taken";
+    // No hook and no text above the composer shows a slash command, but most change the screen.
+    const isChanged = screen.lines.join("\n") !== untouched.screen.lines.join("\n");
+    if (!isQuiet || (slashCommand(body) !== undefined && isChanged)) return "unclear";
+    return await marker.withdraw() ? "removed" : "taken";
+  }
 }
 
 /** Empties the composer if it shows exactly what svc typed. */
