@@ -164,3 +164,16 @@ Deno.test("leftovers: a text that expires while the composer shows it is removed
   await until("an empty composer", async () => /^❯\s*$/mu.test(await bench.screen()));
   assert.deepEqual(await bench.prompts(), []);
 });
+
+Deno.test("leftovers: a message that the agent submits right before svc would remove it is submitted, not refused [inj-take-back, inj-proof]", async () => {
+  await using bench = await makeEchoBench({ holdEnter: true, realMarkers: true });
+  bench.onRemoval = async () => {
+    bench.setClock(CLOCK.slow);
+    await bench.releaseEnter();
+  };
+  const sent = bench.send("read late");
+  await until("Enter", () => bench.events.filter((event) => event === "typed").length === 2);
+  bench.setClock(CLOCK.quick);
+  assert.equal((await sent).state, "submitted");
+  await bench.untilPrompts(["read late"]);
+});

@@ -27,6 +27,8 @@ export interface EchoBench extends AsyncDisposable {
   control(request: { op: "permit" } | { op: "deny" }): Promise<void>;
   /** With the option `holdEnter`: sends the Enter that was held back. */
   releaseEnter(): Promise<void>;
+  /** With that option: called before each Ctrl-U. */
+  onRemoval: () => Promise<void>;
   /** The agent reports that a tool call is about to begin; resolves once it may. */
   toolBegins(): Promise<void>;
   prompts(): Promise<string[]>;
@@ -77,10 +79,12 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
           const { socket, run } = inner.targets.server(target);
           return {
             socket,
-            run: (...commands) => {
-              if (!/send-keys [^;]*\bEnter\b/.test(JSON.stringify(commands))) return run(...commands);
+            run: async (...commands) => {
+              const [, key] = /send-keys [^;]*\b(Enter|C-u)\b/.exec(JSON.stringify(commands)) ?? [];
+              if (key === "C-u") await bench.onRemoval();
+              if (key !== "Enter") return await run(...commands);
               heldEnter = () => run(...commands);
-              return Promise.resolve("");
+              return "";
             },
           };
         },
@@ -100,6 +104,7 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
     now: () => inner.context.now(),
     expiresAt: Infinity,
     onRecord: () => Promise.resolve(),
+    onRemoval: () => Promise.resolve(),
     send: (body, { sendAnyway = false, expiresInMs = 3_600_000 } = {}) => {
       bench.expiresAt = inner.context.now() + expiresInMs;
       return inner.send(session, body, { sendAnyway, expiresAt: bench.expiresAt });
