@@ -2,6 +2,7 @@
 import { runtime } from "#runtime";
 import { EchoProgram, makeReporter, openControl, openTranscript } from "../echo/program.ts";
 import type { EchoEvent } from "../echo/state.ts";
+import { ownPane } from "../home/notify_daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { VERSION } from "../protocol/version.ts";
 import { accountPaths } from "./context.ts";
@@ -53,12 +54,12 @@ function parseEchoOptions(args: readonly string[]): EchoOptions {
 async function runHere(options: EchoOptions, paths: HomePaths): Promise<void> {
   const { files, sockets, env } = runtime;
   const transcript = await openTranscript(files, options.transcript ?? env.get("SVC_ECHO_TRANSCRIPT"));
-  const [session, pane] = [env.get("SVC_SESSION"), env.get("TMUX_PANE")];
+  const session = env.get("SVC_SESSION");
   const where = {
     agent: "echo",
     cwd: runtime.cwd(),
     ...(session ? { session } : {}),
-    ...(pane ? { pane } : {}),
+    ...await ownPane({ env, files }),
   };
   const reporter = makeReporter({ sockets, path: paths.socket, where });
   const program = new EchoProgram({ runtime, paths, transcript, version: VERSION, reporter });

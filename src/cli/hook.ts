@@ -1,6 +1,7 @@
 /** `svc remote-hook <agent>` and `svc hook <event> <agent>`: what the agents' hooks run. An agent waits for them, so no option parser is loaded. */
 import { runtime } from "#runtime-lean";
 import { CARDS_ARGUMENT, GATES_ARGUMENT } from "../agents/hooks.ts";
+import { ownPane } from "../home/notify_daemon.ts";
 import { homePaths } from "../home/paths.ts";
 import { type HookHost, runHook } from "../hooks/run_hook.ts";
 
@@ -44,22 +45,22 @@ async function callHook({ mark, ...call }: HookCall): Promise<number> {
 
 async function hookHost(mark: string | undefined): Promise<HookHost> {
   const { files, sockets, env, terminal } = runtime;
-  const paths = await homePaths({
-    svcHome: env.get("SVC_HOME"),
-    homeDirectory: runtime.homeDirectory(),
-    cwd: "/",
-    temporaryDirectory: runtime.temporaryDirectory(),
-    uid: runtime.uid,
-  });
-  const print = (text: string): void => terminal.write(`${text}\n`);
-  const [session, pane] = [env.get("SVC_SESSION"), paneId(env.get("TMUX_PANE"))];
+  const [paths, { pane, socket: tmuxSocket }] = await Promise.all([
+    homePaths({
+      svcHome: env.get("SVC_HOME"),
+      homeDirectory: runtime.homeDirectory(),
+      cwd: "/",
+      temporaryDirectory: runtime.temporaryDirectory(),
+      uid: runtime.uid,
+    }),
+    ownPane({ env, files }),
+  ]);
   const cards = mark === CARDS_ARGUMENT;
-  const gates = cards || mark === GATES_ARGUMENT;
-  return { files, sockets, paths, now: () => Date.now(), session, pane, gates, cards, print };
-}
-
-function paneId(text: string | undefined): string | undefined {
-  return text !== undefined && /^%\d{1,9}$/.test(text) ? text : undefined;
+  return {
+    ...{ files, sockets, paths, now: () => Date.now(), print: (text) => terminal.write(`${text}\n`) },
+    ...{ session: env.get("SVC_SESSION"), pane, tmuxSocket },
+    ...{ gates: cards || mark === GATES_ARGUMENT, cards },
+  };
 }
 
 async function usageError(message: string): Promise<Error> {

@@ -178,7 +178,7 @@ interface ReportOptions {
   /** The listener's control socket. */
   path: string;
   /** Included in every report. */
-  where: { agent: string; cwd: string; session?: string; pane?: string };
+  where: Pick<HookReport, "agent" | "cwd" | "session" | "pane" | "socket">;
 }
 
 /** Reports to the listener what an agent's hooks would: in order, bounded, and without blocking the agent. */

@@ -33,6 +33,8 @@ export const HookReport = z.looseObject({
   session: z.optional(z.string().check(maxLength(256))),
   /** `TMUX_PANE` of the agent, `%<n>`, when its hooks have it. */
   pane: z.optional(z.string().check(z.regex(/^%\d{1,9}$/))),
+  /** The resolved path of the socket in `TMUX`: that pane's server. Hooks of an older svc do not report it. */
+  socket: z.optional(z.string().check(maxLength(4_096))),
   /** This agent's hooks hold back its dialogs while input is in flight. */
   gates: z.optional(z.boolean()),
   /**

@@ -1,8 +1,8 @@
-/** What hooks send the daemon: a report without waiting, or a tool call that waits at the gate. Loads no schema. */
+/** What hooks send the daemon, and the pane that they name: a report without waiting, or a tool call that waits at the gate. Loads no schema. */
 import type { DialogAnswer, DialogCall } from "../agents/hooks.ts";
 import { utf8Length } from "../async/encodings.ts";
 import { MAX_LINE_BYTES } from "../runtime/input.ts";
-import type { LineConnection, LocalSockets } from "../runtime/types.ts";
+import type { Files, LineConnection, LocalSockets } from "../runtime/types.ts";
 import type { ControlRequest, HookReport } from "./control_socket.ts";
 
 /**
@@ -99,4 +99,26 @@ async function withDaemon<T>(
   } catch {
     return undefined;
   }
+}
+
+/** The tmux pane in which this process runs. */
+export interface OwnPane {
+  /** `%<n>`; undefined outside tmux. */
+  pane: string | undefined;
+  /** The resolved path of its tmux server's socket: pane ids repeat on other servers. */
+  socket: string | undefined;
+}
+
+interface PaneHost {
+  env: { get(name: string): string | undefined };
+  files: Pick<Files, "realPath">;
+}
+
+/** By the variables that tmux sets in its panes. A path that cannot be resolved is left out: nobody could compare it. */
+export async function ownPane({ env, files }: PaneHost): Promise<OwnPane> {
+  const [pane] = /^%\d{1,9}$/.exec(env.get("TMUX_PANE") ?? "") ?? [];
+  // `<socket>,<pid of the server>,<number of the session>`
+  const [, path] = /^(\/.+),\d+,-?\d+$/.exec(env.get("TMUX") ?? "") ?? [];
+  const socket = path === undefined ? undefined : await files.realPath(path).catch(() => undefined);
+  return { pane, socket };
 }

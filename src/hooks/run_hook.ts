@@ -14,6 +14,8 @@ export interface HookHost extends RemoteHost {
   session: string | undefined;
   /** `TMUX_PANE`: the pane in which the agent runs, `%<n>`. */
   pane: string | undefined;
+  /** The resolved path of the socket of that pane's tmux server. */
+  tmuxSocket: string | undefined;
   /** The registration that ran this hook makes the agent ask at the gate before each tool call. */
   gates: boolean;
   /** The registration that ran this hook gives it the time to wait for a phone. */
@@ -139,8 +141,8 @@ function ownMeaning({ hooks, event, input }: HookCall): HookMeaning {
 
 /** The fields of every report: whose it is. */
 function reportOf(host: HookHost, { event, kind }: HookCall, directory: string): HookReport {
-  const { session, pane, gates } = host;
-  return { event, agent: kind, cwd: directory, session, pane, ...(gates ? { gates } : {}) };
+  const { session, pane, tmuxSocket: socket, gates } = host;
+  return { event, agent: kind, cwd: directory, session, pane, socket, ...(gates ? { gates } : {}) };
 }
 
 /** One agent puts a byte order mark before its JSON. Throws if it is not JSON. */

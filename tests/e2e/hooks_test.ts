@@ -205,7 +205,7 @@ Deno.test("a message from the phone, typed into a session, is flagged by the hoo
   assert.match(await submit(" fix the bug, please\n"), /from their phone/);
 });
 
-Deno.test("a hook reports its pane, and the gate only where its registration has it [gate-registered, ls-hook-at-once]", async () => {
+Deno.test("a hook reports its pane with its tmux server, and the gate only where its registration has it [gate-registered, ls-hook-at-once]", async () => {
   await using sandbox = await makeSandbox();
   await Deno.mkdir(sandbox.svcHome, { mode: 0o700 });
   const reports: HookReport[] = [];
@@ -216,16 +216,18 @@ Deno.test("a hook reports its pane, and the gate only where its registration has
     }
   });
   const stop = JSON.stringify(await recordedCall("codex", "Stop"));
-  const call = async (args: string[], pane: string): Promise<void> =>
-    void await hook(sandbox, ["hook", "Stop", "codex", ...args], stop, { TMUX_PANE: pane });
-  await call(["gates"], "%12");
-  await call([], "%12");
+  const call = async (args: string[], TMUX_PANE: string, TMUX = ""): Promise<void> =>
+    void await hook(sandbox, ["hook", "Stop", "codex", ...args], stop, { TMUX_PANE, TMUX });
+  const socket = await Deno.realPath(`${sandbox.svcHome}/listener.sock`);
+  await Deno.symlink(sandbox.svcHome, `${sandbox.root}/other name`);
+  await call(["gates"], "%12", `${sandbox.root}/other name/listener.sock,42,0`);
+  await call([], "%12", "/no/such/socket,42,0");
   await call(["gates"], "not a pane");
   await until("the reports", () => reports.length === 3);
-  assert.deepEqual(reports.map(({ pane, gates }) => [pane, gates]), [
-    ["%12", true],
-    ["%12", undefined],
-    [undefined, true],
+  assert.deepEqual(reports.map((report) => [report.pane, report.socket, report.gates]), [
+    ["%12", socket, true],
+    ["%12", undefined, undefined],
+    [undefined, undefined, true],
   ]);
   control.close();
 });

@@ -1,6 +1,8 @@
 /** The injection in a real tmux, into programs that record every byte they read. */
 import assert from "node:assert/strict";
+import { ownPane } from "../../src/home/notify_daemon.ts";
 import { inject } from "../../src/listener/inject/inject.ts";
+import { runtime } from "../../src/runtime/deno.ts";
 import { CLOCK, makeInjectBench } from "../helpers/inject_bench.ts";
 import { NAUGHTY_BODIES } from "../helpers/naughty.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
@@ -155,6 +157,21 @@ Deno.test("inject: the same name on two servers is ambiguous [ls-ambiguous, ls-e
       await new Deno.Command("tmux", { args: ["-S", `${other}/${server}`, "kill-server"] }).output();
     }
   }
+});
+
+Deno.test("inject: what tmux tells a program of its pane names the pane as the listener knows it [inj-gate]", async () => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox);
+  const file = `${sandbox.root}/environment`;
+  const script = `printf '%s\\n%s' "$TMUX" "$TMUX_PANE" > "$1.new"; mv "$1.new" "$1"; exec cat`;
+  await sandbox.newSession("svc-a", ["sh", "-c", script, "sh", file]);
+  const text = await until("the environment", () => Deno.readTextFile(file).catch(() => undefined));
+  const [TMUX = "", TMUX_PANE = ""] = text.split("\n");
+  const env = { get: (name: string): string | undefined => ({ TMUX, TMUX_PANE })[name] };
+  const resolved = await bench.targets.resolve("svc-a");
+  assert.ok(resolved.kind === "found");
+  const { pane, socket } = resolved.target;
+  assert.deepEqual(await ownPane({ env, files: runtime.files }), { pane, socket });
 });
 
 Deno.test("inject: a directory whose name looks like a pane's record sends no message to another session [inj-exact]", async () => {

@@ -58,6 +58,7 @@ export async function makeHookBench(): Promise<HookBench> {
     now: () => BENCH_NOW,
     session: "svc-proj",
     pane: "%7",
+    tmuxSocket: "/tmp/tmux-1000/default",
     gates: true,
     print: () => {},
   };

@@ -8,6 +8,7 @@ import { Wakeup } from "../../async/wakeup.ts";
 import type { AgentProfile, ScreenReading } from "../../agents/profile.ts";
 import type { HookReport } from "../../home/control_socket.ts";
 import { composerShows, isSameText, type LeftBehind, showsTyped } from "./composer.ts";
+import { type PaneName, panesNamed } from "./same_pane.ts";
 import type { Target } from "../targets.ts";
 
 /** How long a hook waits for an input in flight; after that the input may no longer press Enter. */
@@ -317,11 +318,18 @@ export class PaneInput {
   }
 }
 
+/** A gate, and what targets and hooks have told of its pane so far. */
+interface NamedGate extends PaneName {
+  gate: ToolGate;
+  isTarget: boolean;
+}
+
 /** The inputs of all panes, found by target and by hook report. */
 export class PaneInputs {
   readonly #clock: InputClock;
   readonly #panes = new Map<string, PaneInput>();
-  readonly #gates = new Map<string, ToolGate>();
+  /** The least recently used first. */
+  #gates: NamedGate[] = [];
 
   constructor(clock: InputClock = systemClock) {
     this.#clock = clock;
@@ -330,7 +338,7 @@ export class PaneInputs {
   of(target: Pick<Target, "socket" | "pane" | "session" | "recordedPid">): PaneInput {
     const key = `${target.socket}\n${target.pane}\n${target.recordedPid}`;
     const known = this.#panes.get(key);
-    const input = known ?? new PaneInput(this.#gate(target.pane, target.session), this.#clock);
+    const input = known ?? new PaneInput(this.#gateOf(target), this.#clock);
     keepNewest(this.#panes, key, input);
     return input;
   }
@@ -348,19 +356,32 @@ export class PaneInputs {
     if (report.state === "idle") gate?.turnEnded();
   }
 
-  #heard(report: HookReport): ToolGate | undefined {
-    if (report.pane === undefined && report.session === undefined) return undefined;
-    const gate = this.#gate(report.pane, report.session);
-    if (report.gates === true) gate.heardAt = this.#clock.now();
-    return gate;
+  /** Undefined if the report does not tell whose it is: then no pane of that id counts as one that holds its dialogs back. */
+  #heard({ socket, pane, session, gates }: HookReport): ToolGate | undefined {
+    if (pane === undefined && session === undefined) return undefined;
+    const [named, ...others] = panesNamed(this.#gates, { socket, pane, session });
+    if (named !== undefined && others.length > 0) {
+      for (const { gate } of [named, ...others]) gate.heardAt = 0;
+      return undefined;
+    }
+    const known = named ?? { gate: new ToolGate(this.#clock), isTarget: false };
+    known.socket ??= socket;
+    known.pane ??= pane;
+    known.session ??= session;
+    this.#keep(known);
+    if (gates === true) known.gate.heardAt = this.#clock.now();
+    return known.gate;
   }
 
-  #gate(pane: string | undefined, session: string | undefined): ToolGate {
-    const keys = [pane, session].filter((key) => key !== undefined);
-    const gate = keys.map((key) => this.#gates.get(key)).find((one) => one !== undefined) ??
-      new ToolGate(this.#clock);
-    for (const key of keys) keepNewest(this.#gates, key, gate);
-    return gate;
+  #gateOf({ socket, pane, session }: Pick<Target, "socket" | "pane" | "session">): ToolGate {
+    const name = { socket, pane, session };
+    const [named = { gate: new ToolGate(this.#clock) }] = panesNamed(this.#gates, name);
+    this.#keep(Object.assign(named, name, { isTarget: true }));
+    return named.gate;
+  }
+
+  #keep(gate: NamedGate): void {
+    this.#gates = [...this.#gates.filter((one) => one !== gate), gate].slice(-PANES_MAX);
   }
 }
 

@@ -123,6 +123,7 @@ Deno.test("the prompt is reported to the daemon at once: the agent works [ls-hoo
       cwd: project,
       session: "svc-proj",
       pane: "%7",
+      socket: "/tmp/tmux-1000/default",
       gates: true,
       state: "working",
     };

@@ -132,6 +132,65 @@ Deno.test("gate: a call that has shown no dialog for a while needs none [inj-gat
   assert.equal(pane.gate.isOpen, true);
 });
 
+/** Two sessions on two tmux servers, whose panes have the same id, with what their hooks report. */
+function makeTwoServers() {
+  const { clock, inputs, report } = makeBench();
+  const targets = ["a", "b"].map((name) => ({ ...TARGET, socket: `/${name}`, session: `svc-${name}` }));
+  const [one, other] = targets.map((target) => inputs.of(target));
+  assert.ok(one && other);
+  const begins = (more: Record<string, unknown>): Promise<void> =>
+    inputs.toolBegins(
+      report("PreToolUse", { session: undefined, pane: undefined, tool: { step: "before" }, ...more }),
+    );
+  return { clock, inputs, one, other, begins };
+}
+
+Deno.test("gate: panes of the same id on two tmux servers have gates of their own [inj-gate]", async () => {
+  for (const session of ["svc-a", undefined, "renamed"]) {
+    const { one, other, begins } = makeTwoServers();
+    const ours = one.gate.begin();
+    const others = other.gate.begin();
+    assert.deepEqual([ours?.mayGoOn(), others?.mayGoOn()], [true, true]);
+    let hasBegun = false;
+    const call = begins({ socket: "/a", pane: "%1", session }).then(() => hasBegun = true);
+    others?.end();
+    await turns();
+    assert.equal(hasBegun, false, `${session}: it waits for the input of its own pane`);
+    ours?.end();
+    await call;
+    assert.deepEqual([one.gate.isOpen, other.gate.isOpen], [false, true], `${session}`);
+  }
+});
+
+Deno.test("gate: a hook of an older svc names no server: its session decides, and a pane id alone only while one server has it [inj-gate, inj-turn]", async () => {
+  const named = makeTwoServers();
+  await named.begins({ pane: "%1", session: "svc-b" });
+  assert.deepEqual([named.one.gate.isOpen, named.other.gate.isOpen], [true, false]);
+  const bare = makeTwoServers();
+  await bare.begins({ pane: "%1", socket: "/a" });
+  bare.inputs.hook({ event: "Stop", agent: "cc", cwd: "/p", socket: "/a", pane: "%1", state: "idle" });
+  assert.equal(bare.one.isGated(CLAUDE, 1), true);
+  await bare.begins({ pane: "%1" });
+  assert.deepEqual([bare.one.gate.isOpen, bare.other.gate.isOpen], [true, true]);
+  assert.equal(bare.one.isGated(CLAUDE, 1), false, "its hook may be the one that nobody could place");
+  const { inputs, report, pane } = makeBench();
+  await inputs.toolBegins(report("PreToolUse", { session: undefined, tool: { step: "before" } }));
+  assert.equal(pane.gate.isOpen, false);
+});
+
+Deno.test("gate: a hook may report before any message, and with its session alone; another pane of the session is not the agent's [inj-gate]", async () => {
+  for (const name of [{ pane: "%1", session: undefined }, { pane: undefined, session: "svc-a" }]) {
+    const { inputs, report } = makeBench();
+    await inputs.toolBegins(report("PreToolUse", { ...name, tool: { step: "before" } }));
+    assert.equal(inputs.of(TARGET).gate.isOpen, false);
+  }
+  const { inputs, report, pane } = makeBench();
+  await inputs.toolBegins(report("PreToolUse", { socket: "/s", pane: "%2", tool: { step: "before" } }));
+  assert.equal(pane.gate.isOpen, true);
+  await inputs.toolBegins(report("PreToolUse", { pane: undefined, tool: { step: "before" } }));
+  assert.equal(pane.gate.isOpen, false);
+});
+
 Deno.test("gate: only hooks that reported since the session began count as holding dialogs back [inj-turn]", () => {
   const { clock, inputs, report, pane } = makeBench();
   const created = Math.floor(clock.now() / 1_000);
