@@ -106,9 +106,9 @@ async function startInShell({ stack, sessions }: FaultStage, name: string): Prom
   await until("the agent in the shell", async () => {
     if (await Deno.stat(`${file}.sock`).then(() => true, () => false)) return true;
     const command = await sandbox.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}");
-    // A shell that is taking back its terminal may lose a key.
+    // A shell that is taking back its terminal may lose a key, and one that is starting ends at C-c.
     if (command.trim() !== "bash" || looks++ % RETYPE_LOOKS > 0) return false;
-    await sandbox.tmux("send-keys", "-t", pane, "C-c");
+    if (looks > 1) await sandbox.tmux("send-keys", "-t", pane, "C-c");
     await sandbox.tmux("send-keys", "-t", pane, "-l", line.join(" "));
     await sandbox.tmux("send-keys", "-t", pane, "Enter");
     return false;
