@@ -84,12 +84,8 @@ export function createRelayApi(options: RelayApiOptions): RelayApi {
       return checkId(body, await call(PushAccepted, request, given));
     },
     getPush: (id, given) => {
-      const request = {
-        method: "GET",
-        path: `/pushes/${segment(id)}`,
-        what: `read the push "${id}"`,
-      } as const;
-      return call(PushRecord, request, given);
+      const path = `/pushes/${segment(id)}`;
+      return call(PushRecord, { method: "GET", path, what: `read the push "${id}"` }, given);
     },
     listPushes: (given) =>
       call(PushPage, { method: "GET", path: `/pushes${query(given)}`, what: "read the history" }, given),

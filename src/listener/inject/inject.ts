@@ -120,6 +120,8 @@ async function handOver(attempt: Attempt, text: LeftBehind, error: Stopping): Pr
   throw error;
 }
 
+const MUTED: Step = { kind: "ended", outcome: refused("muted") };
+
 type Step =
   | { kind: "ended"; outcome: Outcome }
   /** Something stands in the way; `typed` where the text is in the composer already. */
@@ -130,7 +132,7 @@ type Step =
  * everything up to the confirmation.
  */
 async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked?: PaneState): Promise<Step> {
-  const { command, target, input, policy } = attempt;
+  const { command, target, input, policy, effects } = attempt;
   // A search takes tmux long on a large screen, and its other sessions wait: a held message does without.
   const search = before === undefined || input.leftBehind !== undefined;
   const { check, hasSettled } = await checkAfterKeys(attempt, { fresh: checked, search });
@@ -143,9 +145,7 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
   if (pane.reading.focus === "composer" && !hasSettled) return { kind: "held", reason: before };
   const reason = holdReason(pane, { ...target, input, now: attempt.now(), sendAnyway, policy });
   // While it was held, the project may have been muted.
-  if (reason === undefined && before !== undefined && await attempt.effects.isMuted(pane.directory)) {
-    return { kind: "ended", outcome: refused("muted") };
-  }
+  if (reason === undefined && before !== undefined && await effects.isMuted(pane.directory)) return MUTED;
   if (reason === undefined && !search) return await typeWhenReady(attempt, {});
   const inFlight = reason === undefined ? input.gate.begin() : undefined;
   if (inFlight === undefined) return { kind: "held", reason: reason ?? "agent_working" };
@@ -188,10 +188,10 @@ async function submitTyped(attempt: Attempt, typed: Typed): Promise<Step> {
       const check = await checkPane(attempt);
       if (check.kind === "refused") return await abandon(attempt, typed, check.outcome);
       const status = typedStatus(attempt, typed, { pane: check.pane, now: attempt.elapsed() });
-      if (status === "over") return await takeBack(attempt, typed, check.pane);
+      if (status === "over") return await takeBack(attempt, typed, check);
       const wasHeld = status === "shown" && typed.inFlight === undefined;
       if (wasHeld && await attempt.effects.isMuted(check.pane.directory)) {
-        return await takeBack(attempt, typed, check.pane, "muted");
+        return await takeBack(attempt, typed, { pane: check.pane, why: "muted" });
       }
       if (status === "shown") return await enter(attempt, typed, check.pane);
       if (status !== "wait") return await holdTyped(typed, status);
@@ -271,8 +271,7 @@ function leaveBehind({ target, input }: Attempt, text: LeftBehind): Outcome {
 async function takeBack(
   attempt: Attempt,
   typed: Typed,
-  pane: PaneState,
-  why: "not_submitted" | "muted" = "not_submitted",
+  { pane, why = "not_submitted" }: { pane: PaneState; why?: "not_submitted" | "muted" },
 ): Promise<Step> {
   const { target } = attempt;
   await typed.marker?.withdraw();

@@ -50,7 +50,8 @@ export async function checkPane(
     ]);
     const { facts, reading } = observed;
     const process = facts.pid === panePid ? expected : await effects.processFacts(facts.pid);
-    const isNewAgent = !isProfiled && agentKindOfProgram(process.foreground, process.argv) !== undefined;
+    const { foreground, argv } = process;
+    const isNewAgent = !isProfiled && agentKindOfProgram(foreground, argv) !== undefined;
     const reason = isNewAgent ? "unknown_screen" : judgePane(facts, { process, recordedPid, isProfiled });
     if (reason !== undefined) return { kind: "refused", outcome: refused(reason) };
     input.observed(reading, target.profile);
