@@ -31,7 +31,9 @@ const SCREEN_CHECKS = rows("docs/specification.md, Screen checks", {
   "inj-desk": main(
     "While the local user is typing the push is held for up to 10 seconds, then refused as desk_busy.",
   ),
-  "inj-desk-anyway": main("A push refused as desk_busy can be sent anyway."),
+  "inj-desk-anyway": main(
+    "A push refused as desk_busy can be sent anyway, except behind a draft that begins with ! or /.",
+  ),
   "inj-phone-draft": phone("A draft that a phone's live keys left is phone_draft, not desk_busy."),
   "inj-desk-draft": main(
     "A draft in the composer holds the push like typing, where the profile can read it.",

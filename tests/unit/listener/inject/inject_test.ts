@@ -293,7 +293,7 @@ Deno.test("inject: an Enter that an agent without a gate has lost is pressed onc
   assert.ok(second - first >= TURN_START_MS, `${second - first}`);
 });
 
-Deno.test("inject: a message that was held while its project was muted is not typed, and one that was typed is removed [cli-mute]", async () => {
+Deno.test("inject: a message that was held while its project was muted is not typed, and one that was typed is removed [inj-muted]", async () => {
   for (const at of ["before", "after"]) {
     const pane = new FakePane();
     if (at === "before") pane.draw(undefined, { focus: "dialog" });
