@@ -10,6 +10,7 @@ import { laterTtlSeconds, type SendOptions } from "./later.ts";
 import { LiveRelay, type LiveRelayOptions } from "./live_relay.ts";
 import { mayInsist, type Message } from "./message.ts";
 import { OutboxStore } from "./outbox.ts";
+import { OwnMessages } from "./own_messages.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
 import { ReadMarks } from "./read_marks.ts";
 import type { RequestContent } from "./requests.ts";
@@ -18,7 +19,7 @@ import { Sealing } from "./sealing.ts";
 import { signInProblem } from "./sign_in_problem.ts";
 import { sessionKey, type SessionName, trustedSessions } from "./sessions.ts";
 import { answerDraftKey, type PairingResult, relayNow, type SignInProblem } from "./state.ts";
-import { type Account, accountName, KeptDrafts, type OutboxEntry } from "./storage.ts";
+import { type Account, accountName, KeptDrafts } from "./storage.ts";
 import { STRINGS } from "./strings.ts";
 import type { MirrorOpener } from "./terminal_streams.ts";
 
@@ -36,6 +37,7 @@ export class Controller {
   #watched = false;
   readonly #drafts: KeptDrafts;
   readonly #marks: ReadMarks;
+  readonly #own: OwnMessages;
   /** The account that the user is asked about. */
   #swap: Swap | undefined;
 
@@ -44,7 +46,9 @@ export class Controller {
     this.#drafts = new KeptDrafts(storage);
     this.#marks = new ReadMarks({ ...options, clock });
     const sealing = new Sealing({ storage: pairing, now: () => clock.now() });
-    this.#options = { ...options, outboxStore: new OutboxStore(storage), sealing };
+    const outboxStore = new OutboxStore(storage);
+    this.#options = { ...options, outboxStore, sealing };
+    this.#own = new OwnMessages({ ...this.#options, clock, live: () => this.#live });
   }
 
   /** Signs in with the link, else with one whose use was interrupted, else with the stored account. */
@@ -224,7 +228,7 @@ export class Controller {
     const { sendAnyway, later } = options;
     const { store, clock = systemClock } = this.#options;
     const now = relayNow(store.get(), clock.now());
-    await this.#compose({
+    await this.#own.compose({
       ...{ deviceId, session, body, ...(sendAnyway ? { sendAnyway } : {}) },
       ...(later ? { later, ttlSeconds: laterTtlSeconds(later, { now, resetsAt: options.resetsAt }) } : {}),
     });
@@ -240,7 +244,7 @@ export class Controller {
       : { sealTo: { deviceId: host, session: item?.push.agentSessionName ?? "" } };
     const answers = { question, ...(data ? { data } : {}), ...sealTo };
     const body = answerBody(item?.kind === "question" ? item.ask : undefined, answer);
-    await this.#compose({ deviceId: "", session: "", body, answers });
+    await this.#own.compose({ deviceId: "", session: "", body, answers });
   }
 
   /** Sends the text as a new message (after `desk_busy` even while the local user types), or again if never accepted. */
@@ -249,44 +253,28 @@ export class Controller {
     if (progress.kind === "taken") {
       return await this.send(message, body, { sendAnyway: mayInsist(progress.receipt) });
     }
-    this.#options.store.dispatch({ type: "retried", id: message.id });
-    await this.#live?.pump();
+    await this.#own.retry(message);
   }
 
   /** Its text becomes the draft once it is certain that it will not be typed. */
-  async edit(message: Message): Promise<void> {
-    const { progress } = message;
-    const isOver = progress.kind === "failed" || (progress.kind === "taken" && progress.receipt.final);
-    if (isOver) return this.#options.store.dispatch({ type: "edited", message });
-    await this.cancel(message, { edit: true });
+  edit(message: Message): Promise<void> {
+    return this.#own.edit(message);
   }
 
   /** Not typed, unless its typing has begun. A message that never left this phone is gone at once. */
-  async cancel(message: Message, { edit }: { edit: boolean } = { edit: false }): Promise<void> {
-    const { store, outboxStore } = this.#options;
-    const { id, deviceId, session, progress } = message;
-    if (progress.kind === "outbox" && this.#live?.mayHaveSent(id) === false) {
-      await this.discard(id);
-      if (edit) store.dispatch({ type: "edited", message });
-      return;
-    }
-    store.dispatch({ type: "cancelled", id, edit });
-    await outboxStore.remove(id);
-    this.#live?.abortSending();
-    await this.#compose({ deviceId, session, body: "", cancels: id });
+  cancel(message: Message): Promise<void> {
+    return this.#own.cancel(message);
   }
 
   /** Asks a host for something; the id by which its answer is found among the messages. */
   ask(request: RequestContent): string {
     const id = randomUuid();
-    void this.#compose({ id, ...request });
+    void this.#own.compose({ id, ...request });
     return id;
   }
 
-  /** Taken from the page's state first: the outbox must not send it meanwhile. */
-  async discard(id: string): Promise<void> {
-    this.#options.store.dispatch({ type: "discarded", id });
-    await this.#options.outboxStore.remove(id);
+  discard(id: string): Promise<void> {
+    return this.#own.discard(id);
   }
 
   draft(to: SessionName, text: string): void {
@@ -328,18 +316,6 @@ export class Controller {
 
   keepDrafts(): void {
     this.#drafts.keep(this.#options.store.get());
-  }
-
-  /** Stores the message and shows it. The outbox finds it in the page's state (`outboxOf`). */
-  async #compose(content: Partial<OutboxEntry> & Omit<OutboxEntry, "id" | "createdAt">): Promise<void> {
-    const { store, outboxStore, clock = systemClock } = this.#options;
-    const entry = { id: randomUuid(), ...content, createdAt: clock.now() + store.get().clockOffsetMs };
-    const stored = outboxStore.put(entry);
-    const progress = { kind: "outbox", unsaved: true } as const;
-    store.dispatch({ type: "composed", message: { ...entry, fromHere: true, progress } });
-    await stored;
-    store.dispatch({ type: "saved", id: entry.id });
-    await this.#live?.pump();
   }
 
   /** Returns the problem on failure. A phone that was signed in before stays signed in then. */

@@ -168,7 +168,7 @@ export class LiveRelay {
   async #dispatchAndSweep(event: PhoneEvent): Promise<void> {
     const { store, outboxStore } = this.#options;
     store.dispatch(event);
-    await outboxStore.sweep(store.get().messages);
+    await outboxStore.sweep(store.get());
   }
 
   /** The relay answers: a link that waits for its next attempt need not wait any longer. */

@@ -62,6 +62,21 @@ export interface Message {
   progress: Progress;
 }
 
+/** Something that the user wrote, rather than a request about a message, a dialog or an agent. */
+export function isText({ cancels, dialog, request }: Message): boolean {
+  return cancels === undefined && dialog === undefined && request === undefined;
+}
+
+/** Not sent any more; whether the relay has it is not known. */
+export const NOT_KNOWN: Progress = { kind: "taken", receipt: NOTHING_PROVEN, expiresAt: 0 };
+
+/** The relay may have it although it did not answer: it is not sent again. */
+export function withoutSending(message: Message, edit: boolean): Message {
+  const { progress } = message;
+  const kept = progress.kind === "taken" ? progress : NOT_KNOWN;
+  return { ...message, ...(edit ? { editing: true as const } : {}), progress: kept };
+}
+
 /** It is on this phone, also after a reload, until it is connected to the relay. */
 export function waitsForLink({ progress }: Message, isLive: boolean): boolean {
   return !isLive && !(progress.kind === "outbox" && progress.unsaved);

@@ -6,8 +6,10 @@ import { answerOf } from "../protocol/ask.ts";
 import { type PushAccepted, type PushRequestInput, startDataOf } from "../protocol/push.ts";
 import { encodeAnswer } from "../protocol/sealed_text.ts";
 import { isCardAnswer } from "./cards.ts";
-import type { HostRequest, Message, SendFailure } from "./message.ts";
+import { type HostRequest, type Message, NOT_KNOWN, type SendFailure } from "./message.ts";
 import type { Sealing } from "./sealing.ts";
+import { sessionKey } from "./sessions.ts";
+import type { PhoneState } from "./state.ts";
 import type { OutboxEntry, PhoneStorage } from "./storage.ts";
 
 export interface OutboxOptions {
@@ -104,46 +106,76 @@ export class Outbox {
   }
 }
 
-/** The stored copies of unsent messages, each kept until the relay is known to have the message. */
+/** The stored copies of messages, each kept until the relay is known to have the message and its text is not needed here. */
 export class OutboxStore {
   readonly #storage: PhoneStorage;
   readonly #ids = new Set<string>();
   readonly #restored = new Set<string>();
+  /** Those whose text may become a draft. */
+  readonly #editing = new Set<string>();
 
   constructor(storage: PhoneStorage) {
     this.#storage = storage;
   }
 
-  /** The messages that an earlier page left unsent. */
+  /** The messages that an earlier page left here. */
   async restore(): Promise<Message[]> {
     const entries = await this.#storage.readOutbox();
-    for (const { id } of entries) {
-      this.#ids.add(id);
-      this.#restored.add(id);
+    for (const entry of entries) {
+      this.#note(entry);
+      this.#restored.add(entry.id);
     }
-    return entries.map((entry) => ({ ...entry, fromHere: true, progress: { kind: "outbox" } }));
+    return entries.map(restoredMessage);
   }
 
-  /** Left unsent by an earlier page. */
+  /** Left here by an earlier page. */
   isRestored(id: string): boolean {
     return this.#restored.has(id);
   }
 
   /** Resolves once the entry survives a reload. */
   async put(entry: OutboxEntry): Promise<void> {
-    this.#ids.add(entry.id);
+    this.#note(entry);
     await this.#storage.putOutbox(entry);
+  }
+
+  /** Stores a message as it is now, if it is still stored. */
+  async replace(message: Message): Promise<void> {
+    if (this.#ids.has(message.id)) await this.put(entryOf(message));
   }
 
   async remove(id: string): Promise<void> {
     if (this.#ids.delete(id)) await this.#storage.removeOutbox(id);
   }
 
-  /** Removes those that the relay has, according to its answer, a receipt or the history. */
-  async sweep(messages: ReadonlyMap<string, Message>): Promise<void> {
-    const done = [...this.#ids].filter((id) => messages.get(id)?.progress.kind === "taken");
-    await Promise.all(done.map((id) => this.remove(id)));
+  /** Removes those that the relay has, according to its answer, a receipt or the history, and that are not being edited. */
+  async sweep({ messages, drafts }: Pick<PhoneState, "messages" | "drafts">): Promise<void> {
+    const known = [...this.#ids].map((id) => messages.get(id)).filter((message) => message !== undefined);
+    const done = known.filter(({ progress, editing }) => progress.kind === "taken" && !editing);
+    await Promise.all(done.map(async (message) => {
+      this.#ids.delete(message.id);
+      // Its only copy is removed once the draft survives a reload.
+      const key = sessionKey(message);
+      if (this.#editing.delete(message.id)) await this.#storage.putDraft(key, drafts[key] ?? "");
+      await this.#storage.removeOutbox(message.id);
+    }));
   }
+
+  #note({ id, editing }: OutboxEntry): void {
+    this.#ids.add(id);
+    if (editing) this.#editing.add(id);
+  }
+}
+
+function restoredMessage(entry: OutboxEntry): Message {
+  return { ...entry, fromHere: true, progress: entry.editing ? NOT_KNOWN : { kind: "outbox" } };
+}
+
+/** What is stored of a message. */
+function entryOf(
+  { fromHere: _fromHere, sealed: _sealed, inReplyTo: _inReplyTo, progress: _progress, ...entry }: Message,
+): OutboxEntry {
+  return entry;
 }
 
 /** The push for a message to a session: sealed for a paired host, plain for others. */

@@ -7,10 +7,12 @@ import { isCardAnswer } from "./cards.ts";
 import { type Inbox, inboxItemOf, withItemReceipt, withItems } from "./inbox.ts";
 import {
   type CheckedReceipt,
+  isText,
   type Message,
   messageOf,
   saved,
   type SendFailure,
+  withoutSending,
   withReceipt,
   withRelayCopy,
 } from "./message.ts";
@@ -202,29 +204,11 @@ function withProgress(state: PhoneState, id: string, progress: Message["progress
   return change(state, id, (message) => ({ ...message, progress }));
 }
 
-/** Something that the user wrote, rather than a request about a message, a dialog or an agent. */
-function isText({ cancels, dialog, request }: Message): boolean {
-  return cancels === undefined && dialog === undefined && request === undefined;
-}
-
 /** A cancellation leaves the draft as it is. */
 function withComposed(state: PhoneState, message: Message): PhoneState {
   const added = withMessages(state, [message]);
   return isText(message) ? withDraft(added, draftKeyOf(message), "") : added;
 }
-
-/** The relay may have it although it did not answer: it is not sent again. */
-function withoutSending(message: Message, edit: boolean): Message {
-  const { progress } = message;
-  const kept = progress.kind === "taken" ? progress : NOT_KNOWN;
-  return { ...message, ...(edit ? { editing: true as const } : {}), progress: kept };
-}
-
-const NOT_KNOWN = {
-  kind: "taken",
-  receipt: { state: "queued", final: false, at: {} },
-  expiresAt: 0,
-} as const;
 
 /** Messages that are cancelled now and were to be edited become the draft, before what is in the field. */
 function edited(state: PhoneState, ids: readonly string[]): PhoneState {
@@ -320,7 +304,9 @@ function withMessages(state: PhoneState, added: readonly Message[]): PhoneState 
 function bounded(messages: Map<string, Message>): Map<string, Message> {
   if (messages.size <= MESSAGES_MAX) return messages;
   const newest = [...messages.values()].sort((one, other) => other.createdAt - one.createdAt);
-  const kept = newest.filter(({ progress }, place) => place < MESSAGES_MAX || progress.kind !== "taken");
+  const kept = newest.filter(({ progress, editing }, place) =>
+    place < MESSAGES_MAX || progress.kind !== "taken" || editing
+  );
   return new Map(kept.map((message) => [message.id, message]));
 }
 

@@ -50,7 +50,7 @@ export function accountName({ apiKey, deviceId }: Account, texts: Pick<Strings["
   return deviceId === undefined ? key : `${deviceId} (${key})`;
 }
 
-/** A message that the relay has not accepted yet. */
+/** A message that the relay is not known to have, or whose text is to become the draft. */
 export const OutboxEntry = z.object({
   id: PushId,
   deviceId: z.string(),
@@ -67,6 +67,8 @@ export const OutboxEntry = z.object({
   request: z.optional(z.enum(HOST_REQUESTS)),
   /** Set for a cancellation: the message that is not to be typed. */
   cancels: z.optional(PushId),
+  /** It is being cancelled and not sent any more; its text becomes the draft then. */
+  editing: z.optional(z.literal(true)),
   /** Set for an answer: the question, the answer if it is not text, and the host if it must be sealed. */
   answers: z.optional(z.object({
     question: PushId,

@@ -2,55 +2,12 @@
 
 import assert from "node:assert/strict";
 import { ALL_SEEN } from "../../../src/phone/attention.ts";
-import { Controller } from "../../../src/phone/controller.ts";
-import { createStore, type PhoneState } from "../../../src/phone/state.ts";
-import type { Account } from "../../../src/phone/storage.ts";
 import { TerminalStream } from "../../../src/phone/terminal_stream.ts";
-import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
-import { FakeSockets } from "../client/fake_socket.ts";
-import { FakeRelay } from "./fake_relay.ts";
-import { FakeStorage } from "./fake_storage.ts";
+import { type Bench, live, phoneWith, reloaded, stateOf, TO } from "./phone_bench.ts";
 import { deviceOf, entryOf, idOf, NOW, receiptOf, recordOf } from "./samples.ts";
 
-const TO = { deviceId: "dev_listener_1", session: "svc-demo" };
-
-/** `changed` is called with every state, as the page's views are. */
-function phoneWith(account?: Account, changed: (state: PhoneState) => void = () => {}) {
-  const clock = new FakeClock(NOW);
-  const sockets = new FakeSockets();
-  const relay = new FakeRelay();
-  const storage = new FakeStorage(account);
-  const store = createStore(changed);
-  const controller = new Controller({
-    baseUrl: "https://relay.example/svc/",
-    name: "iPhone",
-    version: "0.1.0",
-    store,
-    storage,
-    clock,
-    random: () => 0.5,
-    fetch: relay.fetch,
-    createSocket: sockets.create,
-  });
-  return { clock, sockets, relay, storage, store, controller };
-}
-
-type Bench = ReturnType<typeof phoneWith>;
-
-/** Signed in, welcomed and caught up. */
-async function live(bench: Bench): Promise<Bench> {
-  await bench.controller.start();
-  bench.sockets.last.welcome(NOW);
-  await until("the history", () => bench.store.get().history !== "unread");
-  return bench;
-}
-
 const kindOf = ({ store }: Bench): string => store.get().signIn.kind;
-function stateOf({ store }: Bench, id: string): string | undefined {
-  const progress = store.get().messages.get(id)?.progress;
-  return progress?.kind === "taken" ? progress.receipt.state : progress?.kind;
-}
 
 Deno.test("a signed-out phone asks for a key, and stores a good one [ph-first-page]", async () => {
   const bench = phoneWith();
@@ -139,7 +96,7 @@ Deno.test("a message is stored until the relay has it, and no longer [ux-outbox]
   assert.equal(kept?.body, "hello");
   bench.controller.stop();
 
-  const next = await live(withOutbox(bench));
+  const next = await live(reloaded(bench));
   await until("the message to be taken", () => stateOf(next, kept?.id ?? "") === "queued");
   await until("the outbox to be empty", () => next.storage.outbox.size === 0);
   next.controller.stop();
@@ -161,13 +118,6 @@ Deno.test("if WebSockets are blocked, messages are sent and receipts are polled 
   await until("the receipt", () => stateOf(bench, id) === "submitted");
   bench.controller.stop();
 });
-
-/** The same phone's page after a reload. */
-function withOutbox({ storage }: Bench): Bench {
-  const next = phoneWith(storage.account);
-  for (const [id, entry] of storage.outbox) next.storage.outbox.set(id, entry);
-  return next;
-}
 
 Deno.test("once the relay takes a message the link no longer waits for its next attempt [ux-relay-back]", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
@@ -207,7 +157,8 @@ Deno.test("a message that never left the phone is cancelled there; one that may 
   assert.equal(store.get().messages.has(fresh.id), false);
   assert.equal(store.get().drafts["dev_listener_1/svc-demo"], "never tried");
   await controller.edit(tried);
-  assert.deepEqual([...storage.outbox.values()].map(({ cancels }) => cancels), [tried.id]);
+  const stored = [...storage.outbox.values()];
+  assert.deepEqual(stored.map(({ editing, cancels }) => editing ?? cancels), [true, tried.id]);
   assert.equal(store.get().drafts["dev_listener_1/svc-demo"], "never tried", "it may have been typed");
   const withdrawn = receiptOf("withdrawn", { final: true });
   bench.sockets.last.says("push.updated", { id: tried.id, receipt: withdrawn });
@@ -298,9 +249,7 @@ Deno.test("drafts are kept for the next page until they are sent [ux-no-dead-end
   bench.controller.keepDrafts();
   assert.deepEqual([...bench.storage.drafts.values()], ["half a thought"]);
   bench.controller.stop();
-  const next = phoneWith(bench.storage.account);
-  for (const [key, text] of bench.storage.drafts) next.storage.drafts.set(key, text);
-  await live(next);
+  const next = await live(reloaded(bench));
   assert.equal(next.store.get().drafts["dev_listener_1/svc-demo"], "half a thought");
   await next.controller.send(TO, "half a thought");
   next.controller.keepDrafts();
