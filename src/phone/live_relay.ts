@@ -12,7 +12,7 @@ import type { PushAccepted, PushPage, PushRecord, PushRequestInput } from "../pr
 import type { DeviceSessions } from "../protocol/session.ts";
 import { openDialogs } from "./attention.ts";
 import { openQuestions } from "./inbox.ts";
-import type { Message } from "./message.ts";
+import type { Message, SendFailure } from "./message.ts";
 import { answerPush, cancelPush, commandPush, Outbox, type OutboxStore, requestPush } from "./outbox.ts";
 import { openedItem } from "./route.ts";
 import type { Sealing } from "./sealing.ts";
@@ -90,7 +90,7 @@ export class LiveRelay {
       next: () => outboxOf(options.store.get())[0],
       send: (message, { signal }) => this.#post(message, signal),
       onAccepted: (accepted) => this.#onAccepted(accepted),
-      onFailed: (id, failure) => options.store.dispatch({ type: "failed", id, failure }),
+      onFailed: (id, failure) => this.#onFailed(id, failure),
       clock,
       random,
     });
@@ -175,6 +175,13 @@ export class LiveRelay {
   async #onAccepted(accepted: PushAccepted): Promise<void> {
     if (!this.#link.connected) this.#link.reconnectNow();
     await this.#dispatchAndSweep({ type: "accepted", accepted });
+  }
+
+  async #onFailed(id: string, failure: SendFailure): Promise<void> {
+    const { store, outboxStore } = this.#options;
+    store.dispatch({ type: "failed", id, failure });
+    const message = store.get().messages.get(id);
+    if (message !== undefined) await this.#write(outboxStore.fail(message));
   }
 
   #onLink(state: LinkState): void {

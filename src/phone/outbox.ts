@@ -6,7 +6,14 @@ import { answerOf } from "../protocol/ask.ts";
 import { type PushAccepted, type PushRequestInput, startDataOf } from "../protocol/push.ts";
 import { encodeAnswer } from "../protocol/sealed_text.ts";
 import { isCardAnswer } from "./cards.ts";
-import { type HostRequest, type Message, NOT_KNOWN, type SendFailure } from "./message.ts";
+import {
+  type HostRequest,
+  isText,
+  type Message,
+  NOT_KNOWN,
+  type Progress,
+  type SendFailure,
+} from "./message.ts";
 import type { Sealing } from "./sealing.ts";
 import { sessionKey } from "./sessions.ts";
 import type { PhoneState } from "./state.ts";
@@ -20,7 +27,7 @@ export interface OutboxOptions {
   send(message: Message, options: { signal: AbortSignal }): Promise<PushAccepted>;
   onAccepted(accepted: PushAccepted): Promise<void>;
   /** The relay will never accept this message as it is. */
-  onFailed(id: string, failure: SendFailure): void;
+  onFailed(id: string, failure: SendFailure): Promise<void>;
   clock: Clock;
   random: () => number;
 }
@@ -91,8 +98,8 @@ export class Outbox {
     } catch (error) {
       if (signal.aborted) return true;
       if (!(error instanceof RelayError)) throw error;
-      if (error.transient || error.code === "unauthenticated") return this.#retryLater(error);
-      this.#options.onFailed(message.id, { code: error.code, message: error.message });
+      if (mayPass(error)) return this.#retryLater(error);
+      await this.#options.onFailed(message.id, { code: error.code, message: error.message });
       return true;
     }
   }
@@ -105,6 +112,19 @@ export class Outbox {
     return false;
   }
 }
+
+/** Sending it again unchanged may succeed. */
+function mayPass(error: RelayError): boolean {
+  const { transient, code, status } = error;
+  return transient || code === "unauthenticated" || (code === "bad_answer" && isFromProxy(status));
+}
+
+/** An error that a proxy answers in the relay's place says nothing about the message, except that it is too large. */
+function isFromProxy(status: number): boolean {
+  return status >= 400 && status !== TOO_LARGE;
+}
+
+const TOO_LARGE = 413;
 
 /** The stored copies of messages, each kept until the relay is known to have the message and its text is not needed here. */
 export class OutboxStore {
@@ -144,6 +164,12 @@ export class OutboxStore {
     if (this.#ids.has(message.id)) await this.put(entryOf(message));
   }
 
+  /** The relay has rejected it: only a text is worth keeping, what else was asked for is out of date after a reload. */
+  async fail(message: Message): Promise<void> {
+    if (isText(message) && message.answers === undefined) await this.replace(message);
+    else await this.remove(message.id);
+  }
+
   async remove(id: string): Promise<void> {
     if (this.#ids.delete(id)) await this.#storage.removeOutbox(id);
   }
@@ -167,15 +193,20 @@ export class OutboxStore {
   }
 }
 
-function restoredMessage(entry: OutboxEntry): Message {
-  return { ...entry, fromHere: true, progress: entry.editing ? NOT_KNOWN : { kind: "outbox" } };
+function restoredMessage({ failure, ...entry }: OutboxEntry): Message {
+  return { ...entry, fromHere: true, progress: restoredProgress({ failure, editing: entry.editing }) };
+}
+
+function restoredProgress({ failure, editing }: Pick<OutboxEntry, "failure" | "editing">): Progress {
+  if (failure !== undefined) return { kind: "failed", failure };
+  return editing ? NOT_KNOWN : { kind: "outbox" };
 }
 
 /** What is stored of a message. */
-function entryOf(
-  { fromHere: _fromHere, sealed: _sealed, inReplyTo: _inReplyTo, progress: _progress, ...entry }: Message,
+export function entryOf(
+  { fromHere: _fromHere, sealed: _sealed, inReplyTo: _inReplyTo, progress, ...entry }: Message,
 ): OutboxEntry {
-  return entry;
+  return progress.kind === "failed" ? { ...entry, failure: progress.failure } : entry;
 }
 
 /** The push for a message to a session: sealed for a paired host, plain for others. */

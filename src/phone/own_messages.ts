@@ -3,7 +3,7 @@ import type { Clock } from "../async/clock.ts";
 import { randomUuid } from "../async/encodings.ts";
 import type { LiveRelay } from "./live_relay.ts";
 import type { Message } from "./message.ts";
-import type { OutboxStore } from "./outbox.ts";
+import { entryOf, type OutboxStore } from "./outbox.ts";
 import type { Store } from "./state.ts";
 import type { OutboxEntry } from "./storage.ts";
 
@@ -24,28 +24,35 @@ export class OwnMessages {
 
   /** Stores the message and shows it. The outbox finds it in the page's state (`outboxOf`). */
   async compose(content: Partial<OutboxEntry> & Omit<OutboxEntry, "id" | "createdAt">): Promise<void> {
-    const { store, outboxStore, clock, live } = this.#options;
+    const { store, clock } = this.#options;
     const entry = { id: randomUuid(), ...content, createdAt: clock.now() + store.get().clockOffsetMs };
-    const stored = outboxStore.put(entry);
     const progress = { kind: "outbox", unsaved: true } as const;
     store.dispatch({ type: "composed", message: { ...entry, fromHere: true, progress } });
-    await stored;
+    await this.#send(entry);
+  }
+
+  /** Sends one that the relay rejected once more. */
+  async retry(message: Message): Promise<void> {
+    this.#options.store.dispatch({ type: "retried", id: message.id });
+    await this.#send(entryOf({ ...message, progress: { kind: "outbox" } }));
+  }
+
+  /** Says that it survives a reload once that is so. */
+  async #send(entry: OutboxEntry): Promise<void> {
+    const { store, outboxStore, live } = this.#options;
+    await outboxStore.put(entry);
     store.dispatch({ type: "saved", id: entry.id });
     await live()?.pump();
   }
 
-  /** Sends one that the relay did not accept once more. */
-  async retry({ id }: Message): Promise<void> {
-    this.#options.store.dispatch({ type: "retried", id });
-    await this.#options.live()?.pump();
-  }
-
   /** Its text becomes the draft once it is certain that it will not be typed. */
   async edit(message: Message): Promise<void> {
-    const { progress } = message;
-    const isOver = progress.kind === "failed" || (progress.kind === "taken" && progress.receipt.final);
-    if (isOver) return this.#options.store.dispatch({ type: "edited", message });
-    await this.cancel(message, { edit: true });
+    const { id, progress } = message;
+    const isFailed = progress.kind === "failed";
+    const isOver = isFailed || (progress.kind === "taken" && progress.receipt.final);
+    if (!isOver) return await this.cancel(message, { edit: true });
+    this.#options.store.dispatch({ type: "edited", message });
+    if (isFailed) await this.discard(id);
   }
 
   /** Not typed, unless its typing has begun. A message that never left this phone is gone at once. */

@@ -173,7 +173,7 @@ export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
     case "saved":
       return change(state, event.id, saved);
     case "retried":
-      return withProgress(state, event.id, { kind: "outbox" });
+      return withProgress(state, event.id, { kind: "outbox", unsaved: true });
     case "discarded":
       return without(state, event.id);
     case "cancelled":

@@ -69,6 +69,8 @@ export const OutboxEntry = z.object({
   cancels: z.optional(PushId),
   /** It is being cancelled and not sent any more; its text becomes the draft then. */
   editing: z.optional(z.literal(true)),
+  /** Set once the relay has rejected it: it is not sent again by itself. */
+  failure: z.optional(z.object({ code: z.string(), message: z.string() })),
   /** Set for an answer: the question, the answer if it is not text, and the host if it must be sealed. */
   answers: z.optional(z.object({
     question: PushId,

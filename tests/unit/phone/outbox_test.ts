@@ -33,6 +33,7 @@ function outboxWith(messages: Message[], answers: Answer[]) {
     onFailed: (id) => {
       failed.push(id);
       messages.shift();
+      return Promise.resolve();
     },
     clock,
     random: () => 0.5,
@@ -100,4 +101,25 @@ Deno.test("a revoked key loses no message", async () => {
   assert.deepEqual(failed, []);
   outbox.stop();
   assert.equal(clock.pending, 0);
+});
+
+Deno.test("an error that a proxy answers in the relay's place sets no message aside [ux-outbox]", async () => {
+  const strange = (status: number) => new RelayError("not a relay", { code: "bad_answer", status });
+  const { outbox, sent, failed, clock } = outboxWith([messageOf(1)], [strange(404), strange(403)]);
+  await outbox.pump();
+  clock.advance(125);
+  await until("the second try", () => sent.length === 2 && clock.pending === 1);
+  clock.advance(250);
+  await until("the third try", () => sent.length === 3);
+  assert.deepEqual(failed, []);
+});
+
+Deno.test("a message that is too large for a proxy, or that was mistaken for another one, is set aside [ux-outbox]", async () => {
+  for (const status of [413, 0]) {
+    const { outbox, failed } = outboxWith([messageOf(1)], [
+      new RelayError("too large", { code: "bad_answer", status }),
+    ]);
+    await outbox.pump();
+    assert.deepEqual(failed, [idOf(1)]);
+  }
 });

@@ -1,9 +1,11 @@
 /** The user's own messages while they are not settled: what a reload, a failure or a full disk leaves of them. */
 import assert from "node:assert/strict";
+import { startRequest } from "../../../src/phone/requests.ts";
 import { until } from "../../helpers/until.ts";
 import { type Bench, live, phoneWith, reloaded, stateOf, TO } from "./phone_bench.ts";
-import { receiptOf } from "./samples.ts";
+import { idOf, receiptOf } from "./samples.ts";
 
+const START = startRequest("dev_listener_1", { agent: "cc", project: "demo" });
 const KEY = "dev_listener_1/svc-demo";
 const draftOf = ({ store }: Bench): string => store.get().drafts[KEY] ?? "";
 
@@ -46,3 +48,76 @@ Deno.test("a message that was typed before its text could be edited is left alon
   assert.deepEqual([stateOf(next, id), draftOf(next)], ["submitted", ""]);
   next.controller.stop();
 });
+
+/** A message that the relay has rejected. */
+async function rejected(): Promise<Bench> {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  bench.relay.refusal = "missing_scope";
+  await bench.controller.send(TO, "first wording");
+  assert.equal(stateOf(bench, firstMessage(bench).id), "failed");
+  return bench;
+}
+
+Deno.test("a message that the relay rejected is shown as rejected after a reload, and not sent by itself [ux-no-dead-end]", async () => {
+  const bench = await rejected();
+  const { id } = firstMessage(bench);
+  await bench.controller.stop();
+  const next = await live(reloaded(bench));
+  assert.deepEqual(firstMessage(next).progress, firstMessage(bench).progress);
+  await next.controller.send(TO, "another one");
+  assert.deepEqual(next.relay.records.map(({ push }) => push.body), ["another one"]);
+  await next.controller.resend(firstMessage(next));
+  assert.deepEqual([stateOf(next, id), next.storage.outbox.size], ["queued", 0]);
+  await next.controller.stop();
+});
+
+Deno.test("a rejected message that is edited is gone, so that only its new wording is sent [ux-no-dead-end]", async () => {
+  const bench = await rejected();
+  const { controller, relay, storage, store } = bench;
+  await controller.edit(firstMessage(bench));
+  assert.deepEqual([draftOf(bench), store.get().messages.size, storage.outbox.size], ["first wording", 0, 0]);
+  relay.refusal = undefined;
+  await controller.send(TO, "second wording");
+  await controller.stop();
+  const next = await live(reloaded(bench));
+  assert.equal(next.store.get().messages.size, 0);
+  await next.controller.stop();
+});
+
+Deno.test("a rejected message that is sent again waits like a new one, also over a reload [ux-outbox]", async () => {
+  const bench = await rejected();
+  bench.relay.refusal = undefined;
+  bench.relay.away = true;
+  await bench.controller.resend(firstMessage(bench));
+  await bench.controller.stop();
+  const next = await live(reloaded(bench));
+  await until("the message", () => stateOf(next, firstMessage(bench).id) === "queued");
+  await next.controller.stop();
+});
+
+for (
+  const [what, ask] of [
+    ["an answer", ({ controller }: Bench) => void controller.answer(idOf(3), { kind: "text", text: "yes" })],
+    ["a request to start an agent", ({ controller }: Bench) => void controller.ask(START)],
+    ["a cancellation", ({ controller, store }: Bench) => {
+      const [message] = store.get().messages.values();
+      if (message) void controller.cancel(message);
+    }],
+  ] as const
+) {
+  Deno.test(`${what} that the relay rejected is not asked for again after a reload [ux-outbox]`, async () => {
+    const bench = await live(phoneWith({ apiKey: "svc_k" }));
+    await bench.controller.send(TO, "a message");
+    bench.relay.refusal = "missing_scope";
+    ask(bench);
+    const last = () => [...bench.store.get().messages.values()].at(-1);
+    await until("the failure", () => last()?.progress.kind === "failed");
+    await until("the outbox to be empty", () => bench.storage.outbox.size === 0);
+    bench.relay.refusal = undefined;
+    const failed = last();
+    assert.ok(failed);
+    await bench.controller.resend(failed);
+    assert.equal(stateOf(bench, failed.id), "queued", "the user may still try again");
+    await bench.controller.stop();
+  });
+}
