@@ -9,9 +9,9 @@ import type { SessionName } from "./sessions.ts";
 export const HOST_REQUESTS = ["agent.start", "agent.end", "project.mute"] as const;
 export type HostRequest = (typeof HOST_REQUESTS)[number];
 
-/** Why the relay did not accept a message. */
+/** Why the relay did not accept a message, or did not get it. */
 export interface SendFailure {
-  /** A wire code, see `RelayError`. */
+  /** A wire code, see `RelayError`, or `not_prepared`. */
   code: string;
   message: string;
 }

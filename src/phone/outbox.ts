@@ -90,18 +90,18 @@ export class Outbox {
     this.#attempt = new AbortController();
     const { signal } = this.#attempt;
     this.#tried.add(message.id);
+    let accepted: PushAccepted;
     try {
-      const accepted = await this.#options.send(message, { signal });
-      this.#attempts = 0;
-      await this.#options.onAccepted(accepted);
-      return true;
+      accepted = await this.#options.send(message, { signal });
     } catch (error) {
       if (signal.aborted) return true;
-      if (!(error instanceof RelayError)) throw error;
-      if (mayPass(error)) return this.#retryLater(error);
-      await this.#options.onFailed(message.id, { code: error.code, message: error.message });
+      if (error instanceof RelayError && mayPass(error)) return this.#retryLater(error);
+      await this.#options.onFailed(message.id, failureOf(error));
       return true;
     }
+    this.#attempts = 0;
+    await this.#options.onAccepted(accepted);
+    return true;
   }
 
   #retryLater(error: RelayError): false {
@@ -111,6 +111,12 @@ export class Outbox {
     this.#cancelRetry = this.#options.clock.after(waitMs, () => void this.pump());
     return false;
   }
+}
+
+/** What is not the relay's is the phone's own: its storage or its encryption. */
+function failureOf(error: unknown): SendFailure {
+  if (error instanceof RelayError) return { code: error.code, message: error.message };
+  return { code: "not_prepared", message: `Cannot prepare the message: ${error}` };
 }
 
 /** Sending it again unchanged may succeed. */
@@ -153,10 +159,10 @@ export class OutboxStore {
     return this.#restored.has(id);
   }
 
-  /** Resolves once the entry survives a reload. */
-  async put(entry: OutboxEntry): Promise<void> {
+  /** Whether the entry survives a reload. A full or broken storage keeps no message from being sent. */
+  async put(entry: OutboxEntry): Promise<boolean> {
     this.#note(entry);
-    await this.#storage.putOutbox(entry);
+    return await this.#storage.putOutbox(entry).then(() => true, () => false);
   }
 
   /** Stores a message as it is now, if it is still stored. */
@@ -171,7 +177,7 @@ export class OutboxStore {
   }
 
   async remove(id: string): Promise<void> {
-    if (this.#ids.delete(id)) await this.#storage.removeOutbox(id);
+    if (this.#ids.has(id)) await this.#erase(id);
   }
 
   /** Removes those that the relay has, according to its answer, a receipt or the history, and that are not being edited. */
@@ -179,12 +185,23 @@ export class OutboxStore {
     const known = [...this.#ids].map((id) => messages.get(id)).filter((message) => message !== undefined);
     const done = known.filter(({ progress, editing }) => progress.kind === "taken" && !editing);
     await Promise.all(done.map(async (message) => {
-      this.#ids.delete(message.id);
-      // Its only copy is removed once the draft survives a reload.
       const key = sessionKey(message);
-      if (this.#editing.delete(message.id)) await this.#storage.putDraft(key, drafts[key] ?? "");
-      await this.#storage.removeOutbox(message.id);
+      const keepText = async (): Promise<void> => {
+        if (this.#editing.has(message.id)) await this.#storage.putDraft(key, drafts[key] ?? "");
+      };
+      await this.#erase(message.id, keepText);
     }));
+  }
+
+  /** `before`: what must survive a reload first. What cannot be removed is tried again by the next sweep. */
+  async #erase(id: string, before: () => Promise<void> = async () => {}): Promise<void> {
+    this.#ids.delete(id);
+    try {
+      await before();
+      await this.#storage.removeOutbox(id);
+    } catch {
+      this.#ids.add(id);
+    }
   }
 
   #note({ id, editing }: OutboxEntry): void {

@@ -40,8 +40,7 @@ export class OwnMessages {
   /** Says that it survives a reload once that is so. */
   async #send(entry: OutboxEntry): Promise<void> {
     const { store, outboxStore, live } = this.#options;
-    await outboxStore.put(entry);
-    store.dispatch({ type: "saved", id: entry.id });
+    if (await outboxStore.put(entry)) store.dispatch({ type: "saved", id: entry.id });
     await live()?.pump();
   }
 

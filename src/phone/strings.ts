@@ -264,6 +264,7 @@ const ENGLISH = {
       invalid_push: "The relay does not accept this text. Change it and send it again.",
       ask_closed: "Someone else answered first, or the agent withdrew the question.",
       unknown_push: "The relay no longer knows this question.",
+      not_prepared: "This browser could not read or write its storage. Reload the page and send it again.",
       unsealable: "It must be encrypted, but this phone is no longer paired with the host. Nothing was sent.",
     } as Partial<Record<string, string>>,
     states: {

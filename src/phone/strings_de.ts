@@ -294,6 +294,8 @@ export const GERMAN: Strings = {
       invalid_push: "Das Relay nimmt diesen Text nicht an. Ändere ihn und sende ihn noch einmal.",
       ask_closed: "Jemand hat schon geantwortet, oder der Agent hat die Frage zurückgezogen.",
       unknown_push: "Das Relay kennt diese Frage nicht mehr.",
+      not_prepared:
+        "Dieser Browser konnte seinen Speicher nicht lesen oder schreiben. Lade die Seite neu und sende sie noch einmal.",
       unsealable:
         "Sie muss verschlüsselt sein, aber dieses Telefon ist nicht mehr mit dem Rechner gekoppelt. Es wurde nichts gesendet.",
     },

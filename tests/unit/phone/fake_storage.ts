@@ -13,6 +13,8 @@ export class FakeStorage implements PhoneStorage {
   readonly outbox = new Map<string, OutboxEntry>();
   /** If set, the account and the sessions are written only then. */
   writing: Promise<void> | undefined;
+  /** No message can be stored or removed, as on a full disk. */
+  isFull = false;
   /** Messages that are removed only then. */
   readonly removing = new Map<string, Promise<void>>();
 
@@ -57,12 +59,14 @@ export class FakeStorage implements PhoneStorage {
   }
 
   putOutbox(entry: OutboxEntry): Promise<void> {
+    if (this.isFull) return Promise.reject(new DOMException("full", "QuotaExceededError"));
     this.outbox.set(entry.id, entry);
     return Promise.resolve();
   }
 
   async removeOutbox(id: string): Promise<void> {
     await this.removing.get(id);
+    if (this.isFull) throw new DOMException("full", "QuotaExceededError");
     this.outbox.delete(id);
   }
 

@@ -4,11 +4,12 @@ import assert from "node:assert/strict";
 import { RelayError } from "../../../src/client/relay_error.ts";
 import type { Message } from "../../../src/phone/message.ts";
 import { Outbox, type OutboxOptions } from "../../../src/phone/outbox.ts";
+import { failureDetail } from "../../../src/phone/requests.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 import { idOf, messageOf } from "./samples.ts";
 
-type Answer = "taken" | "hangs" | RelayError;
+type Answer = "taken" | "hangs" | Error;
 
 /** Ends only when its signal fires. */
 function hang({ signal }: Parameters<OutboxOptions["send"]>[1]): Promise<never> {
@@ -19,6 +20,7 @@ function outboxWith(messages: Message[], answers: Answer[]) {
   const clock = new FakeClock();
   const sent: string[] = [];
   const failed: string[] = [];
+  const codes: string[] = [];
   const outbox = new Outbox({
     isNew: () => true,
     next: () => messages[0],
@@ -30,15 +32,16 @@ function outboxWith(messages: Message[], answers: Answer[]) {
       return Promise.resolve({ id, state: "queued" as const, expiresAt: 0 });
     },
     onAccepted: () => Promise.resolve(void messages.shift()),
-    onFailed: (id) => {
+    onFailed: (id, { code }) => {
       failed.push(id);
+      codes.push(code);
       messages.shift();
       return Promise.resolve();
     },
     clock,
     random: () => 0.5,
   });
-  return { outbox, clock, sent, failed };
+  return { outbox, clock, sent, failed, codes };
 }
 
 const away = new RelayError("away", { code: "unreachable" });
@@ -122,4 +125,12 @@ Deno.test("a message that is too large for a proxy, or that was mistaken for ano
     await outbox.pump();
     assert.deepEqual(failed, [idOf(1)]);
   }
+});
+
+Deno.test("a message that this phone cannot prepare is set aside and says so, and the rest is sent [ux-outbox]", async () => {
+  const broken = new DOMException("Connection to Indexed Database server lost", "UnknownError");
+  const { outbox, sent, codes } = outboxWith([messageOf(1), messageOf(2)], [broken]);
+  await outbox.pump();
+  assert.deepEqual([sent, codes], [[idOf(1), idOf(2)], ["not_prepared"]]);
+  assert.match(failureDetail({ code: "not_prepared", message: "" }), /Reload the page/);
 });

@@ -121,3 +121,36 @@ for (
     await bench.controller.stop();
   });
 }
+
+Deno.test("a message that cannot be stored is sent all the same, and does not say that it survives a reload [ux-outbox]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  const { controller, relay, storage, clock } = bench;
+  storage.isFull = true;
+  relay.away = true;
+  await controller.send(TO, "from a full phone");
+  const { id, progress } = firstMessage(bench);
+  assert.deepEqual(progress, { kind: "outbox", unsaved: true });
+  relay.away = false;
+  clock.advance(1_000);
+  await until("the message at the relay", () => stateOf(bench, id) === "queued");
+  await controller.cancel(firstMessage(bench));
+  assert.equal(relay.records.at(-1)?.push.inReplyTo, id);
+  await controller.stop();
+});
+
+Deno.test("the copy of a message that could not be removed is removed later [ux-outbox]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  const { controller, relay, storage } = bench;
+  relay.away = true;
+  await controller.send(TO, "kept for too long");
+  relay.away = false;
+  storage.isFull = true;
+  controller.reconnectNow();
+  bench.clock.advance(1_000);
+  await until("the message at the relay", () => stateOf(bench, firstMessage(bench).id) === "queued");
+  assert.equal(storage.outbox.size, 1);
+  storage.isFull = false;
+  await controller.send(TO, "the next one");
+  assert.equal(storage.outbox.size, 0);
+  await controller.stop();
+});
