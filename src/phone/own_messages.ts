@@ -4,7 +4,7 @@ import { randomUuid } from "../async/encodings.ts";
 import type { LiveRelay } from "./live_relay.ts";
 import type { Message } from "./message.ts";
 import { entryOf, type OutboxStore } from "./outbox.ts";
-import type { Store } from "./state.ts";
+import { outboxOf, relayNow, type Store } from "./state.ts";
 import type { OutboxEntry } from "./storage.ts";
 
 interface OwnMessagesOptions {
@@ -24,11 +24,18 @@ export class OwnMessages {
 
   /** Stores the message and shows it. The outbox finds it in the page's state (`outboxOf`). */
   async compose(content: Partial<OutboxEntry> & Omit<OutboxEntry, "id" | "createdAt">): Promise<void> {
-    const { store, clock } = this.#options;
-    const entry = { id: randomUuid(), ...content, createdAt: clock.now() + store.get().clockOffsetMs };
+    const { store } = this.#options;
+    const entry = { id: randomUuid(), ...content, createdAt: this.#nextTime() };
     const progress = { kind: "outbox", unsaved: true } as const;
     store.dispatch({ type: "composed", message: { ...entry, fromHere: true, progress } });
     await this.#send(entry);
+  }
+
+  /** By the relay's clock, as far as it is known, but after every unsent message: they are sent in this order. */
+  #nextTime(): number {
+    const { store, clock } = this.#options;
+    const last = outboxOf(store.get()).at(-1)?.createdAt ?? 0;
+    return Math.max(relayNow(store.get(), clock.now()), last + 1);
   }
 
   /** Sends one that the relay rejected once more. */

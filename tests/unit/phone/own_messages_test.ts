@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { startRequest } from "../../../src/phone/requests.ts";
 import { until } from "../../helpers/until.ts";
 import { type Bench, live, phoneWith, reloaded, stateOf, TO } from "./phone_bench.ts";
-import { idOf, receiptOf } from "./samples.ts";
+import { idOf, NOW, receiptOf } from "./samples.ts";
 
 const START = startRequest("dev_listener_1", { agent: "cc", project: "demo" });
 const KEY = "dev_listener_1/svc-demo";
@@ -153,4 +153,25 @@ Deno.test("the copy of a message that could not be removed is removed later [ux-
   await controller.send(TO, "the next one");
   assert.equal(storage.outbox.size, 0);
   await controller.stop();
+});
+
+Deno.test("unsent messages stay in the order in which they were written when the clock jumps [ux-outbox]", async () => {
+  const bench = phoneWith({ apiKey: "svc_k" });
+  await bench.controller.start();
+  bench.sockets.last.welcome(NOW + 3_600_000);
+  await until("the history", () => bench.store.get().history !== "unread");
+  bench.relay.away = true;
+  await bench.controller.send(TO, "first");
+  await bench.controller.stop();
+  const next = reloaded(bench);
+  next.relay.away = true;
+  await next.controller.start();
+  // This page does not know the relay's clock yet.
+  await next.controller.send(TO, "second");
+  await next.controller.send(TO, "third");
+  next.relay.away = false;
+  next.clock.advance(5_000);
+  await until("all of them", () => next.relay.records.length === 3);
+  assert.deepEqual(next.relay.records.map(({ push }) => push.body), ["first", "second", "third"]);
+  await next.controller.stop();
 });
