@@ -143,7 +143,8 @@ function answered(messages: readonly Message[], { push, receipt, ask }: Question
     outcome: isCard(ask) ? cardOutcome(answer) : outcomeOf(answer),
     ...(answer ? { answer } : {}),
     ...(typed ? { typed } : {}),
-    here: answer?.fromHere === true,
+    // After a reload only the text that this phone sealed shows it.
+    here: answer?.fromHere === true || answer?.sealed === "here",
   };
 }
 

@@ -120,7 +120,7 @@ export class Sealing {
    */
   async openRecords(records: readonly PushRecord[]): Promise<PushRecord[]> {
     const { storage } = this.#options;
-    if (storage === undefined) return records.map(withoutText);
+    if (storage === undefined) return records.map((record) => withoutText(asSent(record, undefined)));
     const sent = await storage.readSent(records.map(sentId));
     const own = new Map(sent.map((one) => [one.id, one]));
     return await Promise.all(records.map(async (record) => {
@@ -196,9 +196,13 @@ function sentId({ push }: PushRecord): string {
   return carriedAnswer(push) ?? push.id;
 }
 
+/** With the text that this phone sealed. What stands beside a text that another device sealed is not that device's. */
 function asSent(record: PushRecord, sent: SentForm | undefined): PushRecord {
-  if (sent === undefined || sent.form === "plain") return record;
-  return { ...record, push: { ...record.push, body: sent.body, sealed: sent.form } };
+  const { body: _body, data, ...rest } = record.push;
+  if (sent === undefined ? rest.sealed === undefined : sent.form === "plain") return record;
+  const push = rest.type === "ask.answer" || data === undefined ? rest : { ...rest, data };
+  if (sent === undefined || sent.form === "plain") return { ...record, push };
+  return { ...record, push: { ...push, body: sent.body, sealed: sent.form } };
 }
 
 async function sealTo(

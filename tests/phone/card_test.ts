@@ -85,7 +85,7 @@ Deno.test("a question with one answer is answered by one tap; the host's receipt
     await card.getByText("The agent has taken it").waitFor();
     await page.reload();
     await card.getByText("The agent has taken it").waitFor();
-    assert.match(await card.innerText(), /PostgreSQL/);
+    assert.match(await card.innerText(), /Your answer[^]*PostgreSQL/);
     assert.equal(await card.getByRole("button").count(), 0);
     await phone.shoot("card-answered");
     assert.deepEqual([await phone.violations(), phone.strangers, phone.faults], [[], [], []]);

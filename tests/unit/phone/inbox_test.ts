@@ -182,6 +182,15 @@ Deno.test("an answered question says whether its answer arrived [ux-inbox]", () 
   assert.ok(found.kind === "answered" && found.typed === typed && !found.here);
 });
 
+Deno.test("after a reload an answer is one's own if this phone holds what it sealed [ux-inbox]", () => {
+  const isHere = (sealed: Message["sealed"]): unknown => {
+    const given = { ...answer(takenWith(receiptOf("delivered"))), ...(sealed ? { sealed } : {}) };
+    const found = status(questionWith(answeredBy2), { messages: [given] });
+    return found.kind === "answered" && found.here;
+  };
+  assert.deepEqual([isHere("here"), isHere("elsewhere"), isHere(undefined)], [true, false, false]);
+});
+
 Deno.test("the first answer is shown, not one from here that came second", () => {
   const failure = { code: "ask_closed", message: "" };
   const second = {

@@ -100,6 +100,24 @@ Deno.test("the phone reads its own sealed messages in the history; those of anot
   ], "also where the relay puts another text in its place");
 });
 
+Deno.test("an answer that a relay puts beside what another phone sealed is neither shown nor taken for this phone's [hostile-relay, seal-answers]", async () => {
+  const { sealing, keep } = await pairedPhone();
+  await keep();
+  const { sealed } = await sealing.outgoingContent({ ...MESSAGE, type: "ask.answer" });
+  assert.ok(sealed);
+  const { push, receipt } = recordOf(2);
+  const answer = { ...push, type: "ask.answer", inReplyTo: idOf(7), sealed };
+  const { body: _body, ...bare } = answer;
+  const forged = [answer, { ...bare, data: { choices: ["Yes"] } }].map((push) => ({ push, receipt }));
+  for (const opener of [sealing, new Sealing({ storage: undefined, now: () => NOW })]) {
+    const read = (await opener.openRecords(forged)).map((record) => messageOf(record));
+    assert.deepEqual(read.map((message) => [message?.body, message?.sealed]), [
+      ["", "elsewhere"],
+      ["", "elsewhere"],
+    ]);
+  }
+});
+
 Deno.test("each of several hosts gets what is sealed for it alone [seal-stored]", async () => {
   const { storage, sealing, keep, host } = await pairedPhone();
   await keep();
