@@ -13,13 +13,17 @@ import type { DeviceSessions } from "../protocol/session.ts";
 import { openDialogs } from "./attention.ts";
 import { openQuestions } from "./inbox.ts";
 import type { Message, SendFailure } from "./message.ts";
+import { type HistoryPage, MissedHistory } from "./missed_history.ts";
 import { answerPush, cancelPush, commandPush, Outbox, type OutboxStore, requestPush } from "./outbox.ts";
 import { openedItem } from "./route.ts";
 import type { Sealing } from "./sealing.ts";
 import { trustedSessions } from "./sessions.ts";
-import { outboxOf, type PhoneEvent, relayNow, type Store } from "./state.ts";
+import { outboxOf, type PhoneEvent, relayNow, type Store, unsettledOf } from "./state.ts";
 import type { Account, PhoneStorage } from "./storage.ts";
 import { type MirrorOpener, TerminalStreams } from "./terminal_streams.ts";
+
+/** After a connect, at most this many messages behind the pages that it reads are read again. */
+const UNSETTLED_MAX = 50;
 
 /** The effects default to the browser's own. */
 export interface LiveRelayOptions {
@@ -45,6 +49,7 @@ export class LiveRelay {
   readonly #link: RelayLink;
   readonly #outbox: Outbox;
   readonly #terminals: TerminalStreams;
+  readonly #missed: MissedHistory;
   #account: Account;
   #isStopped = false;
   /** What is being stored. */
@@ -84,6 +89,10 @@ export class LiveRelay {
       phone: () => this.#account.deviceId ?? "",
       clock,
       random,
+    });
+    this.#missed = new MissedHistory({
+      read: (before, signal) => this.#readPagePatiently(before, signal),
+      add: (pushes, page) => this.#add(pushes, page),
     });
     this.#outbox = new Outbox({
       isNew: (id) => !options.outboxStore.isRestored(id),
@@ -140,7 +149,10 @@ export class LiveRelay {
   /** Loads the next older page of the history. */
   readOlder(): Promise<void> {
     const before = this.#options.store.get().oldestRead?.id ?? "end";
-    return tolerateRelayErrors(async () => void await this.#readHistory(before));
+    return tolerateRelayErrors(async () => {
+      const { pushes, next } = await this.#readPage(before);
+      await this.#add(pushes, next === undefined ? "last" : "more");
+    });
   }
 
   /** What a tapped notification leads to, and the text of an open dialog, may be older than the history that was read. */
@@ -215,10 +227,20 @@ export class LiveRelay {
     this.#reading = new AbortController();
     const { signal } = this.#reading;
     await this.#readPatiently(() => this.#readSessions(), signal);
-    let hasMore = false;
-    await this.#readPatiently(async () => void (hasMore = await this.#readHistory("end")), signal);
-    if (hasMore) await this.#readOpenQuestions(signal);
+    const { listed, hasMore } = await this.#missed.read(signal);
+    if (hasMore) {
+      await this.#readOpenQuestions(signal);
+      await this.#readUnsettled(listed, signal);
+    }
     await this.readNeeded(signal);
+  }
+
+  /** What came of older messages may have been reported while there was no link. */
+  async #readUnsettled(listed: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
+    const unsettled = unsettledOf(this.#options.store.get()).filter(({ id }) => !listed.has(id));
+    for (const { id } of unsettled.slice(0, UNSETTLED_MAX)) {
+      await this.#readPatiently(() => this.#fetchPush(id), signal);
+    }
   }
 
   /** They are shown however old they are. One that is no longer among them was closed meanwhile. */
@@ -284,15 +306,18 @@ export class LiveRelay {
     await writing;
   }
 
-  /** Whether there are older pushes. */
-  async #readHistory(before: string): Promise<boolean> {
-    const { pushes, next } = await this.#api.listPushes({ before, limit: PAGE_LIMIT_MAX });
-    await this.#add(pushes, next === undefined ? "last" : "more");
-    return next !== undefined;
+  #readPage(before: string): Promise<PushPage> {
+    return this.#api.listPushes({ before, limit: PAGE_LIMIT_MAX });
+  }
+
+  async #readPagePatiently(before: string, signal: AbortSignal): Promise<PushPage | undefined> {
+    let page: PushPage | undefined;
+    await this.#readPatiently(async () => void (page = await this.#readPage(before)), signal);
+    return page;
   }
 
   /** `page`: they are a page of the history. */
-  async #add(pushes: readonly PushRecord[], page?: "more" | "last"): Promise<void> {
+  async #add(pushes: readonly PushRecord[], page?: HistoryPage): Promise<void> {
     const records = await this.#options.sealing.openRecords(pushes);
     await this.#dispatchAndSweep({ type: "history", records, ...(page ? { page } : {}) });
   }
@@ -311,12 +336,19 @@ export class LiveRelay {
       void this.#readDetails(frame.data);
     }
     this.#terminals.frame(frame);
-    if (frame.event === "push.new") void this.#readPatiently(() => this.#fetchPush(frame.data.id));
+    if (frame.event === "push.new") void this.#onNew(frame.data.id);
     if (frame.event !== "push.updated") return;
     const { messages, inbox } = store.get();
     const isKnown = messages.has(frame.data.id) || inbox.has(frame.data.id);
     if (isKnown) void this.#onReceipt(frame.data);
     else void this.#readPatiently(() => this.#fetchPush(frame.data.id));
+  }
+
+  async #onNew(id: string): Promise<void> {
+    await this.#readPatiently(async () => {
+      await this.#fetchPush(id);
+      this.#missed.heard(id);
+    });
   }
 
   async #onReceipt({ id, receipt }: EventData<"push.updated">): Promise<void> {

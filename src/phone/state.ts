@@ -16,6 +16,7 @@ import {
   withReceipt,
   withRelayCopy,
 } from "./message.ts";
+import type { HistoryPage } from "./missed_history.ts";
 import { openedItem, type Route } from "./route.ts";
 import {
   type ListedSessions,
@@ -72,7 +73,7 @@ export interface PhoneState {
   details: ReadonlyMap<string, HostDetails>;
   messages: ReadonlyMap<string, Message>;
   history: "unread" | "more" | "whole";
-  /** The oldest push read from the history: the next page continues from it. */
+  /** The oldest push read from the history without a gap: the next page continues from it. */
   oldestRead: { id: string; createdAt: number } | undefined;
   inbox: Inbox;
   route: Route;
@@ -99,8 +100,8 @@ export type PhoneEvent =
   | { type: "device"; device: DeviceSessions }
   | { type: "details"; deviceId: string; details: HostDetails }
   | { type: "receipt"; update: { id: string; receipt: CheckedReceipt } }
-  /** `page`: the records are a page of the history; `last` reaches its beginning. */
-  | { type: "history"; records: readonly PushRecord[]; page?: "more" | "last" }
+  /** `page`: the records are a page of the history. */
+  | { type: "history"; records: readonly PushRecord[]; page?: HistoryPage }
   | {
     type: "restored";
     messages: readonly Message[];
@@ -260,26 +261,38 @@ function withLink(state: PhoneState, link: LinkState): PhoneState {
 }
 
 /** A single push says nothing about the ones before it. */
-function historyAfter({ history }: PhoneState, page: "more" | "last" | undefined): PhoneState["history"] {
+function historyAfter({ history }: PhoneState, page: HistoryPage | undefined): PhoneState["history"] {
+  if (page === "gap") return "more";
   if (page === undefined || history === "whole") return history;
   return page === "last" ? "whole" : "more";
 }
 
 function withHistory(
   state: PhoneState,
-  { records, page }: { records: readonly PushRecord[]; page?: "more" | "last" },
+  { records, page }: { records: readonly PushRecord[]; page?: HistoryPage },
 ): PhoneState {
   const messages = records.map(messageOf).filter((message) => message !== undefined);
   const items = records.map(inboxItemOf).filter((item) => item !== undefined);
   const history = historyAfter(state, page);
   const [first] = page === undefined ? [] : records;
-  const isOlder = first !== undefined && first.push.createdAt < (state.oldestRead?.createdAt ?? Infinity);
+  const oldest = page === "gap" ? Infinity : state.oldestRead?.createdAt ?? Infinity;
+  const isOlder = first !== undefined && first.push.createdAt < oldest;
   return {
-    ...withMessages(state, messages),
+    ...withOutcomes(withMessages(state, messages), records),
     history,
     oldestRead: isOlder ? { id: first.push.id, createdAt: first.push.createdAt } : state.oldestRead,
     inbox: withItems(state.inbox, items, openedItem(state.route)),
   };
+}
+
+/** A request to a host is only known to the page that asked for it: a record of it says nothing but its outcome. */
+function withOutcomes(state: PhoneState, records: readonly PushRecord[]): PhoneState {
+  const requests = records.filter(({ push }) => state.messages.get(push.id)?.fromHere);
+  return requests.reduce(
+    (before, { push: { id, expiresAt }, receipt }) =>
+      change(before, id, (message) => withReceipt(message, receipt, expiresAt)),
+    state,
+  );
 }
 
 /** The key of an answer's draft; a message's draft is under its `sessionKey`. */
@@ -370,6 +383,13 @@ export function outboxOf(state: PhoneState): Message[] {
   return [...state.messages.values()]
     .filter(({ progress }) => progress.kind === "outbox")
     .sort((one, other) => one.createdAt - other.createdAt);
+}
+
+/** Messages that the relay has and whose outcome is open, newest first. */
+export function unsettledOf({ messages }: PhoneState): Message[] {
+  return [...messages.values()]
+    .filter(({ progress }) => progress.kind === "taken" && !progress.receipt.final)
+    .sort((one, other) => other.createdAt - one.createdAt);
 }
 
 /** The current time by the relay's clock, in epoch milliseconds. */

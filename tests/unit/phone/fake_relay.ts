@@ -6,7 +6,10 @@ import { deviceOf, NOW, receiptOf, recordOf } from "./samples.ts";
 
 export class FakeRelay {
   devices: DeviceSessions[] = [deviceOf()];
+  /** Oldest first. */
   records: PushRecord[] = [];
+  /** Records on a page of the history. */
+  pageSize = 200;
   /** If set, every request is refused with it. */
   refusal: WireErrorCode | undefined;
   /** If true, requests fail as if no relay were there. */
@@ -17,14 +20,15 @@ export class FakeRelay {
   readonly asked: string[] = [];
 
   readonly fetch = async (url: string, init: RequestInit): Promise<Response> => {
-    const path = new URL(url).pathname.replace(/^\/svc/, "");
+    const { pathname, searchParams } = new URL(url);
+    const path = pathname.replace(/^\/svc/, "");
     this.asked.push(`${init.method} ${path}`);
     if (this.away) throw new TypeError("connection refused");
     if (this.refusal !== undefined) {
       const body = problem(this.refusal);
       return Response.json(body, { status: body.status });
     }
-    const answer = Response.json(this.#answer(path, init));
+    const answer = Response.json(path === "/pushes" ? this.#page(searchParams) : this.#answer(path, init));
     await this.answering;
     return answer;
   };
@@ -32,10 +36,22 @@ export class FakeRelay {
   #answer(path: string, init: RequestInit): unknown {
     if (path === "/healthz") return { status: "ok", version: "0" };
     if (path === "/sessions") return { devices: this.devices };
-    if (path === "/pushes") return { pushes: this.records };
     if (path === "/pushes/send") return this.#take(JSON.parse(String(init.body)));
     if (path.endsWith("/claim")) return { deviceId: "dev_phone_9", apiKey: "svc_claimed" };
     return this.records.find(({ push }) => path === `/pushes/${push.id}`);
+  }
+
+  /** The newest before the cursor. No question is open here. */
+  #page(query: URLSearchParams): { pushes: PushRecord[]; next?: string } {
+    if (query.has("open")) return { pushes: [] };
+    const before = this.records.findIndex(({ push }) => push.id === query.get("before"));
+    const older = before < 0 ? this.records : this.records.slice(0, before);
+    const pushes = older.slice(-this.pageSize);
+    const [first] = pushes;
+    return {
+      pushes,
+      ...(first !== undefined && pushes.length < older.length ? { next: first.push.id } : {}),
+    };
   }
 
   #take(sent: { id: string; body: string }): unknown {
