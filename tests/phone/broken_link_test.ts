@@ -3,7 +3,15 @@
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../src/client/api.ts";
 import { until } from "../helpers/until.ts";
-import { openMessages, PAGE_DIRECTORY, type Scene, sendMessage, withScene } from "./scene.ts";
+import {
+  bubble,
+  messageField,
+  openMessages,
+  PAGE_DIRECTORY,
+  type Scene,
+  sendMessage,
+  withScene,
+} from "./scene.ts";
 
 /** How many messages the relay has. */
 async function pushCount({ relay, makeKey }: Scene): Promise<number> {
@@ -52,6 +60,34 @@ Deno.test("messages written without a link survive a reload and are sent once wh
       await page.getByText("Submitted", { exact: true }).waitFor();
       const typed = listener.pushes.filter(({ type }) => type === "agent.command");
       assert.deepEqual([await pushCount(scene), typed.length], [1, 1]);
+    } finally {
+      await pageOnly.shutdown();
+    }
+  }));
+
+Deno.test("a message that is edited without a link keeps its text over a reload, and is in the field once the link is back [ux-no-dead-end, ux-outbox]", () =>
+  withScene(async (scene) => {
+    const { wire, relay, listener } = scene;
+    const page = await openMessages(scene);
+    const pageOnly = servePageOnly();
+    try {
+      wire.pointTo(pageOnly.addr.port);
+      await page.getByText("Reconnecting…").first().waitFor();
+      await sendMessage(page, "worth keeping");
+      await page.getByText("Waiting for the connection", { exact: true }).waitFor();
+      await bubble(page, "worth keeping").getByRole("button", { name: "Edit" }).tap();
+      await until("the cancellation to be stored", async () => await page.evaluate(countOutbox) === 2);
+      await page.reload();
+      await bubble(page, "worth keeping").waitFor();
+      wire.pointTo(relay.port);
+      await until(
+        "the text in the field",
+        async () => await messageField(page).inputValue() === "worth keeping",
+      );
+      await until("the outbox to be empty", async () => await page.evaluate(countOutbox) === 0);
+      await page.reload();
+      await until("the draft", async () => await messageField(page).inputValue() === "worth keeping");
+      assert.deepEqual(listener.pushes.filter(({ type }) => type === "agent.command"), []);
     } finally {
       await pageOnly.shutdown();
     }
