@@ -224,10 +224,11 @@ function edited(state: PhoneState, ids: readonly string[]): PhoneState {
   return state;
 }
 
-/** The message's text in the field, before what is there. */
+/** The message's text in the field, before what is there, unless an earlier page has put it there. */
 function withEdited(state: PhoneState, message: Message): PhoneState {
   const key = sessionKey(message);
   const before = state.drafts[key] ?? "";
+  if (`${before}\n\n`.startsWith(`${message.body}\n\n`)) return state;
   return withDraft(state, key, before.trim() === "" ? message.body : `${message.body}\n\n${before}`);
 }
 

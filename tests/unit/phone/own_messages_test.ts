@@ -35,6 +35,22 @@ Deno.test("a message that is edited without a link keeps its text over a reload,
   next.controller.stop();
 });
 
+Deno.test("a text that is the draft already is not put before it again by the next page [ux-no-dead-end]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  bench.relay.away = true;
+  await bench.controller.send(TO, "once is enough");
+  const { id } = firstMessage(bench);
+  await bench.controller.edit(firstMessage(bench));
+  await bench.controller.stop();
+  // The page was closed after it had stored the draft and before it had removed the message.
+  bench.storage.drafts.set(KEY, "once is enough\n\nand more");
+  const next = await live(reloaded(bench));
+  next.sockets.last.says("push.updated", { id, receipt: receiptOf("withdrawn", { final: true }) });
+  await until("the end", () => next.store.get().messages.get(id)?.editing === undefined);
+  assert.equal(draftOf(next), "once is enough\n\nand more");
+  await next.controller.stop();
+});
+
 Deno.test("a message that was typed before its text could be edited is left alone [ux-no-dead-end]", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   bench.relay.away = true;
