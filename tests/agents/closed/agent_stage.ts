@@ -250,11 +250,18 @@ export class AgentStage implements AsyncDisposable {
     });
   }
 
-  /** The person at the computer types a line and presses Enter until the input line has let it go. */
-  async typeLine(text: string): Promise<void> {
+  /**
+   * The person at the computer types a line and presses Enter until the input line has let it go.
+   * @param isMoot true when it need not be typed any more
+   */
+  async typeLine(text: string, isMoot: () => Promise<boolean> = () => Promise.resolve(false)): Promise<void> {
     await this.pane.paste(text);
     const begin = new RegExp(text.slice(0, 20).replace(/[^\w ]/g, "."));
-    await this.untilShown(begin);
+    const isThere = async (): Promise<boolean> => begin.test(await this.text()) || await isMoot();
+    await until(`${begin} on the screen`, isThere).catch(async (error) => {
+      throw new Error(`${error.message}; the screen:\n${await this.text()}`);
+    });
+    if (await isMoot()) return;
     const isTaken = async (): Promise<boolean> => (await this.reading()).draft !== text;
     let enters = 0;
     await until("an empty input line", async () => {

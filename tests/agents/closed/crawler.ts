@@ -180,7 +180,8 @@ class Crawl {
         }
       }
       stage.standIn.callShell("touch probe-ran");
-      await stage.typeLine("probe the approvals");
+      // A message that was held until now may begin the turn.
+      await stage.typeLine("probe the approvals", isShown);
       const isAsked = await until("the dialog", isShown, PROBE_LIMIT_MS).then(() => true, () => false);
       if (await exists(canary)) {
         return { what: "approvals: a tool ran unasked at the end", screen: await stage.text(), steps: [] };
