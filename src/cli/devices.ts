@@ -104,9 +104,8 @@ async function revoke(args: readonly string[]): Promise<number> {
   }
   print(`Revoked ${id}: its connections are closed.`);
   const { id: key, name } = workingKey;
-  print(
-    `Its key "${name}" still works, as other devices use it too. To lock it out as well: svc keys revoke ${key}`,
-  );
+  print(`Its key "${name}" still works, as other devices use it too.`);
+  print(`To lock all of them out, and the phones that were paired by it: svc keys revoke ${key}`);
   return 0;
 }
 

@@ -66,7 +66,9 @@ function progressText(message: Message, context: ReceiptContext): ReceiptText {
       };
     case "taken": {
       const { receipt, expiresAt, unproven } = progress;
-      const text = takenText(receipt, expiresAt, context);
+      const { anyway, ...taken } = takenText(receipt, expiresAt, context);
+      // One that was sent anyway met what no message may be typed behind.
+      const text = anyway && !message.sendAnyway ? { ...taken, anyway } : taken;
       if (context.cancelling && text.cancellable) return withClaim(cancellingText(context), unproven);
       const isWaiting = later !== undefined && text.cancellable && waitsForLater(receipt);
       return withClaim(

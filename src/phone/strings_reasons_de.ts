@@ -66,7 +66,7 @@ export const REASON_STRINGS_DE: Pick<Strings, "reasons" | "advice"> = {
     dialog_gone: "Sieh in der Sitzung nach.",
     answer_unconfirmed: "Sieh in der Sitzung nach.",
     phone_draft:
-      "Wenn du sie trotzdem sendest, steht sie hinter diesem Text. Oder beende ihn erst mit Live-Tasten.",
+      "Wenn du sie trotzdem sendest, steht sie hinter diesem Text, außer wenn der mit / oder ! beginnt. Oder beende ihn erst mit Live-Tasten.",
     not_before: "Bis dahin kannst du sie bearbeiten oder abbrechen.",
     until_idle: "Bis dahin kannst du sie bearbeiten oder abbrechen.",
     until_reset: "Bis dahin kannst du sie bearbeiten oder abbrechen.",
@@ -80,7 +80,8 @@ export const REASON_STRINGS_DE: Pick<Strings, "reasons" | "advice"> = {
     pane_dead: "Sieh auf dem Rechner im Terminal nach.",
     rate_limited: "Warte, dann sende sie noch einmal.",
     shell_escape: "Beginne die Nachricht mit einem anderen Zeichen.",
-    desk_busy: "Wenn du sie trotzdem sendest, wird sie hinter den Text getippt, der schon da steht.",
+    desk_busy:
+      "Wenn du sie trotzdem sendest, wird sie hinter den Text getippt, der schon da steht, außer wenn der mit / oder ! beginnt.",
     muted: "Hebe die Stummschaltung im Menü der Sitzung oder auf dem Rechner auf: svc unmute.",
     mute_failed: "Sieh in das Protokoll des Listeners: svc logs.",
     muted_at_computer: "Hebe die Stummschaltung dort auf: svc unmute.",

@@ -60,7 +60,7 @@ export const SETTINGS_STRINGS = {
     revoke: "Revoke",
     revokeAsk: (name: string) => `Revoke ${name}? Its key stops working at once.`,
     keyWorks: ({ id, name }: { id: string; name: string }) =>
-      `The key “${name}” still works, as other devices use it too. To lock it out as well, run on the relay: svc keys revoke ${id}`,
+      `The key “${name}” still works, as other devices use it too. To lock all of them out, and the phones that were paired by it, run on the relay: svc keys revoke ${id}`,
     revokeOnHost: "This phone's key may not revoke other devices. Run this on the host:",
     revokeCommand: (id: string) => `svc devices revoke ${id}`,
     hooks: "Hooks",

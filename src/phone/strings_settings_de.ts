@@ -54,7 +54,7 @@ export const SETTINGS_STRINGS_DE: Pick<Strings, "addHost" | "settings"> = {
     revoke: "Sperren",
     revokeAsk: (name) => `${name} sperren? Sein Schlüssel gilt sofort nicht mehr.`,
     keyWorks: ({ id, name }) =>
-      `Der Schlüssel „${name}“ gilt weiter, weil ihn auch andere Geräte benutzen. Um auch ihn zu sperren, führe auf dem Relay aus: svc keys revoke ${id}`,
+      `Der Schlüssel „${name}“ gilt weiter, weil ihn auch andere Geräte benutzen. Um sie alle zu sperren, und die damit gekoppelten Telefone, führe auf dem Relay aus: svc keys revoke ${id}`,
     revokeOnHost:
       "Der Schlüssel dieses Telefons darf keine anderen Geräte sperren. Führe dies auf dem Rechner aus:",
     revokeCommand: (id) => `svc devices revoke ${id}`,

@@ -129,9 +129,13 @@ function revokeDevice(account: Account, { id, now }: { id: string; now: number }
   return { keys: revokeKeys(account, { ids, now }), workingKey: isShared ? owner : undefined };
 }
 
-/** By devices that are not revoked, or by keys that its pairing codes created. */
+/**
+ * By devices that are not revoked, by keys that its pairing codes created, or by the device that it is bound to, which may
+ * never have connected.
+ */
 function isUsedElsewhere({ owners, devices, keys }: Account, key: string): boolean {
-  return Object.entries(owners).some(([id, owner]) =>
-    owner === key && devices[id] !== undefined && devices[id].revokedAt === undefined
-  ) || Object.values(keys).some(({ parent, revokedAt }) => parent === key && revokedAt === undefined);
+  return keys[key]?.deviceId !== undefined ||
+    Object.entries(owners).some(([id, owner]) =>
+      owner === key && devices[id] !== undefined && devices[id].revokedAt === undefined
+    ) || Object.values(keys).some(({ parent, revokedAt }) => parent === key && revokedAt === undefined);
 }

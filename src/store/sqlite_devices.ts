@@ -126,12 +126,16 @@ function revokeOf(
   };
 }
 
-/** What uses the key `?1`: devices that are not revoked, and keys that its pairing codes created. */
+/**
+ * What uses the key `?1`: devices that are not revoked, keys that its pairing codes created, and the device that it is
+ * bound to, which may never have connected.
+ */
 const OTHERS_OF_KEY = `
   (SELECT count(*) FROM device_owners JOIN devices
      ON devices.account = device_owners.account AND devices.id = device_owners.device_id
    WHERE key_id = ?1 AND devices.revoked_at IS NULL) +
-    (SELECT count(*) FROM keys WHERE parent = ?1 AND revoked_at IS NULL)`;
+    (SELECT count(*) FROM keys WHERE parent = ?1 AND revoked_at IS NULL) +
+    (SELECT count(*) FROM keys WHERE id = ?1 AND device_id IS NOT NULL)`;
 
 const STANDING = `
   SELECT

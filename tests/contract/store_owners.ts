@@ -46,6 +46,10 @@ export const OWNERS: Record<string, Body> = {
       assert.deepEqual(await revoke("dev_q"), { keys: ["key_1"], workingKey: undefined });
       assert.equal((await store.findKeyById("key_1"))?.revokedAt, NOW);
       assert.deepEqual(await revoke("dev_l"), { keys: [], workingKey: "key_5" }, "a phone was paired by it");
+      await store.insertKey(aKey(7, { role: "listener", deviceId: "dev_listener_new" }));
+      await store.claimDevice(aDevice("dev_script", { kind: "script" }), aClaim("key_7"));
+      const ofHost = await revoke("dev_script");
+      assert.deepEqual(ofHost, { keys: [], workingKey: "key_7" }, "its host has not connected yet");
     },
   "a phone that a key's revocation locks out is not rung any more [http-revoke, role-cascade]": async (
     store,

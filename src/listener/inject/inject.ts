@@ -189,7 +189,8 @@ async function submitTyped(attempt: Attempt, typed: Typed): Promise<Step> {
       if (check.kind === "refused") return await abandon(attempt, typed, check.outcome);
       const status = typedStatus(attempt, typed, { pane: check.pane, now: attempt.elapsed() });
       if (status === "over") return await takeBack(attempt, typed, check);
-      const wasHeld = status === "shown" && typed.inFlight === undefined;
+      // During a tool call nothing can be removed: its end is waited for.
+      const wasHeld = status === "shown" && typed.inFlight === undefined && !attempt.input.isInCall;
       if (wasHeld && await attempt.effects.isMuted(check.pane.directory)) {
         return await takeBack(attempt, typed, { pane: check.pane, why: "muted" });
       }

@@ -282,14 +282,15 @@ export function holdReason(pane: Observation, context: HoldContext): HoldReason 
     const mayStart = isYoung && !context.input.isInCall && reading.focus === "unknown";
     return mayStart ? "agent_starting" : "unknown_screen";
   }
-  if (beginsCommand(reading.draft ?? "", policy) || mayHideStart(reading)) return "desk_busy";
+  const typedAt = pane.localUserActivity * 1_000;
+  const { isFromPhone, keyAt } = context.input.model;
+  const busy = isFromPhone && reading.draft && typedAt <= keyAt ? "phone_draft" : "desk_busy";
+  if (beginsCommand(reading.draft ?? "", policy) || mayHideStart(reading)) return busy;
   if (mayOpenDialog(pane, context)) return "agent_working";
   if (sendAnyway) return undefined;
-  const typedAt = pane.localUserActivity * 1_000;
   const isActive = typedAt > 0 && Math.abs(now - typedAt) < LOCAL_USER_ACTIVE_MS;
   if (!isActive && !reading.draft) return undefined;
-  const { isFromPhone, keyAt } = context.input.model;
-  return isFromPhone && reading.draft && typedAt <= keyAt ? "phone_draft" : "desk_busy";
+  return busy;
 }
 
 /** What is typed behind it would become a part of the command. */

@@ -3,7 +3,7 @@
  * tmux activity.
  */
 import type { ScreenReading } from "../../agents/profile.ts";
-import { agentKindOfBinary, agentProfile } from "../../agents/profiles.ts";
+import { agentKindOfProgram, agentProfile } from "../../agents/profiles.ts";
 import { isNewerThanMeasured } from "../../agents/version.ts";
 import type { HookReport } from "../../home/control_socket.ts";
 import { ASK_EVENT, ASK_REPORT_MS } from "../../home/notify_daemon.ts";
@@ -227,7 +227,8 @@ const TEXT_MAX_CHARS = 200;
 
 /** The phone shows agents, not all of the user's tmux sessions. */
 export function isReported(session: TmuxSession): boolean {
-  const agent = session.recorded.agent !== "" || agentKindOfBinary(session.pane?.command ?? "") !== undefined;
+  const agent = session.recorded.agent !== "" ||
+    agentKindOfProgram(session.pane?.command ?? "", []) !== undefined;
   return agent || session.name.startsWith("svc-");
 }
 

@@ -4,7 +4,8 @@ import type { ScreenReading } from "../../agents/profile.ts";
 import type { KeyInput } from "../../protocol/key_input.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 import { mayHideStart } from "../inject/composer.ts";
-import { isLonePath } from "../inject/guard.ts";
+import { canonicalText } from "../../protocol/canonical.ts";
+import { isLonePath, isShellEscape } from "../inject/guard.ts";
 import type { ComposerModel } from "../inject/pane_input.ts";
 import { changesApproval, mayAnswerDialogs, type Policy } from "../inject/policy.ts";
 import type { TargetProfile } from "../targets.ts";
@@ -139,8 +140,9 @@ export function draftRefusal(
 ): Reason | undefined {
   const draft = model.seen ?? "";
   if (input.type !== "key") {
-    if (!input.text.trimStart().startsWith("!") || policy.allowShellEscape) return undefined;
-    return draft.trim() !== "" && !draft.startsWith("!") && model.isAtEnd ? undefined : "shell_escape";
+    if (!isShellEscape(input.text) || policy.allowShellEscape) return undefined;
+    const isBehindText = canonicalText(draft) !== "" && !isShellEscape(draft) && model.isAtEnd;
+    return isBehindText ? undefined : "shell_escape";
   }
   if (draft.trim() === "" && model.isConfirmed && isForbiddenWhenEmpty(input.key, profile)) {
     return "key_not_allowed";
@@ -148,10 +150,10 @@ export function draftRefusal(
   if (!submits(input)) return undefined;
   const takesAny = policy.allowApprovalChange && policy.allowShellEscape;
   if (!takesAny && mayHideStart({ draft, cut })) return "screen_stale";
-  if (draft.startsWith("!") && !policy.allowShellEscape) return "shell_escape";
+  if (isShellEscape(draft) && !policy.allowShellEscape) return "shell_escape";
   if (input.key === "Tab") return undefined;
   // The highlighted suggestion may be a different command from the one in the draft, also in front of what is a path.
-  const mayRunAnother = (model.hasMovedChoice || cursorInCommand) && draft.trimStart().startsWith("/");
+  const mayRunAnother = (model.hasMovedChoice || cursorInCommand) && canonicalText(draft).startsWith("/");
   const runsPath = profile.typing.spaceAfter === "tail" && isLonePath(draft);
   if ((mayRunAnother || runsPath) && !policy.allowApprovalChange) return "approval_change";
   return changesApproval(draft, profile, policy) ? "approval_change" : undefined;

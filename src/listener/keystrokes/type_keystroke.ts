@@ -32,7 +32,7 @@ import {
   submits,
 } from "./keystroke_rules.ts";
 import { ESCAPE_JOIN_MS, GATE_HOLD_MS, type InFlight } from "../inject/pane_input.ts";
-import { GUARD_REFUSED, guarded, typingRequests } from "../inject/guard.ts";
+import { GUARD_REFUSED, guarded, isShellEscape, typingRequests } from "../inject/guard.ts";
 
 /** How long a key waits for a screen that is newer than the last key. */
 export const STALE_LIMIT_MS = 4_000;
@@ -203,8 +203,7 @@ async function typeUnrecognised(
 ): Promise<KeystrokeOutcome> {
   const { input: paneInput, policy } = context;
   if (pane.reading.focus === "dialog" && policy.approval === "none") return notTyped("dialog_open");
-  const beginsShell = input.type !== "key" && !paneInput.isLineBegun &&
-    input.text.trimStart().startsWith("!");
+  const beginsShell = input.type !== "key" && !paneInput.isLineBegun && isShellEscape(input.text);
   if (beginsShell && !policy.allowShellEscape) return notTyped("shell_escape");
   const outcome = await send(context, input, pane);
   const isBegun = isLineBegun(paneInput.isLineBegun, input);

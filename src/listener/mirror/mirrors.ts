@@ -2,7 +2,7 @@
  * Opens and closes streams at the relay's request. All streams of a session share its mirror, a limit for keystrokes, and
  * the window's size while a phone has fitted it.
  */
-import { type Clock, delay } from "../../async/clock.ts";
+import type { Clock } from "../../async/clock.ts";
 import { errorText } from "../../async/error_text.ts";
 import { Mutex } from "../../async/mutex.ts";
 import type { RelayLink } from "../../client/relay_link.ts";
@@ -16,10 +16,10 @@ import { MIRROR_PULSE_MS } from "../../protocol/limits.ts";
 import { decodeBinaryFrame, KEY_FRAME, type MirrorStatus } from "../../protocol/pane_frame.ts";
 import type { ControlEvents } from "../../tmux/control_client.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
-import { paneContext, type TypingContext } from "../inject/context.ts";
+import type { TypingContext } from "../inject/context.ts";
 import { KeystrokeLimit } from "../keystrokes/keystroke_rules.ts";
 import { KeystrokeAudit, KeystrokeStream } from "../keystrokes/keystroke_stream.ts";
-import { typeKeystroke } from "../keystrokes/type_keystroke.ts";
+import { typeInto } from "./type_into.ts";
 import type { Target, Targets } from "../targets.ts";
 import { type MirrorConnection, SessionMirror } from "./session_mirror.ts";
 import type { StreamUploads, UploadStream } from "../uploads.ts";
@@ -333,15 +333,16 @@ class WatchedSession {
     { channel, audit, uploads, read }: Omit<Watcher, "viewer" | "keystrokes"> & Sealed,
   ): KeystrokeStream {
     const { targets, typing, clock, log } = this.#context;
-    const { session } = this.#target;
+    const note = (what: string): void => log(`keys for ${this.#target.session}: ${what}`);
     return new KeystrokeStream({
       opener: channel.opener,
       limit: this.#limit,
       clock,
       type: async (input) => {
         this.#mirror.expectEcho();
-        const target = this.#target = await targets.current(this.#target);
-        return typeKeystroke({ ...paneContext(typing, target), pause: (ms) => delay(ms, { clock }) }, input);
+        const typed = await typeInto({ target: this.#target, targets, typing, clock }, input);
+        this.#target = typed.target;
+        return typed.outcome;
       },
       fit: (input) => this.#fit(viewer, input),
       upload: (input) => void uploads.take(input),
@@ -349,9 +350,8 @@ class WatchedSession {
       sendState: (keys) => viewer.sendStatus({ keys }),
       audit: (input, outcome) => audit.add(input, outcome),
       end: (reason) => viewer.end(reason),
-      dropped: (reason) =>
-        log(`keys for ${session}: a frame was dropped, ${reason}: it may have been tampered with on the way`),
-      failed: (error) => log(`keys for ${session}: failed: ${error}`),
+      dropped: (reason) => note(`a frame was dropped, ${reason}: it may have been tampered with on the way`),
+      failed: (error) => note(`failed: ${error}`),
     });
   }
 

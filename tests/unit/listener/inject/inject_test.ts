@@ -311,6 +311,26 @@ Deno.test("inject: a message that was held while its project was muted is not ty
   }
 });
 
+Deno.test("inject: a text whose project was muted during a tool call is removed once that has ended [inj-muted]", async () => {
+  const pane = new FakePane({ gate: { afterEnterMs: 0 } }).gated();
+  const report = { agent: "cc", cwd: "/p", session: "svc-p", gates: true } as const;
+  pane.onRecord = (step) => {
+    if (step !== "typed") return;
+    void pane.inputs.toolBegins({ ...report, event: "PreToolUse" });
+    queueMicrotask(() => pane.draw(undefined, { focus: "dialog" }));
+  };
+  let looks = 0;
+  pane.onPause = () => {
+    if (pane.reading.focus === "dialog") {
+      pane.isMuted = true;
+      pane.draw("hello");
+    } else if (pane.isMuted && ++looks === 5) pane.inputs.hook({ ...report, event: "PostToolUse" });
+  };
+  assert.deepEqual(await pane.inject("hello"), { state: "refused", reason: "muted", pane: "%3" });
+  assert.equal(pane.reading.draft, "");
+  assert.ok(!pane.events.includes("key Enter"));
+});
+
 Deno.test("inject: an agent that was started where another program ran gets nothing by that program's rules [read-unrecorded, inj-composer-only]", async () => {
   const pane = new FakePane({ recordedPid: 0, isProfiled: false });
   pane.program = { foreground: "2.1.329", argv: ["claude"] };

@@ -54,6 +54,8 @@ Deno.test("keystroke rules: ! neither begins an input line nor is submitted in o
   assert.equal(inDraft(text("!"), {}), "shell_escape");
   assert.equal(inDraft(text("  !ls"), {}), "shell_escape");
   assert.equal(inDraft(paste("!ls"), {}), "shell_escape");
+  assert.equal(inDraft(text("\u200b!ls"), {}), "shell_escape");
+  assert.equal(inDraft(text("!"), { seen: "\u200b" }), "shell_escape");
   assert.equal(inDraft(text("!"), { seen: "Hello" }), undefined);
   assert.equal(
     inDraft(text("!"), { seen: "Hello", isAtEnd: false }),
@@ -63,6 +65,7 @@ Deno.test("keystroke rules: ! neither begins an input line nor is submitted in o
   assert.equal(inDraft(text("Hello!"), {}), undefined);
   for (const name of ["Enter", "M-Enter", "Tab"]) {
     assert.equal(inDraft(key(name), { seen: "!ls" }), "shell_escape");
+    assert.equal(inDraft(key(name), { seen: "\u200b!ls" }), "shell_escape");
   }
   assert.equal(inDraft(key("Enter"), { seen: "ls!" }), undefined);
   assert.equal(inDraft(key("Left"), { seen: "!ls" }), undefined);
