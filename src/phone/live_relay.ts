@@ -15,6 +15,7 @@ import { openQuestions } from "./inbox.ts";
 import type { Message, SendFailure } from "./message.ts";
 import { type HistoryPage, MissedHistory } from "./missed_history.ts";
 import { answerPush, cancelPush, commandPush, Outbox, type OutboxStore, requestPush } from "./outbox.ts";
+import { isOutdated, OUTDATED } from "./requests.ts";
 import { openedItem } from "./route.ts";
 import type { Sealing } from "./sealing.ts";
 import { trustedSessions } from "./sessions.ts";
@@ -172,7 +173,10 @@ export class LiveRelay {
   }
 
   async #post(message: Message, signal: AbortSignal): Promise<PushAccepted> {
-    const { sealing } = this.#options;
+    const { sealing, store, clock = systemClock } = this.#options;
+    if (isOutdated(message, relayNow(store.get(), clock.now()))) {
+      throw new RelayError("Cannot send what was asked for so long ago: ask again", { code: OUTDATED });
+    }
     return await this.#api.sendPush(await pushOf(message, sealing), { signal });
   }
 

@@ -12,6 +12,16 @@ import { STRINGS } from "./strings.ts";
 /** A start that the host has not received by then is not wanted any more. */
 const START_TTL_SECONDS = 60;
 
+/** Longer than the clock of a phone may be wrong. */
+const ASKED_MAX_MS = 600_000;
+/** The failure of a request that waited on the phone for too long. */
+export const OUTDATED = "outdated";
+
+/** Whether an agent is to be started or ended was asked so long ago that it would surprise whoever asked. */
+export function isOutdated({ request, createdAt }: Message, now: number): boolean {
+  return (request === "agent.start" || request === "agent.end") && now - createdAt > ASKED_MAX_MS;
+}
+
 export type RequestContent = Omit<OutboxEntry, "id" | "createdAt">;
 
 export function startRequest(deviceId: string, start: StartData): RequestContent {
@@ -107,5 +117,6 @@ function reasonText(reason: string | undefined): string {
 }
 
 export function failureDetail({ code, message }: SendFailure): string {
+  if (code === OUTDATED) return STRINGS.receipt.expired;
   return STRINGS.receipt.failures[code] ?? (/[.!?]$/.test(message) ? message : `${message}.`);
 }

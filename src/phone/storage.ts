@@ -183,7 +183,9 @@ function keptOutbox(
   database: Database,
 ): Pick<PhoneStorage, "readOutbox" | "putOutbox" | "removeOutbox"> {
   return {
-    readOutbox: async () => z.array(OutboxEntry).safeParse(await database.getAll("outbox")).data ?? [],
+    // One that an older page wrote in another form must not take the others with it.
+    readOutbox: async () =>
+      (await database.getAll("outbox")).flatMap((entry) => OutboxEntry.safeParse(entry).data ?? []),
     putOutbox: async (entry) => {
       const { store, done } = database.transaction("outbox", "readwrite", STRICT);
       await Promise.all([store.put(entry), done]);

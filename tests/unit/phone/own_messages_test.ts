@@ -1,6 +1,6 @@
 /** The user's own messages while they are not settled: what a reload, a failure or a full disk leaves of them. */
 import assert from "node:assert/strict";
-import { startRequest } from "../../../src/phone/requests.ts";
+import { progressOf, startRequest } from "../../../src/phone/requests.ts";
 import { until } from "../../helpers/until.ts";
 import { type Bench, live, phoneWith, reloaded, stateOf, TO } from "./phone_bench.ts";
 import { idOf, NOW, receiptOf } from "./samples.ts";
@@ -137,6 +137,22 @@ for (
     await bench.controller.stop();
   });
 }
+
+Deno.test("a request to start an agent that waited for long is not sent any more; a message is [ux-start, ux-outbox]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  const { controller, relay, clock, store } = bench;
+  relay.away = true;
+  const asked = controller.ask(START);
+  await controller.send(TO, "of this morning");
+  clock.advance(3_600_000);
+  relay.away = false;
+  clock.advance(60_000);
+  await until("the message at the relay", () => relay.records.length === 1);
+  assert.equal(relay.records[0]?.push.body, "of this morning");
+  const progress = progressOf(store.get(), { id: asked, now: clock.now() });
+  assert.deepEqual([progress.kind, "why" in progress && /in time/.test(progress.why)], ["failed", true]);
+  await controller.stop();
+});
 
 Deno.test("a message that cannot be stored is sent all the same, and does not say that it survives a reload [ux-outbox]", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
