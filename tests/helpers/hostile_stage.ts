@@ -137,8 +137,14 @@ export class HostileStage implements AsyncDisposable {
   /** Clears what was typed and not submitted. */
   async clearLine(): Promise<void> {
     for (const { name, screen } of [this.session, this.other]) {
-      await this.stack.sandbox.tmux("send-keys", "-t", `=${name}:`, "C-u");
-      await until("an empty line", async () => /❯ *$/m.test(await screen()));
+      const clear = () => this.stack.sandbox.tmux("send-keys", "-t", `=${name}:`, "C-u");
+      await clear();
+      await until("an empty line", async () => {
+        if (/❯ *$/m.test(await screen())) return true;
+        // A key of the phone may have been on its way.
+        await clear();
+        return false;
+      });
     }
   }
 
