@@ -170,6 +170,8 @@ export class TerminalScreen {
   showFound(y: number | undefined): void {
     this.#found = y;
     if (y !== undefined) {
+      // Lines that came since the last frame have no room yet, and scrolling would end before them.
+      this.#drawNow();
       const { lineHeight, height } = this.#view();
       this.#atEnd = false;
       this.#container.scrollTop = Math.max(0, (y + 0.5) * lineHeight - height / 2);
