@@ -52,8 +52,7 @@ export interface RelayApi {
   listPushes(options?: CallOptions & PageOptions): Promise<PushPage>;
   sessions(options?: CallOptions): Promise<SessionsAnswer>;
   devices(options?: CallOptions): Promise<DevicesAnswer>;
-  /** The device's key stops working at once. */
-  /** Names the key that still works, if there is one. */
+  /** Its keys stop working at once; a key that something else uses works on, and is named. */
   revokeDevice(id: string, options?: CallOptions): Promise<Partial<DeviceRevoked>>;
   /** The next key that sends hello with this device id owns it. */
   releaseDevice(id: string, options?: CallOptions): Promise<void>;

@@ -7,11 +7,9 @@ interface BrowserFacts {
   userAgentData?: { getHighEntropyValues(hints: string[]): Promise<{ model?: string }> };
 }
 
-const BROWSERS = [["Edge", /\bEdg\//], ["Firefox", /\bFirefox\//], ["Chrome", /\bChrome\//], [
-  "Safari",
-  /\bSafari\//,
-]] as const;
-const SYSTEMS = [["Windows", /\bWindows\b/], ["Mac", /\bMacintosh\b/], ["Linux", /\bLinux\b/]] as const;
+/** Their signs in the user agent, in this order: each of the others also says `Safari`. */
+const BROWSERS = { Edge: /\bEdg\//, Firefox: /\bFirefox\//, Chrome: /Chrome\//, Safari: /\bSafari\// };
+const SYSTEMS = { Windows: /\bWindows\b/, Mac: /\bMacintosh\b/, Linux: /\bLinux\b/ };
 /** Longer than any name on the market: a browser may say what it likes. */
 const MODEL_MAX_LENGTH = 60;
 
@@ -21,8 +19,8 @@ export async function deviceName({ userAgent, userAgentData }: BrowserFacts): Pr
   if (/iPhone/.test(userAgent)) return devices.iphone;
   if (/iPad/.test(userAgent)) return devices.ipad;
   if (/Android/.test(userAgent)) return await androidModel(userAgentData) ?? devices.android;
-  const of = (names: readonly (readonly [string, RegExp])[]) =>
-    names.find(([, sign]) => sign.test(userAgent))?.[0];
+  const of = (signs: Record<string, RegExp>) =>
+    Object.entries(signs).find(([, sign]) => sign.test(userAgent))?.[0];
   return [of(BROWSERS) ?? devices.browser, of(SYSTEMS)].filter((part) => part !== undefined).join(", ");
 }
 

@@ -3,7 +3,14 @@ import type { Account, NatsContext } from "./nats_context.ts";
 import { devicesOfKey, revokeKeys } from "./nats_keys.ts";
 import { eachOf } from "./nats_streams.ts";
 import type { Presences } from "./nats_presences.ts";
-import type { ClaimOutcome, DeviceClaim, DeviceName, DeviceRecord, DeviceStore } from "./store.ts";
+import type {
+  ClaimOutcome,
+  DeviceClaim,
+  DeviceName,
+  DeviceRecord,
+  DeviceStore,
+  RevokedDevice,
+} from "./store.ts";
 
 type NewDevice = Omit<DeviceRecord, "revokedAt">;
 
@@ -48,7 +55,7 @@ export function natsDevices(
     },
     async listDevices(account) {
       const { devices } = await accountOf(account).get();
-      const active = Object.values(devices).filter(({ revokedAt }) => revokedAt === undefined);
+      const active = Object.values(devices).filter(isActive);
       active.sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1));
       return await eachOf(active, (device) => presences.of(device));
     },
@@ -95,6 +102,11 @@ function save({ devices }: Account, device: NewDevice): void {
   };
 }
 
+/** Whether the device is known and not revoked. */
+export function isActive(device: { revokedAt?: number | undefined } | undefined): boolean {
+  return device !== undefined && device.revokedAt === undefined;
+}
+
 /** A revoked key owns nothing. */
 export function ownerOf({ owners, keys }: Account, device: string): string | undefined {
   const owner = owners[device];
@@ -113,20 +125,26 @@ function refusalOf(
   const owner = ownerOf(account, device.id);
   if (owner !== undefined) return owner === keyId ? undefined : "taken";
   if (devicesOfKey(account, keyId) >= most.ofKey) return "key_full";
-  const active = Object.values(account.devices).filter(({ revokedAt }) => revokedAt === undefined);
+  const active = Object.values(account.devices).filter(isActive);
   return known === undefined && active.length >= most.ofAccount ? "account_full" : undefined;
 }
 
-function revokeDevice(account: Account, { id, now }: { id: string; now: number }) {
+function revokeDevice(
+  account: Account,
+  { id, now }: { id: string; now: number },
+): RevokedDevice | undefined {
   const owner = ownerOf(account, id);
   const device = account.devices[id];
   if (device === undefined || device.revokedAt !== undefined) return undefined;
   device.revokedAt = now;
   delete account.webPush[id];
-  const bound = Object.values(account.keys).filter(({ deviceId }) => deviceId === id).map((key) => key.id);
-  const isShared = owner !== undefined && !bound.includes(owner) && isUsedElsewhere(account, owner);
-  const ids = owner === undefined || isShared ? bound : [...new Set([...bound, owner])];
-  return { keys: revokeKeys(account, { ids, now }), workingKey: isShared ? owner : undefined };
+  const ids = Object.values(account.keys).filter(({ deviceId }) => deviceId === id).map((key) => key.id);
+  let workingKey: string | undefined;
+  if (owner !== undefined && !ids.includes(owner)) {
+    if (isUsedElsewhere(account, owner)) workingKey = owner;
+    else ids.push(owner);
+  }
+  return { keys: revokeKeys(account, { ids, now }), workingKey };
 }
 
 /**
@@ -135,7 +153,6 @@ function revokeDevice(account: Account, { id, now }: { id: string; now: number }
  */
 function isUsedElsewhere({ owners, devices, keys }: Account, key: string): boolean {
   return keys[key]?.deviceId !== undefined ||
-    Object.entries(owners).some(([id, owner]) =>
-      owner === key && devices[id] !== undefined && devices[id].revokedAt === undefined
-    ) || Object.values(keys).some(({ parent, revokedAt }) => parent === key && revokedAt === undefined);
+    Object.entries(owners).some(([id, owner]) => owner === key && isActive(devices[id])) ||
+    Object.values(keys).some(({ parent, revokedAt }) => parent === key && revokedAt === undefined);
 }

@@ -2,7 +2,7 @@
 import { encodeBase64url, utf8Length } from "../async/encodings.ts";
 import type { HookState } from "../protocol/http.ts";
 import type { Account, NatsContext, StoredPairing } from "./nats_context.ts";
-import { ownerOf } from "./nats_devices.ts";
+import { isActive, ownerOf } from "./nats_devices.ts";
 import { eachOf } from "./nats_streams.ts";
 import {
   type HookRecord,
@@ -38,9 +38,7 @@ export function natsInventories(context: NatsContext): InventoryStore {
       index.get(subjects.sessions(account)),
       accountOf(account).get(),
     ]);
-    const isActive = (id: string): boolean =>
-      devices[id] !== undefined && devices[id].revokedAt === undefined;
-    const active = Object.entries(found).filter(([id]) => isActive(id));
+    const active = Object.entries(found).filter(([id]) => isActive(devices[id]));
     return { owners, active: active.sort(([one], [other]) => one < other ? -1 : 1) };
   };
   return {
@@ -175,8 +173,7 @@ export function natsWebPush({ state, subjects, account: accountOf }: NatsContext
     async listWebPush(account) {
       const found = await accountOf(account).get();
       const active = Object.entries(found.webPush).filter(([id]) =>
-        found.devices[id] !== undefined && found.devices[id].revokedAt === undefined &&
-        ownerOf(found, id) !== undefined
+        isActive(found.devices[id]) && ownerOf(found, id) !== undefined
       );
       return new Map(active.sort(([one], [other]) => one < other ? -1 : 1));
     },

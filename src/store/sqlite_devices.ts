@@ -15,6 +15,7 @@ import type {
   PairedPhone,
   PairingRecord,
   PairingStore,
+  RevokedDevice,
   WebPushStore,
 } from "./store.ts";
 import type { PairingOffer, Scope } from "../protocol/http.ts";
@@ -101,7 +102,7 @@ export function sqliteDevices({ database, read, write, writeUnsynced }: SqliteCo
 function revokeOf(
   database: Database,
   owners: Owners,
-): (device: DeviceName, now: number) => { keys: string[]; workingKey: string | undefined } | undefined {
+): (device: DeviceName, now: number) => RevokedDevice | undefined {
   const revoke = database.prepare(
     "UPDATE devices SET revoked_at = ?, online = 0 WHERE account = ? AND id = ? AND revoked_at IS NULL",
   );
@@ -115,14 +116,16 @@ function revokeOf(
   return ({ account, id }, now) => {
     const owner = owners.find({ account, id });
     if (revoke.run(now, account, id) === 0) return undefined;
-    const bound = boundKeys.all(account, id).map((row) => row.id as string);
-    const isShared = owner !== undefined && !bound.includes(owner) &&
-      Number(usedElsewhere.get(owner)?.others) > 0;
-    const ids = owner === undefined || isShared ? bound : [...new Set([...bound, owner])];
+    const ids = boundKeys.all(account, id).map((row) => row.id as string);
+    let workingKey: string | undefined;
+    if (owner !== undefined && !ids.includes(owner)) {
+      if (Number(usedElsewhere.get(owner)?.others) > 0) workingKey = owner;
+      else ids.push(owner);
+    }
     const keys = revokeKeys(ids, { now });
     for (const statement of forget) statement.run(account, id);
     record.run(account, id);
-    return { keys, workingKey: isShared ? owner : undefined };
+    return { keys, workingKey };
   };
 }
 

@@ -214,7 +214,7 @@ export interface DeviceStore {
   revokeDevice(device: DeviceName, now: number): Promise<RevokedDevice | undefined>;
 }
 
-interface RevokedDevice {
+export interface RevokedDevice {
   /** Ids of the keys that were revoked. */
   keys: string[];
   /** The id of its owner's key, which still works: it owns other devices, or phones were paired by it. */

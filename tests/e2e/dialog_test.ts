@@ -90,7 +90,7 @@ Deno.test("shell escape: a body that begins with ! is refused unless the host al
   await until("the prompt", async () => (await open.prompts())[0] === "!ls");
 });
 
-Deno.test("local user: a draft in the input line holds the message until it is refused; sendAnyway types after the draft [inj-desk, inj-desk-draft, inj-desk-anyway]", async () => {
+Deno.test("local user: a draft in the input line holds the message until it is refused; sendAnyway types after the draft [inj-local-user, inj-draft, inj-send-anyway]", async () => {
   await using bench = await makeEchoBench();
   await bench.sandbox.tmux("send-keys", "-l", "-t", `=${bench.session}:`, "half a thought ");
   await until("the draft", async () => (await bench.screen()).includes("half a thought"));
@@ -102,7 +102,7 @@ Deno.test("local user: a draft in the input line holds the message until it is r
   await until("the prompt", async () => (await bench.prompts())[0] === "half a thought mine");
 });
 
-Deno.test("local user: a key holds the message until the keyboard is quiet [inj-desk]", async () => {
+Deno.test("local user: a key holds the message until the keyboard is quiet [inj-local-user]", async () => {
   await using bench = await makeEchoBench({ realTime: true });
   using user = await attachClient(bench.sandbox, bench);
   await user.press("x");

@@ -86,7 +86,7 @@ Deno.test("a refused message says why and what to do, and can be sent again afte
     );
   }));
 
-Deno.test("a message refused because the local user was typing can be sent anyway [inj-desk-anyway]", () =>
+Deno.test("a message refused because the local user was typing can be sent anyway [inj-send-anyway]", () =>
   withScene(async (scene) => {
     const { listener } = scene;
     const page = await openMessages(scene, { state: "working" });

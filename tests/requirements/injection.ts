@@ -28,14 +28,14 @@ const SCREEN_CHECKS = rows("docs/specification.md, Screen checks", {
   "inj-shell-escape": main(
     "A body whose first visible character is ! is refused as shell_escape unless the host allows it.",
   ),
-  "inj-desk": main(
+  "inj-local-user": main(
     "While the local user is typing the push is held for up to 10 seconds, then refused as desk_busy.",
   ),
-  "inj-desk-anyway": main(
+  "inj-send-anyway": main(
     "A push refused as desk_busy can be sent anyway, except behind a draft that begins with ! or /.",
   ),
   "inj-phone-draft": phone("A draft that a phone's live keys left is phone_draft, not desk_busy."),
-  "inj-desk-draft": main(
+  "inj-draft": main(
     "A draft in the composer holds the push like typing, where the profile can read it.",
   ),
   "inj-composer-only": main(

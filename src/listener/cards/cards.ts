@@ -263,7 +263,7 @@ export class Cards {
       if (answer === undefined) return this.#withdraw(card);
       return { answer, handedOver: (isTaken) => this.#handedOver(card, isTaken) };
     } catch (error) {
-      // The relay may have stored it all the same.
+      // The relay may still have stored it.
       this.#withdraw(card);
       this.#handedOver(card, false);
       throw error;

@@ -9,7 +9,7 @@ import { burst, startOver, text } from "./row.ts";
 const PARTS = [["/allow-al", "l"], ["/permission", "s"]] as const;
 
 for (const kind of agents()) {
-  Deno.test(`${kind}: a message is not typed behind a command that stands in the composer, also with "Send anyway" [closed-keys, inj-desk-anyway]`, async () => {
+  Deno.test(`${kind}: a message is not typed behind a command that stands in the composer, also with "Send anyway" [closed-keys, inj-send-anyway]`, async () => {
     await using stage = await AgentStage.open(kind);
     for (const [draft, body] of PARTS) {
       const phone = await startOver(stage);

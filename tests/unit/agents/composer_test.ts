@@ -12,7 +12,7 @@ const SIGN = { sign: /^([❯!])(?:\s|$)/u, width: 2 };
 /** Blank rows that make the composer a small part of the screen. */
 const ROOM = Array.from({ length: 12 }, () => "");
 
-Deno.test("between rules: several rows, without prompt and indent [inj-desk-draft]", () => {
+Deno.test("between rules: several rows, without prompt and indent [inj-draft]", () => {
   const lines = [...ROOM, RULE, "❯ one", "", "  three", RULE, "  footer"];
   assert.deepEqual(composerInRules(lines, SIGN), {
     top: 13,
@@ -24,7 +24,7 @@ Deno.test("between rules: several rows, without prompt and indent [inj-desk-draf
   });
 });
 
-Deno.test("between rules: beside a side bar, under a rule with a name in it [inj-desk-draft]", () => {
+Deno.test("between rules: beside a side bar, under a rule with a name in it [inj-draft]", () => {
   const bar = "  Sessions  │";
   const lines = [...ROOM, `${bar}───── my task ──`, `${bar}! ls`, `${bar}${RULE}`, `${bar} footer`];
   assert.deepEqual(composerInRules(lines, SIGN), {
@@ -52,18 +52,18 @@ Deno.test("between rules: a rule that is indented or followed by text is not a f
   assert.equal(composerInRules([RULE, "❯ typed", "an answer", RULE, "  footer"], SIGN), undefined);
 });
 
-Deno.test("between rules: a rule within the text does not end it [inj-desk-draft]", () => {
+Deno.test("between rules: a rule within the text does not end it [inj-draft]", () => {
   const found = composerInRules([RULE, "❯ above", `  ${RULE}`, "  below", RULE, "  footer"], SIGN);
   assert.equal(found?.text, `above\n${RULE}\nbelow`);
 });
 
-Deno.test("between rules: a composer that takes up much of the screen may scroll [inj-desk-draft]", () => {
+Deno.test("between rules: a composer that takes up much of the screen may scroll [inj-draft]", () => {
   const lines = [RULE, "❯ one", "  two", RULE, "  footer"];
   assert.equal(composerInRules(lines, SIGN)?.cut, true);
   assert.equal(composerInRules([...ROOM, ...lines], SIGN)?.cut, undefined);
 });
 
-Deno.test("at a prompt: the last one counts, up to the blank row before the footer [inj-desk-draft]", () => {
+Deno.test("at a prompt: the last one counts, up to the blank row before the footer [inj-draft]", () => {
   const lines = ["❯ said", "", "❯ one", "", "  three", "", "  footer", "  more", ""];
   const found = composerAtPrompt(lines, SIGN);
   const footer = ["  footer", "  more"];
@@ -76,7 +76,7 @@ Deno.test("at a prompt: unindented text between the prompt and the footer is not
   assert.equal(composerAtPrompt([], SIGN), undefined);
 });
 
-Deno.test("at a prompt: a draft that scrolls is cut, and its mark is not part of the text [inj-desk-draft]", () => {
+Deno.test("at a prompt: a draft that scrolls is cut, and its mark is not part of the text [inj-draft]", () => {
   const found = composerAtPrompt(["❯ eight       ↑", "  nine", "", "  eleven"], SIGN);
   assert.deepEqual([found?.text, found?.cut, found?.footer], ["eight\nnine\n\neleven", true, []]);
   const full = composerAtPrompt(["❯ eight to the edge↑", "  nine"], SIGN);
@@ -87,7 +87,7 @@ Deno.test("at a prompt: a draft that scrolls is cut, and its mark is not part of
   );
 });
 
-Deno.test("under a rule: between two blank rows, with the hint above and the footer below [inj-desk-draft]", () => {
+Deno.test("under a rule: between two blank rows, with the hint above and the footer below [inj-draft]", () => {
   const lines = ["❯ said", "", RULE, " a hint", "", "❯ one", "", "  three", "", " footer", "", ""];
   const found = composerUnderRule(lines, SIGN);
   assert.deepEqual(found, {
@@ -111,7 +111,7 @@ Deno.test("under a rule: without the rule, the hint or the blank rows it is not 
 
 const END = `  ╹${"▀".repeat(21)}`;
 
-Deno.test("at a bar: without the menu above and the side bar to the right [inj-desk-draft]", () => {
+Deno.test("at a bar: without the menu above and the side bar to the right [inj-draft]", () => {
   const lines = [
     ...ROOM,
     "  ┃ /help    Show help ┃",
@@ -127,7 +127,7 @@ Deno.test("at a bar: without the menu above and the side bar to the right [inj-d
   assert.deepEqual(found, { top: 14, left: 5, bottom: 17, text: "/he", shell: false, footer });
 });
 
-Deno.test("at a bar: the row below the text names the shell mode [inj-desk-draft]", () => {
+Deno.test("at a bar: the row below the text names the shell mode [inj-draft]", () => {
   assert.equal(composerAtBar(["  ┃", "  ┃  ls", "  ┃", "  ┃  Shell", END])?.shell, true);
 });
 

@@ -55,29 +55,29 @@ const IDLE = { state: "idle", focus: "composer", draft: "" } as const;
 const WAITING = { state: "waiting", focus: "dialog", draft: undefined } as const;
 const UNKNOWN = { state: undefined, focus: "unknown", draft: undefined } as const;
 
-Deno.test("a hint with the cursor at its start is not a draft, whatever it contains [inj-desk-draft]", () => {
+Deno.test("a hint with the cursor at its start is not a draft, whatever it contains [inj-draft]", () => {
   assert.deepEqual(read({ typed: ["❯ run the tests"] }), IDLE);
   assert.deepEqual(read({ typed: ["❯ Ask anything about", "  this"] }), IDLE);
 });
 
-Deno.test("a command with the cursor at its start is a draft: Enter would run it [inj-desk-draft]", () => {
+Deno.test("a command with the cursor at its start is a draft: Enter would run it [inj-draft]", () => {
   assert.equal(read({ typed: ["❯ /permissions"] }).draft, "/permissions");
 });
 
-Deno.test("the text of a hint is a draft if the cursor is after it [inj-desk-draft]", () => {
+Deno.test("the text of a hint is a draft if the cursor is after it [inj-draft]", () => {
   const cursor = { x: 14, y: 3 };
   assert.equal(read({ typed: ["❯ Ask anything"], cursor }).draft, "Ask anything");
   assert.equal(read({ typed: ["❯ one", "  two"] }).draft, "one\ntwo");
 });
 
-Deno.test("if the cursor may be elsewhere, only the known hints are not drafts [inj-desk-draft]", () => {
+Deno.test("if the cursor may be elsewhere, only the known hints are not drafts [inj-draft]", () => {
   const left = { cursor: { x: 0, y: 5, visible: false } };
   const habit = { cursor: "left" } as const;
   assert.equal(read({ typed: ["❯ Ask anything"], ...left }, habit).draft, "");
   assert.equal(read({ typed: ["❯ run the tests"], ...left }, habit).draft, "run the tests");
 });
 
-Deno.test("a shell's prompt is always a draft [inj-desk-draft]", () => {
+Deno.test("a shell's prompt is always a draft [inj-draft]", () => {
   assert.equal(read({ typed: ["! a hint"] }).draft, "!");
   assert.equal(read({ typed: ["! ls"], cursor: { x: 4, y: 3 } }).draft, "!ls");
 });
@@ -136,7 +136,7 @@ Deno.test("a screen beyond the cap is unknown [inj-profile]", () => {
   assert.deepEqual(readLines(...lines, ...screenOf({}).lines), UNKNOWN);
 });
 
-Deno.test("a draft that fills the screen is not a composer, but its end is read [inj-desk-draft]", () => {
+Deno.test("a draft that fills the screen is not a composer, but its end is read [inj-draft]", () => {
   const find = (lines: readonly string[]) => composerAtPrompt(lines, PROMPT);
   const lines = ["❯ eight          ↑", "  nine", "  ten", ""];
   const at = (y: number) =>

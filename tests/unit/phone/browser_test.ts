@@ -16,6 +16,7 @@ Deno.test("a device is named so that its user knows it in the list of devices", 
     "Safari, Mac",
   );
   assert.equal(await named(CHROME), "Chrome, Linux");
+  assert.equal(await named(CHROME.replace("Chrome/", "HeadlessChrome/")), "Chrome, Linux");
   assert.equal(
     await named(`${CHROME.replace("X11; Linux x86_64", "Windows NT 10.0; Win64; x64")} Edg/142.0`),
     "Edge, Windows",

@@ -154,7 +154,7 @@ Deno.test("a request to start an agent that waited for long is not sent any more
   await controller.stop();
 });
 
-Deno.test("a message that cannot be stored is sent all the same, and does not say that it survives a reload [ux-outbox]", async () => {
+Deno.test("a message that cannot be stored is still sent, and does not say that it survives a reload [ux-outbox]", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   const { controller, relay, storage, clock } = bench;
   storage.isFull = true;

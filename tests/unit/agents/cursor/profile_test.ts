@@ -11,7 +11,7 @@ function composer(text: string): string[] {
   return [" ▄▄▄▄▄▄▄▄▄▄▄▄", ` → ${text}`, " ▀▀▀▀▀▀▀▀▀▀▀▀", "  GPT-5.2", "  ~/proj · main"];
 }
 
-Deno.test("its input line is read, and its hints are empty [inj-profile, inj-desk-draft]", () => {
+Deno.test("its input line is read, and its hints are empty [inj-profile, inj-draft]", () => {
   const idle = { state: "idle", focus: "composer", draft: "" };
   assert.deepEqual(read(...composer("Plan, search, build anything")), idle);
   assert.deepEqual(read(...composer("Add a follow-up")), idle);

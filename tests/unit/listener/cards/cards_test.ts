@@ -122,7 +122,7 @@ Deno.test("a dialog that its hook holds back opens at once while somebody is at 
   scene.localKeyAt = scene.clock.now() - LOCAL_ACTIVE_MS + 1;
   assert.equal(await scene.ask(QUESTION, { isShown: false }), undefined);
   assert.deepEqual(scene.sent, []);
-  // Claude shows its dialog all the same.
+  // Claude still shows its dialog.
   const shown = scene.ask(QUESTION);
   await scene.card();
   scene.gone.abort();

@@ -49,14 +49,14 @@ Deno.test("hold: a dialog holds unless the host lets phones answer it [inj-dialo
   assert.equal(reason(dialog, { policy: { ...DEFAULT_POLICY, approval: "once" } }), undefined);
 });
 
-Deno.test("hold: a key of the local user within two seconds, or a draft, holds; sendAnyway ignores both [inj-desk, inj-desk-draft, inj-desk-anyway]", () => {
+Deno.test("hold: a key of the local user within two seconds, or a draft, holds; sendAnyway ignores both [inj-local-user, inj-draft, inj-send-anyway]", () => {
   assert.equal(reason(seen({}, 99)), "desk_busy");
   assert.equal(reason(seen({}, 98)), undefined);
   assert.equal(reason(seen({ draft: "half a" })), "desk_busy");
   assert.equal(reason(seen({ draft: "half a" }, 99), { sendAnyway: true }), undefined);
 });
 
-Deno.test("hold: no message becomes a part of a command that stands in the composer, also with sendAnyway [inj-desk-anyway, inj-approval-command]", () => {
+Deno.test("hold: no message becomes a part of a command that stands in the composer, also with sendAnyway [inj-send-anyway, inj-approval-command]", () => {
   for (const draft of ["/allow-al", "  /add-dir ", "\u200b/permissions", "!rm", "\u200b!rm"]) {
     assert.equal(reason(seen({ draft }), { sendAnyway: true }), "desk_busy", JSON.stringify(draft));
   }
