@@ -1,6 +1,7 @@
 /** Refuses requests before they are read: of a key that is over its limit, and, while the relay is overloaded, of keys that send most. */
 import { type Clock, delay } from "../async/clock.ts";
 import { encodeHex } from "../async/encodings.ts";
+import type { TokenBuckets } from "../async/token_bucket.ts";
 import { problem, type WireErrorCode } from "../protocol/errors.ts";
 import { sha256 } from "../runtime/digest.ts";
 import type { EarlyAnswer } from "../runtime/http_server.ts";
@@ -20,6 +21,15 @@ interface AdmissionOptions {
 export const OVERLOAD_MS = 100;
 /** It is also overloaded while it has so many requests in hand, and each waits longer than OVERLOAD_MS on average. */
 export const OVERLOAD_IN_HAND = 32;
+/**
+ * How long it stays so, in milliseconds: what it refuses meanwhile no longer makes anything wait, so that nothing but a
+ * try shows whether the load is over. Each try lets the clients that send little wait, too.
+ */
+export const OVERLOAD_HOLD_MS = 3_000;
+/** What a refused request costs its key, in requests: a key that sends four times its limit in spite of 429 gets nothing. */
+export const REFUSAL_COST = 0.25;
+/** A key owes no more than it earns in this time, so that one that waits as Retry-After says is served. */
+const DEBT_SECONDS = 1;
 /** How long a refusal is held back from a key that goes on in spite of many, in milliseconds. */
 const LATE_REFUSAL_MS = 1_000;
 /** Refusals that are held back at a time: each one keeps a connection. */
@@ -33,6 +43,7 @@ export class Admission {
   readonly #waits: Average;
   #isMeasuring = false;
   #inHand = 0;
+  #overloadedUntil = -Infinity;
   /** Ids of keys that were authenticated, by the digest of the key, the oldest first. */
   readonly #ids = new Map<string, string>();
   #late = 0;
@@ -60,10 +71,14 @@ export class Admission {
     const { budgets, clock } = this.#options;
     const now = clock.elapsed();
     const wait = budgets.requests.secondsUntil(id, now);
-    if (wait > 0) return this.#paced(id, this.#refusal("rate_limited", wait));
+    if (wait > 0) {
+      owe(budgets.requests, { id, now, wait });
+      return this.#paced(id, this.#refusal("rate_limited", wait));
+    }
     // Counted at any time, so that who has sent much is known when the relay gets overloaded.
     const overloadWait = budgets.overload.take(id, now);
-    if (overloadWait === 0 || !this.#isOverloaded()) return undefined;
+    if (!this.#isOverloaded(now) || overloadWait === 0) return undefined;
+    owe(budgets.overload, { id, now, wait: overloadWait });
     return this.#refusal("overloaded", overloadWait);
   }
 
@@ -81,9 +96,10 @@ export class Admission {
     };
   }
 
-  #isOverloaded(): boolean {
-    if (this.#turns.value() > OVERLOAD_MS) return true;
-    return this.#inHand >= OVERLOAD_IN_HAND && this.#waits.value() > OVERLOAD_MS;
+  #isOverloaded(now: number): boolean {
+    const manyWait = this.#inHand >= OVERLOAD_IN_HAND && this.#waits.value() > OVERLOAD_MS;
+    if (manyWait || this.#turns.value() > OVERLOAD_MS) this.#overloadedUntil = now + OVERLOAD_HOLD_MS;
+    return now < this.#overloadedUntil;
   }
 
   /** How long a turn of the event loop takes while requests come. */
@@ -121,6 +137,18 @@ export class Admission {
     };
     return { status: found.status, headers, body: JSON.stringify(found) };
   }
+}
+
+interface Refused {
+  /** Of the key. */
+  id: string;
+  now: number;
+  /** Seconds until it has a request again. */
+  wait: number;
+}
+
+function owe(budget: TokenBuckets, { id, now, wait }: Refused): void {
+  if (wait <= DEBT_SECONDS) budget.charge(id, now, REFUSAL_COST);
 }
 
 const digestOf = (key: string): string => encodeHex(sha256(key));

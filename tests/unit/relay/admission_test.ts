@@ -1,8 +1,19 @@
 /** Refusals of requests that are not read: of keys over their limit, and of those that send most while the relay is overloaded. */
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/async/clock.ts";
-import { HTTP_REQUESTS_BURST, OVERLOAD_REQUESTS_BURST } from "../../../src/protocol/limits.ts";
-import { Admission, OVERLOAD_IN_HAND, OVERLOAD_MS } from "../../../src/relay/admission.ts";
+import {
+  HTTP_REQUESTS_BURST,
+  HTTP_REQUESTS_PER_SECOND,
+  OVERLOAD_REQUESTS_BURST,
+  OVERLOAD_REQUESTS_PER_SECOND,
+} from "../../../src/protocol/limits.ts";
+import {
+  Admission,
+  OVERLOAD_HOLD_MS,
+  OVERLOAD_IN_HAND,
+  OVERLOAD_MS,
+  REFUSAL_COST,
+} from "../../../src/relay/admission.ts";
 import { type Budgets, makeBudgets } from "../../../src/relay/budgets.ts";
 import { RelayMetrics } from "../../../src/relay/metrics.ts";
 import type { EarlyAnswer } from "../../../src/runtime/http_server.ts";
@@ -49,7 +60,7 @@ function makeBench(): Bench {
 }
 
 Deno.test("while the relay is overloaded, a key that sends much is 503 with Retry-After, and one that sends little is served [http-overloaded]", () => {
-  const { admission, request, turns, metrics } = makeBench();
+  const { admission, clock, request, turns, metrics } = makeBench();
   for (let n = 0; n < OVERLOAD_REQUESTS_BURST; n++) assert.equal(request("svc_greedy"), undefined);
   assert.equal(request("svc_greedy"), undefined, "nothing is refused while turns are short");
   turns(4 * OVERLOAD_MS);
@@ -65,7 +76,10 @@ Deno.test("while the relay is overloaded, a key that sends much is 503 with Retr
   );
   assert.match(metrics.overBudget.render().join(), /budget="overload"/);
   turns(1);
-  assert.equal(request("svc_greedy"), undefined, "the relay has recovered");
+  for (let n = 0; n < OVERLOAD_REQUESTS_BURST; n++) request("svc_greedy");
+  assert.equal(request("svc_greedy"), 503, "what is refused makes nothing wait: its turns tell nothing");
+  clock.advance(OVERLOAD_HOLD_MS);
+  for (let n = 0; n < 2 * OVERLOAD_REQUESTS_BURST; n++) assert.equal(request("svc_greedy"), undefined);
 });
 
 Deno.test("the relay is overloaded while many requests are in hand that wait long, however short its turns are [http-overloaded]", () => {
@@ -98,7 +112,51 @@ Deno.test("the relay is overloaded while many requests are in hand that wait lon
     answered();
     answered();
   }
-  assert.equal(greedy(1), undefined, "the relay has recovered");
+  clock.advance(OVERLOAD_HOLD_MS);
+  assert.equal(greedy(40), undefined, "the relay has recovered");
+});
+
+/** How many of the key's requests are read while it sends so many a second, whatever the answers. */
+function readOf(
+  { admission, clock, budgets }: Bench,
+  { perSecond, seconds }: { perSecond: number; seconds: number },
+): number {
+  let read = 0;
+  for (let n = 0; n < seconds * perSecond; n++) {
+    clock.advance(1_000 / perSecond);
+    if (admission.refuse("svc_greedy") !== undefined) continue;
+    read++;
+    budgets.requests.take("key_greedy", clock.elapsed());
+  }
+  return read;
+}
+
+Deno.test("a key that sends four times its limit in spite of refusals is not served, and one that sends a little more is [http-429]", () => {
+  const read = (times: number): number => {
+    const bench = makeBench();
+    bench.budgets.requests.charge("key_greedy", bench.clock.elapsed(), HTTP_REQUESTS_BURST);
+    return readOf(bench, { perSecond: times * HTTP_REQUESTS_PER_SECOND, seconds: 10 });
+  };
+  assert.ok(read(1 / REFUSAL_COST) <= 1, `${read(1 / REFUSAL_COST)} read`);
+  assert.ok(read(1.2) > 9 * HTTP_REQUESTS_PER_SECOND, `${read(1.2)} read`);
+});
+
+Deno.test("nor is one that sends four times what it has left while the relay is overloaded [http-overloaded]", () => {
+  const bench = makeBench();
+  bench.turns(4 * OVERLOAD_MS);
+  bench.request("svc_greedy");
+  bench.budgets.overload.charge("key_greedy", bench.clock.elapsed(), OVERLOAD_REQUESTS_BURST);
+  const perSecond = OVERLOAD_REQUESTS_PER_SECOND / REFUSAL_COST;
+  assert.ok(readOf(bench, { perSecond, seconds: OVERLOAD_HOLD_MS / 1_000 - 1 }) <= 1);
+});
+
+Deno.test("a key that waits as it was told is served, however often it was refused [http-429]", () => {
+  const { admission, clock, budgets, request } = makeBench();
+  budgets.requests.charge("key_greedy", clock.elapsed(), HTTP_REQUESTS_BURST);
+  for (let n = 0; n < 1_000; n++) request("svc_greedy");
+  const refused = admission.refuse("svc_greedy") as EarlyAnswer;
+  clock.advance(Number(refused.headers["retry-after"]) * 1_000);
+  assert.equal(request("svc_greedy"), undefined);
 });
 
 Deno.test("a key that goes on in spite of refusals gets them late, and another key is answered at once [http-429]", async () => {
