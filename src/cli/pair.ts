@@ -12,7 +12,7 @@ import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { EXIT_FAILED } from "./exit.ts";
 import { print, printJson } from "./output.ts";
-import { localName } from "./reach.ts";
+import { localName, phoneAddress, readPublicUrl } from "./reach.ts";
 import { addressInputs, pairingHost, relayApi } from "./settings.ts";
 
 interface PairOptions {
@@ -28,7 +28,10 @@ export async function run(args: readonly string[]): Promise<number> {
       "Pair one phone: print a link and its QR code, which work once and for 10 minutes, and wait for the phone.",
     examples: ["svc pair", "svc pair --json", "svc pair --script ~/.ci-pairing.json"],
   })
-    .option("--public-url <url>", "the address at which the phone reaches the relay")
+    .option(
+      "--public-url <url>",
+      "the address at which the phone reaches the relay, where that does not know it itself",
+    )
     .option(
       "--script <file>",
       "pair a script instead: write what svc send --as needs to a new file with mode 0600",
@@ -42,7 +45,8 @@ export async function run(args: readonly string[]): Promise<number> {
   if (options.script !== undefined) return await pairWithScript(host, { ...options, script: options.script });
   const pairing = await offerPairing(host);
   const { code, expiresAt } = pairing;
-  const url = pairingLink(options.publicUrl ?? localName(api.baseUrl), pairing);
+  const addresses = { given: options.publicUrl, ofRelay: pairing.publicUrl };
+  const url = pairingLink(phoneAddress(api.baseUrl, addresses), pairing);
   if (options.json) {
     printJson({ code, url, expiresAt });
     return 0;
@@ -63,7 +67,7 @@ async function pairWithScript(
   const { deviceId } = await pairScript(host, {
     path,
     name,
-    baseUrl: publicUrl ?? localName(host.api.baseUrl),
+    baseUrl: readPublicUrl(publicUrl) ?? localName(host.api.baseUrl),
   });
   if (json) {
     printJson({ file: path, deviceId });

@@ -1,4 +1,5 @@
 /** Which address of the relay works for what, and the tunnel that gives it an https address: browsers offer cryptography and notifications on https or localhost only. */
+import { UsageError } from "./exit.ts";
 import type { Commands, PipedChild } from "../runtime/types.ts";
 
 interface ReachFacts {
@@ -8,6 +9,25 @@ interface ReachFacts {
   publicUrl: string | undefined;
   /** This machine's address on the local network. */
   lanAddress: string | undefined;
+}
+
+/** The address that `--public-url` gives, without a slash at its end. Throws UsageError. */
+export function readPublicUrl(text: string | undefined): string | undefined {
+  if (text === undefined) return undefined;
+  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
+  throw new UsageError(`Cannot use the public address "${text}": give one such as https://relay.example.`);
+}
+
+/**
+ * The address in a pairing link: the one that was given, else the one that the relay was started with. Only a relay that
+ * this machine reaches as itself is asked: of any other, the address is known to work from elsewhere.
+ */
+export function phoneAddress(
+  baseUrl: string,
+  { given, ofRelay }: { given: string | undefined; ofRelay: string | undefined },
+): string {
+  const known = isLoopback(baseUrl) ? readPublicUrl(ofRelay) : undefined;
+  return readPublicUrl(given) ?? known ?? localName(baseUrl);
 }
 
 /** The address that the phone should open, and lines on what works at which address. */

@@ -11,6 +11,7 @@ import { type CommandText, defineCommand, parseOptions, runSubcommand } from "./
 import { migrate } from "./server_migrate.ts";
 import { dataDirectory, readTls } from "./settings.ts";
 import { UsageError } from "./exit.ts";
+import { readPublicUrl } from "./reach.ts";
 import { print } from "./output.ts";
 import { phoneDirectory } from "./context.ts";
 
@@ -70,7 +71,7 @@ async function serve(args: readonly string[]): Promise<number> {
     listen: listenAddress(options),
     dataDir,
     nats: nats && await natsAddress(nats),
-    publicUrl: publicUrl(options),
+    publicUrl: readPublicUrl(options.publicUrl),
     trustedProxies: trustedProxies(options),
     tls: await readTls(options),
     webPushContact: webPushContact(options),
@@ -133,12 +134,6 @@ function trustedProxies({ trustedProxy = "" }: ServerOptions): string[] {
   throw new UsageError(
     `Cannot trust the proxy "${wrong}": give IP addresses such as 127.0.0.1, separated by commas.`,
   );
-}
-
-function publicUrl({ publicUrl: text }: ServerOptions): string | undefined {
-  if (text === undefined) return undefined;
-  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
-  throw new UsageError(`Cannot use the public address "${text}": give one such as https://relay.example.`);
 }
 
 function webPushContact({ webPushContact: text }: ServerOptions): string | undefined {

@@ -19,7 +19,7 @@ import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions, phoneDirectory } from "./context.ts";
 import { print, printError } from "./output.ts";
 import { awaitPhone, outcomeLines, pairingLink, qrLines } from "./pair.ts";
-import { isLoopback, openTunnel, reach } from "./reach.ts";
+import { isLoopback, openTunnel, reach, readPublicUrl } from "./reach.ts";
 import { watchSessions } from "./sessions.ts";
 import { dataDirectory, pairingHost, readTls } from "./settings.ts";
 
@@ -62,6 +62,7 @@ export async function run(args: readonly string[]): Promise<number> {
 }
 
 async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Promise<void> {
+  const publicUrl = readPublicUrl(options.publicUrl);
   const stopped = untilStopped(undo);
   const dataDir = await dataDirectory(options);
   const relay = await startOwnRelay(options, dataDir);
@@ -72,11 +73,15 @@ async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Prom
   await bringListener(paths, { restart: key.changed, undo });
   const tunnel = options.tunnel ? await openTunnel(runtime.commands, relay.port) : undefined;
   if (tunnel) undo.push(() => tunnel.close());
+  const address = { publicUrl: tunnel?.url ?? publicUrl, lanAddress: runtime.lanAddress() };
+  const { link, lines } = reach({ url: relay.url, ...address });
+  // For svc pair, later.
+  if (!isLoopback(link)) relay.setPublicUrl(link);
   if (options.demo) await startDemo(undo);
   const api = createRelayApi({ baseUrl: relay.url.replace("0.0.0.0", "127.0.0.1"), apiKey: key.apiKey });
   const host = await pairingHost(paths, api);
   const pairing = await offerPairing(host);
-  show(relay, { pairing, publicUrl: tunnel?.url ?? options.publicUrl });
+  show(pairingLink(link, pairing), lines);
   await Promise.all([watchSessions(api, stopped), announcePhone(host, pairing, { signal: stopped })]);
   print("Stopping.");
 }
@@ -181,12 +186,7 @@ async function bringListener(
   await ensureListener(host, { ...options, onNotice: print });
 }
 
-function show(
-  relay: RunningRelay,
-  { pairing, publicUrl }: { pairing: PendingPairing; publicUrl: string | undefined },
-): void {
-  const { link, lines } = reach({ url: relay.url, publicUrl, lanAddress: runtime.lanAddress() });
-  const url = pairingLink(link, pairing);
+function show(url: string, lines: readonly string[]): void {
   print(qrLines(url).join("\n"));
   print(`\nOpen this link: ${url}`);
   print(`  This link pairs one phone, once, within 10 minutes. For another one, run: svc pair\n`);

@@ -37,17 +37,22 @@ export type PairingOutcome =
   | { kind: "unproven"; name: string; deviceId: string }
   | { kind: "ended" };
 
+export interface OfferedPairing extends PendingPairing {
+  /** Where phones reach the relay, as it says. */
+  publicUrl?: string | undefined;
+}
+
 /** Creates a code with a secret that the relay never sees. Throws RelayError. */
-export async function offerPairing(host: PairingHost): Promise<PendingPairing> {
+export async function offerPairing(host: PairingHost): Promise<OfferedPairing> {
   const { files, paths, deviceId, hostname } = host;
   const secret = newSecret();
   const identity = await withPairedLock(files, paths, () => ensureIdentity(files, paths));
   const offered = { deviceId, host: hostname, publicKey: await exportPublicKey(identity.publicKey) };
   const offer = { ...offered, proof: await hostProof(await keyOf(secret), offered) };
-  const { code, expiresAt } = await host.api.createPairing({ offer });
+  const { code, expiresAt, publicUrl } = await host.api.createPairing({ offer });
   const pairing = { code, secret, expiresAt };
   await changePaired(files, paths, (file) => ({ ...file, pending: [...file.pending, pairing] }));
-  return pairing;
+  return { ...pairing, publicUrl };
 }
 
 /** Asks the relay once who claimed the code, and stores a phone whose proof is right. Throws RelayError. */

@@ -75,8 +75,12 @@ export type PairingOffer = z.infer<typeof PairingOffer>;
 export const PairingRequest = z.object({ offer: z.optional(PairingOffer) });
 export type PairingRequest = z.infer<typeof PairingRequest>;
 
-/** `POST /pairings`: a one-time code for the QR. */
-export const PairingCreated = z.object({ code: z.string(), expiresAt: z.number() });
+/** `POST /pairings`: a one-time code for the QR. `publicUrl` is where phones reach the relay, when it knows that. */
+export const PairingCreated = z.object({
+  code: z.string(),
+  expiresAt: z.number(),
+  publicUrl: z.optional(z.string()),
+});
 export type PairingCreated = z.infer<typeof PairingCreated>;
 
 export const PairingClaim = z.object({

@@ -32,7 +32,7 @@ const PHONE_SCOPES: readonly Scope[] = ["push:send", "push:read"];
 
 /** `POST /pairings`. */
 export async function createPairing(services: Services, call: KeyedCall): Promise<Response> {
-  const { store, clock } = services;
+  const { store, clock, publicUrl } = services;
   const { key } = call;
   if (!mayPair(key)) {
     throw new Refusal("wrong_role", `Cannot create a pairing code: the key "${key.name}" is a ${key.role}'s`);
@@ -50,7 +50,7 @@ export async function createPairing(services: Services, call: KeyedCall): Promis
     expiresAt,
     offer,
   });
-  const answer: PairingCreated = { code, expiresAt };
+  const answer: PairingCreated = { code, expiresAt, ...(publicUrl === undefined ? {} : { publicUrl }) };
   return json(answer, 201);
 }
 

@@ -64,6 +64,8 @@ export interface RunningRelay {
   url: string;
   wsUrl: string;
   port: number;
+  /** Says where phones reach it, when that is known only now: a tunnel's address. */
+  setPublicUrl(url: string): void;
   /** Stops accepting, closes clients with 1012 and finishes running requests; takes less than 5 seconds. */
   stop(): Promise<void>;
 }
@@ -260,6 +262,7 @@ function run(services: Services, { server, tls }: { server: HttpServer; tls: boo
     url: `http${secure}://${host}`,
     wsUrl: `ws${secure}://${host}${SOCKET_PATH}`,
     port: server.port,
+    setPublicUrl: (url) => void (services.publicUrl = url),
     stop() {
       stopped ??= stop(services, { server, stops });
       return stopped;

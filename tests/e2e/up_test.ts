@@ -45,6 +45,15 @@ Deno.test("svc up starts relay and listener, prints QR and link, shows sessions 
   await assert.rejects(sandbox.tmux("has-session", "-t", "=svc-demo"));
 });
 
+Deno.test("svc pair knows the address with which svc up was started [up-addresses]", async () => {
+  await using sandbox = await makeSandbox();
+  const up = startSvc(sandbox, [...UP, "--public-url", "https://relay.example/"]);
+  await up.line(/^Open this link: https:\/\/relay\.example\/#pair=/);
+  const { stdout } = await runSvc(sandbox, ["pair", "--json"]);
+  assert.match(JSON.parse(stdout).url, /^https:\/\/relay\.example\/#pair=/);
+  await stop(up);
+});
+
 Deno.test("svc up leaves a listener that ran before it, and its session, alone [up-stops-own]", async () => {
   await using sandbox = await makeSandbox();
   const first = startSvc(sandbox, UP);

@@ -82,7 +82,7 @@ const SVC_UP = rows("docs/specification.md, svc up", {
   "up-stops-own": main("Ctrl-C at svc up stops only what it started."),
   "up-demo": main("svc up --demo adds a session with the built-in echo agent."),
   "up-addresses": main(
-    "svc up says which address is good for what, because browsers offer cryptography only on https and localhost.",
+    "svc up says which address is good for what, because browsers offer cryptography only on https and localhost; svc pair prints it again.",
   ),
   "up-tunnel": packages("svc up --tunnel uses tailscale serve or cloudflared when one is installed."),
   "up-tls": main("svc up and svc server accept a TLS certificate and key."),

@@ -1,6 +1,6 @@
 /** Which address svc up prints for the phone. */
 import assert from "node:assert/strict";
-import { reach } from "../../../src/cli/reach.ts";
+import { phoneAddress, reach } from "../../../src/cli/reach.ts";
 
 const LAN = "192.168.1.5";
 
@@ -17,4 +17,21 @@ Deno.test("the link of a relay on this machine alone is localhost, and of a publ
   const there = reach({ url: "http://127.0.0.1:7420", publicUrl: "https://relay.example", lanAddress: LAN });
   assert.equal(there.link, "https://relay.example");
   assert.match(there.lines.join("\n"), /relay\.example \(everything works\)/);
+});
+
+Deno.test("a pairing link has the address that was given, else the relay's own where this machine reaches it as itself [up-addresses]", () => {
+  const local = "http://127.0.0.1:7420";
+  const ofRelay = "https://relay.example";
+  assert.equal(phoneAddress(local, { given: undefined, ofRelay }), "https://relay.example");
+  assert.equal(phoneAddress(local, { given: "https://other.example/", ofRelay }), "https://other.example");
+  assert.equal(phoneAddress(local, { given: undefined, ofRelay: undefined }), "http://localhost:7420");
+  assert.equal(
+    phoneAddress("https://reached.example", { given: undefined, ofRelay }),
+    "https://reached.example",
+    "known to work from another machine",
+  );
+  assert.throws(
+    () => phoneAddress(local, { given: "relay.example", ofRelay }),
+    /Cannot use the public address/,
+  );
 });
