@@ -1,7 +1,7 @@
 /** The listener's own part: from receiving the push to the typed text, with journal and marker on disk, beside one tmux spawn. */
 import { openJournal } from "../../src/home/journal.ts";
 import { withdrawMarker, writeMarker } from "../../src/home/markers.ts";
-import { PaneInputs } from "../../src/listener/inject/pane_input.ts";
+import { PaneInputs } from "../../src/listener/inject/pane_inputs.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import { makeInjectBench } from "../../tests/helpers/inject_bench.ts";
 import { makeSandbox } from "../../tests/helpers/sandbox.ts";

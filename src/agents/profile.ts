@@ -138,6 +138,8 @@ export interface AgentProfile {
   keys: KeyRules;
   /** Slash commands, without the slash, that are harmless: its line in `SLASH_COMMANDS`. */
   commands: readonly string[];
+  /** Those of them that are harmless without arguments only: its line in `BARE_COMMANDS`. */
+  bareCommands?: readonly string[];
   /** The slash command, with the slash, that opens its list of models. */
   modelCommand?: string;
   /** `!` in an empty composer turns it into a shell. */

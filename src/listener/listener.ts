@@ -21,7 +21,7 @@ import { Cards } from "./cards/cards.ts";
 import { EndedAgents } from "./ended_agents.ts";
 import { type Injection, SessionRateLimit, type TypingContext, typingEffects } from "./inject/context.ts";
 import { readLocalView } from "./inject/pane_check.ts";
-import { PaneInputs } from "./inject/pane_input.ts";
+import { PaneInputs } from "./inject/pane_inputs.ts";
 import { dialogActions, policyOf, widenedBy } from "./inject/policy.ts";
 import { type DetailFacts, DetailsReport, InventoryPolling } from "./inventory/reporter.ts";
 import { type DialogNews, dialogNews, statesFile } from "./inventory/session_entry.ts";

@@ -144,18 +144,21 @@ export class Targets {
   }
 }
 
-export type TargetProfile = Pick<
-  AgentProfile,
-  | "typing"
-  | "dialog"
-  | "menus"
-  | "keys"
-  | "commands"
-  | "foldedPaste"
-  | "gate"
-  | "readScreen"
-  | "takesNoMarkers"
->;
+export type TargetProfile =
+  & Pick<
+    AgentProfile,
+    | "typing"
+    | "dialog"
+    | "menus"
+    | "keys"
+    | "commands"
+    | "bareCommands"
+    | "foldedPaste"
+    | "gate"
+    | "readScreen"
+    | "takesNoMarkers"
+  >
+  & { /** Undefined for an unknown agent. */ kind?: AgentProfile["kind"] };
 
 /** A pane to type into. From here on its id, `pane`, is its only name. */
 export interface Target {

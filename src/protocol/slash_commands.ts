@@ -86,3 +86,12 @@ export const SLASH_COMMANDS: Readonly<Record<AgentKind, readonly string[]>> = {
   ],
   echo: ["work", "permit", "help"],
 };
+
+/**
+ * Those of them that are harmless only alone: the agent puts what follows into a prompt of its own, runs shell commands in
+ * it (OpenCode), or takes it for more commands, with the tools that these may use unasked (Claude).
+ */
+export const BARE_COMMANDS: Readonly<Partial<Record<AgentKind, readonly string[]>>> = {
+  cc: ["init"],
+  opencode: ["init", "review"],
+};

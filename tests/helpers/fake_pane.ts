@@ -9,7 +9,8 @@ import type {
 } from "../../src/listener/inject/context.ts";
 import { GUARD_REFUSED } from "../../src/listener/inject/guard.ts";
 import { inject } from "../../src/listener/inject/inject.ts";
-import { type PaneInput, PaneInputs } from "../../src/listener/inject/pane_input.ts";
+import type { PaneInput } from "../../src/listener/inject/pane_input.ts";
+import { PaneInputs } from "../../src/listener/inject/pane_inputs.ts";
 import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
 import type { Keystroke } from "../../src/listener/keystrokes/keystroke_rules.ts";
 import { type KeystrokeOutcome, typeKeystroke } from "../../src/listener/keystrokes/type_keystroke.ts";

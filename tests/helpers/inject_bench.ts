@@ -9,7 +9,7 @@ import {
 } from "../../src/listener/inject/context.ts";
 import type { Command } from "../../src/listener/inject/context.ts";
 import { inject } from "../../src/listener/inject/inject.ts";
-import { PaneInputs } from "../../src/listener/inject/pane_input.ts";
+import { PaneInputs } from "../../src/listener/inject/pane_inputs.ts";
 import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
 import { isPaneBusy, readProcessFacts } from "../../src/listener/process_facts.ts";
 import { Targets } from "../../src/listener/targets.ts";

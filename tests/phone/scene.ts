@@ -80,6 +80,9 @@ async function relayProcess(
     url,
     wsUrl,
     port: Number(new URL(url).port),
+    setPublicUrl() {
+      throw new Error("A relay in a process of its own has the address that it was started with.");
+    },
     async stop() {
       relay.kill("SIGTERM");
       await relay.exited;

@@ -35,6 +35,9 @@ const SCREEN_CHECKS = rows("docs/specification.md, Screen checks", {
     "A push refused as desk_busy can be sent anyway, except behind a draft that begins with ! or /.",
   ),
   "inj-phone-draft": phone("A draft that a phone's live keys left is phone_draft, not desk_busy."),
+  "inj-hidden": main(
+    "What a folded paste hides, and what a harmless command does with its arguments, is judged like any other text.",
+  ),
   "inj-draft": main(
     "A draft in the composer holds the push like typing, where the profile can read it.",
   ),

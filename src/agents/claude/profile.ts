@@ -9,7 +9,7 @@ import {
   SEARCH_TEXT,
 } from "../profile.ts";
 import { composerReader } from "../read_screen.ts";
-import { SLASH_COMMANDS } from "../../protocol/slash_commands.ts";
+import { BARE_COMMANDS, SLASH_COMMANDS } from "../../protocol/slash_commands.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -93,6 +93,7 @@ export const profile: AgentProfile = {
   // Ctrl-B sends a running command to the background; Left in an empty composer leaves the session for the list of agents.
   keys: { alsoAllowed: ["C-o"], forbidden: ["C-b"], forbiddenWhenEmpty: ["Left"] },
   commands: SLASH_COMMANDS.cc,
+  bareCommands: BARE_COMMANDS.cc,
   gate: { afterEnterMs: 0 },
   modelCommand: "/model",
   hasShellMode: true,

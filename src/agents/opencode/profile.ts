@@ -9,7 +9,7 @@ import {
   SEARCH_TEXT,
 } from "../profile.ts";
 import { composerReader } from "../read_screen.ts";
-import { SLASH_COMMANDS } from "../../protocol/slash_commands.ts";
+import { BARE_COMMANDS, SLASH_COMMANDS } from "../../protocol/slash_commands.ts";
 
 const dialog: DialogMarks = {
   lines: [
@@ -57,6 +57,7 @@ export const profile: AgentProfile = {
   // Tab switches the agent, and with it what needs a permission; Ctrl-C in an empty composer ends OpenCode at once.
   keys: { alsoAllowed: [], forbidden: ["Tab"], forbiddenWhenEmpty: ["C-c"] },
   commands: SLASH_COMMANDS.opencode,
+  bareCommands: BARE_COMMANDS.opencode,
   gate: { afterEnterMs: 200 },
   modelCommand: "/models",
   hasShellMode: true,

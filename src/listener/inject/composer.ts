@@ -67,6 +67,13 @@ export function composerShows(
   return foldedPaste?.test(draft) === true || isEndOf(draft, before + text);
 }
 
+/** The draft has a placeholder in place of a pasted text. Agents wrap it in narrow panes. */
+export function hidesText(draft: string, { foldedPaste }: Pick<AgentProfile, "foldedPaste">): boolean {
+  if (foldedPaste === undefined) return false;
+  const anywhere = foldedPaste.source.replace(/^\^|\$$/g, "").replaceAll(" ", "");
+  return new RegExp(anywhere, foldedPaste.flags).test(draft.replace(/\s/g, ""));
+}
+
 /** A working agent redraws all the time: after this many screen changes it has read all input before the first. */
 export const CHANGES_AT_WORK = 3;
 /**

@@ -10,7 +10,8 @@ import type { TmuxServer } from "../../tmux/server.ts";
 import { isPaneBusy, readProcessFacts } from "../process_facts.ts";
 import type { Target, Targets } from "../targets.ts";
 import type { ProcessFacts } from "./guard.ts";
-import type { PaneInput, PaneInputs } from "./pane_input.ts";
+import type { PaneInput } from "./pane_input.ts";
+import type { PaneInputs } from "./pane_inputs.ts";
 import type { Policy } from "./policy.ts";
 
 export interface TypingContext {

@@ -9,6 +9,7 @@ import {
   GUARD_REFUSED,
   guarded,
   guardFormat,
+  isShellEscape,
   judgePane,
   type PaneFacts,
   type ProcessFacts,
@@ -20,10 +21,9 @@ import { SCREEN_FIELDS, screenOf } from "../../tmux/sessions.ts";
 import type { Screen, ScreenReading } from "../../agents/profile.ts";
 import { agentKindOfProgram } from "../../agents/profiles.ts";
 import type { Target, Targets } from "../targets.ts";
-import { canonicalText } from "../../protocol/canonical.ts";
-import { mayHideStart } from "./composer.ts";
+import { hidesText, mayHideStart } from "./composer.ts";
 import type { ComposerModel, PaneInput } from "./pane_input.ts";
-import { mayAnswerDialogs, type Policy } from "./policy.ts";
+import { beginsCommand, mayAnswerDialogs, type Policy } from "./policy.ts";
 
 /** What a check found out about a pane. */
 export interface PaneState extends Observation {
@@ -271,7 +271,7 @@ export interface HoldContext extends Pick<Target, "recordedPid" | "profile" | "i
 /**
  * Undefined if the message may be typed. A dialog takes precedence over the local user. `sendAnyway` does not apply to a
  * draft that begins with `!` or `/`, which would turn the message into a part of a command that nobody has judged, nor to
- * one whose beginning is out of sight.
+ * one whose beginning is out of sight, or folded into a placeholder.
  */
 export function holdReason(pane: Observation, context: HoldContext): HoldReason | undefined {
   const { reading } = pane;
@@ -285,7 +285,7 @@ export function holdReason(pane: Observation, context: HoldContext): HoldReason 
   const typedAt = pane.localUserActivity * 1_000;
   const { isFromPhone, keyAt } = context.input.model;
   const busy = isFromPhone && reading.draft && typedAt <= keyAt ? "phone_draft" : "desk_busy";
-  if (beginsCommand(reading.draft ?? "", policy) || mayHideStart(reading)) return busy;
+  if (hidesCommand(reading, context)) return busy;
   if (mayOpenDialog(pane, context)) return "agent_working";
   if (sendAnyway) return undefined;
   const isActive = typedAt > 0 && Math.abs(now - typedAt) < LOCAL_USER_ACTIVE_MS;
@@ -293,10 +293,10 @@ export function holdReason(pane: Observation, context: HoldContext): HoldReason 
   return busy;
 }
 
-/** What is typed behind it would become a part of the command. */
-function beginsCommand(draft: string, { allowApprovalChange }: Policy): boolean {
-  const text = canonicalText(draft);
-  return text.startsWith("!") || text.startsWith("/") && !allowApprovalChange;
+/** What is typed behind the draft would become a part of its command, or may. */
+function hidesCommand({ draft = "", cut }: ScreenReading, { profile, policy }: HoldContext): boolean {
+  if (isShellEscape(draft) || mayHideStart({ draft, cut }) || hidesText(draft, profile)) return true;
+  return beginsCommand(draft) && !policy.allowApprovalChange;
 }
 
 function lacksComposer({ reading }: Observation, { isProfiled, policy }: HoldContext): boolean {

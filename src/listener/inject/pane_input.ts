@@ -2,14 +2,12 @@
  * Coordinates what svc types into a pane: one input at a time, not during the agent's tool calls, with a model of the
  * composer.
  */
-import { type Clock, systemClock } from "../../async/clock.ts";
+import type { Clock } from "../../async/clock.ts";
 import { Mutex } from "../../async/mutex.ts";
 import { Wakeup } from "../../async/wakeup.ts";
 import type { AgentProfile, ScreenReading } from "../../agents/profile.ts";
 import type { HookReport } from "../../home/control_socket.ts";
 import { composerShows, isSameText, type LeftBehind, showsTyped } from "./composer.ts";
-import { type PaneName, panesNamed } from "./same_pane.ts";
-import type { Target } from "../targets.ts";
 
 /** How long a hook waits for an input in flight; after that the input may no longer press Enter. */
 export const GATE_HOLD_MS = 4_000;
@@ -19,8 +17,6 @@ export const TOOL_DIALOG_MS = 10_000;
 export const NEXT_DIALOG_MS = 1_500;
 /** Tool calls remembered per pane; beyond this the oldest are forgotten. */
 export const TOOL_CALLS_MAX = 100;
-/** Panes remembered; beyond this the least recently used one is forgotten. */
-export const PANES_MAX = 500;
 /** After Enter an agent counts as working for this long, unless its screen showed it work and finish. */
 export const TURN_START_MS = 2_000;
 /** A draft that has been stable for this long since the last key shows the effect of that key. */
@@ -35,7 +31,7 @@ export const ESCAPE_JOIN_MS = 5_000;
 /** The permission event, which some agents send after the event of the tool call itself. */
 const PERMISSION_EVENT = /^permissionRequest$/i;
 
-type InputClock = Pick<Clock, "now" | "elapsed" | "after">;
+export type InputClock = Pick<Clock, "now" | "elapsed" | "after">;
 
 /** The right to type into a pane until `end`. */
 export interface InFlight {
@@ -58,7 +54,7 @@ interface ToolCall {
  * Keeps inputs and tool calls apart. An agent waits for its hook before it opens a dialog: while an input is in
  * flight the hook waits, and from the hook until the end of the dialog no input begins.
  */
-class ToolGate {
+export class ToolGate {
   readonly #clock: InputClock;
   #calls: ToolCall[] = [];
   #inFlight: { ended: Wakeup; isCancelled: boolean } | undefined;
@@ -163,6 +159,8 @@ export interface ComposerModel {
   isFromPhone: boolean;
   /** The last key was Escape. */
   afterEscape: boolean;
+  /** A phone's key was typed since the last message was. */
+  isSinceMessage: boolean;
   /** Time of the last key, epoch milliseconds. */
   keyAt: number;
 }
@@ -185,6 +183,7 @@ export class PaneInput {
     awaitsView: false,
     isFromPhone: false,
     afterEscape: false,
+    isSinceMessage: false,
     keyAt: 0,
   };
   readonly #clock: Pick<Clock, "now" | "elapsed">;
@@ -250,6 +249,7 @@ export class PaneInput {
     this.model.mayHaveLeft = false;
     this.model.awaitsView = false;
     this.model.isFromPhone = false;
+    this.model.isSinceMessage = false;
     this.#messageAt = this.#clock.now();
   }
 
@@ -316,78 +316,4 @@ export class PaneInput {
     }
     if (!model.hasPaste || model.expected === undefined) model.expected = draft;
   }
-}
-
-/** A gate, and what targets and hooks have told of its pane so far. */
-interface NamedGate extends PaneName {
-  gate: ToolGate;
-  isTarget: boolean;
-}
-
-/** The inputs of all panes, found by target and by hook report. */
-export class PaneInputs {
-  readonly #clock: InputClock;
-  readonly #panes = new Map<string, PaneInput>();
-  /** The least recently used first. */
-  #gates: NamedGate[] = [];
-
-  constructor(clock: InputClock = systemClock) {
-    this.#clock = clock;
-  }
-
-  of(target: Pick<Target, "socket" | "pane" | "session" | "recordedPid">): PaneInput {
-    const key = `${target.socket}\n${target.pane}\n${target.recordedPid}`;
-    const known = this.#panes.get(key);
-    const input = known ?? new PaneInput(this.#gateOf(target), this.#clock);
-    keepNewest(this.#panes, key, input);
-    return input;
-  }
-
-  /** Resolves once the tool call that the report announces may begin. */
-  async toolBegins(report: HookReport): Promise<void> {
-    const gate = this.#heard(report);
-    await gate?.toolBegins(report);
-  }
-
-  /** Any other report of a hook. */
-  hook(report: HookReport): void {
-    const gate = this.#heard(report);
-    if (report.tool?.step === "after") gate?.toolEnded(report.tool.id);
-    if (report.state === "idle") gate?.turnEnded();
-  }
-
-  /** Undefined if the report does not tell whose it is: then no pane of that id counts as one that holds its dialogs back. */
-  #heard({ socket, pane, session, gates }: HookReport): ToolGate | undefined {
-    if (pane === undefined && session === undefined) return undefined;
-    const [named, ...others] = panesNamed(this.#gates, { socket, pane, session });
-    if (named !== undefined && others.length > 0) {
-      for (const { gate } of [named, ...others]) gate.heardAt = 0;
-      return undefined;
-    }
-    const known = named ?? { gate: new ToolGate(this.#clock), isTarget: false };
-    known.socket ??= socket;
-    known.pane ??= pane;
-    known.session ??= session;
-    this.#keep(known);
-    if (gates === true) known.gate.heardAt = this.#clock.now();
-    return known.gate;
-  }
-
-  #gateOf({ socket, pane, session }: Pick<Target, "socket" | "pane" | "session">): ToolGate {
-    const name = { socket, pane, session };
-    const [named = { gate: new ToolGate(this.#clock) }] = panesNamed(this.#gates, name);
-    this.#keep(Object.assign(named, name, { isTarget: true }));
-    return named.gate;
-  }
-
-  #keep(gate: NamedGate): void {
-    this.#gates = [...this.#gates.filter((one) => one !== gate), gate].slice(-PANES_MAX);
-  }
-}
-
-function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > PANES_MAX && oldest !== undefined) map.delete(oldest);
 }

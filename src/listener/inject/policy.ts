@@ -69,20 +69,32 @@ export function widenedBy(policy: Policy): string[] {
 }
 
 /** A name with another slash is a path, which agents treat as text. */
-const COMMAND = /^\/([^\s/]*)(?=\s|$)/;
+const COMMAND = /^\/([^\s/]*)(?=(\s|$))/;
+/** Another command, as the first of the arguments. */
+const STACKED = /^ +\/[^\s/]/;
 
 /** The command's name without the slash. Undefined if the text is no command. Some agents remove invisible characters. */
 export function slashCommand(text: string): string | undefined {
   return COMMAND.exec(canonicalText(text))?.[1];
 }
 
+/** `!` or `/` is its first visible character: what is typed behind it becomes a part of a command. */
+export function beginsCommand(text: string): boolean {
+  return /^[!/]/.test(canonicalText(text));
+}
+
 /** True for a slash command that may change approvals, sandbox, hooks or tools: any that is not known to be harmless. */
 export function changesApproval(
   text: string,
-  { commands }: Pick<AgentProfile, "commands">,
+  { commands, bareCommands = [] }: Pick<AgentProfile, "commands" | "bareCommands">,
   { allowApprovalChange, allowCommands }: Policy,
 ): boolean {
-  const name = slashCommand(text);
-  if (name === undefined || allowApprovalChange) return false;
+  const canonical = canonicalText(text);
+  const [found, name, end = ""] = COMMAND.exec(canonical) ?? [];
+  if (found === undefined || name === undefined || allowApprovalChange) return false;
+  // In front of another blank than a space an agent may read another name.
+  if (end !== "" && end !== " ") return true;
+  const rest = canonical.slice(found.length);
+  if (STACKED.test(rest) || rest !== "" && bareCommands.includes(name)) return true;
   return !commands.includes(name) && !allowCommands.includes(name);
 }

@@ -1,10 +1,10 @@
 /** A text that svc has typed and not yet submitted, and what the newest screen says of it. */
-import { composerShows, DRAW_LIMIT_MS, type LeftBehind } from "./composer.ts";
+import { composerShows, DRAW_LIMIT_MS, isSameText, type LeftBehind, mayHideStart } from "./composer.ts";
 import type { Command, InjectContext, PaneContext, WrittenMarker } from "./context.ts";
 import { typingMethod } from "./guard.ts";
 import type { HoldReason, PaneState } from "./pane_check.ts";
 import type { InFlight } from "./pane_input.ts";
-import { mayAnswerDialogs } from "./policy.ts";
+import { beginsCommand, mayAnswerDialogs } from "./policy.ts";
 import { showsEarlier } from "./remove_text.ts";
 
 /** How long the composer may take to show the text on a busy machine. */
@@ -99,10 +99,7 @@ function draftStatus(
     return now - typed.unknownSince >= DRAW_LIMIT_MS ? "unknown_screen" : "wait";
   }
   delete typed.unknownSince;
-  const { text, inFlight, isLeft } = typed;
-  // While it is held, another paste may take its place.
-  const isHeld = isLeft || inFlight === undefined;
-  if (isHeld ? showsEarlier(attempt, text, pane) : composerShows(reading.draft, text, profile)) {
+  if (showsWhole(attempt, typed, pane)) {
     delete typed.missingSince;
     typed.text.shown = reading.draft;
     typed.shownSince ??= now;
@@ -116,4 +113,25 @@ function draftStatus(
   const missing = now - typed.missingSince;
   const limit = typed.hadDialog ? AFTER_DIALOG_LIMIT_MS : SHOW_LIMIT_MS;
   return missing >= limit ? "lost" : missing >= SHOW_HOLD_MS ? "screen_stale" : "wait";
+}
+
+/**
+ * True if Enter submits the text and nothing else. While it was held, another paste may have taken its place, and a phone
+ * may have removed its beginning: what is left could be a command.
+ */
+function showsWhole(
+  attempt: TypedContext,
+  { text, inFlight, isLeft = false }: Typed,
+  pane: PaneState,
+): boolean {
+  const { target: { profile }, input } = attempt;
+  const { reading: { draft = "", cut } } = pane;
+  const isHeld = isLeft || inFlight === undefined;
+  const isShown = isHeld ? showsEarlier(attempt, text, pane) : composerShows(draft, text, profile);
+  if (!isShown || profile.foldedPaste?.test(draft)) return isShown;
+  const whole = text.before + text.text;
+  const isSame = isSameText(draft, whole);
+  if (isHeld && !isSame && (isLeft || input.model.isSinceMessage)) return false;
+  const isComplete = isSame || !mayHideStart({ draft, cut });
+  return !isComplete || beginsCommand(draft) === beginsCommand(whole);
 }

@@ -3,7 +3,7 @@ import { TokenBucket } from "../../async/token_bucket.ts";
 import type { ScreenReading } from "../../agents/profile.ts";
 import type { KeyInput } from "../../protocol/key_input.ts";
 import type { Reason } from "../../protocol/receipt.ts";
-import { mayHideStart } from "../inject/composer.ts";
+import { hidesText, mayHideStart } from "../inject/composer.ts";
 import { canonicalText } from "../../protocol/canonical.ts";
 import { isLonePath, isShellEscape } from "../inject/guard.ts";
 import type { ComposerModel } from "../inject/pane_input.ts";
@@ -58,9 +58,10 @@ export function neverApproves(input: Keystroke): boolean {
 
 /**
  * The composer must have caught up with every earlier key before this one, because it submits, may begin a shell
- * command, or acts differently on an empty draft.
+ * command, acts differently on an empty draft, or may be folded behind a draft that nobody knows.
  */
 export function needsCaughtUp(input: Keystroke, model: ComposerModel, profile: TargetProfile): boolean {
+  if (input.type === "paste" && model.expected === undefined) return true;
   if (input.type !== "key") return input.text.includes("!");
   const mayBeEmpty = model.expected === undefined || model.expected.trim() === "";
   return submits(input) || (isForbiddenWhenEmpty(input.key, profile) && mayBeEmpty);
@@ -149,14 +150,25 @@ export function draftRefusal(
   }
   if (!submits(input)) return undefined;
   const takesAny = policy.allowApprovalChange && policy.allowShellEscape;
-  if (!takesAny && mayHideStart({ draft, cut })) return "screen_stale";
-  if (isShellEscape(draft) && !policy.allowShellEscape) return "shell_escape";
+  const text = takesAny ? draft : wholeDraft(model, draft, profile);
+  if (text === undefined || !takesAny && mayHideStart({ draft, cut })) return "screen_stale";
+  if (isShellEscape(text) && !policy.allowShellEscape) return "shell_escape";
   if (input.key === "Tab") return undefined;
   // The highlighted suggestion may be a different command from the one in the draft, also in front of what is a path.
-  const mayRunAnother = (model.hasMovedChoice || cursorInCommand) && canonicalText(draft).startsWith("/");
+  const mayRunAnother = (model.hasMovedChoice || cursorInCommand) && canonicalText(text).startsWith("/");
   const runsPath = profile.typing.spaceAfter === "tail" && isLonePath(draft);
   if ((mayRunAnother || runsPath) && !policy.allowApprovalChange) return "approval_change";
-  return changesApproval(draft, profile, policy) ? "approval_change" : undefined;
+  return changesApproval(text, profile, policy) ? "approval_change" : undefined;
+}
+
+/** The draft with what phones have pasted in place of placeholders; undefined if it hides a text that nobody knows. */
+function wholeDraft(
+  { expected }: ComposerModel,
+  draft: string,
+  profile: Pick<TargetProfile, "foldedPaste">,
+): string | undefined {
+  if (!hidesText(draft, profile)) return draft;
+  return expected === undefined || hidesText(expected, profile) ? undefined : expected;
 }
 
 /** The expected effect of an input on the draft. */
@@ -166,7 +178,7 @@ export function afterInput(model: ComposerModel, input: Keystroke, now: number):
   const awaitsView = leaves ? !submits(input) : model.awaitsView && !model.isConfirmed;
   const next: ComposerModel = {
     ...{ ...model, mayHaveLeft, awaitsView, lastText: "" },
-    ...{ isConfirmed: false, afterEscape: false, keyAt: now },
+    ...{ isConfirmed: false, afterEscape: false, isSinceMessage: true, keyAt: now },
   };
   const text = typedText(input);
   if (text !== undefined) {
@@ -183,7 +195,9 @@ export function afterInput(model: ComposerModel, input: Keystroke, now: number):
   if (key === "BSpace" && model.isAtEnd && model.expected !== undefined && !model.hasPaste) {
     return { ...next, expected: withoutLast(model.expected) };
   }
-  if (MOVES.has(key)) return { ...model, isAtEnd: false, afterEscape: false, keyAt: now };
+  if (MOVES.has(key)) {
+    return { ...model, isAtEnd: false, afterEscape: false, isSinceMessage: true, keyAt: now };
+  }
   const hasMovedChoice = model.hasMovedChoice || key === "Up" || key === "Down";
   return { ...next, expected: undefined, isAtEnd: false, hasMovedChoice, afterEscape: key === "Escape" };
 }

@@ -60,6 +60,10 @@ Deno.test("hold: no message becomes a part of a command that stands in the compo
   for (const draft of ["/allow-al", "  /add-dir ", "\u200b/permissions", "!rm", "\u200b!rm"]) {
     assert.equal(reason(seen({ draft }), { sendAnyway: true }), "desk_busy", JSON.stringify(draft));
   }
+  const folded = "[Pasted text #1 +12 lines]";
+  for (const draft of [folded, `see ${folded}`]) {
+    assert.equal(reason(seen({ draft }), { sendAnyway: true }), "desk_busy", "it may hide a command");
+  }
   const input = { ...INPUT, model: { isFromPhone: true, keyAt: 99_500 } };
   assert.equal(reason(seen({ draft: "/mod" }, 99), { sendAnyway: true, input }), "phone_draft");
   const policy = { ...DEFAULT_POLICY, allowApprovalChange: true };

@@ -7,16 +7,16 @@ import {
   ESCAPE_MS,
   GATE_HOLD_MS,
   NEXT_DIALOG_MS,
-  PaneInputs,
   TOOL_DIALOG_MS,
   TURN_START_MS,
   VIEW_CALM_MS,
 } from "../../../../src/listener/inject/pane_input.ts";
+import { PaneInputs } from "../../../../src/listener/inject/pane_inputs.ts";
 import { afterInput, type Keystroke } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
 import { FakeClock } from "../../../helpers/fake_clock.ts";
 
-const TARGET = { socket: "/s", pane: "%1", session: "svc-a", recordedPid: 7 };
 const CLAUDE = agentProfile("cc");
+const TARGET = { socket: "/s", pane: "%1", session: "svc-a", recordedPid: 7, profile: CLAUDE };
 const composer = (draft: string, state: ScreenReading["state"] = "working"): ScreenReading => ({
   state,
   focus: "composer",
@@ -130,6 +130,36 @@ Deno.test("gate: a call that has shown no dialog for a while needs none [inj-gat
   clock.advance(TOOL_DIALOG_MS);
   pane.observed(composer(""), CLAUDE);
   assert.equal(pane.gate.isOpen, true);
+});
+
+Deno.test("gate: what an agent of another kind reports from a pane, as a tool of its own agent, neither gates it nor ends its tool calls [inj-gate]", async () => {
+  const { clock, inputs, report, pane } = makeBench();
+  const created = clock.now() / 1_000;
+  const nested = (event: string, more: Record<string, unknown>) =>
+    inputs.hook(report(event, { agent: "codex", ...more }));
+  nested("PostToolUse", { tool: { step: "after", id: "9" } });
+  assert.equal(pane.isGated(CLAUDE, created), false);
+  for (const id of ["1", "2"]) {
+    await inputs.toolBegins(report("PreToolUse", { tool: { step: "before", id } }));
+  }
+  assert.equal(pane.isGated(CLAUDE, created), true);
+  nested("Stop", { state: "idle" });
+  assert.equal(pane.gate.begin(), undefined);
+  inputs.hook(report("Stop", { state: "idle" }));
+  assert.ok(pane.gate.begin());
+});
+
+Deno.test("gate: an agent that was started in the pane of another is not gated until its own hooks report [inj-gate]", () => {
+  const { clock, inputs, report, pane } = makeBench();
+  const created = clock.now() / 1_000;
+  inputs.hook(report("SessionStart"));
+  assert.equal(pane.isGated(CLAUDE, created), true);
+  const codex = agentProfile("codex");
+  const other = inputs.of({ ...TARGET, profile: codex });
+  assert.equal(other.isGated(codex, created), false);
+  inputs.hook(report("SessionStart", { agent: "codex" }));
+  assert.equal(other.isGated(codex, created), true);
+  assert.equal(inputs.of(TARGET).isGated(CLAUDE, created), false, "the first one again");
 });
 
 /** Two sessions on two tmux servers, whose panes have the same id, with what their hooks report. */

@@ -16,7 +16,7 @@ import {
   screenRefusal,
 } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
 import type { ComposerModel } from "../../../../src/listener/inject/pane_input.ts";
-import { DEFAULT_POLICY, type Policy } from "../../../../src/listener/inject/policy.ts";
+import { changesApproval, DEFAULT_POLICY, type Policy } from "../../../../src/listener/inject/policy.ts";
 import type { TargetProfile } from "../../../../src/listener/targets.ts";
 import { decodeKeyInput, encodeKeyInput } from "../../../../src/protocol/key_input.ts";
 import { KEYS_PER_SECOND } from "../../../../src/protocol/limits.ts";
@@ -36,7 +36,7 @@ const PROFILE: TargetProfile = {
 const model = (change: Partial<ComposerModel>): ComposerModel => ({
   ...{ expected: "", seen: "", isConfirmed: true, isAtEnd: true, lastText: "" },
   ...{ hasPaste: false, hasMovedChoice: false, mayHaveLeft: false, awaitsView: false, isFromPhone: false },
-  ...{ afterEscape: false, keyAt: 0 },
+  ...{ afterEscape: false, isSinceMessage: false, keyAt: 0 },
   ...change,
 });
 
@@ -192,8 +192,48 @@ Deno.test("keystroke rules: a key that acts differently on an empty composer is 
   assert.equal(needsCaughtUp(key("Left"), model({ expected: "ab" }), profile), false);
   assert.deepEqual(
     afterInput(model({ expected: "ab" }), key("Left"), 7),
-    model({ expected: "ab", isAtEnd: false, keyAt: 7 }),
+    model({ expected: "ab", isAtEnd: false, isSinceMessage: true, keyAt: 7 }),
   );
+});
+
+Deno.test("keystroke rules: Enter is judged by what a folded paste hides, and refused where nobody knows that [inj-hidden]", () => {
+  const folded = "[Pasted text #1 +12 lines]";
+  const refusal = (change: Partial<ComposerModel>, policy: Partial<Policy> = {}) =>
+    draftRefusal(key("Enter"), {
+      model: model({ seen: folded, hasPaste: true, ...change }),
+      profile: PROFILE,
+      policy: { ...DEFAULT_POLICY, ...policy },
+    });
+  assert.equal(refusal({ expected: "see this\n".repeat(12) }), undefined);
+  assert.equal(refusal({ expected: "!touch X #\n".repeat(12) }), "shell_escape");
+  assert.equal(refusal({ expected: "/hooks enable-all\n".repeat(12) }), "approval_change");
+  for (const expected of [undefined, folded, `a${folded}`]) {
+    assert.equal(refusal({ expected }), "screen_stale", String(expected));
+    const both = { allowShellEscape: true, allowApprovalChange: true };
+    assert.equal(refusal({ expected }, both), undefined, String(expected));
+  }
+  for (const seen of [`a ${folded} b`, "[Pasted text\n#1 +12 li\nnes]"]) {
+    assert.equal(refusal({ seen, expected: seen }), "screen_stale", seen);
+  }
+  const unknown = model({ expected: undefined });
+  assert.ok(needsCaughtUp(paste("long"), unknown, PROFILE), "what it is pasted behind has to be known");
+  assert.ok(!needsCaughtUp(paste("long"), model({}), PROFILE));
+});
+
+Deno.test("keystroke rules: a harmless command is refused with arguments that its agent runs, or with another command behind it [inj-hidden, inj-approval-command]", () => {
+  const profile = { commands: ["compact", "init"], bareCommands: ["init"] };
+  const refused = (text: string) => changesApproval(text, profile, DEFAULT_POLICY);
+  for (
+    const good of ["/compact", "/compact the tests in src/x", "/compact see /etc/hosts", "/init", " /init "]
+  ) {
+    assert.ok(!refused(good), good);
+  }
+  const stacked = ["/compact /statusline x", "/compact  /plugin"];
+  const blanks = ["/compact\nx", "/compact\u00a0x", "/compact\u3000x"];
+  for (const bad of ["/init x", "/init !`touch X`", "/init [Pasted ~5 lines]", ...stacked, ...blanks]) {
+    assert.ok(refused(bad), JSON.stringify(bad));
+    assert.ok(!changesApproval(bad, profile, { ...DEFAULT_POLICY, allowApprovalChange: true }));
+  }
 });
 
 Deno.test("keystroke rules: text that would continue an escape sequence is recognised, so that it cannot combine with an earlier Escape [inj-after-escape]", () => {

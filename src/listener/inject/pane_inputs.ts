@@ -1,0 +1,137 @@
+/** The inputs of all panes: which one a target or a hook's report names, although pane ids repeat on every tmux server. */
+import { systemClock } from "../../async/clock.ts";
+import type { HookReport } from "../../home/control_socket.ts";
+import type { Target } from "../targets.ts";
+import { type InputClock, PaneInput, ToolGate } from "./pane_input.ts";
+
+/** Panes remembered; beyond this the least recently used one is forgotten. */
+export const PANES_MAX = 500;
+
+/** What is known of a pane: some agents' hooks report no pane, and those of an older svc no socket. */
+export interface PaneName {
+  /** The resolved path of its tmux server's socket. */
+  socket?: string | undefined;
+  /** `%<n>` */
+  pane?: string | undefined;
+  session?: string | undefined;
+}
+
+interface KnownPane extends PaneName {
+  /** Messages are typed into it. */
+  isTarget: boolean;
+}
+
+/**
+ * The panes that the name may mean: the one with its socket and id, else that of its session, else those with its id, as
+ * far as only one of the two has a session.
+ */
+export function panesNamed<P extends KnownPane>(known: readonly P[], name: PaneName): P[] {
+  const possible = known.filter((one) => mayBe(one.socket, name.socket) && mayBe(one.pane, name.pane));
+  const exact = possible.filter((one) => is(one.socket, name.socket) && is(one.pane, name.pane));
+  if (exact.length > 0) return exact;
+  const inSession = possible.filter((one) => is(one.session, name.session));
+  // Other panes of a session may have agents too.
+  const own = inSession.findLast(({ isTarget }) => isTarget) ?? inSession.at(-1);
+  if (own !== undefined) return [own];
+  return possible.filter((one) => is(one.pane, name.pane) && mayBe(one.session, name.session));
+}
+
+function is(one: string | undefined, other: string | undefined): boolean {
+  return one !== undefined && one === other;
+}
+
+function mayBe(one: string | undefined, other: string | undefined): boolean {
+  return one === undefined || other === undefined || one === other;
+}
+
+/** A gate, and what targets and hooks have told of its pane so far. */
+interface NamedGate extends PaneName {
+  gate: ToolGate;
+  /** The kind of agent whose hooks count: it may run another one in its pane, as a tool. */
+  agent: string | undefined;
+  isTarget: boolean;
+}
+
+type PaneTarget = Pick<Target, "socket" | "pane" | "session" | "recordedPid"> & {
+  profile: Pick<Target["profile"], "kind">;
+};
+
+/** The inputs of all panes, found by target and by hook report. */
+export class PaneInputs {
+  readonly #clock: InputClock;
+  readonly #panes = new Map<string, { kind: string | undefined; input: PaneInput }>();
+  /** The least recently used first. */
+  #gates: NamedGate[] = [];
+
+  constructor(clock: InputClock = systemClock) {
+    this.#clock = clock;
+  }
+
+  of(target: PaneTarget): PaneInput {
+    const key = `${target.socket}\n${target.pane}\n${target.recordedPid}`;
+    const { kind } = target.profile;
+    const known = this.#panes.get(key);
+    const isKnown = known !== undefined && known.kind === kind;
+    const pane = isKnown ? known : { kind, input: new PaneInput(this.#gateOf(target), this.#clock) };
+    keepNewest(this.#panes, key, pane);
+    return pane.input;
+  }
+
+  /** Resolves once the tool call that the report announces may begin. */
+  async toolBegins(report: HookReport): Promise<void> {
+    const gate = this.#heard(report);
+    await gate?.toolBegins(report);
+  }
+
+  /** Any other report of a hook. */
+  hook(report: HookReport): void {
+    const gate = this.#heard(report);
+    if (report.tool?.step === "after") gate?.toolEnded(report.tool.id);
+    if (report.state === "idle") gate?.turnEnded();
+  }
+
+  /**
+   * Undefined if the report does not tell whose it is: then no pane of that id counts as one that holds its dialogs back.
+   * Also if it is of another kind of agent than the pane's.
+   */
+  #heard({ socket, pane, session, gates, agent }: HookReport): ToolGate | undefined {
+    if (pane === undefined && session === undefined) return undefined;
+    const [named, ...others] = panesNamed(this.#gates, { socket, pane, session });
+    if (named !== undefined && others.length > 0) {
+      for (const { gate } of [named, ...others]) gate.heardAt = 0;
+      return undefined;
+    }
+    const isOther = named?.agent !== undefined && named.agent !== agent;
+    if (isOther && named.isTarget) return undefined;
+    const known = named ?? { gate: new ToolGate(this.#clock), agent, isTarget: false };
+    if (isOther) known.gate = new ToolGate(this.#clock);
+    known.agent = agent;
+    known.socket ??= socket;
+    known.pane ??= pane;
+    known.session ??= session;
+    this.#keep(known);
+    if (gates === true) known.gate.heardAt = this.#clock.now();
+    return known.gate;
+  }
+
+  #gateOf({ socket, pane, session, profile: { kind } }: PaneTarget): ToolGate {
+    const name = { socket, pane, session };
+    const [named = { gate: new ToolGate(this.#clock), agent: kind }] = panesNamed(this.#gates, name);
+    if (kind !== undefined && named.agent !== kind) {
+      Object.assign(named, { gate: new ToolGate(this.#clock), agent: kind });
+    }
+    this.#keep(Object.assign(named, name, { isTarget: true }));
+    return named.gate;
+  }
+
+  #keep(gate: NamedGate): void {
+    this.#gates = [...this.#gates.filter((one) => one !== gate), gate].slice(-PANES_MAX);
+  }
+}
+
+function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
+  map.delete(key);
+  map.set(key, value);
+  const [oldest] = map.keys();
+  if (map.size > PANES_MAX && oldest !== undefined) map.delete(oldest);
+}

@@ -1,0 +1,46 @@
+/** Commands that the draft does not show, on each real agent: in a folded paste, or in the arguments of a harmless command. */
+import assert from "node:assert/strict";
+import { agentProfile } from "../../../src/agents/profiles.ts";
+import { AgentStage, moment } from "./agent_stage.ts";
+import { agents } from "./form.ts";
+import { burst, canaryOf, key, paste, startOver, text } from "./row.ts";
+
+const ENTER = key("Enter");
+/** So much, and so many lines, that every agent folds the paste. */
+const MUCH = `#${" filler".repeat(25)}\n`.repeat(12);
+/** In which an agent would have run the command. */
+const RUN_MS = 3_000;
+
+for (const kind of agents()) {
+  Deno.test(`${kind}: a folded paste hides no shell command from what is judged [closed-keys, inj-hidden]`, async () => {
+    await using stage = await AgentStage.open(kind);
+    const { command, isAlive } = canaryOf(stage);
+    const ways = [
+      [text("a"), paste(`!${command} ${MUCH}`), key("Home"), key("DC"), ENTER],
+      [text("a"), paste(`!${command} ${MUCH}`), key("Home"), key("DC"), text(" "), ENTER],
+      [paste(" \n".repeat(600)), text(`!${command}`), ENTER],
+    ];
+    for (const inputs of ways) {
+      const states = await burst(await startOver(stage), ...inputs);
+      await moment(performance.now() + RUN_MS);
+      assert.ok(await isAlive(), `ran: ${JSON.stringify(inputs).slice(0, 80)}`);
+      assert.notEqual(states.at(-1)?.state, "typed", `Enter: ${JSON.stringify(inputs).slice(0, 80)}`);
+    }
+  });
+
+  Deno.test(`${kind}: the arguments of a harmless command run nothing [closed-keys, inj-hidden]`, async () => {
+    await using stage = await AgentStage.open(kind);
+    const { command, isAlive } = canaryOf(stage);
+    for (const name of agentProfile(kind).commands) {
+      const body = `/${name} !\`${command}\``;
+      await burst(await startOver(stage), text(body), ENTER);
+      await moment(performance.now() + RUN_MS);
+      assert.ok(await isAlive(), `${body} ran the command`);
+      const phone = await startOver(stage);
+      await stage.firstReceipt(await stage.post(body));
+      await moment(performance.now() + RUN_MS);
+      assert.ok(await isAlive(), `the message ${body} ran the command`);
+      await burst(phone, key("Escape"));
+    }
+  });
+}
