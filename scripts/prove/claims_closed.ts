@@ -30,7 +30,10 @@ export const CLOSED: Claim[] = [
   {
     text:
       "keys and bursts that gave a shell, an editor or another approval mode are refused, with a true reason",
-    tests: { files: [`${FOLDER}/rows_test.ts`, `${FOLDER}/send_anyway_test.ts`], filter: "/closed-keys/" },
+    tests: {
+      files: [`${FOLDER}/rows_test.ts`, `${FOLDER}/send_anyway_test.ts`, `${FOLDER}/hidden_test.ts`],
+      filter: "/closed-keys/",
+    },
     count: { "rows of keys": /^ {2}(?:the keys|a shell prefix) .* \.\.\. .*ok/gm },
   },
   {

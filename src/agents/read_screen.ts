@@ -1,4 +1,5 @@
 /** Reads an agent's screen: whether its composer takes the keys and what it contains, or else a menu or a dialog. */
+import { canonicalText } from "../protocol/canonical.ts";
 import { type Composer, isBlank, lastRow } from "./composer.ts";
 import type { DialogMarks, MenuScreen, Screen, ScreenReading } from "./profile.ts";
 
@@ -186,12 +187,12 @@ function isInterrupted({ top }: Composer, { screen, patterns: { interrupted, wor
   return last > 0 && interrupted.test(rows[last - 1] ?? "");
 }
 
-/** No hint begins like this: it is a command that Enter runs. */
-const COMMAND = /^[/!@#&]/;
+/** No hint is like this: it is a command that Enter runs, or has the placeholder of a paste, which may hide one. */
+const NO_HINT = /^[/!@#&]|\[Paste/;
 
 /**
  * A cursor at the start of the text means that the text is the agent's own hint. Typed text with the cursor moved to its
- * start reads as empty too, unless it is a command: the screen does not distinguish the two.
+ * start reads as empty too, unless Enter may run it: the screen does not distinguish the two.
  */
 function draftOf(
   composer: Composer,
@@ -203,7 +204,7 @@ function draftOf(
   if (command !== undefined && cursor.y === top && cursor.x === left + command.length) return command;
   const isHint = placeholder.test(text);
   const isStart = cursor.x === left && cursor.y === top &&
-    (isHint || !(text.includes("\n") || COMMAND.test(text)));
+    (isHint || !(text.includes("\n") || NO_HINT.test(canonicalText(text))));
   const isEmpty = isInside(cursor, composer) ? isStart : isHint;
   const typed = isEmpty ? "" : text;
   return shell ? `!${typed}` : typed;

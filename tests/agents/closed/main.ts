@@ -34,6 +34,7 @@ const PARTS: Readonly<Record<string, string>> = {
   cards: `${FOLDER}/cards_race_test.ts`,
   crawler: `${FOLDER}/crawler_test.ts`,
   rows: `${FOLDER}/rows_test.ts`,
+  hidden: `${FOLDER}/hidden_test.ts`,
   "by-hand": `${FOLDER}/hand_started_test.ts`,
   resized: `${FOLDER}/resized_dialog_test.ts`,
   useful: `${FOLDER}/useful_test.ts`,

@@ -62,6 +62,11 @@ Deno.test("a hint with the cursor at its start is not a draft, whatever it conta
 
 Deno.test("a command with the cursor at its start is a draft: Enter would run it [inj-draft]", () => {
   assert.equal(read({ typed: ["❯ /permissions"] }).draft, "/permissions");
+  for (
+    const text of ["  /permissions", "\u200b!ls", "[Pasted text #1 +12 lines]", "a [Paste #1 - 12 lines]"]
+  ) {
+    assert.equal(read({ typed: [`❯ ${text}`] }).draft?.trim(), text.trim(), JSON.stringify(text));
+  }
 });
 
 Deno.test("the text of a hint is a draft if the cursor is after it [inj-draft]", () => {
