@@ -30,8 +30,8 @@ export const injectRow: Row = {
         await journal.record(id, { step });
         if (step === "typed") typed();
       },
-      writeMarker: async (dir, text) => {
-        const handle = await writeMarker(markers, { dir, text, now: Date.now() });
+      writeMarker: async (dir, { body: text, pane }) => {
+        const handle = await writeMarker(markers, { dir, text, pane, now: Date.now() });
         return { withdraw: () => withdrawMarker(markers, handle), taken: () => Promise.resolve(true) };
       },
     });

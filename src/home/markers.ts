@@ -14,6 +14,8 @@ export interface Marker {
   key: string;
   /** Of the canonical text, in characters: lets a join be matched without the text. */
   length: number;
+  /** `%<n>`, if known: the text went there. */
+  pane?: string | undefined;
 }
 
 /** An agent may submit a queued message late; after this time its marker has expired. */
@@ -33,6 +35,8 @@ export interface MarkedText {
   text: string;
   /** Epoch milliseconds. */
   now: number;
+  /** `%<n>`, if known: two sessions in one project may get the same text. */
+  pane?: string | undefined;
 }
 
 export interface MarkerHandle {
@@ -44,7 +48,10 @@ interface StoredMarker extends MarkerName {
 }
 
 /** Written before Enter is sent: the hook runs right after it. */
-export async function writeMarker(home: MarkerHome, { dir, text, now }: MarkedText): Promise<MarkerHandle> {
+export async function writeMarker(
+  home: MarkerHome,
+  { dir, text, now, pane }: MarkedText,
+): Promise<MarkerHandle> {
   const project = async (): Promise<{ key: string; directory: string }> => {
     const key = await home.files.realPath(dir) ?? dir;
     return { key, directory: await sha256Hex(key) };
@@ -56,7 +63,7 @@ export async function writeMarker(home: MarkerHome, { dir, text, now }: MarkedTe
   ]);
   const random = crypto.randomUUID().slice(0, 8);
   const path = `${home.markers}/${formatMarkerName({ directory, epoch: now, random, sha256 })}`;
-  const marker: Marker = { epoch: now, sha256, key, length: canonicalText(text).length };
+  const marker: Marker = { epoch: now, sha256, key, length: canonicalText(text).length, pane };
   await sweep(home, { all, directory, now });
   const write = (): Promise<void> =>
     home.files.writeText(path, `${JSON.stringify(marker)}\n`, { mode: 0o600 });
@@ -80,9 +87,10 @@ export async function isTaken(home: MarkerHome, handle: MarkerHandle): Promise<b
 
 /**
  * True when the submitted prompt is exactly an outstanding injection into this directory or one above it, or a join of
- * several. The markers are removed: when two calls race for the same one, only one returns true.
+ * several. The markers are removed: when two calls race for the same one, only one returns true. Of several with the same
+ * text that of the pane is taken first, then the oldest.
  */
-export async function takeMarker(home: MarkerHome, { dir, text, now }: MarkedText): Promise<boolean> {
+export async function takeMarker(home: MarkerHome, { dir, text, now, pane }: MarkedText): Promise<boolean> {
   const current = (await storedMarkers(home)).filter((marker) => isCurrent(marker, now));
   if (current.length === 0) return false;
   const keys = new Set(
@@ -91,11 +99,24 @@ export async function takeMarker(home: MarkerHome, { dir, text, now }: MarkedTex
   const outstanding = current.filter((marker) => keys.has(marker.directory));
   if (outstanding.length === 0) return false;
   const sha256 = await canonicalDigest(text);
-  for (const marker of outstanding.filter((one) => one.sha256 === sha256)) {
+  const matching = outstanding.filter((one) => one.sha256 === sha256);
+  for (const marker of matching.length > 1 ? await ofPaneFirst(home, matching, pane) : matching) {
     if (await home.files.remove(marker.path)) return true;
   }
   const joined = await matchJoin(canonicalText(text), await withLengths(home, outstanding), canonicalDigest);
   return joined !== undefined && await takeAll(home, joined);
+}
+
+async function ofPaneFirst(
+  home: MarkerHome,
+  markers: readonly StoredMarker[],
+  pane: string | undefined,
+): Promise<StoredMarker[]> {
+  const panes = await Promise.all(
+    markers.map(async ({ path }) => fieldOf(await home.files.readText(path) ?? "", "pane")),
+  );
+  const isOwn = (at: number): boolean => pane !== undefined && panes[at] === pane;
+  return [...markers.filter((_, at) => isOwn(at)), ...markers.filter((_, at) => !isOwn(at))];
 }
 
 async function takeAll(home: MarkerHome, markers: readonly StoredMarker[]): Promise<boolean> {
@@ -119,17 +140,18 @@ async function withLengths(
   markers: readonly StoredMarker[],
 ): Promise<(StoredMarker & KnownText)[]> {
   const found = await Promise.all(markers.map(async (marker) => {
-    const length = lengthIn(await home.files.readText(marker.path) ?? "");
-    return length === undefined ? [] : [{ ...marker, length }];
+    const length = fieldOf(await home.files.readText(marker.path) ?? "", "length");
+    return typeof length === "number" ? [{ ...marker, length }] : [];
   }));
   return found.flat();
 }
 
 /** Parsed by hand: a hook reads markers at every prompt, and loading a schema would cost more than all its other work. */
-function lengthIn(content: string): number | undefined {
+function fieldOf(content: string, field: keyof Marker): unknown {
   const marker = parseJson(content)?.value;
-  const isMarker = typeof marker === "object" && marker !== null && "length" in marker;
-  return isMarker && typeof marker.length === "number" ? marker.length : undefined;
+  return typeof marker === "object" && marker !== null
+    ? new Map(Object.entries(marker)).get(field)
+    : undefined;
 }
 
 async function sweep(

@@ -10,6 +10,8 @@ import type { Files } from "../runtime/types.ts";
 export interface RemoteHost {
   files: Files;
   paths: HomePaths;
+  /** `TMUX_PANE`: the pane in which the agent runs, `%<n>`. */
+  pane: string | undefined;
   /** Epoch milliseconds. */
   now(): number;
   /** Gives the text to the agent. */
@@ -40,7 +42,10 @@ export async function followPrompt(
   const { directory, conversation, prompt } = submitted;
   const { files, paths } = host;
   const [matched, before] = await Promise.all([
-    takeMarker({ files, markers: paths.markers }, { dir: directory, text: prompt, now: host.now() }),
+    takeMarker(
+      { files, markers: paths.markers },
+      { dir: directory, text: prompt, pane: host.pane, now: host.now() },
+    ),
     readRemote({ files, remote: paths.remote }, conversation),
   ]);
   const muted = (matched || before !== "off") && await isMutedHere(host, directory);

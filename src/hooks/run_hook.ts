@@ -12,8 +12,6 @@ export interface HookHost extends RemoteHost {
   sockets: Pick<LocalSockets, "connect">;
   /** `SVC_SESSION`: the session in which svc started the agent. */
   session: string | undefined;
-  /** `TMUX_PANE`: the pane in which the agent runs, `%<n>`. */
-  pane: string | undefined;
   /** The resolved path of the socket of that pane's tmux server. */
   tmuxSocket: string | undefined;
   /** The registration that ran this hook makes the agent ask at the gate before each tool call. */

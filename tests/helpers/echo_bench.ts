@@ -136,8 +136,8 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
 
 function realMarkers(sandbox: Sandbox): TypingEffects["writeMarker"] {
   const home = { files: runtime.files, markers: `${sandbox.svcHome}/markers` };
-  return async (dir, text) => {
-    const handle = await writeMarker(home, { dir, text, now: Date.now() });
+  return async (dir, { body: text, pane }) => {
+    const handle = await writeMarker(home, { dir, text, pane, now: Date.now() });
     return { withdraw: () => withdrawMarker(home, handle), taken: () => isTaken(home, handle) };
   };
 }

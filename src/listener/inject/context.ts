@@ -77,7 +77,7 @@ export interface TypingEffects {
   isBusy(pid: number): Promise<boolean | undefined>;
   /** The local user has muted the project in this directory. */
   isMuted(directory: string): Promise<boolean>;
-  writeMarker(directory: string, body: string): Promise<WrittenMarker>;
+  writeMarker(directory: string, message: { body: string; pane: string }): Promise<WrittenMarker>;
 }
 
 export function typingEffects(paths: HomePaths): TypingEffects {
@@ -87,8 +87,8 @@ export function typingEffects(paths: HomePaths): TypingEffects {
     processFacts: (pid) => readProcessFacts(pid, runtime),
     isBusy: (pid) => isPaneBusy(pid, runtime),
     isMuted: async (directory) => isMuted(await loadMuted(files, paths), directory),
-    async writeMarker(dir, text) {
-      const handle = await writeMarker(home, { dir, text, now: Date.now() });
+    async writeMarker(dir, { body: text, pane }) {
+      const handle = await writeMarker(home, { dir, text, pane, now: Date.now() });
       return { withdraw: () => withdrawMarker(home, handle), taken: () => isTaken(home, handle) };
     },
   };

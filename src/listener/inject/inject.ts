@@ -153,7 +153,8 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
     if (!beginTyping(command.turn)) return { kind: "ended", outcome: { state: "withdrawn" } };
     // 7. The marker, and the journal. The agent's hook runs right after Enter. 8. The text. A paste buffer is filled
     // meanwhile: until it is pasted, which follows the journal, nothing is in the pane.
-    const marking = attempt.effects.writeMarker(pane.directory, command.body);
+    const { pane: id } = target;
+    const marking = attempt.effects.writeMarker(pane.directory, { body: command.body, pane: id });
     const text = fillText(attempt, pane);
     const earlier = { emptyAt: pane.reading.draft === "" ? attempt.now() : undefined };
     const noting = attempt.record(command.id, "typing", earlier);
@@ -235,13 +236,13 @@ async function enter(attempt: Attempt, typed: Typed, before: PaneState): Promise
 
 /** The marker, and the journal where it still says that Enter was not pressed; undefined when they cannot be written. */
 async function announceEnter(
-  { command, effects, record }: Attempt,
+  { command, target, effects, record }: Attempt,
   typed: Typed,
   before: PaneState,
 ): Promise<WrittenMarker | undefined> {
   try {
     if (typed.isLeft) await record(command.id, "typed");
-    return await effects.writeMarker(before.directory, command.body);
+    return await effects.writeMarker(before.directory, { body: command.body, pane: target.pane });
   } catch {
     return undefined;
   }

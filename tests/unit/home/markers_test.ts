@@ -4,6 +4,7 @@ import { sha256Hex } from "../../../src/async/encodings.ts";
 import {
   COMPARISONS_MAX,
   isTaken,
+  type MarkedText,
   type Marker,
   MARKER_LIFE_MS,
   MARKERS_MAX,
@@ -20,8 +21,8 @@ const NOW = 1_795_000_000_000;
 interface Bench {
   home: TempHome & { markers: string };
   dir: string;
-  write(text: string, more?: { dir?: string; now?: number }): ReturnType<typeof writeMarker>;
-  take(text: string, more?: { dir?: string; now?: number }): Promise<boolean>;
+  write(text: string, more?: Partial<MarkedText>): ReturnType<typeof writeMarker>;
+  take(text: string, more?: Partial<MarkedText>): Promise<boolean>;
   names(): string[];
 }
 
@@ -38,6 +39,19 @@ async function withMarkers(test: (bench: Bench) => Promise<void>): Promise<void>
     names: () => Array.from(Deno.readDirSync(home.markers), ({ name }) => name),
   });
 }
+
+Deno.test("of two messages of one text in a project each hook takes that of its own pane, and one without a pane the oldest [rm-taken]", () =>
+  withMarkers(async ({ home, write, take }) => {
+    const [first, second] = [
+      await write("continue", { pane: "%1" }),
+      await write("continue", { pane: "%2" }),
+    ];
+    assert.ok(await take("continue", { pane: "%2" }));
+    assert.deepEqual([await isTaken(home, first), await isTaken(home, second)], [false, true]);
+    const third = await write("continue", { pane: "%3", now: NOW + 1 });
+    assert.ok(await take("continue"));
+    assert.deepEqual([await isTaken(home, first), await isTaken(home, third)], [true, false]);
+  }));
 
 Deno.test("a marker is a file with time, hash and directory, and never the text [rm-files, res-marker-epoch, res-marker-hash, res-marker-key]", () =>
   withMarkers(async ({ home, dir, write, names }) => {
