@@ -34,14 +34,10 @@ for (const kind of agents()) {
     const { command, isAlive } = canaryOf(stage);
     for (const name of agentProfile(kind).commands) {
       const body = `/${name} !\`${command}\``;
-      await burst(await startOver(stage), text(body), ENTER);
-      await moment(performance.now() + RUN_MS);
-      assert.ok(await isAlive(), `${body} ran the command`);
-      const phone = await startOver(stage);
+      await startOver(stage);
       await stage.firstReceipt(await stage.post(body));
       await moment(performance.now() + RUN_MS);
-      assert.ok(await isAlive(), `the message ${body} ran the command`);
-      await burst(phone, key("Escape"));
+      assert.ok(await isAlive(), `${body} ran the command`);
     }
   });
 }
