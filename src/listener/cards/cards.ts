@@ -3,7 +3,6 @@
  * when the agent is to ask at the computer.
  */
 import type { DialogAnswer } from "../../agents/hooks.ts";
-import { type Clock, delay } from "../../async/clock.ts";
 import { errorText } from "../../async/error_text.ts";
 import { TokenBuckets } from "../../async/token_bucket.ts";
 import { Wakeup } from "../../async/wakeup.ts";
@@ -18,7 +17,6 @@ import type { RequestPart } from "../../protocol/pane_frame.ts";
 import type { Push } from "../../protocol/push.ts";
 import { decodeAnswer } from "../../protocol/sealed_text.ts";
 import { type Outcome, refused } from "../inject/context.ts";
-import type { LocalView } from "../inject/pane_check.ts";
 import type { Policy } from "../inject/policy.ts";
 import { isNewTurn, OpenCalls, signOf, wasAnsweredElsewhere } from "./calls.ts";
 import {
@@ -33,6 +31,7 @@ import {
   partOf,
 } from "./card.ts";
 import { cardContent } from "./card_data.ts";
+import { lookFor, watchCard, type WatchOptions } from "./watch.ts";
 
 /** How long an agent waits for a phone: a hook's own limit is a little longer. */
 export const CARD_SECONDS = Math.floor(DIALOG_LIMIT_MS / 1_000);
@@ -40,28 +39,17 @@ export const CARD_SECONDS = Math.floor(DIALOG_LIMIT_MS / 1_000);
 export const CARDS_MAX = 32;
 /** The local user is at the computer when they pressed a key within this time. */
 export const LOCAL_ACTIVE_MS = 60_000;
-/** How often an open card checks whether its dialog was answered at the computer, or the local user is back. */
-const WATCH_POLL_MS = 500;
-/** A dialog is gone when this many looks in a row do not see it, so many milliseconds apart. */
-const GONE_LOOKS = 3;
-const GONE_STEP_MS = 100;
-/** A connection to the relay that is lost for longer than this ends the wait for a phone. */
-const LINK_LOST_MS = 5_000;
 /** An agent that works without its dialog has taken an answer when nothing has spoken against it for this long. */
 export const APPLIED_MS = 3_000;
 /** If nothing shows within this time whether the agent took the answer, its outcome is `unknown`. */
 export const APPLIED_LIMIT_MS = 20_000;
 
-export interface CardsOptions {
-  clock: Clock;
+export interface CardsOptions extends WatchOptions {
   keys: Pick<HostKeys, "deviceId" | "phones">;
   policy: Pick<Policy, "approval">;
   /** Regular expressions of the configuration. */
   neverAllow: readonly string[];
   isMuted(directory: string): Promise<boolean>;
-  /** What the session shows at the computer now; undefined for an unknown session. */
-  look(session: string): Promise<LocalView | undefined>;
-  isLinked(): boolean;
   /** Throws RelayError. */
   send(push: HostPush, options: { signal: AbortSignal }): Promise<unknown>;
   /** Tells the relay that nobody waits for this question any more. */
@@ -70,7 +58,6 @@ export interface CardsOptions {
   dialogOnScreen(session: string): string | undefined;
   /** Takes a report, as of a hook. */
   report(report: HookReport): void;
-  log(line: string): void;
 }
 
 export class Cards {
@@ -160,7 +147,8 @@ export class Cards {
       return refused("invalid_body");
     }
     if (!await isOfAllShown(card, sent.answer)) return refused("invalid_body");
-    if (await this.#isGone(card)) return refused("dialog_gone");
+    const { signal } = this.#stop;
+    if (await lookFor(card, { ...this.#options, signal }) === "gone") return refused("dialog_gone");
     // Only now: another one may have come meanwhile.
     if (card.answer !== undefined || card.end.signal.aborted) return refused("dialog_gone");
     card.dialog = this.#options.dialogOnScreen(card.session);
@@ -258,7 +246,7 @@ export class Cards {
     const waiting = this.#reportWaiting(card, report);
     try {
       await this.#options.send(push, { signal: card.end.signal });
-      void this.#watch(card);
+      void watchCard(card, this.#options);
       const answer = await this.#answered(card);
       if (answer === undefined) return this.#withdraw(card);
       return { answer, handedOver: (isTaken) => this.#handedOver(card, isTaken) };
@@ -335,49 +323,13 @@ export class Cards {
 
   /** The agent has worked since then, or asks something else: an interrupted one is idle before it works again. */
   async #goesOn(card: Card): Promise<boolean> {
-    const view = await this.#options.look(card.session);
+    // A screen that cannot be read now says nothing; the next look may.
+    const view = await this.#options.look(card.session).catch(() => undefined);
     if (view?.state === "idle") card.wasIdle = true;
     if (card.wasIdle || card.isFollowed) return false;
     const now = this.#options.dialogOnScreen(card.session);
     if (now !== undefined) return card.dialog !== undefined && now !== card.dialog;
     return view !== undefined && !view.hasDialog && view.state === "working";
-  }
-
-  /**
-   * Ends the wait when a dialog that the screen has shown is gone from it; of one that its hook holds back, at the first
-   * key at the computer, and when the relay is away for longer than a moment.
-   */
-  async #watch(card: Card): Promise<void> {
-    const { clock } = this.#options;
-    const { signal } = card.end;
-    let linkedAt = clock.elapsed();
-    try {
-      while (card.answer === undefined) {
-        if (this.#options.isLinked()) linkedAt = clock.elapsed();
-        const isAway = !card.isShown && clock.elapsed() - linkedAt > LINK_LOST_MS;
-        if (isAway || await this.#isGone(card)) return card.end.abort();
-        await delay(WATCH_POLL_MS, { clock, signal });
-      }
-    } catch {
-      card.end.abort();
-    }
-  }
-
-  /**
-   * The session is gone, or has had a key while its hook held the dialog back; or the screen no longer shows the dialog, or
-   * the agent at work, after it had shown that (one look may see a half-drawn screen).
-   */
-  async #isGone(card: Card): Promise<boolean> {
-    for (let looks = 1;; looks++) {
-      const view = await this.#options.look(card.session);
-      if (view === undefined) return true;
-      if (!card.isShown && view.lastKeyAt > card.lastKeyAt) return true;
-      const isOpen = card.isShown ? view.hasDialog : view.state !== "idle";
-      if (isOpen) card.wasSeen = true;
-      if (!card.wasSeen || isOpen) return false;
-      if (looks === GONE_LOOKS) return true;
-      await delay(GONE_STEP_MS, { clock: this.#options.clock, signal: this.#stop.signal });
-    }
   }
 
   /** The session counts as waiting while its card is open. */
