@@ -20,12 +20,13 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** How many files run at a time, where each starts other processes: relays, listeners and tmux, or Chromium. */
 const E2E_JOBS = "4";
-const PHONE_JOBS = "2";
+const PHONE_JOBS = "3";
 
 /** They take longest, so they start first. */
 const LONG_E2E = ["verify_broken", "hostile_relay", "mirror_cells", "crash_listener"].map((name) =>
   `tests/e2e/${name}_test.ts`
 );
+const LONG_PHONE = ["card", "ask", "sign_in", "broken_link"].map((name) => `tests/phone/${name}_test.ts`);
 
 /** Minutes of killed processes: `deno task test:faults`. */
 const APART = "--ignore=tests/e2e/faults_*_test.ts";
@@ -62,7 +63,7 @@ async function steps(memory: TemporaryFolder | undefined): Promise<Step[]> {
     },
     {
       name: "phone",
-      args: [...TEST, "--parallel", "tests/phone"],
+      args: [...TEST, "--parallel", ...LONG_PHONE, "tests/phone"],
       env: { DENO_JOBS: PHONE_JOBS },
       limitMinutes: 60,
     },

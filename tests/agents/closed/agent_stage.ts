@@ -256,7 +256,9 @@ export class AgentStage implements AsyncDisposable {
    */
   async typeLine(text: string, isMoot: () => Promise<boolean> = () => Promise.resolve(false)): Promise<void> {
     await this.pane.paste(text);
-    const begin = new RegExp(text.slice(0, 20).replace(/[^\w ]/g, "."));
+    // A narrow input line breaks it between two words.
+    const words = text.slice(0, 20).trim().split(" ");
+    const begin = new RegExp(words.map((word) => word.replace(/\W/g, ".")).join("\\W+"));
     const isThere = async (): Promise<boolean> => begin.test(await this.text()) || await isMoot();
     await until(`${begin} on the screen`, isThere).catch(async (error) => {
       throw new Error(`${error.message}; the screen:\n${await this.text()}`);

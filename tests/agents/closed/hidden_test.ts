@@ -1,8 +1,10 @@
 /** Commands that the draft does not show, on each real agent: in a folded paste, or in the arguments of a harmless command. */
 import assert from "node:assert/strict";
+import { say } from "../../../scripts/say.ts";
 import { agentProfile } from "../../../src/agents/profiles.ts";
 import { AgentStage, moment } from "./agent_stage.ts";
-import { agents } from "./form.ts";
+import { agents, minutes, seed } from "./form.ts";
+import { Random } from "./random.ts";
 import { burst, canaryOf, key, paste, startOver, text } from "./row.ts";
 
 const ENTER = key("Enter");
@@ -32,12 +34,18 @@ for (const kind of agents()) {
   Deno.test(`${kind}: the arguments of a harmless command run nothing [closed-keys, inj-hidden]`, async () => {
     await using stage = await AgentStage.open(kind);
     const { command, isAlive } = canaryOf(stage);
-    for (const name of agentProfile(kind).commands) {
+    const end = performance.now() + minutes() * 60_000;
+    const { commands } = agentProfile(kind);
+    let tried = 0;
+    for (const name of new Random(seed()).shuffled(commands)) {
+      if (tried > 0 && performance.now() > end) break;
       const body = `/${name} !\`${command}\``;
       await startOver(stage);
       await stage.firstReceipt(await stage.post(body));
       await moment(performance.now() + RUN_MS);
       assert.ok(await isAlive(), `${body} ran the command`);
+      tried++;
     }
+    say(`arguments of ${kind}: ${tried} of ${commands.length} commands tried, ran 0`);
   });
 }

@@ -26,6 +26,12 @@ export class Random {
     return value;
   }
 
+  /** The same values in another order. */
+  shuffled<T>(values: readonly T[]): T[] {
+    const rest = [...values];
+    return values.flatMap(() => rest.splice(this.int(0, rest.length - 1), 1));
+  }
+
   chance(probability: number): boolean {
     return this.next() < probability;
   }
