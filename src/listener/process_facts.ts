@@ -1,7 +1,7 @@
 /** Reads what tmux does not know about a pane's process from the operating system: its state, foreground program and version. */
 import type { Commands, Files } from "../runtime/types.ts";
 import { isGuardedProgram, type ProcessFacts } from "./inject/guard.ts";
-import { isAgentPackage } from "../agents/profiles.ts";
+import { agentKindOfProgram, isAgentPackage } from "../agents/profiles.ts";
 import { parseVersion } from "../agents/version.ts";
 import { parseJson } from "../protocol/json.ts";
 
@@ -33,12 +33,49 @@ async function fromProc(pid: number, host: ProcessHost): Promise<ProcessFacts> {
     foregroundGroup > 0 ? readProc(`/proc/${foregroundGroup}/cmdline`, host) : undefined,
   ]);
   const isOwn = foregroundGroup === pid;
+  const program = (isOwn ? own : foreground) ?? "";
+  const argv = wordsOf(words);
   return {
     stopped: state === "T" || state === "t",
-    foreground: (isOwn ? own : foreground) ?? "",
-    argv: (words ?? "").split("\0").filter((word) => word !== ""),
+    foreground: program,
+    argv,
+    hasAgent: agentKindOfProgram(program, argv) !== undefined ||
+      foregroundGroup > 0 && await launchesAgent(foregroundGroup, host),
     shellBelow: isGuardedProgram(own ?? ""),
   };
+}
+
+function wordsOf(cmdline: string | undefined): string[] {
+  return (cmdline ?? "").split("\0").filter((word) => word !== "");
+}
+
+/** Whether a process of this group, below its leader, is an agent. */
+async function launchesAgent(group: number, host: ProcessHost): Promise<boolean> {
+  const pids = await childrenOf(await threadsOf(group, host), host);
+  for (let at = 0; at < pids.length && at < TREE_MAX; at++) {
+    const pid = pids[at] ?? group;
+    if (parseStat(await readProc(`/proc/${pid}/stat`, host) ?? "").group !== group) continue;
+    const [program, words, children] = await Promise.all([
+      readExecutable(pid, host),
+      readProc(`/proc/${pid}/cmdline`, host),
+      threadsOf(pid, host).then((threads) => childrenOf(threads, host)),
+    ]);
+    if (agentKindOfProgram(program ?? "", wordsOf(words)) !== undefined) return true;
+    pids.push(...children);
+  }
+  return false;
+}
+
+/** The folders of its threads; one more than `THREADS_MAX` if there are more. */
+async function threadsOf(pid: number, { files }: Pick<ProcessHost, "files">): Promise<string[]> {
+  const threads = await files.list(`/proc/${pid}/task`).catch(() => []);
+  return threads.slice(0, THREADS_MAX + 1).map((thread) => `/proc/${pid}/task/${thread}`);
+}
+
+/** Each thread has its own list of children. */
+async function childrenOf(threads: readonly string[], host: Pick<ProcessHost, "files">): Promise<number[]> {
+  const lists = await Promise.all(threads.map((thread) => readProc(`${thread}/children`, host)));
+  return lists.join(" ").split(/\s+/).map(Number).filter((child) => child > 0);
 }
 
 /** The executable of a process that is not about to end. */
@@ -96,7 +133,8 @@ async function fromPs(pid: number, host: ProcessHost): Promise<ProcessFacts> {
     : [];
   const foreground = groupState.startsWith("Z") ? "" : program;
   const argv = Number(group) > 0 ? (await ps("args=", Number(group), host)).split(/\s+/) : [];
-  return { stopped: state.startsWith("T"), foreground, argv, shellBelow: isGuardedProgram(own) };
+  const hasAgent = agentKindOfProgram(foreground, argv) !== undefined || await groupHasAgent(group, host);
+  return { stopped: state.startsWith("T"), foreground, argv, hasAgent, shellBelow: isGuardedProgram(own) };
 }
 
 /** At most this many processes of a tree are checked. */
@@ -119,20 +157,29 @@ export async function isPaneBusy(
   const pids = [panePid];
   for (let at = 0; at < pids.length && at < TREE_MAX; at++) {
     const process = pids[at] ?? panePid;
-    // Another thread than the first may read the input, or a file on its behalf; each thread has its own list of children.
-    const threads = await host.files.list(`/proc/${process}/task`).catch(() => []);
-    const paths = threads.slice(0, THREADS_MAX).map((thread) => `/proc/${process}/task/${thread}`);
+    // Another thread than the first may read the input, or a file on its behalf.
+    const threads = await threadsOf(process, host);
     if (process === panePid || (await statOf(`/proc/${process}`)).group === foregroundGroup) {
-      if (threads.length > THREADS_MAX || (await Promise.all(paths.map(statOf))).some(isRunning)) return true;
+      if (threads.length > THREADS_MAX || (await Promise.all(threads.map(statOf))).some(isRunning)) {
+        return true;
+      }
     }
-    const children = await Promise.all(paths.map((path) => readProc(`${path}/children`, host)));
-    pids.push(...children.join(" ").split(/\s+/).map(Number).filter((child) => child > 0));
+    pids.push(...await childrenOf(threads, host));
   }
   // tmux comes last: what the program wrote before it came to rest is on the screen once tmux rests too.
   return isRunning(await statOf(`/proc/${parent}`));
 }
 
 const isRunning = ({ state }: ProcessStat): boolean => state === "R" || state === "D";
+
+/** The same from ps. */
+async function groupHasAgent(group: string, host: ProcessHost): Promise<boolean> {
+  const { stdout } = await host.commands.run(["ps", "-A", "-o", "pgid=,args="]);
+  return new TextDecoder().decode(stdout).split("\n").some((line) => {
+    const [own, ...argv] = line.trim().split(/\s+/);
+    return own === group && agentKindOfProgram(argv[0] ?? "", argv) !== undefined;
+  });
+}
 
 async function ps(columns: string, pid: number, host: ProcessHost): Promise<string> {
   const { stdout } = await host.commands.run(["ps", "-o", columns, "-p", String(pid)]);

@@ -100,7 +100,13 @@ Deno.test("inject: dead, stopped and input-less panes are refused, and tmux surv
     effects: {
       ...bench.context.effects,
       processFacts: () =>
-        Promise.resolve({ stopped: true, foreground: "cat", argv: ["cat"], shellBelow: false }),
+        Promise.resolve({
+          stopped: true,
+          foreground: "cat",
+          argv: ["cat"],
+          hasAgent: false,
+          shellBelow: false,
+        }),
     },
   };
   assert.equal((await inject({ ...COMMAND, session: "svc-a" }, stopped)).reason, "pane_dead");

@@ -56,7 +56,7 @@ export class FakePane {
   /** The project is muted. */
   isMuted = false;
   /** The foreground program, and what it calls itself. */
-  program = { foreground: "agent", argv: ["agent"] };
+  program = { foreground: "agent", argv: ["agent"], hasAgent: false };
   /** How often tmux searched the screen for a dialog. */
   searches = 0;
   readonly target: Target;

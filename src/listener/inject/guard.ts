@@ -162,6 +162,8 @@ export interface ProcessFacts {
   foreground: string;
   /** Its arguments, the program first; empty if unknown. */
   argv: readonly string[];
+  /** An agent runs in the foreground process group, perhaps behind a launcher: `npx …`, `caffeinate -i claude`. */
+  hasAgent: boolean;
   /** The pane's own process is a shell: it gets the terminal back when the agent ends. */
   shellBelow: boolean;
 }

@@ -19,7 +19,6 @@ import {
 import { type Outcome, type PaneContext, refused } from "./context.ts";
 import { SCREEN_FIELDS, screenOf } from "../../tmux/sessions.ts";
 import type { Screen, ScreenReading } from "../../agents/profile.ts";
-import { agentKindOfProgram } from "../../agents/profiles.ts";
 import type { Target, Targets } from "../targets.ts";
 import { hidesText, mayHideStart } from "./composer.ts";
 import type { ComposerModel, PaneInput } from "./pane_input.ts";
@@ -37,7 +36,10 @@ interface CheckOptions {
   search?: boolean;
 }
 
-/** Observes the pane and applies the guard. An agent that was started since the target was found has rules of its own. */
+/**
+ * Observes the pane and applies the guard. An agent whose profile does not read this screen, since it was started after the
+ * target was found or by a launcher, gets nothing: its dialogs would not be seen.
+ */
 export async function checkPane(
   { target, server, input, effects }: PaneContext,
   { search = true }: CheckOptions = {},
@@ -50,9 +52,8 @@ export async function checkPane(
     ]);
     const { facts, reading } = observed;
     const process = facts.pid === panePid ? expected : await effects.processFacts(facts.pid);
-    const { foreground, argv } = process;
-    const isNewAgent = !isProfiled && agentKindOfProgram(foreground, argv) !== undefined;
-    const reason = isNewAgent ? "unknown_screen" : judgePane(facts, { process, recordedPid, isProfiled });
+    const isUnreadAgent = !isProfiled && process.hasAgent;
+    const reason = isUnreadAgent ? "unknown_screen" : judgePane(facts, { process, recordedPid, isProfiled });
     if (reason !== undefined) return { kind: "refused", outcome: refused(reason) };
     input.observed(reading, target.profile);
     return { kind: "ready", pane: { ...observed, process } };

@@ -44,6 +44,32 @@ Deno.test("process facts: a stopped process is recognised [inj-dead]", async () 
   await child.status;
 });
 
+Deno.test("process facts: an agent is found in the foreground, also behind the program that launched it [read-unrecorded]", async () => {
+  await using sandbox = await makeSandbox();
+  const agent = `${sandbox.root}/claude`;
+  await Deno.copyFile("/bin/sleep", agent);
+  const ps = { ...runtime, platform: "other" };
+  const found = async (launcher: string, program: string): Promise<boolean[]> => {
+    const argv = ["-f", "/dev/null", "new-session", "-d", "-P", "-F", "#{pane_pid}", "-s", "svc-own"];
+    const pid = Number((await sandbox.tmux(...argv, `exec ${launcher} ${program}`)).trim());
+    const isRunning = async (): Promise<boolean> => {
+      const { stdout } = await runtime.commands.run(["ps", "-A", "-o", "args="]);
+      return new TextDecoder().decode(stdout).split("\n").includes(program);
+    };
+    await until(program, isRunning);
+    const read = await Promise.all([runtime, ps].map((host) => readProcessFacts(pid, host)));
+    await sandbox.tmux("kill-session", "-t", "=svc-own:");
+    return read.map(({ hasAgent }) => hasAgent);
+  };
+  await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "keeper", "exec sleep 600");
+  const inGroup = "timeout --foreground 600";
+  assert.deepEqual(await found("", `${agent} 600`), [true, true]);
+  assert.deepEqual(await found(inGroup, `${agent} 601`), [true, true]);
+  assert.deepEqual(await found(`${inGroup} ${inGroup}`, `${agent} 602`), [true, true]);
+  assert.deepEqual(await found(inGroup, `sleep ${Deno.pid}603`), [false, false]);
+  assert.deepEqual(await found(`${inGroup} setsid --wait`, `${agent} 604`), [false, false]);
+});
+
 Deno.test("process facts: where the system does not show it, nobody knows whether a process is busy", async () => {
   const child = new Deno.Command("cat", { stdin: "piped", stdout: "null" }).spawn();
   assert.equal(await isPaneBusy(child.pid, { files: runtime.files, platform: "darwin" }), undefined);

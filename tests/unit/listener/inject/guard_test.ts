@@ -8,7 +8,13 @@ import {
 } from "../../../../src/listener/inject/guard.ts";
 
 const pane = { dead: false, inputOff: false, synchronized: false, pid: 10, command: "claude" };
-const running: ProcessFacts = { stopped: false, foreground: "claude", argv: ["claude"], shellBelow: false };
+const running: ProcessFacts = {
+  stopped: false,
+  foreground: "claude",
+  argv: ["claude"],
+  hasAgent: true,
+  shellBelow: false,
+};
 const judge = (
   change: Partial<typeof pane>,
   process: Partial<ProcessFacts> = {},
