@@ -112,9 +112,13 @@ class Scene {
     }
     const answer = await answerOf(card, { push, shown, turn });
     await this.#page.controller.answer(push.id, answer.given);
-    const { stdout } = await asking;
+    const { code, stdout, stderr } = await asking;
     const decision = stdout === "" ? "none" : JSON.parse(stdout).hookSpecificOutput.decision.behavior;
-    assert.equal(decision, answer.expected, `${request.kind}, ${answer.what}`);
+    if (decision !== answer.expected) {
+      const log = await Deno.readTextFile(`${this.#stack.sandbox.svcHome}/listener.log`);
+      const seen = `the hook ended with ${code}: ${stderr}\n${log}`;
+      assert.equal(decision, answer.expected, `${request.kind}, ${answer.what}; ${seen}`);
+    }
     this.#count(shown === undefined ? "too long" : card.whole === undefined ? "in one push" : "fetched");
     this.#count(answer.what);
   }
@@ -123,7 +127,7 @@ class Scene {
     this.counts[what] = (this.counts[what] ?? 0) + 1;
   }
 
-  async #hook({ tool, input }: Request): Promise<{ stdout: string }> {
+  async #hook({ tool, input }: Request): ReturnType<typeof runSvc> {
     const { sandbox } = this.#stack;
     const call = { session_id: "s1", hook_event_name: "PermissionRequest", cwd: sandbox.project };
     return await runSvc(sandbox, ["hook", "PermissionRequest", "cc", "cards"], {
