@@ -1,7 +1,9 @@
 /** `svc listener`: runs, restarts or stops the listener. */
+import { runtime } from "#runtime";
 import { systemClock, withProgress } from "../async/clock.ts";
 import { BACKGROUND_OPTION, restartListener, STANDBY_OPTION, stopDaemon } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
+import { otherService } from "../home/service.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions } from "./context.ts";
 import { UsageError } from "./exit.ts";
@@ -47,6 +49,14 @@ async function stop(paths: HomePaths): Promise<number> {
 
 async function restart(paths: HomePaths, options: ListenerOptions): Promise<number> {
   listenerSettings(paths, await addressInputs(paths, options.wsUrl));
+  const other = await otherService(runtime.files, paths, { selfCommand: runtime.selfCommand() });
+  if (other !== undefined && options.wsUrl === undefined) {
+    throw new Error(
+      `Cannot restart the listener on this svc: its service starts another one, "${
+        other.at(-1)
+      }". Run: svc service install listener`,
+    );
+  }
   const restarted = restartListener(daemonHost(), daemonOptions(paths, { wsUrl: options.wsUrl }));
   const status = await withProgress(restarted, {
     clock: systemClock,

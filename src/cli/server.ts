@@ -42,7 +42,7 @@ const SERVER: CommandText = {
   ],
 };
 
-async function serve(args: readonly string[]): Promise<number> {
+function parseServer(args: readonly string[]): ServerOptions {
   const command = defineCommand(SERVER)
     .option("--listen <host:port>", "where to listen; port 0 takes a free one", "127.0.0.1:7420")
     .option("--data <dir>", "the relay's folder (default: server in ~/.svc)")
@@ -62,20 +62,40 @@ async function serve(args: readonly string[]): Promise<number> {
     .option("--nats-creds <file>", "credentials for NATS")
     .option("--nats-ca <file>", "certificate (PEM) of the authority of NATS's own certificates")
     .option("--nats-prefix <name>", "begins the names of subjects and streams (default: svc)");
-  const options: ServerOptions = parseOptions(command, args).opts();
-  const stopped = nextStopSignal();
-  const nats = relayNats(options);
-  const dataDir = await dataDirectory(options);
-  if (nats !== undefined) printReplicas(nats);
-  const relay = await startRelay({
+  return parseOptions(command, args).opts();
+}
+
+/** What the options give the relay. Throws UsageError, and Error for a file that cannot be read. */
+async function readOptions(options: ServerOptions) {
+  return {
     listen: listenAddress(options),
-    dataDir,
-    nats: nats && await natsAddress(nats),
+    nats: relayNats(options),
     publicUrl: readPublicUrl(options.publicUrl),
     trustedProxies: trustedProxies(options),
     tls: await readTls(options),
     webPushContact: webPushContact(options),
     webPushLoopback: options.webPushLoopback,
+  };
+}
+
+/** The options of `svc server` in these arguments, after every check that a start makes. Throws as that does. */
+export async function checkServerOptions(
+  args: readonly string[],
+): Promise<{ listen: string; isTls: boolean }> {
+  const { listen, tls } = await readOptions(parseServer(args));
+  return { listen, isTls: tls !== undefined };
+}
+
+async function serve(args: readonly string[]): Promise<number> {
+  const options = parseServer(args);
+  const stopped = nextStopSignal();
+  const { nats, ...read } = await readOptions(options);
+  const dataDir = await dataDirectory(options);
+  if (nats !== undefined) printReplicas(nats);
+  const relay = await startRelay({
+    ...read,
+    dataDir,
+    nats: nats && await natsAddress(nats),
     phoneDirectory: await phoneDirectory(),
     log: (line) => runtime.terminal.writeError(`[${new Date().toISOString()}] ${line}\n`),
   });

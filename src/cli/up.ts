@@ -3,7 +3,7 @@ import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import { createRelayApi } from "../client/api.ts";
 import { type Config, deviceNameOf, loadConfig, newHookId, saveConfig } from "../home/config.ts";
-import { ensureListener, planDaemon, restartListener, stopDaemon } from "../home/daemon.ts";
+import { daemonStatus, ensureListener, planDaemon, restartListener, stopDaemon } from "../home/daemon.ts";
 import type { PendingPairing } from "../home/paired.ts";
 import { offerPairing, type PairingHost } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
@@ -181,9 +181,15 @@ async function bringListener(
   const host = daemonHost();
   const options = daemonOptions(paths);
   const plan = await planDaemon(host, options);
-  if (plan.action === "start") undo.push(() => stopDaemon(host, paths));
-  else if (restart) return void await restartListener(host, options);
+  if (plan.action !== "start" && restart) return void await restartListener(host, options);
   await ensureListener(host, { ...options, onNotice: print });
+  const isService = await runtime.files.info(paths.service) !== undefined;
+  const started = await daemonStatus(host, paths);
+  if (plan.action !== "start" || isService || started === undefined) return;
+  // Meanwhile another one may have taken its place, such as a service.
+  undo.push(async () =>
+    (await daemonStatus(host, paths))?.pid === started.pid && await stopDaemon(host, paths)
+  );
 }
 
 function show(url: string, lines: readonly string[]): void {

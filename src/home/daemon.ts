@@ -5,7 +5,7 @@ import { askDaemon, type DaemonStatus } from "./control_socket.ts";
 import { type DaemonDecision, decideDaemon, isVersion } from "./daemon_decision.ts";
 import { type FileLock, tryLock } from "./lock.ts";
 import type { HomePaths } from "./paths.ts";
-import { startService } from "./service.ts";
+import { otherService, startService } from "./service.ts";
 
 /** What another process needs to control the daemon. */
 export interface DaemonHost {
@@ -82,11 +82,18 @@ export async function isLockFree(files: Files, paths: HomePaths): Promise<boolea
 export async function planDaemon(host: DaemonHost, options: DaemonOptions): Promise<DaemonDecision> {
   const status = await daemonStatus(host, options.paths);
   const running = status && await daemonVersion(host, options.paths, status);
-  return decideDaemon({ running, installed: options.version });
+  const decision = decideDaemon({ running, installed: options.version });
+  if (decision.action !== "restart") return decision;
+  const other = await otherService(host.files, options.paths, options);
+  if (other === undefined) return decision;
+  return { action: "leave_service", running: decision.stale, program: other.at(-1) ?? "" };
 }
 
-/** A line for the user when the daemon will be restarted (docs/specification.md, Wrapper and daemon transitions). */
+/** A line for the user when the daemon will be restarted (docs/specification.md, Wrapper and daemon transitions), or cannot be. */
 export function decisionNotice(decision: DaemonDecision, installed: string): string | undefined {
+  if (decision.action === "leave_service") {
+    return `The listener runs v${decision.running}, as a service that starts "${decision.program}"; v${installed} is installed. To use that, run: svc service install listener`;
+  }
   return decision.action === "restart"
     ? `The listener runs v${decision.stale}, v${installed} is installed: restarting it on v${installed}.`
     : undefined;
@@ -139,7 +146,7 @@ export async function restartListener(host: DaemonHost, options: DaemonOptions):
 }
 
 function isSettled({ action }: DaemonDecision): boolean {
-  return action === "keep" || action === "leave";
+  return action === "keep" || action === "leave" || action === "leave_service";
 }
 
 /** Tries the lock until `judge` returns a value for what it got. Throws when another process keeps it too long. */

@@ -5,6 +5,8 @@ export type DaemonDecision =
   | { action: "keep" }
   /** The daemon is newer than the installed package. */
   | { action: "leave"; running: string }
+  /** It is older, and a service of another svc (`program`): a restart would start that again. */
+  | { action: "leave_service"; running: string; program: string }
   | { action: "restart"; stale: string };
 
 interface DaemonFacts {

@@ -9,6 +9,8 @@ import type { HomePaths } from "./paths.ts";
 const ServiceFile = z.object({
   /** argv that starts the service. */
   start: z.array(z.string()).check(minLength(1)),
+  /** argv that runs the svc that the service starts; left out by older versions. */
+  command: z.optional(z.array(z.string())),
 });
 
 export function isServiceText(text: string): boolean {
@@ -28,12 +30,27 @@ export async function forgetService(files: Files, paths: HomePaths): Promise<voi
   await files.remove(paths.service);
 }
 
+async function readService(files: Files, paths: HomePaths): Promise<z.infer<typeof ServiceFile> | undefined> {
+  const text = await readStateText(files, paths.service);
+  return ServiceFile.safeParse(parseJson(text ?? "")?.value).data;
+}
+
+/** The svc that the listener's service starts, as argv, where that is another one than this. */
+export async function otherService(
+  files: Files,
+  paths: HomePaths,
+  { selfCommand }: { selfCommand: readonly string[] },
+): Promise<readonly string[] | undefined> {
+  const command = (await readService(files, paths))?.command;
+  if (command === undefined || command.join("\0") === selfCommand.join("\0")) return undefined;
+  return command;
+}
+
 /** False without a service, and where it cannot be started, as in a session that systemd does not know. */
 export async function startService(
   { files, commands }: { files: Files; commands: Pick<Commands, "run"> },
   paths: HomePaths,
 ): Promise<boolean> {
-  const text = await readStateText(files, paths.service);
-  const service = ServiceFile.safeParse(parseJson(text ?? "")?.value).data;
+  const service = await readService(files, paths);
   return service !== undefined && (await commands.run(service.start)).code === 0;
 }

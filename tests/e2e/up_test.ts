@@ -69,6 +69,19 @@ Deno.test("svc up leaves a listener that ran before it, and its session, alone [
   assert.equal(await listenerPid(sandbox), pid);
 });
 
+Deno.test("svc up leaves a listener alone that has replaced its own [up-stops-own]", async () => {
+  await using sandbox = await makeSandbox();
+  const up = startSvc(sandbox, UP);
+  await up.line(/^Open this link:/);
+  const own = await connectedListener(sandbox);
+  assert.equal((await runSvc(sandbox, ["listener", "--restart"])).code, 0);
+  const other = await connectedListener(sandbox);
+  assert.notEqual(other, own);
+  await stop(up);
+  assert.equal(await listenerPid(sandbox), other);
+  assert.equal((await runSvc(sandbox, ["listener", "--stop"])).code, 0);
+});
+
 Deno.test("svc up says which address works for what, and does not replace another relay without --replace [up-addresses]", async () => {
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, UP);

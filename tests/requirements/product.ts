@@ -46,6 +46,9 @@ const SERVICES = rows("docs/operating.md, As a service", {
   "srv-one": packages(
     "Where the listener is a service, a wrapper and svc listener --restart start that service.",
   ),
+  "srv-runs": packages(
+    "An install says that a service runs once it stays up, and otherwise leaves everything as it was.",
+  ),
   "srv-command": packages("A service starts exactly the command that runs the installed svc."),
   "srv-relay": packages("The relay's service is restricted to what a relay needs."),
   "srv-own": packages("svc neither replaces nor removes a unit that it did not write."),

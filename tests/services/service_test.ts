@@ -14,6 +14,8 @@ const ignore = cgroups === undefined;
 interface Host extends AsyncDisposable {
   stack: Stack;
   svc(...args: string[]): Promise<string>;
+  /** The same, whatever its exit code. */
+  try(...args: string[]): ReturnType<typeof runSvc>;
   systemctl(...args: string[]): Promise<string>;
   /** The listener that answers, once it is the service's process. */
   listener(): Promise<number>;
@@ -37,6 +39,7 @@ async function makeHost(): Promise<Host> {
       assert.equal(code, 0, stderr);
       return stdout;
     },
+    try: (...args) => runSvc(sandbox, args, { env }),
     systemctl: async (...args) => (await run(["systemctl", "--user", ...args], { env })).stdout.trim(),
     listener: () =>
       until("the service's listener", async () => {
@@ -122,6 +125,108 @@ Deno.test({
     await host.listener();
     assert.match(await host.svc("service", "status"), /^listener: running, /m);
     assert.equal((await host.stack.send(byWrapper.name, "hello")).receipt.state, "submitted");
+  },
+});
+
+Deno.test({
+  name:
+    "with systemd, an install that does not run takes everything back, and the former listener runs again [srv-runs]",
+  ignore,
+  async fn() {
+    await using host = await makeHost();
+    const { stack, svc, systemctl } = host;
+    const { sandbox } = stack;
+    await svc("--detach", "echo");
+    const folder = `${sandbox.home}/.config/systemd/user`;
+    const units = async (): Promise<string[]> =>
+      (await Array.fromAsync(Deno.readDir(folder))).map(({ name }) => name).filter((name) =>
+        /^svc.*\.service$/.test(name)
+      );
+    const status = async (): Promise<boolean> => JSON.parse(await svc("status", "--json")).listener !== null;
+    await until("the wrapper's listener", status);
+    const dropIn = `${folder}/svc-listener.service.d`;
+    await Deno.mkdir(dropIn, { recursive: true });
+    const crash = `[Service]\nExecStart=\nExecStart=/bin/sh -c "echo crashed; sleep 0.3; exit 1"\n`;
+    await Deno.writeTextFile(`${dropIn}/crash.conf`, crash);
+    const failed = await host.try("service", "install", "listener");
+    assert.equal(failed.code, 1, failed.stdout);
+    assert.match(failed.stderr, /Cannot run svc's listener as a service: it ended right after its start/);
+    assert.deepEqual(await units(), []);
+    assert.equal(await Deno.stat(`${sandbox.svcHome}/service.json`).catch(() => 0), 0);
+    assert.doesNotMatch(await systemctl("list-units", "--all", "--plain"), /svc-listener/);
+    assert.ok(await status(), "the wrapper's listener runs again");
+    await Deno.remove(dropIn, { recursive: true });
+
+    assert.match(
+      await svc("service", "install", "relay", "--", "--listen=127.0.0.1:0", "--data=relay"),
+      /runs as/,
+    );
+    const unit = await Deno.readTextFile(`${folder}/svc-relay.service`);
+    assert.match(unit, /"?--data"? \S+\/relay$/m);
+    const taken = new URL(stack.wsUrl).host;
+    const busy = await host.try("service", "install", "relay", "--", "--listen", taken);
+    assert.equal(busy.code, 1, busy.stdout);
+    assert.match(busy.stderr, /Everything is as it was before/);
+    assert.equal(await Deno.readTextFile(`${folder}/svc-relay.service`), unit);
+    assert.equal(await systemctl("is-active", "svc-relay"), "active");
+    await svc("service", "remove", "relay");
+    assert.deepEqual(await units(), []);
+  },
+});
+
+Deno.test("a listener that knows no relay is not made a service [srv-runs]", async () => {
+  await using sandbox = await makeSandbox();
+  const { code, stderr } = await runSvc(sandbox, ["service", "install", "listener"]);
+  assert.equal(code, 1);
+  assert.match(stderr, /the relay's WebSocket address is not known/);
+  assert.deepEqual([...Deno.readDirSync(sandbox.home)], []);
+});
+
+Deno.test("wrong options of the relay are refused before anything is written [srv-install]", async () => {
+  await using sandbox = await makeSandbox();
+  const wrong = [["--lisen", "127.0.0.1:0"], ["--listen", "here"], ["--tls-cert", "a.pem"], ["x"], [
+    "--trusted-proxy",
+    "proxy",
+  ]];
+  for (const words of wrong) {
+    const { code, stderr } = await runSvc(sandbox, ["service", "install", "relay", "--", ...words]);
+    assert.equal(code, 2, `${words}: ${stderr}`);
+  }
+  assert.deepEqual([...Deno.readDirSync(sandbox.home)], []);
+});
+
+Deno.test({
+  name:
+    "a listener's service of another svc is named, and neither restarted nor replaced by itself [srv-one]",
+  ignore,
+  async fn() {
+    await using host = await makeHost();
+    const { svc, stack } = host;
+    await svc("service", "install", "listener");
+    await host.listener();
+    const record = `${stack.sandbox.svcHome}/service.json`;
+    const { command, ...rest } = JSON.parse(await Deno.readTextFile(record));
+    await Deno.writeTextFile(record, JSON.stringify({ ...rest, command: ["/old/svc"] }));
+    const pid = await host.listener();
+    const refused = await host.try("listener", "--restart");
+    assert.equal(refused.code, 1);
+    assert.match(
+      refused.stderr,
+      /its service starts another one, "\/old\/svc". Run: svc service install listener/,
+    );
+    await Deno.writeTextFile(`${stack.sandbox.svcHome}/listener.version`, "0.0.1\n");
+    const wrapper = await host.try("--detach", "echo");
+    assert.match(wrapper.stderr, /runs v0\.0\.1, as a service that starts "\/old\/svc"/);
+    assert.equal(await host.listener(), pid);
+    await svc("service", "install", "listener");
+    assert.deepEqual(JSON.parse(await Deno.readTextFile(record)).command, command);
+    const unit = `${stack.sandbox.home}/.config/systemd/user/svc-listener.service`;
+    const text = await Deno.readTextFile(unit);
+    await Deno.writeTextFile(unit, text.replace(/^ExecStart=\S+/m, "ExecStart=/bin/env"));
+    assert.match(
+      await svc("service", "status"),
+      /it starts another svc than this: .*; run: svc service install listener/,
+    );
   },
 });
 

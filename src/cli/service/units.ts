@@ -16,6 +16,8 @@ export interface ServicePlan {
   env: Readonly<Record<string, string>>;
   /** The folder that the relay writes to; empty for a listener. */
   data: string;
+  /** The relay listens on a port below 1024. */
+  hasLowPort: boolean;
 }
 
 /** How long the listener may take to finish the message that it is typing, in seconds. */
@@ -81,13 +83,12 @@ const RELAY_SYSTEM = [
   "ProtectClock=true",
   "ProtectHostname=true",
   "RestrictNamespaces=true",
-  "CapabilityBoundingSet=",
 ];
 
 /** Where a relay of the machine keeps its data; systemd makes it. */
 export const STATE_DIRECTORY = "/var/lib/svc";
 
-function relayLines({ isSystem, account, data }: ServicePlan): string[] {
+function relayLines({ isSystem, account, data, hasLowPort }: ServicePlan): string[] {
   if (!isSystem) return ["WorkingDirectory=~", ...RELAY_ANYWHERE];
   return [
     ...(account === undefined ? ["DynamicUser=true", "ProtectHome=true"] : []),
@@ -96,7 +97,15 @@ function relayLines({ isSystem, account, data }: ServicePlan): string[] {
     `Environment=${quoted(`HOME=${data}`)}`,
     ...RELAY_ANYWHERE,
     ...RELAY_SYSTEM,
+    ...capabilities(hasLowPort),
   ];
+}
+
+/** The one capability that a port below 1024 needs, or none. */
+function capabilities(hasLowPort: boolean): string[] {
+  return hasLowPort
+    ? ["AmbientCapabilities=CAP_NET_BIND_SERVICE", "CapabilityBoundingSet=CAP_NET_BIND_SERVICE"]
+    : ["CapabilityBoundingSet="];
 }
 
 /** One word of ExecStart: without the specifiers (%) and variables ($) that systemd would replace. */
@@ -111,6 +120,26 @@ function quoted(text: string): string {
     throw new Error(`Cannot write ${JSON.stringify(text)} into a unit: it has a line break. Remove that.`);
   }
   return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`;
+}
+
+/** The words that a unit or property list starts, as they were before they were escaped; none in a text of another kind. */
+export function startedWords(text: string): string[] {
+  const started = /^ExecStart=(.*)$/m.exec(text)?.[1];
+  if (started !== undefined) {
+    const words = started.matchAll(/"((?:[^"\\]|\\.)*)"|(\S+)/g);
+    return Array.from(
+      words,
+      ([, quoted, plain]) =>
+        quoted === undefined
+          ? (plain ?? "").replaceAll("$$", "$")
+          : quoted.replace(/\\(.)/g, "$1").replaceAll("%%", "%").replaceAll("$$", "$"),
+    );
+  }
+  const list = /<key>ProgramArguments<\/key>\s*<array>([^]*?)<\/array>/.exec(text)?.[1] ?? "";
+  return Array.from(
+    list.matchAll(/<string>([^<]*)<\/string>/g),
+    ([, word = ""]) => word.replaceAll("&lt;", "<").replaceAll("&gt;", ">").replaceAll("&amp;", "&"),
+  );
 }
 
 export function launchdLabel(name: ServiceName): string {

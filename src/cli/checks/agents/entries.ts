@@ -5,7 +5,7 @@ import { commandOf } from "../../../hooks/setup/launcher.ts";
 import type { SetupHost } from "../../../hooks/setup/install.ts";
 import { AGENT_LABELS, type AgentKind } from "../../../protocol/names.ts";
 import { shellLine } from "../../installation.ts";
-import { servicesWithMissingFiles } from "../../service.ts";
+import { servicesToMend } from "../../service/state.ts";
 import { type Check, fault, type Finding, ok, warning } from "../check.ts";
 
 const SET_UP = "run: svc setup";
@@ -89,11 +89,12 @@ export const servicesCheck: Check = {
   name: "services",
   async run() {
     try {
-      const [first] = await servicesWithMissingFiles();
-      if (first === undefined) return ok("none starts a file that is gone");
-      const { service, missing, system } = first;
-      const command = `svc service install ${service}${system ? " --system" : ""}`;
-      return fault(`the ${service}'s service starts "${missing}", which no longer exists`, `run: ${command}`);
+      const [first] = await servicesToMend();
+      if (first === undefined) return ok("none starts a file that is gone, or another svc");
+      const { service, missing, other, install } = first;
+      return missing === null
+        ? warning(`the ${service}'s service starts another svc: ${other}`, `to use this one, run: ${install}`)
+        : fault(`the ${service}'s service starts "${missing}", which no longer exists`, `run: ${install}`);
     } catch (error) {
       return warning(`not checked: ${errorText(error)}`, "see: svc service status");
     }

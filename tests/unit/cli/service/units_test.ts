@@ -1,10 +1,11 @@
 /** The text of services: what ends with them and what does not, and words that systemd or XML would change. */
 import assert from "node:assert/strict";
-import { serviceManager } from "../../../../src/cli/service/manager.ts";
+import { runStateOf, serviceManager } from "../../../../src/cli/service/manager.ts";
 import {
   launchdPlist,
   SERVICE_MARK,
   type ServicePlan,
+  startedWords,
   systemdUnit,
 } from "../../../../src/cli/service/units.ts";
 
@@ -15,6 +16,7 @@ const LISTENER: ServicePlan = {
   account: undefined,
   env: { PATH: "/usr/bin:/bin" },
   data: "",
+  hasLowPort: false,
 };
 const RELAY: ServicePlan = {
   ...LISTENER,
@@ -43,12 +45,54 @@ Deno.test("a relay of the machine gets an account, a folder and restrictions of 
   assert.doesNotMatch(named, /DynamicUser|StateDirectory/);
 });
 
+Deno.test("a relay of the machine gets the one capability that a port below 1024 needs, and else none [srv-relay]", () => {
+  assert.match(systemdUnit(RELAY), /^CapabilityBoundingSet=$/m);
+  assert.doesNotMatch(systemdUnit(RELAY), /Ambient/);
+  const low = systemdUnit({ ...RELAY, hasLowPort: true });
+  assert.match(low, /^AmbientCapabilities=CAP_NET_BIND_SERVICE$/m);
+  assert.match(low, /^CapabilityBoundingSet=CAP_NET_BIND_SERVICE$/m);
+});
+
+Deno.test("an account's name that systemd would read as an instance is escaped in the unit's name [srv-install]", () => {
+  const place = { platform: "linux", home: "/home/ann", uid: 0, env: {}, log: "/log" };
+  const plan = { ...LISTENER, isSystem: true, account: "ann@example.org" };
+  const { file, start } = serviceManager(plan, place);
+  assert.equal(file, String.raw`/etc/systemd/system/svc-listener-ann\x40example.org.service`);
+  assert.equal(start.at(-1), String.raw`svc-listener-ann\x40example.org.service`);
+});
+
+Deno.test("a changed property list is loaded anew, and its process ends before the new one starts [srv-install]", () => {
+  const place = { platform: "darwin", home: "/Users/ann", uid: 501, env: {}, log: "/log" };
+  const { unload, enable, restart } = serviceManager(LISTENER, place);
+  assert.deepEqual([...unload, ...enable, restart], [
+    ["launchctl", "bootout", "gui/501/svc.listener"],
+    ["launchctl", "bootstrap", "gui/501", "/Users/ann/Library/LaunchAgents/svc.listener.plist"],
+    ["launchctl", "kickstart", "-k", "gui/501/svc.listener"],
+  ]);
+});
+
+Deno.test("what systemd and launchd print of a service is read alike [srv-runs]", () => {
+  const shown = (lines: string[]) => runStateOf(`${lines.join("\n")}\n`);
+  const up = ["MainPID=41", "NRestarts=0", "ActiveState=active", "SubState=running"];
+  assert.deepEqual(shown(up), { isActive: true, hasEnded: false, pid: 41 });
+  for (const crashed of ["NRestarts=1", "SubState=auto-restart", "ActiveState=failed"]) {
+    const name = crashed.slice(0, crashed.indexOf("=") + 1);
+    const lines = up.map((line) => line.startsWith(name) ? crashed : line);
+    assert.equal(shown(lines).hasEnded, true, crashed);
+  }
+  const printed = ["gui/501/svc.listener = {", "\tstate = running", "\tpid = 41", "}"];
+  assert.deepEqual(shown(printed), { isActive: true, hasEnded: false, pid: 41 });
+  assert.equal(shown(["gui/501/svc.listener = {", "\tstate = spawn scheduled", "}"]).isActive, false);
+});
+
 Deno.test("words of a command stay as they are in a unit and in a property list [srv-command]", () => {
   const command = ["/opt/my svc", "a%b", "$HOME", 'say "hi"', "back\\slash", "<&>"];
   const unit = systemdUnit({ ...LISTENER, command });
   const line = String.raw`ExecStart="/opt/my svc" "a%%b" "$$HOME" "say \"hi\"" "back\\slash" "<&>"`;
   assert.ok(unit.includes(`\n${line}\n`), unit);
   assert.match(launchdPlist({ ...LISTENER, command }, "/log"), /<string>&lt;&amp;&gt;<\/string>/);
+  assert.deepEqual(startedWords(unit), command);
+  assert.deepEqual(startedWords(launchdPlist({ ...LISTENER, command }, "/log")), command);
   assert.throws(() => systemdUnit({ ...LISTENER, command: ["a\nb"] }), /"a\\nb" into a unit: it has a line/);
 });
 
