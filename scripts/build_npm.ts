@@ -51,6 +51,8 @@ async function packageJson(): Promise<Record<string, unknown>> {
     dependencies: { zod },
     // The registry shows which commit and which workflow built the package, and refuses one built elsewhere.
     publishConfig: { access: "public", provenance: true },
+    // Only continuous integration publishes; `svc upgrade` knows any other package by this.
+    ...(Deno.env.has("CI") ? {} : { svcBuild: "checkout" }),
   };
 }
 

@@ -72,3 +72,11 @@ export async function sha256(text: string): Promise<Uint8Array<ArrayBuffer>> {
 export async function sha256Hex(text: string): Promise<string> {
   return encodeHex(await sha256(text));
 }
+
+const BYTE_ORDER_MARK = "\ufeff";
+
+/** The text behind a byte order mark, with which some editors begin a file, and the mark; `""` without one. */
+export function withoutMark(text: string): { mark: string; rest: string } {
+  const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
+  return { mark, rest: text.slice(mark.length) };
+}

@@ -8,6 +8,7 @@ import { defineCommand, parseOptions } from "./command.ts";
 import { listedCommands, SUBCOMMANDS } from "./commands.ts";
 import { UsageError } from "./exit.ts";
 import { print } from "./output.ts";
+import { SERVICE_NAMES } from "./service/units.ts";
 
 /** A first word, with its description. */
 interface Word {
@@ -43,6 +44,8 @@ export function firstWords(): Word[] {
 
 /** Sed's program for the long options in a command's help. */
 const OPTION_LINES = String.raw`s/^ *\(-[a-z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p`;
+
+const SERVICES = SERVICE_NAMES.join(" ");
 
 function commandNames(separator: string): string {
   return listedCommands().map(({ name }) => name).join(separator);
@@ -89,6 +92,10 @@ ${perGroup((name, list) => `    ${name}) group="${list}" ;;`)}
       ;;
     completions) COMPREPLY=($(compgen -W "bash zsh fish" -- "$word")) ;;
     mute | unmute) COMPREPLY=($(compgen -d -- "$word")) ;;
+    service)
+      ((COMP_CWORD == 2)) || group="${SERVICES}"
+      COMPREPLY=($(compgen -W "$group" -- "$word"))
+      ;;
     *)
       if [[ -n $group ]] && ((COMP_CWORD == 2)); then
         COMPREPLY=($(compgen -W "$group" -- "$word"))
@@ -133,6 +140,7 @@ ${perGroup((name, list) => `    ${name}) group=(${list}) ;;`)}
       ;;
     completions) compadd bash zsh fish ;;
     mute | unmute) _files -/ ;;
+    service) ((CURRENT == 3)) || group=(${SERVICES}); compadd -a group ;;
     *)
       if ((CURRENT == 3 && \${#group})); then
         compadd -a group
@@ -175,6 +183,7 @@ export function fishScript(words: readonly Word[]): string {
     "complete -c svc -n 'string match -q -- \"-*\" (commandline -ct)' -f -a '(__svc_options)'",
     "complete -c svc -n '__fish_seen_subcommand_from send' -f -a '(svc sessions --names 2>/dev/null)'",
     "complete -c svc -n '__fish_seen_subcommand_from completions' -f -a 'bash zsh fish'",
+    `complete -c svc -n '__fish_seen_subcommand_from service; and __fish_seen_subcommand_from install remove' -f -a '${SERVICES}'`,
     "complete -c svc -n '__fish_seen_subcommand_from mute unmute' -f -a '(__fish_complete_directories)'",
   ].join("\n");
 }

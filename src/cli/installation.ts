@@ -7,25 +7,47 @@ export const PACKAGE = "@svc/svc";
 export type Installation =
   /** A clone of the repository; `deno install -g` in one leads to it too. */
   | { kind: "checkout"; folder: string }
+  /** A package that `deno task package` built: no registry has its newer version. */
+  | { kind: "built"; folder: string }
   /** `deno install -g npm:…`: Deno runs the npm package from its cache. */
   | { kind: "deno"; version: string }
   | { kind: "npm-global" }
+  | { kind: "pnpm-global" }
   /** A dependency of the project in this folder. */
-  | { kind: "npm-project"; folder: string }
+  | { kind: "npm-project" | "pnpm-project"; folder: string }
   /** npx keeps packages in a cache that may be cleared. */
   | { kind: "npx" }
   | { kind: "binary"; file: string };
 
-/** `command`: argv that runs this program again; `program`: its last file with every link resolved. */
-export function installationOf(command: readonly string[], program: string): Installation {
+/** What Deno's cache of npm packages adds to the registry's name: the package, its version and the file. */
+const DENO_CACHE = /\/npm\/[^/]+\/(?:@[^/]+\/)?[^/]+\/(\d[^/]*)\/[^/]+$/;
+const MODULES = "/node_modules/";
+const PNPM_STORE = `${MODULES}.pnpm/`;
+
+/**
+ * `command`: argv that runs this program again; `program`: its last file with every link resolved; `isBuilt`: its package
+ * says that it was built in a checkout, not for a registry.
+ */
+export function installationOf(
+  command: readonly string[],
+  { program, isBuilt }: { program: string; isBuilt: boolean },
+): Installation {
   if (command.length === 1) return { kind: "binary", file: command[0] ?? "" };
+  const own = folderOf(program);
+  if (isBuilt) return { kind: "built", folder: own };
   if (program.includes("/_npx/")) return { kind: "npx" };
-  const cached = /\/npm\/registry\.npmjs\.org\/(?:@[^/]+\/)?[^/]+\/([^/]+)\/[^/]+$/.exec(program);
+  const cached = DENO_CACHE.exec(program);
   if (cached !== null) return { kind: "deno", version: cached[1] ?? "" };
-  const modules = program.lastIndexOf("/node_modules/");
-  if (modules < 0) return { kind: "checkout", folder: program.slice(0, program.lastIndexOf("/")) };
-  const folder = program.slice(0, modules);
+  if (/\/pnpm\/global\//.test(program)) return { kind: "pnpm-global" };
+  const [inPnpm, inNpm] = [program.indexOf(PNPM_STORE), program.lastIndexOf(MODULES)];
+  if (inPnpm >= 0) return { kind: "pnpm-project", folder: program.slice(0, inPnpm) };
+  if (inNpm < 0) return { kind: "checkout", folder: own };
+  const folder = program.slice(0, inNpm);
   return folder.endsWith("/lib") ? { kind: "npm-global" } : { kind: "npm-project", folder };
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, path.lastIndexOf("/"));
 }
 
 /** One sentence each, for people. */
@@ -33,11 +55,16 @@ export function describeInstallation(installation: Installation): string {
   switch (installation.kind) {
     case "checkout":
       return `a checkout in "${installation.folder}"`;
+    case "built":
+      return `a package that was built in a checkout, in "${installation.folder}"`;
     case "deno":
       return "installed by deno install -g from npm";
     case "npm-global":
       return "installed by npm install -g";
+    case "pnpm-global":
+      return "installed by pnpm add -g";
     case "npm-project":
+    case "pnpm-project":
       return `a dependency of the project in "${installation.folder}"`;
     case "npx":
       return "run by npx, from npm's cache";
@@ -67,13 +94,25 @@ export function upgradeSteps(installation: Installation, deno: string): UpgradeS
       return [{ argv: [deno, "install", "--global", "--force", "-A", "--name", "svc", `npm:${newest}`] }];
     case "npm-global":
       return [{ argv: ["npm", "install", "--global", newest] }];
+    case "pnpm-global":
+      return [{ argv: ["pnpm", "add", "--global", newest] }];
     case "npm-project":
       return [{ argv: ["npm", "install", newest], cwd: installation.folder }];
+    case "pnpm-project":
+      return [{ argv: ["pnpm", "add", newest], cwd: installation.folder }];
     case "npx":
       return [{ argv: ["npx", "--yes", newest, "--version"] }];
+    case "built":
     case "binary":
       return [];
   }
+}
+
+/** What to do where no command installs the newest version. */
+export function manualUpgrade({ kind }: Installation): string {
+  return kind === "built"
+    ? "To upgrade it, run in the checkout: git pull --ff-only, then deno task package, which prints how to install the result."
+    : "To upgrade it, put the new program in its place.";
 }
 
 /** The step as a line for a shell. */

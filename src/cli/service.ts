@@ -7,10 +7,10 @@ import { shellLine } from "./installation.ts";
 import { print, printError, printJson } from "./output.ts";
 import { addressInputs, listenerSettings } from "./settings.ts";
 import { bringUp, isOwnListener, ownFile, runAll } from "./service/bring_up.ts";
-import { SERVICE_NAMES, type ServiceManager } from "./service/manager.ts";
+import type { ServiceManager } from "./service/manager.ts";
 import { type PlaceOptions, prepare, refuseLowPort, userName } from "./service/plan.ts";
 import { allStates, statusLines } from "./service/state.ts";
-import type { ServiceName, ServicePlan } from "./service/units.ts";
+import { SERVICE_NAMES, type ServiceName, type ServicePlan } from "./service/units.ts";
 
 const SERVICE = {
   name: "service",

@@ -58,7 +58,8 @@ export async function run(args: readonly string[]): Promise<number> {
   const chosen = await choose(host, options);
   if (!options.dryRun && !options.remove) await prepareHome(host);
   const outcome = await setUp(host, options, chosen);
-  if (options.remove && !options.dryRun && outcome.failures.length === 0) await removeLauncher(host);
+  const isWhole = options.remove === true && options.agent === undefined;
+  if (isWhole && !options.dryRun && outcome.failures.length === 0) await removeLauncher(host);
   if (options.json) printJson(outcome);
   else printSetup(outcome, { dryRun: options.dryRun ?? false, remove: options.remove ?? false });
   return outcome.failures.length === 0 && outcome.agents.every(({ isOk }) => isOk) ? 0 : EXIT_FAILED;
@@ -135,7 +136,7 @@ function notInstalled(kind: AgentKind): string {
   }: it is not installed here. See docs/agents.md for how to install it.`;
 }
 
-/** The launcher stays as long as an agent may run it. */
+/** The launcher stays as long as an agent may run it: some are registered without a file that the manifest knows. */
 async function removeLauncher({ files, paths }: SetupHost): Promise<void> {
   if (!(await Manifest.open(files, paths)).isEmpty) return;
   await files.remove(paths.launcher.slice(0, paths.launcher.lastIndexOf("/")), { recursive: true });

@@ -1,19 +1,23 @@
 /** `svc upgrade`: prints, or runs, what installs the newest version the way this one was installed. */
 import { runtime } from "#runtime";
 import { daemonStatus } from "../home/daemon.ts";
+import { parseJson } from "../protocol/json.ts";
 import { VERSION } from "../protocol/version.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost } from "./context.ts";
-import { EXIT_FAILED } from "./exit.ts";
+import { EXIT_FAILED, UsageError } from "./exit.ts";
 import {
   describeInstallation,
   type Installation,
   installationOf,
+  manualUpgrade,
+  shellLine,
   stepLine,
   type UpgradeStep,
   upgradeSteps,
 } from "./installation.ts";
 import { print, printError, printJson } from "./output.ts";
+import { relayRestarts } from "./service/state.ts";
 
 export async function run(args: readonly string[]): Promise<number> {
   const command = defineCommand({
@@ -24,6 +28,9 @@ export async function run(args: readonly string[]): Promise<number> {
     .option("--run", "run the commands, then restart the listener on the new version")
     .option("--json", "print them as JSON");
   const { json: asJson, run: isRun } = parseOptions(command, args).opts();
+  if (asJson && isRun) {
+    throw new UsageError("--run and --json exclude each other: the commands print what they like.");
+  }
   const installation = await ownInstallation();
   const steps = upgradeSteps(installation, runtime.selfCommand()[0] ?? "deno");
   const commands = steps.map(stepLine);
@@ -33,16 +40,17 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   print(`svc v${VERSION}, ${describeInstallation(installation)}`);
   if (steps.length === 0) {
-    print("To upgrade it, put the new program in its place. Then run: svc listener --restart");
+    print(`${manualUpgrade(installation)} Then run:`);
+    for (const line of await restartLines()) print(`  ${line}`);
     return isRun ? EXIT_FAILED : 0;
   }
-  return isRun ? await runSteps(steps) : showSteps(installation, commands);
+  return isRun ? await runSteps(steps) : await showSteps(installation, commands);
 }
 
-function showSteps({ kind }: Installation, commands: readonly string[]): number {
+async function showSteps({ kind }: Installation, commands: readonly string[]): Promise<number> {
   print("To upgrade it, run:");
-  for (const line of commands) print(`  ${line}`);
-  if (kind !== "npx") print("  svc listener --restart");
+  const restarts = kind === "npx" ? [] : await restartLines();
+  for (const line of [...commands, ...restarts]) print(`  ${line}`);
   print("Then svc verify says whether the agents' hooks and the services still fit.");
   return 0;
 }
@@ -56,14 +64,34 @@ async function runSteps(steps: readonly UpgradeStep[]): Promise<number> {
     printError(`"${stepLine(step)}" ended with ${code}: nothing after it was run.`);
     return EXIT_FAILED;
   }
-  if (await daemonStatus(daemonHost(), await accountPaths()) === undefined) return 0;
-  // The new version, which this process is not.
-  return await runtime.commands.runInherited([...runtime.selfCommand(), "listener", "--restart"]);
+  let code = 0;
+  if (await daemonStatus(daemonHost(), await accountPaths()) !== undefined) {
+    // The new version, which this process is not.
+    code = await runtime.commands.runInherited([...runtime.selfCommand(), "listener", "--restart"]);
+  }
+  for (const { argv, needsRoot } of await relayRestarts()) {
+    if (needsRoot) print(`To run the relay's new version: sudo ${shellLine(argv)}`);
+    else code ||= await runtime.commands.runInherited([...argv]);
+  }
+  return code;
+}
+
+/** What runs the new version in place of the old one, as lines for a shell. */
+async function restartLines(): Promise<string[]> {
+  const relays = await relayRestarts();
+  return [
+    "svc listener --restart",
+    ...relays.map(({ argv, needsRoot }) => `${needsRoot ? "sudo " : ""}${shellLine(argv)}`),
+  ];
 }
 
 /** How the svc that runs this process was installed. */
 async function ownInstallation(): Promise<Installation> {
   const command = runtime.selfCommand();
   const program = command.at(-1) ?? "";
-  return installationOf(command, await runtime.files.realPath(program) ?? program);
+  const real = await runtime.files.realPath(program) ?? program;
+  const manifest = parseJson(await runtime.files.readText(real.replace(/[^/]*$/, "package.json")) ?? "")
+    ?.value;
+  const isBuilt = typeof manifest === "object" && manifest !== null && "svcBuild" in manifest;
+  return installationOf(command, { program: real, isBuilt });
 }

@@ -3,6 +3,7 @@
  * and key follow from them, the options and the environment.
  */
 import * as z from "zod/mini";
+import { withoutMark } from "../async/encodings.ts";
 import { errorText } from "../async/error_text.ts";
 import { httpBaseFromWs } from "../client/addresses.ts";
 import { describeFaults } from "../protocol/errors.ts";
@@ -89,7 +90,7 @@ export class ConfigError extends Error {
 /** The configuration; `{}` without the file. Throws ConfigError. */
 export async function loadConfig(files: Pick<Files, "readText">, paths: HomePaths): Promise<Config> {
   const text = await readStateText(files, paths.config);
-  return text === undefined ? {} : parseConfig(text, paths.config);
+  return text === undefined ? {} : parseConfig(withoutMark(text).rest, paths.config);
 }
 
 /** Sets these fields and keeps all others. Readers see the old or the new file. Throws ConfigError. */

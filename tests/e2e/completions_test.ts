@@ -35,6 +35,8 @@ const TYPED: [typed: string, completed: string][] = [
   ["svc logs --foll", "svc logs --follow"],
   ["svc keys create --acc", "svc keys create --account"],
   ["svc send svc-pr", "svc send svc-proj"],
+  ["svc service inst", "svc service install"],
+  ["svc service install re", "svc service install relay"],
   ["svc completions zs", "svc completions zsh"],
 ];
 

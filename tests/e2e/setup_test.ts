@@ -68,6 +68,36 @@ Deno.test("setup finds the agents, says what it did and trusts; again it changes
     ]);
   }));
 
+Deno.test("settings that begin with a byte order mark are read and edited behind it [set-remove, set-idempotent]", () =>
+  withAgents(async (sandbox) => {
+    const mark = "\ufeff";
+    await write(sandbox, ".claude/settings.json", mark + SETTINGS);
+    await write(sandbox, ".codex/config.toml", mark + CONFIG);
+    await write(sandbox, ".svc/config.json", `${mark}{"wsUrl": "ws://127.0.0.1:1/ws"}`);
+    const before = await tree(sandbox);
+    const first = await setup(sandbox, "--agent", "cc", "--agent", "codex");
+    assert.equal(first.code, 0, first.stderr);
+    for (const path of [".claude/settings.json", ".codex/config.toml"]) {
+      const text = await Deno.readTextFile(`${sandbox.home}/${path}`);
+      assert.ok(text.startsWith(mark) && text.includes("svc"), path);
+    }
+    assert.match((await setup(sandbox, "--agent", "cc", "--agent", "codex")).stdout, /Nothing to change/);
+    const status = await runSvc(sandbox, ["status"]);
+    assert.doesNotMatch(status.stderr, /is not JSON/);
+    assert.equal((await setup(sandbox, "--remove")).code, 0);
+    assert.deepEqual(await tree(sandbox), before);
+  }));
+
+Deno.test("removing svc from one agent keeps the launcher for the others; a whole removal takes it away [set-remove]", () =>
+  withAgents(async (sandbox) => {
+    const launcher = `${sandbox.svcHome}/bin/svc`;
+    assert.equal((await setup(sandbox, "--agent", "gemini")).code, 0);
+    assert.equal((await setup(sandbox, "--remove", "--agent", "gemini")).code, 0);
+    assert.ok((await Deno.stat(launcher)).isFile);
+    assert.equal((await setup(sandbox, "--remove")).code, 0);
+    await assert.rejects(Deno.stat(launcher));
+  }));
+
 Deno.test("Codex itself marks svc's hooks as trusted, not the user's own [set-trust-told, remote-codex]", () =>
   withAgents(async (sandbox) => {
     const own = { hooks: { Stop: [{ hooks: [{ type: "command", command: "mine" }] }] } };

@@ -1,6 +1,6 @@
 /** What systemd and launchd need for one service: its file, and the commands that start, stop and show it. */
 import { shellLine } from "../installation.ts";
-import { launchdLabel, launchdPlist, type ServiceName, type ServicePlan, systemdUnit } from "./units.ts";
+import { launchdLabel, launchdPlist, type ServicePlan, systemdUnit } from "./units.ts";
 
 export interface ServicePlace {
   platform: string;
@@ -127,5 +127,3 @@ function launchd(plan: ServicePlan, { home, uid, log }: ServicePlace): ServiceMa
     showLog: `tail -f ${log}`,
   };
 }
-
-export const SERVICE_NAMES: readonly ServiceName[] = ["listener", "relay"];

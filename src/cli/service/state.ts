@@ -1,9 +1,8 @@
 /** What `svc service status` and `svc verify` say of the installed services. */
 import { runtime } from "#runtime";
 import { shellLine } from "../installation.ts";
-import { SERVICE_NAMES } from "./manager.ts";
 import { type PlaceOptions, type PlanOptions, prepare, userName } from "./plan.ts";
-import { SERVICE_MARK, type ServiceName, startedWords } from "./units.ts";
+import { SERVICE_MARK, SERVICE_NAMES, type ServiceName, startedWords } from "./units.ts";
 
 export interface ServiceState {
   service: ServiceName;
@@ -50,6 +49,17 @@ export async function allStates(options: PlaceOptions): Promise<ServiceState[]> 
     }
   }
   return states;
+}
+
+/** What restarts the relays that run as services of this svc, on the version that is installed now. */
+export async function relayRestarts(): Promise<{ argv: readonly string[]; needsRoot: boolean }[]> {
+  const relays = (await allStates({})).filter(({ service, running, other, missing }) =>
+    service === "relay" && running && other === null && missing === null
+  );
+  return await Promise.all(relays.map(async ({ service, system }) => {
+    const { manager } = await prepare(service, { system: system || undefined, server: [], shown: true });
+    return { argv: manager.restart, needsRoot: system && runtime.uid !== 0 };
+  }));
 }
 
 async function stateOf(service: ServiceName, options: PlanOptions): Promise<ServiceState[]> {

@@ -3,7 +3,8 @@
 /** In every file that `svc service` may replace or remove. */
 export const SERVICE_MARK = "Written by svc service install";
 
-export type ServiceName = "listener" | "relay";
+export const SERVICE_NAMES = ["listener", "relay"] as const;
+export type ServiceName = typeof SERVICE_NAMES[number];
 
 export interface ServicePlan {
   name: ServiceName;

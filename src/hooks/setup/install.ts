@@ -6,7 +6,7 @@ import { structuredPatch } from "diff";
 import { agentProfile } from "../../agents/profiles.ts";
 import { loadSetup } from "../../agents/registry.ts";
 import type { AgentSetup, FileEdit } from "../../agents/setup.ts";
-import { decodeUtf8 } from "../../async/encodings.ts";
+import { decodeUtf8, withoutMark } from "../../async/encodings.ts";
 import { errorText } from "../../async/error_text.ts";
 import type { HomePaths } from "../../home/paths.ts";
 import type { AgentKind } from "../../protocol/names.ts";
@@ -244,7 +244,14 @@ async function editInputs(
 const OWN_MARK = "Written by svc setup";
 
 /** The file's text with svc's entries; undefined if no file is to be created. Throws Error that says what is in the way. */
-function withSvc(edit: FileEdit, text: string | undefined, inputs: EditInputs): string | undefined {
+function withSvc(edit: FileEdit, before: string | undefined, inputs: EditInputs): string | undefined {
+  const { mark, rest } = withoutMark(before ?? "");
+  const text = before === undefined ? undefined : rest;
+  const after = edited(edit, text, inputs);
+  return after === undefined ? undefined : mark + after;
+}
+
+function edited(edit: FileEdit, text: string | undefined, inputs: EditInputs): string | undefined {
   switch (edit.form) {
     case "json":
       if (isBlank(text) && edit.initial === null) return text;
@@ -258,14 +265,15 @@ function withSvc(edit: FileEdit, text: string | undefined, inputs: EditInputs): 
 }
 
 /** The file's text without them; undefined if the file is to be deleted. Throws Error that says what is in the way. */
-function withoutSvc(edit: FileEdit, text: string, { tables }: EditInputs): string | undefined {
+function withoutSvc(edit: FileEdit, before: string, { tables }: EditInputs): string | undefined {
+  const { mark, rest } = withoutMark(before);
   switch (edit.form) {
     case "json":
-      return isBlank(text) ? text : takeJson(text, edit);
+      return isBlank(rest) ? before : mark + takeJson(rest, edit);
     case "toml":
-      return takeTables(text, [edit.table, ...tables]);
+      return mark + takeTables(rest, [edit.table, ...tables]);
     case "own":
-      return text.includes(OWN_MARK) ? undefined : text;
+      return before.includes(OWN_MARK) ? undefined : before;
   }
 }
 

@@ -2,7 +2,13 @@
 import assert from "node:assert/strict";
 import config from "../../../deno.json" with { type: "json" };
 import { judgeCommand } from "../../../src/cli/checks/agents/entries.ts";
-import { installationOf, PACKAGE, stepLine, upgradeSteps } from "../../../src/cli/installation.ts";
+import {
+  installationOf,
+  manualUpgrade,
+  PACKAGE,
+  stepLine,
+  upgradeSteps,
+} from "../../../src/cli/installation.ts";
 import { commandOf, launcherText } from "../../../src/hooks/setup/launcher.ts";
 
 const NODE = "/usr/bin/node";
@@ -49,16 +55,46 @@ const CASES: [what: string, command: string[], program: string, kind: string, st
     "deno",
     [`${DENO} install --global --force -A --name svc npm:${PACKAGE}@latest`],
   ],
+  [
+    "Deno's cache of another registry",
+    [DENO, `/cache/npm/127.0.0.1_4873/${PACKAGE}/0.1.0/cli.js`],
+    `/cache/npm/127.0.0.1_4873/${PACKAGE}/0.1.0/cli.js`,
+    "deno",
+    [`${DENO} install --global --force -A --name svc npm:${PACKAGE}@latest`],
+  ],
+  [
+    "pnpm add -g",
+    [NODE, "/home/ann/.local/share/pnpm/svc"],
+    `/home/ann/.local/share/pnpm/global/5/.pnpm/@svc+svc@0.1.0/node_modules/${PACKAGE}/cli.js`,
+    "pnpm-global",
+    [`pnpm add --global ${PACKAGE}@latest`],
+  ],
+  [
+    "a project's dependency by pnpm",
+    [NODE, "/home/ann/app/node_modules/.bin/svc"],
+    `/home/ann/app/node_modules/.pnpm/@svc+svc@0.1.0/node_modules/${PACKAGE}/cli.js`,
+    "pnpm-project",
+    [`cd /home/ann/app && pnpm add ${PACKAGE}@latest`],
+  ],
   ["a single program", ["/opt/svc"], "/opt/svc", "binary", []],
 ];
 
 for (const [what, command, program, kind, steps] of CASES) {
   Deno.test(`${what} is recognised, and upgraded in its own way [upg-command]`, () => {
-    const installation = installationOf(command, program);
+    const installation = installationOf(command, { program, isBuilt: false });
     assert.equal(installation.kind, kind);
     assert.deepEqual(upgradeSteps(installation, DENO).map(stepLine), steps);
   });
 }
+
+Deno.test("a package that was built in a checkout, or is linked to one, is built again: no registry has it [upg-command]", () => {
+  for (const program of [`/usr/lib/node_modules/${PACKAGE}/cli.js`, "/src/svc/dist/npm/cli.js"]) {
+    const installation = installationOf([NODE, "/usr/bin/svc"], { program, isBuilt: true });
+    assert.deepEqual(installation, { kind: "built", folder: program.replace("/cli.js", "") });
+    assert.deepEqual(upgradeSteps(installation, DENO), []);
+    assert.match(manualUpgrade(installation), /git pull --ff-only, then deno task package/);
+  }
+});
 
 Deno.test("the package is the one that is published", () => {
   assert.equal(PACKAGE, config.name);

@@ -1,5 +1,6 @@
 /** Checks each installed agent: that its hook fires, and that its MCP server lists svc's tools. */
 import { runtime } from "#runtime";
+import { withoutMark } from "../../../async/encodings.ts";
 import { errorText } from "../../../async/error_text.ts";
 import { Mutex } from "../../../async/mutex.ts";
 import { codexHooks, isTrusted, withCodexServer } from "../../../agents/codex/trust.ts";
@@ -190,9 +191,9 @@ export async function readRegistration(host: SetupHost, kind: AgentKind): Promis
   const agent = { kind, promptEvent: hooks?.promptEvent };
   for (const edit of files) {
     const text = await host.files.readText(await pathInUse(host.files, edit.paths));
-    if (text !== undefined) {
-      found.push(kind === "cc" ? await inPlugin(host, text) : inFile(edit, text, agent));
-    }
+    if (text === undefined) continue;
+    const { rest } = withoutMark(text);
+    found.push(kind === "cc" ? await inPlugin(host, rest) : inFile(edit, rest, agent));
   }
   const hook = found.find((one) => one.hook !== undefined)?.hook;
   const mcp = found.find((one) => one.mcp !== undefined)?.mcp;
