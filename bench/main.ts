@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { say } from "../scripts/say.ts";
 import { measure, type Result, type Row } from "./measure.ts";
 import { resultsJson, resultText } from "./report.ts";
+import { connectionsRow } from "./rows/connections.ts";
 import { deliveryRows } from "./rows/delivery.ts";
 import { hookRows } from "./rows/hook.ts";
 import { injectRow } from "./rows/inject.ts";
@@ -17,6 +18,7 @@ const ROWS: Row[] = [
   injectRow,
   ...deliveryRows,
   ...relayRows,
+  connectionsRow,
   ...mirrorRows,
   ...startRows,
   ...hookRows,

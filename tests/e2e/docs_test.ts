@@ -36,7 +36,9 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
     "the name is to be filled in",
   'SVC_TEST_LAUNCH="/path/to/node /path/to/cli.js" deno test -A --no-check tests/e2e/main_flow_test.ts':
     "the paths are to be filled in",
-  "deno install --global -A --name svc --config deno.json cli.ts": "tests/packages installs in this way",
+  "deno task install": "tests/packages installs in this way",
+  "deno install --global -A --name svc --config deno.json cli.ts": "deno task install does the same",
+  "deno task package": "it takes a minute; tests/packages builds, packs and installs the package",
   "deno install --global -A --name svc npm:@svc/svc":
     "the package is not published; tests/packages installs a packed one",
   "deno run --allow-env --allow-sys --allow-read --allow-write=/srv/relay --allow-net cli.ts server --data /srv/relay":

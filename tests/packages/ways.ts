@@ -96,13 +96,13 @@ const BINARY: Way = {
 };
 
 const DENO_CHECKOUT: Way = {
-  name: "deno install from the checkout",
+  name: "deno task install in the checkout",
   process: /cli\.ts listener/,
   async install(folder, source = CHECKOUT) {
     const version = JSON.parse(await Deno.readTextFile(`${source}deno.json`)).version;
     const checkout = await copySource(`${folder}/checkout`, version);
-    const config = ["--config", `${checkout}deno.json`];
-    await must([...denoInstall(folder), ...config, `${checkout}cli.ts`], { cwd: folder });
+    const env = { ...Deno.env.toObject(), DENO_INSTALL_ROOT: folder };
+    await must([Deno.execPath(), "task", "install"], { cwd: checkout, env });
     return [`${folder}/bin/svc`];
   },
 };
