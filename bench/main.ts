@@ -1,6 +1,7 @@
 /** `deno task bench [filter]`: measures every row beside its alternative; writes `bench/results/`. */
 import { fileURLToPath } from "node:url";
 import { say } from "../scripts/say.ts";
+import { RUNTIME } from "./bare.ts";
 import { measure, type Result, type Row } from "./measure.ts";
 import { resultsJson, resultText } from "./report.ts";
 import { connectionsRow } from "./rows/connections.ts";
@@ -10,7 +11,7 @@ import { injectRow } from "./rows/inject.ts";
 import { idleRows } from "./rows/idle.ts";
 import { messageRows } from "./rows/message.ts";
 import { mirrorRows } from "./rows/mirror.ts";
-import { relayRows } from "./rows/relay.ts";
+import { relayRows, sweepRow } from "./rows/relay.ts";
 import { startRows } from "./rows/start.ts";
 
 const ROWS: Row[] = [
@@ -24,18 +25,24 @@ const ROWS: Row[] = [
   ...hookRows,
   ...idleRows,
 ];
+/** They run the sources, not the launched svc. */
+const ON_DENO: readonly Row[] = [injectRow, sweepRow];
 const RESULTS = fileURLToPath(new URL("./results/", import.meta.url));
 
 async function main(): Promise<void> {
   const [filter = ""] = Deno.args;
   const results: Result[] = [];
-  for (const row of ROWS.filter(({ name }) => name.includes(filter))) {
+  const rows = RUNTIME === "deno" ? ROWS : ROWS.filter((row) => !ON_DENO.includes(row));
+  if (RUNTIME === "node") {
+    for (const { name } of ON_DENO) say(`left out on Node, measured in Deno's process: ${name}\n`);
+  }
+  for (const row of rows.filter(({ name }) => name.includes(filter))) {
     const result = await measure(row);
     say(resultText(result));
     results.push(result);
   }
   await Deno.mkdir(RESULTS, { recursive: true });
-  const file = `${RESULTS}${filter || "all"}.json`;
+  const file = `${RESULTS}${filter || "all"}${RUNTIME === "deno" ? "" : "-node"}.json`;
   await Deno.writeTextFile(file, resultsJson(results));
   say(`written: ${file}`);
 }

@@ -1,4 +1,5 @@
 /** Formats the figures as text and as JSON. */
+import { RUNTIME } from "./bare.ts";
 import type { Figures, Result } from "./measure.ts";
 
 const figure = (value: number): string => value.toFixed(2).padStart(8);
@@ -13,7 +14,7 @@ export function resultText({ name, beside, aim, unit, samples, load, ...found }:
   const compared = ratio && `ratio ${ratio.median.toFixed(2)} at the median, ${ratio.p99.toFixed(2)} at p99`;
   return [
     `${name} (${samples} samples, load ${load.toFixed(1)})`,
-    line("svc", ours, unit),
+    line(`svc on ${RUNTIME}`, ours, unit),
     theirs === undefined
       ? `  ${beside}: ${missing ?? "nothing to compare with"}`
       : line(beside, theirs, unit),
@@ -22,6 +23,11 @@ export function resultText({ name, beside, aim, unit, samples, load, ...found }:
 }
 
 export function resultsJson(results: readonly Result[]): string {
-  const machine = { cores: navigator.hardwareConcurrency, os: Deno.build.os, deno: Deno.version.deno };
+  const machine = {
+    runtime: RUNTIME,
+    cores: navigator.hardwareConcurrency,
+    os: Deno.build.os,
+    deno: Deno.version.deno,
+  };
   return `${JSON.stringify({ machine, results }, null, 2)}\n`;
 }

@@ -3,6 +3,7 @@ import { runtime } from "#runtime";
 import type { LineConnection } from "../../src/runtime/types.ts";
 import { runSvc } from "../../tests/helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../../tests/helpers/sandbox.ts";
+import { makeBare, RUNTIME } from "../bare.ts";
 import { type Row, timed } from "../measure.ts";
 
 /** A control socket like a listener's, which answers every report. */
@@ -27,23 +28,17 @@ async function runHook(
 function hookRow(args: string[], options: { daemon: boolean }): Row {
   return {
     name: `hook: svc ${args.join(" ")}, ${options.daemon ? "with a" : "no"} daemon`,
-    beside: "deno running an empty file",
+    beside: `${RUNTIME} running an empty file`,
     aim: "< 1.5",
     samples: 60,
     async open() {
       const sandbox = await makeSandbox();
       const daemon = options.daemon ? await serveDaemon(sandbox) : undefined;
-      const empty = `${sandbox.root}/empty.ts`;
-      await Deno.writeTextFile(empty, "");
-      const bare = new Deno.Command(Deno.execPath(), {
-        args: ["run", "-A", "--quiet", "--no-check", "--no-config", empty],
-        env: sandbox.env,
-        clearEnv: true,
-      });
+      const bare = await makeBare(sandbox);
       const stdin = JSON.stringify({ session_id: "1", cwd: sandbox.project, prompt: "go on" });
       return {
         ours: () => timed(() => runHook(sandbox, { args, stdin })),
-        theirs: () => timed(() => bare.output()),
+        theirs: () => timed(bare),
         async close() {
           daemon?.close();
           await sandbox[Symbol.asyncDispose]();

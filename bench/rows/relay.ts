@@ -66,7 +66,7 @@ function slowest({ senders, listener }: RelayStage): Sample {
   };
 }
 
-const sweepRow: Row = {
+export const sweepRow: Row = {
   name: `relay: the slowest request in 3 s while ${OLD_ROWS} old pushes are removed`,
   beside: "the same without",
   aim: "no request slower than 50 ms by it",

@@ -49,4 +49,20 @@ export const PACKAGES: readonly Claim[] = [
     task: "prove:program-starts",
     quote: { part: /^(?:start|size) (.*)$/gm, as: "$1;" },
   },
+  {
+    text: "a user's systemd: the service installed, killed, restarted, upgraded, refused and removed",
+    tests: { files: ["tests/services/service_test.ts"] },
+    count: { "with a real systemd": /^.*systemd.* \.\.\. .*ok \(/gm },
+  },
+  {
+    text: "every shell example of README and docs runs; no dead link",
+    task: "docs",
+    count: { "examples run": /^ {2}(?:docs\/|README).* \.\.\. .*ok \(/gm },
+  },
+  ...(["bench", "bench:node"] as const).map((task): Claim => ({
+    text: `every row of the speed table, ${task === "bench" ? "on Deno" : "on Node"}`,
+    task,
+    limitMinutes: 180,
+    quote: { part: /^(\S.*) \(\d+ samples, .*\n.*\n.*\n {2}(.*)$/gm, as: "$1: $2;" },
+  })),
 ];

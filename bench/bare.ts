@@ -1,0 +1,19 @@
+/** The bare runtime of the measured svc, running an empty file: what no start can be faster than. */
+import { FROM_CHECKOUT, SVC } from "../tests/helpers/program.ts";
+import type { Sandbox } from "../tests/helpers/sandbox.ts";
+
+/** For people: on which runtime svc is measured. */
+export const RUNTIME = SVC === FROM_CHECKOUT ? "deno" : "node";
+
+/** Starts it once, to its end. */
+export async function makeBare({ root, env }: Sandbox): Promise<() => Promise<unknown>> {
+  const empty = `${root}/empty.mjs`;
+  await Deno.writeTextFile(empty, "");
+  const node = RUNTIME === "node" ? SVC[0] : undefined;
+  const command = new Deno.Command(node ?? Deno.execPath(), {
+    args: node === undefined ? ["run", "-A", "--quiet", "--no-check", "--no-config", empty] : [empty],
+    env,
+    clearEnv: true,
+  });
+  return () => command.output();
+}
