@@ -11,12 +11,14 @@ import { injectRow } from "./rows/inject.ts";
 import { idleRows } from "./rows/idle.ts";
 import { messageRows } from "./rows/message.ts";
 import { mirrorRows } from "./rows/mirror.ts";
+import { partRows } from "./rows/parts.ts";
 import { relayRows, sweepRow } from "./rows/relay.ts";
 import { startRows } from "./rows/start.ts";
 
 const ROWS: Row[] = [
   ...messageRows,
   injectRow,
+  ...partRows,
   ...deliveryRows,
   ...relayRows,
   connectionsRow,
@@ -26,7 +28,7 @@ const ROWS: Row[] = [
   ...idleRows,
 ];
 /** They run the sources, not the launched svc. */
-const ON_DENO: readonly Row[] = [injectRow, sweepRow];
+const ON_DENO: readonly Row[] = [injectRow, ...partRows, sweepRow];
 const RESULTS = fileURLToPath(new URL("./results/", import.meta.url));
 
 async function main(): Promise<void> {
