@@ -19,12 +19,25 @@ async function readProc(
   return await files.readText(path).catch(() => undefined);
 }
 
-/** A process that is gone reads as not stopped, with an unknown foreground program. */
-export async function readProcessFacts(pid: number, host: ProcessHost): Promise<ProcessFacts> {
-  return host.platform === "linux" ? await fromProc(pid, host) : await fromPs(pid, host);
+export interface FactsOptions {
+  /** Whether an agent is looked for among the children of the foreground program. */
+  findAgent: boolean;
 }
 
-async function fromProc(pid: number, host: ProcessHost): Promise<ProcessFacts> {
+/** A process that is gone reads as not stopped, with an unknown foreground program. */
+export async function readProcessFacts(
+  pid: number,
+  host: ProcessHost,
+  options: FactsOptions,
+): Promise<ProcessFacts> {
+  return host.platform === "linux" ? await fromProc(pid, host, options) : await fromPs(pid, host, options);
+}
+
+async function fromProc(
+  pid: number,
+  host: ProcessHost,
+  { findAgent }: FactsOptions,
+): Promise<ProcessFacts> {
   const stat = await readProc(`/proc/${pid}/stat`, host);
   const { state, foregroundGroup } = parseStat(stat ?? "");
   const [own, foreground, words] = await Promise.all([
@@ -39,8 +52,8 @@ async function fromProc(pid: number, host: ProcessHost): Promise<ProcessFacts> {
     stopped: state === "T" || state === "t",
     foreground: program,
     argv,
-    hasAgent: agentKindOfProgram(program, argv) !== undefined ||
-      foregroundGroup > 0 && await launchesAgent(foregroundGroup, host),
+    hasAgent: findAgent && (agentKindOfProgram(program, argv) !== undefined ||
+      foregroundGroup > 0 && await launchesAgent(foregroundGroup, host)),
     shellBelow: isGuardedProgram(own ?? ""),
   };
 }
@@ -126,14 +139,15 @@ export function parseStat(stat: string): ProcessStat {
   };
 }
 
-async function fromPs(pid: number, host: ProcessHost): Promise<ProcessFacts> {
+async function fromPs(pid: number, host: ProcessHost, { findAgent }: FactsOptions): Promise<ProcessFacts> {
   const [state = "", group = "", own = ""] = (await ps("stat=,tpgid=,ucomm=", pid, host)).split(/\s+/);
   const [groupState = "", program = ""] = Number(group) > 0
     ? (await ps("stat=,ucomm=", Number(group), host)).split(/\s+(.*)/)
     : [];
   const foreground = groupState.startsWith("Z") ? "" : program;
   const argv = Number(group) > 0 ? (await ps("args=", Number(group), host)).split(/\s+/) : [];
-  const hasAgent = agentKindOfProgram(foreground, argv) !== undefined || await groupHasAgent(group, host);
+  const hasAgent = findAgent &&
+    (agentKindOfProgram(foreground, argv) !== undefined || await groupHasAgent(group, host));
   return { stopped: state.startsWith("T"), foreground, argv, hasAgent, shellBelow: isGuardedProgram(own) };
 }
 

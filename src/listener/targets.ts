@@ -91,7 +91,7 @@ export class Targets {
   /** Gives a known agent in a session that the wrapper did not create its own profile. */
   async #recognise(target: Target): Promise<Target> {
     if (target.isProfiled) return target;
-    const { foreground, argv } = await readProcessFacts(target.panePid, this.#host);
+    const { foreground, argv } = await readProcessFacts(target.panePid, this.#host, { findAgent: false });
     const kind = agentKindOfProgram(foreground, argv);
     return kind === undefined ? target : { ...target, profile: agentProfile(kind), isProfiled: true };
   }

@@ -69,7 +69,8 @@ export function makeInjectBench(sandbox: Sandbox, changes: InjectChanges = {}): 
   const inputs = new PaneInputs({ now, elapsed: now, after: () => () => {} });
   const stopping = new AbortController();
   const effects: TypingEffects = {
-    processFacts: processFacts ?? ((pid) => readProcessFacts(pid, { platform, files, commands })),
+    processFacts: processFacts ??
+      ((pid, options) => readProcessFacts(pid, { platform, files, commands }, options)),
     isBusy: isBusy ?? ((pid) => isPaneBusy(pid, { platform, files })),
     isMuted: isMuted ?? (() => Promise.resolve(false)),
     writeMarker: writeMarker ?? (() => {

@@ -7,7 +7,7 @@ import type { HomePaths } from "../../home/paths.ts";
 import { INJECTIONS_PER_MINUTE } from "../../protocol/limits.ts";
 import type { PushState, Reason } from "../../protocol/receipt.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
-import { isPaneBusy, readProcessFacts } from "../process_facts.ts";
+import { type FactsOptions, isPaneBusy, readProcessFacts } from "../process_facts.ts";
 import type { Target, Targets } from "../targets.ts";
 import type { ProcessFacts } from "./guard.ts";
 import type { PaneInput } from "./pane_input.ts";
@@ -72,7 +72,7 @@ export interface WrittenMarker {
 
 /** Replaced by tests. */
 export interface TypingEffects {
-  processFacts(pid: number): Promise<ProcessFacts>;
+  processFacts(pid: number, options: FactsOptions): Promise<ProcessFacts>;
   /** A process of this tree is running or runnable: it may not have read its input. Undefined if the system does not say. */
   isBusy(pid: number): Promise<boolean | undefined>;
   /** The local user has muted the project in this directory. */
@@ -84,7 +84,7 @@ export function typingEffects(paths: HomePaths): TypingEffects {
   const { files } = runtime;
   const home = { files, markers: paths.markers };
   return {
-    processFacts: (pid) => readProcessFacts(pid, runtime),
+    processFacts: (pid, options) => readProcessFacts(pid, runtime, options),
     isBusy: (pid) => isPaneBusy(pid, runtime),
     isMuted: async (directory) => isMuted(await loadMuted(files, paths), directory),
     async writeMarker(dir, { body: text, pane }) {

@@ -162,7 +162,7 @@ export interface ProcessFacts {
   foreground: string;
   /** Its arguments, the program first; empty if unknown. */
   argv: readonly string[];
-  /** An agent runs in the foreground process group, perhaps behind a launcher: `npx …`, `caffeinate -i claude`. */
+  /** An agent runs in the foreground process group, perhaps behind a launcher: `npx …`, `caffeinate -i claude`. False if not asked for. */
   hasAgent: boolean;
   /** The pane's own process is a shell: it gets the terminal back when the agent ends. */
   shellBelow: boolean;

@@ -48,12 +48,15 @@ export async function checkPane(
     const { panePid, recordedPid, isProfiled } = target;
     const [observed, expected] = await Promise.all([
       observe(server, target, { search }),
-      effects.processFacts(panePid),
+      effects.processFacts(panePid, { findAgent: !isProfiled }),
     ]);
     const { facts, reading } = observed;
-    const process = facts.pid === panePid ? expected : await effects.processFacts(facts.pid);
-    const isUnreadAgent = !isProfiled && process.hasAgent;
-    const reason = isUnreadAgent ? "unknown_screen" : judgePane(facts, { process, recordedPid, isProfiled });
+    const process = facts.pid === panePid
+      ? expected
+      : await effects.processFacts(facts.pid, { findAgent: !isProfiled });
+    const reason = process.hasAgent && !isProfiled
+      ? "unknown_screen"
+      : judgePane(facts, { process, recordedPid, isProfiled });
     if (reason !== undefined) return { kind: "refused", outcome: refused(reason) };
     input.observed(reading, target.profile);
     return { kind: "ready", pane: { ...observed, process } };

@@ -26,7 +26,7 @@ Deno.test("process facts: a shell whose program was upgraded is still a shell [s
   await Deno.copyFile("/bin/sh", program);
   const shell = new Deno.Command(program, { args: ["-c", "read line"], stdin: "piped" }).spawn();
   await Deno.remove(folder, { recursive: true });
-  const { shellBelow } = await readProcessFacts(shell.pid, runtime);
+  const { shellBelow } = await readProcessFacts(shell.pid, runtime, { findAgent: false });
   await shell.stdin.close();
   await shell.status;
   assert.equal(shellBelow, true);
@@ -34,7 +34,8 @@ Deno.test("process facts: a shell whose program was upgraded is still a shell [s
 
 Deno.test("process facts: a stopped process is recognised [inj-dead]", async () => {
   const child = new Deno.Command("cat", { stdin: "piped", stdout: "null" }).spawn();
-  const stopped = async (): Promise<boolean> => (await readProcessFacts(child.pid, runtime)).stopped;
+  const stopped = async (): Promise<boolean> =>
+    (await readProcessFacts(child.pid, runtime, { findAgent: false })).stopped;
   assert.equal(await stopped(), false);
   Deno.kill(child.pid, "SIGSTOP");
   await until("the stop", stopped);
@@ -57,7 +58,9 @@ Deno.test("process facts: an agent is found in the foreground, also behind the p
       return new TextDecoder().decode(stdout).split("\n").includes(program);
     };
     await until(program, isRunning);
-    const read = await Promise.all([runtime, ps].map((host) => readProcessFacts(pid, host)));
+    const read = await Promise.all(
+      [runtime, ps].map((host) => readProcessFacts(pid, host, { findAgent: true })),
+    );
     await sandbox.tmux("kill-session", "-t", "=svc-own:");
     return read.map(({ hasAgent }) => hasAgent);
   };
