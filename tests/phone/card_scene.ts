@@ -105,10 +105,17 @@ export async function withCards(act: (scene: CardScene) => Promise<void>): Promi
 
 export const cardOf = (page: Page, id: string): Locator => page.locator(`.question[data-id="${id}"]`);
 
-/** Taps once the card's buttons have stood still, as a person does. */
+/** Taps once the card's buttons have stood still, and again where the card says that they had not, as a person does. */
 export async function tapStill(card: Locator, name: string | RegExp): Promise<void> {
   const button = card.getByRole("button", { name });
-  await button.scrollIntoViewIfNeeded();
-  await card.locator('.card-buttons[data-settled="true"]').waitFor();
-  await button.tap();
+  await until(`the card to take a tap on ${name}`, async () => {
+    await button.scrollIntoViewIfNeeded();
+    await card.locator('.card-buttons[data-settled="true"]').waitFor();
+    const clicked = button.evaluate((element) =>
+      new Promise<void>((done) => element.addEventListener("click", () => setTimeout(done), { once: true }))
+    );
+    await button.tap();
+    await clicked;
+    return !await card.getByText("The card had just moved").isVisible();
+  });
 }

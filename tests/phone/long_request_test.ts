@@ -109,6 +109,7 @@ for (const [what, content] of Object.entries(REQUESTS)) {
       assert.ok(end < 40, `the end is ${end} pixels away`);
       assert.equal(await shownIn(region), request);
       await tapStill(card, "Allow once");
+      await card.waitFor({ state: "detached" });
       assert.deepEqual(JSON.parse(await stdout).hookSpecificOutput.decision, { behavior: "allow" });
       assert.deepEqual([phone.strangers, phone.faults], [[], []]);
     }));
