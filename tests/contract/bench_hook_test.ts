@@ -1,5 +1,6 @@
 /** The bench's hook rows: the real hook beside the bare runtime, with its aim. No time is asserted. */
 import assert from "node:assert/strict";
+import { RUNTIME } from "../../bench/bare.ts";
 import { figures } from "../../bench/measure.ts";
 import { hookRows } from "../../bench/rows/hook.ts";
 
@@ -11,7 +12,7 @@ Deno.test("bench: each hook is measured as its agent runs it, beside the runtime
     "hook: svc hook PreToolUse codex gates, with a daemon",
   ]);
   for (const row of hookRows) {
-    assert.deepEqual([row.aim, row.beside], ["< 1.5", "deno running an empty file"]);
+    assert.deepEqual([row.aim, row.beside], ["< 1.5", `${RUNTIME} running an empty file`]);
     const { ours, theirs, close } = await row.open();
     try {
       for (const way of [ours, theirs]) assert.ok(figures([await way?.() ?? 0]).median > 0);
