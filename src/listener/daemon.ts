@@ -34,6 +34,8 @@ export interface DaemonRun {
 const CLAIM_LIMIT_MS = 2_000;
 const CLAIM_PROBE_MS = 50;
 const STANDBY_PROBE_MS = 1_000;
+/** No longer than the socket's own name, so that its path fits where that one does. */
+const BOUND_NAME_CHARS = 8;
 /** How often the daemon checks that its files still exist. */
 export const REPAIR_INTERVAL_MS = 30_000;
 
@@ -208,24 +210,17 @@ export class Presence {
     await this.#listen();
   }
 
-  /** Restores deleted files, the socket at the second check. False if the whole home is gone. */
+  /** Restores deleted files. False if the whole home is gone. */
   async repair(): Promise<boolean> {
     const { files } = this.#host;
     const { paths } = this.#options;
     if ((await files.info(paths.root)) === undefined) return false;
     if (!this.#hasLeft && (await files.info(paths.pid)) === undefined) await this.#writeFiles();
-    if (!this.#hasLeft && (await files.info(paths.socket)) === undefined) await this.#replaceSocket();
+    if (!this.#hasLeft && (await files.info(paths.socket)) === undefined) await this.#listen();
     // Both may have happened meanwhile.
     if (this.#hasLeft) await this.leave();
     if (this.#hasEnded) await this.end();
     return true;
-  }
-
-  /** Deno unlinks a closed socket's path some time after the close, which would remove the new socket. */
-  async #replaceSocket(): Promise<void> {
-    if (this.#control === undefined) return await this.#listen();
-    this.#control.close();
-    this.#control = undefined;
   }
 
   /** Closes the socket and removes this daemon's files. */
@@ -254,10 +249,18 @@ export class Presence {
     await files.replaceText(paths.pid, `${pid}\n`, { mode: 0o600 });
   }
 
+  /**
+   * Binds under a name of its own and renames it: a runtime unlinks the name that it bound some time after the close, and
+   * would remove the socket of the daemon that runs by then.
+   */
   async #listen(): Promise<void> {
+    const { files, sockets } = this.#host;
     const { paths, handlers } = this.#options;
-    await this.#host.files.remove(paths.socket);
-    this.#control = await serveControl(this.#host.sockets, paths.socket, handlers);
+    this.#control?.close();
+    const directory = paths.socket.slice(0, paths.socket.lastIndexOf("/"));
+    const bound = `${directory}/${crypto.randomUUID().slice(0, BOUND_NAME_CHARS)}`;
+    this.#control = await serveControl(sockets, bound, handlers);
+    await files.rename(bound, paths.socket);
   }
 }
 
