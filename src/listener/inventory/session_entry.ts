@@ -135,10 +135,12 @@ function outweighsScreen(
 }
 
 /**
- * True if the report can come from this session. An agent may start other agents, in other panes or for other projects,
- * that inherit the environment of its own pane.
+ * True if the report can come from this session. An agent may start other agents, in other panes or tmux servers or for
+ * other projects, that inherit the environment of its own pane.
  */
-export function canComeFrom({ cwd, pane }: HookReport, { recorded }: TmuxSession): boolean {
+export function canComeFrom(report: HookReport, { socket, recorded }: TmuxSession): boolean {
+  const { cwd, pane } = report;
+  if (report.socket !== undefined && report.socket !== socket) return false;
   const isItsPane = pane === undefined || recorded.pane === "" || pane === recorded.pane;
   const { directory } = recorded;
   const isItsPlace = directory === "" || isAtOrBelow(cwd, directory) || isAtOrBelow(directory, cwd);

@@ -198,14 +198,14 @@ Deno.test("inventory: a question that the agent abandoned does not count as wait
 
 Deno.test("inventory: reports from another pane or another project change nothing [ls-state-foreign]", async () => {
   const bench = await idleBench();
-  for (const foreign of [{ cwd: "/shop2" }, { cwd: "/other/shop" }, { pane: "%2" }]) {
+  for (const foreign of [{ cwd: "/shop2" }, { cwd: "/other/shop" }, { pane: "%2" }, { socket: "/t" }]) {
     bench.report("working", foreign);
     assert.equal(await bench.state(), "idle", JSON.stringify(foreign));
   }
   bench.report("working");
   bench.report("idle", { cwd: "/other" });
   assert.equal(await bench.state(), "working", "the session's own report still counts");
-  for (const own of [{ cwd: "/shop/below" }, { cwd: "/" }, { pane: undefined }]) {
+  for (const own of [{ cwd: "/shop/below" }, { cwd: "/" }, { pane: undefined }, { socket: "/s" }]) {
     bench.now += HOOK_FRESH_MS;
     assert.equal(await bench.state(), "idle");
     bench.report("working", own);
