@@ -49,8 +49,8 @@ export interface Result {
 
 export function figures(values: readonly number[]): Figures {
   const sorted = [...values].sort((a, b) => a - b);
-  const at = (part: number): number =>
-    sorted[Math.min(sorted.length - 1, Math.floor(part * sorted.length))] ?? NaN;
+  // The nearest rank: the smallest value that so large a part of all values does not exceed.
+  const at = (part: number): number => sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? NaN;
   return { min: at(0), median: at(0.5), p99: at(0.99), max: at(1) };
 }
 

@@ -45,7 +45,11 @@ Deno.test("bench: a row whose alternative is not installed says so, and still ha
   }
 });
 
-Deno.test("bench: the 99th percentile of a hundred is the largest but one's neighbour", () => {
-  const { p99, max } = figures(Array.from({ length: 200 }, (_, index) => index));
-  assert.deepEqual([p99, max], [198, 199]);
+Deno.test("bench: the 99th percentile is the nearest rank, one of few values the largest", () => {
+  const upTo = (count: number): number[] => Array.from({ length: count }, (_, index) => index + 1);
+  for (const [count, p99] of [[200, 198], [100, 99], [5, 5]] as const) {
+    const { max, ...found } = figures(upTo(count));
+    assert.deepEqual([found.p99, max], [p99, count]);
+  }
+  assert.deepEqual(figures([3, 1, 2]), { min: 1, median: 2, p99: 3, max: 3 });
 });
