@@ -1,4 +1,5 @@
 /** Many pushes at once through the relay, each durable before its answer, beside mosquitto and SQLite alone. */
+import { FRAME_RATES } from "../../src/relay/budgets.ts";
 import { openDatabase } from "../../src/runtime/sqlite.ts";
 import { makeSandbox } from "../../tests/helpers/sandbox.ts";
 import { until } from "../../tests/helpers/until.ts";
@@ -20,6 +21,8 @@ interface Carrier {
   send: Send;
   /** When each body arrived, by `performance.now()`. */
   arrived: Map<string, number>;
+  /** Until as many may be sent again. */
+  rest?(): Promise<unknown>;
 }
 
 let count = 0;
@@ -33,7 +36,7 @@ interface Burst {
   perSecond: number;
 }
 
-async function burst({ send, arrived }: Carrier): Promise<Burst> {
+async function burst({ send, arrived, rest }: Carrier): Promise<Burst> {
   const sent = new Map<string, number>();
   const answered = new Map<string, number>();
   const took = await timed(() =>
@@ -51,6 +54,7 @@ async function burst({ send, arrived }: Carrier): Promise<Burst> {
     [...begun].map(([body, at]) => Math.max(0, (arrived.get(body) ?? NaN) - at));
   const found = { times: since(sent), lags: since(answered), perSecond: sent.size * 1_000 / took };
   arrived.clear();
+  await rest?.();
   return found;
 }
 
@@ -63,11 +67,14 @@ async function openRelay(): Promise<Carrier & { close(): Promise<void> }> {
     arrived.set(frame.data.body ?? "", performance.now());
     stage.listener.send("push.ack", { id: frame.data.id, outcome: "submitted", final: true });
   });
+  // The listener's budget for acknowledgements: the relay closes the socket of one that exceeds it.
+  const restMs = SENDERS * EACH * 1_000 / FRAME_RATES["push.ack"].perSecond;
+  const rest = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, restMs));
   const target = { type: "agent.command", targetDeviceId: LISTENER };
   const send: Send = async (sender, body) => {
     await stage.senders[sender]?.sendPush({ ...target, agentSessionName: `svc-${sender}`, body });
   };
-  return { send, arrived, close: async () => await stage[Symbol.asyncDispose]() };
+  return { send, arrived, rest, close: async () => await stage[Symbol.asyncDispose]() };
 }
 
 async function openMosquitto(): Promise<Carrier & { missing?: string; close(): Promise<void> }> {
