@@ -91,6 +91,7 @@ export async function buildNpm(outDir: string): Promise<void> {
     entries: { cli: `${ROOT}cli.ts`, mod: `${ROOT}mod.ts` },
     outdir: outDir,
     minify: true,
+    shared: `${ROOT}scripts/hook_modules.ts`,
   });
   await setShebang(`${outDir}/cli.js`);
   await buildPhone({ outDir: `${outDir}/dist/phone` });

@@ -19,7 +19,7 @@ const REQUIRE_BUILTIN = [
 const OPTIONS = {
   alias: {
     "#runtime": `${ROOT}src/runtime/node.ts`,
-    "#runtime-lean": `${ROOT}src/runtime/node.ts`,
+    "#runtime-lean": `${ROOT}src/runtime/node_lean.ts`,
   },
   platform: "node",
   // Modules that esbuild can split; some packages' main file loads its parts in a way that esbuild cannot analyze.
@@ -51,6 +51,8 @@ export interface BundleOptions {
   entries: Record<string, string>;
   outdir: string;
   minify?: boolean;
+  /** A file whose imports every part imports too: they become one file, in place of one for each combination of parts. */
+  shared?: string;
 }
 
 /**
@@ -59,7 +61,9 @@ export interface BundleOptions {
  *
  * @throws with the bundler's messages when it fails
  */
-export async function bundleForNode({ entries, outdir, minify = false }: BundleOptions): Promise<void> {
+export async function bundleForNode(
+  { entries, outdir, minify = false, shared }: BundleOptions,
+): Promise<void> {
   await runEsbuild({
     entryPoints: entries,
     outdir,
@@ -70,6 +74,7 @@ export async function bundleForNode({ entries, outdir, minify = false }: BundleO
     splitting: true,
     format: "esm",
     chunkNames: "chunk-[hash]",
+    inject: shared === undefined ? [] : [shared],
     banner: { js: REQUIRE_BUILTIN },
   });
 }

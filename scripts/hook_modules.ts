@@ -1,0 +1,11 @@
+/** What an agent's hook loads, for the npm package: one file of it, since each costs Node a third of a millisecond. */
+import "../src/cli/hook.ts";
+import "../src/agents/claude/hooks.ts";
+import "../src/agents/codex/hooks.ts";
+import "../src/agents/copilot/hooks.ts";
+import "../src/agents/cursor/hooks.ts";
+import "../src/agents/gemini/hooks.ts";
+import "../src/agents/opencode/hooks.ts";
+import "../src/home/remote_mode.ts";
+import "../src/hooks/follow_remote.ts";
+import "../src/hooks/news.ts";
