@@ -1,9 +1,17 @@
 /** The bare runtime of the measured svc, running an empty file: what no start can be faster than. */
+import { fileURLToPath } from "node:url";
 import { FROM_CHECKOUT, SVC } from "../tests/helpers/program.ts";
+import { CHECKOUT } from "../tests/helpers/sources.ts";
 import type { Sandbox } from "../tests/helpers/sandbox.ts";
 
 /** For people: on which runtime svc is measured. */
 export const RUNTIME = SVC === FROM_CHECKOUT ? "deno" : "node";
+
+/** argv that runs a program of the bench on Deno, whichever runtime is measured. */
+export function denoCommand(path: string, base: string): string[] {
+  const run = ["run", "-A", "--quiet", "--no-check", "--config", `${CHECKOUT}deno.json`];
+  return [Deno.execPath(), ...run, fileURLToPath(new URL(path, base))];
+}
 
 /** Starts it once, to its end. */
 export async function makeBare({ root, env }: Sandbox): Promise<() => Promise<unknown>> {

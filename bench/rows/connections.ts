@@ -1,12 +1,11 @@
 /** What a connected phone that does nothing costs the relay, beside a plain WebSocket server. */
-import { fileURLToPath } from "node:url";
 import { WebSocket } from "ws";
 import { createKey } from "../../src/relay/api_keys.ts";
 import { openRelayStore } from "../../src/store/open.ts";
 import { Peer } from "../../tests/contract/relay_peer.ts";
 import { startSvc } from "../../tests/helpers/program.ts";
-import { CHECKOUT } from "../../tests/helpers/sources.ts";
 import { until } from "../../tests/helpers/until.ts";
+import { denoCommand } from "../bare.ts";
 import type { Row, Sample, Stage } from "../measure.ts";
 import { makeRelayStage } from "../relay_stage.ts";
 
@@ -16,11 +15,7 @@ const PER_ACCOUNT = 200;
 const SAMPLES = 3;
 /** In which the process comes to rest. */
 const REST_MS = 10_000;
-const ECHO_SERVER = [
-  Deno.execPath(),
-  ...["run", "-A", "--quiet", "--no-check", "--config", `${CHECKOUT}deno.json`],
-  fileURLToPath(new URL("../plain_server.ts", import.meta.url)),
-];
+const ECHO_SERVER = denoCommand("../plain_server.ts", import.meta.url);
 
 async function kilobytes(pid: number): Promise<number> {
   const status = await Deno.readTextFile(`/proc/${pid}/status`);

@@ -1,8 +1,11 @@
 /** Many pushes at once through the relay, each durable before its answer, beside mosquitto and SQLite alone. */
+import { createRelayApi } from "../../src/client/api.ts";
 import { FRAME_RATES } from "../../src/relay/budgets.ts";
 import { openDatabase } from "../../src/runtime/sqlite.ts";
+import { startSvc } from "../../tests/helpers/program.ts";
 import { makeSandbox } from "../../tests/helpers/sandbox.ts";
 import { until } from "../../tests/helpers/until.ts";
+import { denoCommand } from "../bare.ts";
 import { figures, type Row, type Sample, type Stage, timed } from "../measure.ts";
 import { MqttClient, startMosquitto } from "../mqtt.ts";
 import { LISTENER, makeRelayStage } from "../relay_stage.ts";
@@ -11,6 +14,7 @@ const SENDERS = 256;
 /** What each sender sends in a sample, one after the other. */
 const EACH = 8;
 const BODY = "a message of the bench, of a length that people write on a phone: about a hundred characters. ";
+const TARGET = { type: "agent.command", targetDeviceId: LISTENER };
 const TOPIC = "listener";
 const NOT_INSTALLED = "mosquitto is not installed (apt-get install mosquitto)";
 
@@ -70,9 +74,8 @@ async function openRelay(): Promise<Carrier & { close(): Promise<void> }> {
   // The listener's budget for acknowledgements: the relay closes the socket of one that exceeds it.
   const restMs = SENDERS * EACH * 1_000 / FRAME_RATES["push.ack"].perSecond;
   const rest = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, restMs));
-  const target = { type: "agent.command", targetDeviceId: LISTENER };
   const send: Send = async (sender, body) => {
-    await stage.senders[sender]?.sendPush({ ...target, agentSessionName: `svc-${sender}`, body });
+    await stage.senders[sender]?.sendPush({ ...TARGET, agentSessionName: `svc-${sender}`, body });
   };
   return { send, arrived, rest, close: async () => await stage[Symbol.asyncDispose]() };
 }
@@ -110,6 +113,18 @@ async function openBoth(of: (found: Burst) => number): Promise<Stage> {
   };
 }
 
+async function openBeside(open: () => Promise<{ sample: Sample; close(): Promise<void> }>): Promise<Stage> {
+  const [own, alone] = [await openRelay(), await open()];
+  return {
+    ours: async () => (await burst(own)).perSecond,
+    theirs: alone.sample,
+    async close() {
+      await own.close();
+      await alone.close();
+    },
+  };
+}
+
 /** One row a commit, synced, from one thread. */
 async function openSqlite(): Promise<{ sample: Sample; close(): Promise<void> }> {
   const sandbox = await makeSandbox();
@@ -131,6 +146,23 @@ async function openSqlite(): Promise<{ sample: Sample; close(): Promise<void> }>
     await sandbox[Symbol.asyncDispose]();
   };
   return { sample, close };
+}
+
+/** The same senders and answers, with nothing in between. */
+async function openAnswers(): Promise<{ sample: Sample; close(): Promise<void> }> {
+  const sandbox = await makeSandbox();
+  const server = startSvc(sandbox, [], { launch: denoCommand("../answering_server.ts", import.meta.url) });
+  const [, baseUrl = ""] = await server.line(/^listening on (\S+)$/);
+  const senders = Array.from({ length: SENDERS }, () => createRelayApi({ baseUrl, apiKey: "none" }));
+  const arrived = new Map<string, number>();
+  const send: Send = async (sender, body) => {
+    await senders[sender]?.sendPush({ ...TARGET, agentSessionName: `svc-${sender}`, body });
+    arrived.set(body, performance.now());
+  };
+  return {
+    sample: async () => (await burst({ send, arrived })).perSecond,
+    close: async () => await sandbox[Symbol.asyncDispose](),
+  };
 }
 
 export const deliveryRows: Row[] = [
@@ -162,16 +194,14 @@ export const deliveryRows: Row[] = [
     aim: ">= 0.7",
     unit: "a second",
     samples: 10,
-    async open() {
-      const [own, alone] = [await openRelay(), await openSqlite()];
-      return {
-        ours: async () => (await burst(own)).perSecond,
-        theirs: alone.sample,
-        async close() {
-          await own.close();
-          await alone.close();
-        },
-      };
-    },
+    open: () => openBeside(openSqlite),
+  },
+  {
+    name: `throughput: pushes accepted a second, ${SENDERS} senders, beside HTTP alone`,
+    beside: "a server on Deno that only reads and answers",
+    aim: "a figure",
+    unit: "a second",
+    samples: 10,
+    open: () => openBeside(openAnswers),
   },
 ];

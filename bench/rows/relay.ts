@@ -2,9 +2,9 @@
 import { PUSH_RETENTION_DAYS } from "../../src/protocol/limits.ts";
 import { openDatabase } from "../../src/runtime/sqlite.ts";
 import { Peer } from "../../tests/contract/relay_peer.ts";
-import { CHECKOUT } from "../../tests/helpers/sources.ts";
 import { until } from "../../tests/helpers/until.ts";
 import { sessionNamed } from "../../tests/unit/relay/fixture.ts";
+import { denoCommand } from "../bare.ts";
 import { type Row, type Sample, timed } from "../measure.ts";
 import { LISTENER, makeRelayStage, type RelayStage } from "../relay_stage.ts";
 
@@ -13,11 +13,7 @@ const DAY_MS = 86_400_000;
 /** How long requests are timed in a sample: a part of a sweep. */
 const SAMPLE_MS = 3_000;
 
-const SWEEPING = [
-  Deno.execPath(),
-  ...["run", "-A", "--quiet", "--no-check", "--config", `${CHECKOUT}deno.json`],
-  `${CHECKOUT}bench/sweeping_relay.ts`,
-];
+const SWEEPING = denoCommand("../sweeping_relay.ts", import.meta.url);
 
 /** Pushes that are due to be removed, with their receipts. */
 async function fill(dataDir: string): Promise<void> {
