@@ -1,6 +1,7 @@
 /** `deno task prove <capability>`: runs the proof of each claim of a capability, and prints a line with a figure for it; exits 1 when one fails. */
 import { fileURLToPath } from "node:url";
-import { CLAIMS } from "./prove/claims.ts";
+import { parseArgs } from "node:util";
+import { CLAIMS, selectClaims } from "./prove/claims.ts";
 import { type FaultRow, faultsTable, rowsIn } from "./prove/faults_table.ts";
 import { runClaim } from "./prove/run_claim.ts";
 import { say, write } from "./say.ts";
@@ -8,11 +9,27 @@ import { failureText } from "./steps.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
+/** A capability, and parts of the texts of the claims to run: all of them without `--only`. */
+function readOptions(): { name: string; only: string[] } {
+  const { values, positionals } = parseArgs({
+    args: Deno.args,
+    options: { only: { type: "string", multiple: true, default: [] } },
+    allowPositionals: true,
+  });
+  return { name: positionals[0] ?? "main", only: values.only };
+}
+
 async function main(): Promise<number> {
-  const [name = "main"] = Deno.args;
-  const claims = Object.hasOwn(CLAIMS, name) ? CLAIMS[name] : undefined;
-  if (claims === undefined) {
+  const { name, only } = readOptions();
+  const all = Object.hasOwn(CLAIMS, name) ? CLAIMS[name] : undefined;
+  if (all === undefined) {
     say(`Unknown capability "${name}": give one of ${Object.keys(CLAIMS).join(", ")}.`);
+    return 2;
+  }
+  const claims = selectClaims(all, only);
+  if (claims.length === 0) {
+    say(`No claim of "${name}" contains "${only.join('" or "')}". Its claims:`);
+    for (const { text } of all) say(`  ${text}`);
     return 2;
   }
   let shown = 0;

@@ -266,6 +266,11 @@ const SCALE: Claim[] = [
   },
 ];
 
+/** The claims whose text contains one of the parts; all of them without parts. */
+export function selectClaims(claims: readonly Claim[], parts: readonly string[]): readonly Claim[] {
+  return parts.length === 0 ? claims : claims.filter(({ text }) => parts.some((part) => text.includes(part)));
+}
+
 export const CLAIMS: Readonly<Record<string, Claim[]>> = {
   main: MAIN,
   agents: AGENTS,

@@ -1,7 +1,7 @@
 /** `deno task prove` prints a line with a figure for each claim, and fails when a claim is broken. */
 import assert from "node:assert/strict";
 import type { Claim } from "../../scripts/prove/claims.ts";
-import { CLAIMS } from "../../scripts/prove/claims.ts";
+import { CLAIMS, selectClaims } from "../../scripts/prove/claims.ts";
 import { runClaim } from "../../scripts/prove/run_claim.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
@@ -40,4 +40,12 @@ Deno.test("prove: every claim names tests that exist [cli-prove]", async () => {
     for (const file of claim.tests?.files ?? []) await Deno.stat(`${CHECKOUT}${file}`);
     assert.ok(claim.tests !== undefined || claim.task !== undefined, claim.text);
   }
+});
+
+Deno.test("prove: --only runs the claims whose text contains one of its parts [cli-prove]", () => {
+  const claims = ["kill -9 of the relay", "kill -9 of the listener", "a full disk"].map((text) => ({ text }));
+  const selected = (...parts: string[]): string[] => selectClaims(claims, parts).map(({ text }) => text);
+  assert.equal(selected().length, 3);
+  assert.deepEqual(selected("the relay", "disk"), ["kill -9 of the relay", "a full disk"]);
+  assert.deepEqual(selected("no such claim"), []);
 });
