@@ -9,10 +9,14 @@ import { SAFETY_LIMIT_MS } from "../helpers/until.ts";
 
 /** Programs that a test machine need not have. */
 const NEEDS_PODMAN = "it needs podman and a registry: docs/packages.md says how the image is checked";
+const MEASURES = "it takes minutes: bench_hook_test.ts and bench_mirror_test.ts run rows of it";
 
 /** Examples that this test does not run, each with the reason. */
 const LEFT_OUT: Readonly<Record<string, string>> = {
   "npx -y deno@2.9.6 task ok": "it is the gate, of which this test is a part",
+  "deno task bench": MEASURES,
+  "deno task bench mirror:": MEASURES,
+  "deno task bench:node hook:": MEASURES,
   "npm publish ./dist/npm": "it publishes; the build runs it with --dry-run",
   "deno run -A scripts/build_npm.ts": "tests/contract/npm_package_test.ts builds the package",
   "podman build -t svc-relay .": NEEDS_PODMAN,
