@@ -23,7 +23,7 @@ const LISTENERS = 20;
 /** Each gets every message. */
 const PHONES = 3;
 /** So many that each stays within what it may send while the relay is overloaded. */
-const GOOD_KEYS = 200;
+const GOOD_KEYS = 1_000;
 const QUIET_POSTS = 500;
 const WINDOW = 20;
 

@@ -166,7 +166,7 @@ export const SOCKETS_PER_KEY = 256;
 export const HTTP_REQUESTS_PER_SECOND = 50;
 /** HTTP requests per key in a burst. */
 export const HTTP_REQUESTS_BURST = 200;
-/** HTTP requests that each key may still send per second while the relay is overloaded, sustained. */
-export const OVERLOAD_REQUESTS_PER_SECOND = 10;
-/** HTTP requests that each key may still send in a burst while the relay is overloaded. */
-export const OVERLOAD_REQUESTS_BURST = 100;
+/** HTTP requests per key and second, sustained, that an overloaded relay works on at once; more wait for their turn. */
+export const OVERLOAD_REQUESTS_PER_SECOND = 2;
+/** HTTP requests per key in a burst that an overloaded relay works on at once. */
+export const OVERLOAD_REQUESTS_BURST = 20;

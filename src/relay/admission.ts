@@ -1,10 +1,10 @@
-/** Refuses requests before they are read: of a key that is over its limit, and, while the relay is overloaded, of keys that send most. */
+/** Which requests are worked on, and when: those of a key over its limit are refused unread; while the relay is overloaded, those of keys that send much wait for turns that leave the relay half idle, and the rest of them is refused unread. */
 import { type Clock, delay } from "../async/clock.ts";
 import { encodeHex } from "../async/encodings.ts";
 import type { TokenBuckets } from "../async/token_bucket.ts";
 import { problem, type WireErrorCode } from "../protocol/errors.ts";
 import { sha256 } from "../runtime/digest.ts";
-import type { EarlyAnswer } from "../runtime/http_server.ts";
+import type { Admitted, EarlyAnswer } from "../runtime/http_server.ts";
 import type { Budgets } from "./budgets.ts";
 import type { RelayMetrics } from "./metrics.ts";
 
@@ -41,6 +41,7 @@ export class Admission {
   readonly #options: AdmissionOptions;
   readonly #turns: Average;
   readonly #waits: Average;
+  readonly #turnsOfMany: RestingTurns;
   #isMeasuring = false;
   #inHand = 0;
   #overloadedUntil = -Infinity;
@@ -52,6 +53,7 @@ export class Admission {
     this.#options = options;
     this.#turns = new Average(options.clock, TURN_WEIGHT);
     this.#waits = new Average(options.clock, WAIT_WEIGHT);
+    this.#turnsOfMany = new RestingTurns(options.clock);
   }
 
   /** A key was found valid: from now on its requests can be refused unread. */
@@ -63,11 +65,11 @@ export class Admission {
     this.#ids.set(digest, id);
   }
 
-  /** The refusal of a request whose headers have come; undefined when it is to be read. */
-  refuse(key: string | undefined): EarlyAnswer | Promise<EarlyAnswer> | undefined {
+  /** Decides about a request whose headers have come. */
+  admit(key: string | undefined): EarlyAnswer | Promise<EarlyAnswer> | Admitted {
     this.#measureTurn();
     const id = key === undefined ? undefined : this.#ids.get(digestOf(key));
-    if (id === undefined) return undefined;
+    if (id === undefined) return { begin: () => this.#begin() };
     const { budgets, clock } = this.#options;
     const now = clock.elapsed();
     const wait = budgets.requests.secondsUntil(id, now);
@@ -77,23 +79,30 @@ export class Admission {
     }
     // Counted at any time, so that who has sent much is known when the relay gets overloaded.
     const overloadWait = budgets.overload.take(id, now);
-    if (!this.#isOverloaded(now) || overloadWait === 0) return undefined;
+    if (!this.#isOverloaded(now) || overloadWait === 0) return { begin: () => this.#begin() };
+    if (this.#turnsOfMany.hasRoom(id)) return { begin: () => this.#beginInTurn(id) };
     owe(budgets.overload, { id, now, wait: overloadWait });
     return this.#refusal("overloaded", overloadWait);
   }
 
-  /** A request was read. The result is called when its answer may be sent; more calls change nothing. */
-  begin(): () => void {
+  /** Work on a request begins. The result is called when its answer may be sent; more calls change nothing. */
+  #begin(): () => void {
     const { clock } = this.#options;
     const since = clock.elapsed();
     this.#inHand++;
-    let isAnswered = false;
-    return () => {
-      if (isAnswered) return;
-      isAnswered = true;
+    return once(() => {
       this.#inHand--;
       this.#waits.add(clock.elapsed() - since);
-    };
+    });
+  }
+
+  async #beginInTurn(id: string): Promise<() => void> {
+    const leave = await this.#turnsOfMany.enter(id);
+    const answered = this.#begin();
+    return once(() => {
+      answered();
+      leave();
+    });
   }
 
   #isOverloaded(now: number): boolean {
@@ -139,6 +148,15 @@ export class Admission {
   }
 }
 
+function once(action: () => void): () => void {
+  let isDone = false;
+  return () => {
+    if (isDone) return;
+    isDone = true;
+    action();
+  };
+}
+
 interface Refused {
   /** Of the key. */
   id: string;
@@ -152,6 +170,74 @@ function owe(budget: TokenBuckets, { id, now, wait }: Refused): void {
 }
 
 const digestOf = (key: string): string => encodeHex(sha256(key));
+
+/** Requests that are worked on in one turn, and share what they write to the disk. */
+export const TURN_REQUESTS = 4;
+/** Requests that wait for a turn, in all and of one key: more are refused. */
+export const TURN_WAITING_MAX = 64;
+export const TURN_WAITING_PER_KEY_MAX = 4;
+/** The longest rest after a turn, in milliseconds. */
+const REST_MAX_MS = 1_000;
+
+/**
+ * Turns of a few requests, one key after the other, each followed by a rest as long as it took: what else comes finds
+ * the relay idle half of the time, and waits for one short turn at most, however much these keys send.
+ */
+export class RestingTurns {
+  readonly #clock: Pick<Clock, "elapsed" | "after">;
+  /** By key, in the order in which they are served. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #size = 0;
+  #inWork = 0;
+  #since = 0;
+  #isResting = false;
+
+  constructor(clock: Pick<Clock, "elapsed" | "after">) {
+    this.#clock = clock;
+  }
+
+  hasRoom(id: string): boolean {
+    return this.#size < TURN_WAITING_MAX &&
+      (this.#waiting.get(id)?.length ?? 0) < TURN_WAITING_PER_KEY_MAX;
+  }
+
+  /** Resolves when the request may be worked on; the result is to be called at its end. */
+  enter(id: string): Promise<() => void> {
+    return new Promise((resolve) => {
+      const waiting = this.#waiting.get(id) ?? [];
+      waiting.push(() => resolve(() => this.#leave()));
+      this.#waiting.set(id, waiting);
+      this.#size++;
+      this.#start();
+    });
+  }
+
+  #start(): void {
+    if (this.#inWork > 0 || this.#isResting) return;
+    this.#since = this.#clock.elapsed();
+    for (const [id, waiting] of this.#waiting) {
+      const begin = waiting.shift();
+      this.#waiting.delete(id);
+      // Behind the other keys; this loop reaches it again.
+      if (waiting.length > 0) this.#waiting.set(id, waiting);
+      if (begin === undefined) continue;
+      this.#size--;
+      this.#inWork++;
+      begin();
+      if (this.#inWork === TURN_REQUESTS) return;
+    }
+  }
+
+  #leave(): void {
+    if (--this.#inWork > 0) return;
+    this.#isResting = true;
+    const worked = this.#clock.elapsed() - this.#since;
+    this.#clock.after(Math.min(worked, REST_MAX_MS), () => {
+      this.#isResting = false;
+      this.#start();
+    });
+  }
+}
 
 /** How much a new turn, and a new wait, count in their averages: waits are as many as requests. */
 const TURN_WEIGHT = 0.2;

@@ -114,8 +114,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       subprotocol: SUBPROTOCOL,
       proxies: options.trustedProxies,
       over: (budget) => services.metrics.overBudget.add({ budget }),
-      early: ({ headers }) => services.admission.refuse(headerText(headers["x-api-key"])),
-      begin: () => services.admission.begin(),
+      admit: ({ headers }) => services.admission.admit(headerText(headers["x-api-key"])),
       fetch: (request, peer) =>
         app(request, callerAddress(request, { peer, proxies: options.trustedProxies })),
       upgrade: (request) => admit(services, request),

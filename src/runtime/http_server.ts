@@ -51,6 +51,15 @@ export interface EarlyAnswer {
   body: string;
 }
 
+/** A request that is to be read. */
+export interface Admitted {
+  /**
+   * It is here as a whole: resolves when it may be worked on. The result is called when its answer may be sent, and
+   * again at its end.
+   */
+  begin(): (() => void) | Promise<() => void>;
+}
+
 export interface HttpServerOptions {
   hostname: string;
   /** 0 takes a free one. */
@@ -60,10 +69,8 @@ export interface HttpServerOptions {
   limits: HttpServerLimits;
   /** The one subprotocol that is selected when it is offered. */
   subprotocol: string;
-  /** Answers a request whose headers have come, without reading it; undefined when it is to be read. */
-  early?(request: IncomingMessage): EarlyAnswer | Promise<EarlyAnswer> | undefined;
-  /** A request is here as a whole. The result is called when its answer may be sent, and again at its end. */
-  begin?(): () => void;
+  /** Answers a request whose headers have come, without reading it, or admits it. */
+  admit?(request: IncomingMessage): EarlyAnswer | Promise<EarlyAnswer> | Admitted;
   fetch(request: Request, peer: Peer): Response | Promise<Response>;
   /** Answers a handshake: with a refusal, or with what takes the socket. */
   upgrade(request: Request, peer: Peer): Promise<Response | OpenSocket>;
@@ -195,13 +202,13 @@ async function answerTurn(exchange: Exchange, turn: Turn): Promise<void> {
   // How fast the peer reads what follows is its own matter.
   const mayWrite = (): Promise<void> => turn.mayWrite().then(answered);
   try {
-    const early = options.early?.(request);
-    if (early !== undefined) return await writeEarly(exchange, early);
+    const admitted = options.admit?.(request);
+    if (admitted !== undefined && !("begin" in admitted)) return await writeEarly(exchange, admitted);
     const read = await readRequest(request, options.limits.bodyBytes);
     if (read === "gone") return;
     // Not before its body is here: who sends slowly counts as idle.
     turn.working();
-    answered = options.begin?.();
+    answered = await admitted?.begin();
     const found = read instanceof Request
       ? await options.fetch(read, peerOf(request))
       : refusalOf(read, options);

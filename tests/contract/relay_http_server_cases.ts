@@ -118,10 +118,12 @@ export const cases: readonly Case[] = [
       const gate = Promise.withResolvers<void>();
       const seen: string[] = [];
       const options: Partial<HttpServerOptions> = {
-        begin() {
-          seen.push("begun");
-          return () => void seen.push("answered");
-        },
+        admit: () => ({
+          begin() {
+            seen.push("begun");
+            return () => void seen.push("answered");
+          },
+        }),
         fetch: async () => {
           seen.push("asked");
           await gate.promise;

@@ -40,7 +40,7 @@ const ERRORS = rows("docs/protocol.md, Errors", {
   "http-415": main("Another media type is 415."),
   "http-429": main("Too many requests are 429 rate_limited with Retry-After."),
   "http-overloaded": faults(
-    "An overloaded relay answers keys that send much with 503 overloaded and Retry-After, unread, and serves others.",
+    "An overloaded relay works on the requests of keys that send much in turns with rests, answers more of them with 503 overloaded and Retry-After, unread, and serves others at once.",
   ),
   "http-503": main("A store that cannot be written is 503 store_unavailable."),
 });

@@ -1,4 +1,4 @@
-/** Refusals of requests that are not read: of keys over their limit, and of those that send most while the relay is overloaded. */
+/** Which requests are refused unread, and which wait for a turn: of keys over their limit, and of those that send most while the relay is overloaded. */
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/async/clock.ts";
 import {
@@ -13,10 +13,14 @@ import {
   OVERLOAD_IN_HAND,
   OVERLOAD_MS,
   REFUSAL_COST,
+  RestingTurns,
+  TURN_REQUESTS,
+  TURN_WAITING_MAX,
+  TURN_WAITING_PER_KEY_MAX,
 } from "../../../src/relay/admission.ts";
 import { type Budgets, makeBudgets } from "../../../src/relay/budgets.ts";
 import { RelayMetrics } from "../../../src/relay/metrics.ts";
-import type { EarlyAnswer } from "../../../src/runtime/http_server.ts";
+import type { Admitted, EarlyAnswer } from "../../../src/runtime/http_server.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 
 interface Bench {
@@ -24,10 +28,25 @@ interface Bench {
   clock: FakeClock;
   metrics: RelayMetrics;
   budgets: Budgets;
-  /** The status of the next request's refusal; undefined when it is read. */
+  /** The status of the next request's refusal; undefined when it is read and ends at once. */
   request(key: string): number | undefined;
+  /** The refusal of the next request. */
+  refused(key: string): EarlyAnswer;
   /** Every turn of the event loop takes this long. */
   turns(ms: number): void;
+}
+
+function statusOf(decision: ReturnType<Admission["admit"]>): number | undefined {
+  // Only the answer to a key over its limit comes late.
+  if (decision instanceof Promise) return 429;
+  return "status" in decision ? decision.status : undefined;
+}
+
+/** A request whose work begins at once. */
+function begin(admission: Admission): () => void {
+  const answered = (admission.admit(undefined) as Admitted).begin();
+  assert.ok(!(answered instanceof Promise));
+  return answered;
 }
 
 function makeBench(): Bench {
@@ -48,10 +67,11 @@ function makeBench(): Bench {
   for (const id of ["greedy", "modest"]) admission.know(`svc_${id}`, `key_${id}`);
   return {
     ...{ admission, clock, metrics, budgets },
-    request: (key) => (admission.refuse(key) as EarlyAnswer | undefined)?.status,
+    request: (key) => statusOf(admission.admit(key)),
+    refused: (key) => admission.admit(key) as EarlyAnswer,
     turns(ms): void {
       for (let n = 0; n < 20; n++) {
-        admission.refuse(undefined);
+        admission.admit(undefined);
         clock.advance(ms);
         for (const action of due.splice(0)) action();
       }
@@ -59,16 +79,33 @@ function makeBench(): Bench {
   };
 }
 
-Deno.test("while the relay is overloaded, a key that sends much is 503 with Retry-After, and one that sends little is served [http-overloaded]", () => {
-  const { admission, clock, request, turns, metrics } = makeBench();
+/** Fills the places in which the key's requests wait for a turn, behind one turn that does not end. */
+function fillTurns({ admission }: Bench, key: string): Promise<() => void>[] {
+  const begun: Promise<() => void>[] = [];
+  for (let n = 0; n <= TURN_WAITING_PER_KEY_MAX; n++) {
+    const decision = admission.admit(key);
+    assert.ok("begin" in decision, `request ${n} is read`);
+    const answered = decision.begin();
+    assert.ok(answered instanceof Promise, `request ${n} waits for a turn`);
+    begun.push(answered);
+  }
+  return begun;
+}
+
+Deno.test("while the relay is overloaded, a key that sends much waits for turns and is then 503 with Retry-After, and one that sends little is served [http-overloaded]", async () => {
+  const bench = makeBench();
+  const { admission, clock, request, refused, turns, metrics } = bench;
   for (let n = 0; n < OVERLOAD_REQUESTS_BURST; n++) assert.equal(request("svc_greedy"), undefined);
-  assert.equal(request("svc_greedy"), undefined, "nothing is refused while turns are short");
+  const admitted = admission.admit("svc_greedy");
+  assert.ok("begin" in admitted && !(admitted.begin() instanceof Promise), "turns are short: nothing waits");
   turns(4 * OVERLOAD_MS);
-  for (let n = 0; n < OVERLOAD_REQUESTS_BURST; n++) request("svc_greedy");
-  const refused = admission.refuse("svc_greedy") as EarlyAnswer;
-  assert.deepEqual([refused.status, refused.headers["retry-after"]], [503, "1"]);
-  assert.equal(JSON.parse(refused.body).code, "overloaded");
-  assert.equal(request("svc_modest"), undefined);
+  while (bench.budgets.overload.take("key_greedy", clock.elapsed()) === 0);
+  const begun = fillTurns(bench, "svc_greedy");
+  const answer = refused("svc_greedy");
+  assert.deepEqual([answer.status, answer.headers["retry-after"]], [503, "1"]);
+  assert.equal(JSON.parse(answer.body).code, "overloaded");
+  const modest = admission.admit("svc_modest");
+  assert.ok("begin" in modest && !(modest.begin() instanceof Promise), "served at once");
   assert.equal(
     request("svc_unknown"),
     undefined,
@@ -76,44 +113,85 @@ Deno.test("while the relay is overloaded, a key that sends much is 503 with Retr
   );
   assert.match(metrics.overBudget.render().join(), /budget="overload"/);
   turns(1);
-  for (let n = 0; n < OVERLOAD_REQUESTS_BURST; n++) request("svc_greedy");
+  while (bench.budgets.overload.take("key_greedy", clock.elapsed()) === 0);
   assert.equal(request("svc_greedy"), 503, "what is refused makes nothing wait: its turns tell nothing");
+  (await begun[0])?.();
   clock.advance(OVERLOAD_HOLD_MS);
   for (let n = 0; n < 2 * OVERLOAD_REQUESTS_BURST; n++) assert.equal(request("svc_greedy"), undefined);
 });
 
+Deno.test("turns of a few requests are followed by a rest as long as they took, one key after the other [http-overloaded]", async () => {
+  const clock = new FakeClock();
+  const turns = new RestingTurns(clock);
+  const order: string[] = [];
+  const leave: (() => void)[] = [];
+  const enter = (id: string): void =>
+    void turns.enter(id).then((left) => {
+      order.push(id);
+      leave.push(left);
+    });
+  const endTurn = async (ms: number): Promise<void> => {
+    clock.advance(ms);
+    for (const left of leave.splice(0)) left();
+    await Promise.resolve();
+  };
+  enter("first");
+  await Promise.resolve();
+  for (let n = 0; n < TURN_WAITING_PER_KEY_MAX; n++) enter("greedy");
+  assert.ok(!turns.hasRoom("greedy") && turns.hasRoom("other"));
+  enter("other");
+  await endTurn(6);
+  assert.deepEqual(order.splice(0), ["first"]);
+  await endTurn(5);
+  assert.deepEqual(order, [], "it rests");
+  await endTurn(1);
+  assert.deepEqual(order.splice(0), ["greedy", "other", "greedy", "greedy"].slice(0, TURN_REQUESTS));
+  await endTurn(60_000);
+  await endTurn(1_000);
+  assert.deepEqual(order, ["greedy"], "the longest rest is a second");
+  for (let n = 0; turns.hasRoom(`key ${n}`); n++) enter(`key ${n}`);
+  assert.ok(!turns.hasRoom("one more"), `${TURN_WAITING_MAX} wait`);
+});
+
+/** Whether a request waits for a turn, of a key that has just sent many. */
+function waitsForTurn({ admission, budgets, clock }: Bench, key: string): boolean {
+  while (budgets.overload.take(key.replace("svc_", "key_"), clock.elapsed()) === 0);
+  const answered = (admission.admit(key) as Admitted).begin();
+  if (answered instanceof Promise) void answered.then((end) => end());
+  else answered();
+  return answered instanceof Promise;
+}
+
 Deno.test("the relay is overloaded while many requests are in hand that wait long, however short its turns are [http-overloaded]", () => {
-  const { admission, clock, request } = makeBench();
-  for (let n = 0; n <= OVERLOAD_REQUESTS_BURST; n++) request("svc_greedy");
+  const bench = makeBench();
+  const { admission, clock, request } = bench;
+  const waits = (): boolean => waitsForTurn(bench, "svc_greedy");
   /** Answers come in the order of the requests, each after all others that are in hand. */
   const serve = (inHand: number, waitMs: number): void => {
-    const begun = Array.from({ length: inHand }, () => admission.begin());
+    const begun = Array.from({ length: inHand }, () => begin(admission));
     for (let n = 0; n < 200; n++) {
       clock.advance(waitMs / inHand);
-      begun.push(admission.begin());
+      begun.push(begin(admission));
       begun.shift()?.();
     }
     open.push(...begun);
   };
   const open: (() => void)[] = [];
-  /** The last answer, by when the key has used up what it got back meanwhile. */
-  const greedy = (requests: number): number | undefined =>
-    Array.from({ length: requests }, () => request("svc_greedy")).at(-1);
   serve(OVERLOAD_IN_HAND / 2, 2 * OVERLOAD_MS);
-  assert.equal(greedy(40), undefined, "few that wait long: the store is slow");
+  assert.ok(!waits(), "few that wait long: the store is slow");
   for (const answered of open.splice(0)) answered();
   serve(OVERLOAD_IN_HAND, OVERLOAD_MS / 2);
-  assert.equal(greedy(10), undefined, "many that wait for a short time");
+  assert.ok(!waits(), "many that wait for a short time");
   for (const answered of open.splice(0)) answered();
   serve(OVERLOAD_IN_HAND, 2 * OVERLOAD_MS);
-  assert.equal(greedy(40), 503);
+  assert.ok(waits());
   assert.equal(request("svc_modest"), undefined);
   for (const answered of open.splice(0)) {
     answered();
     answered();
   }
   clock.advance(OVERLOAD_HOLD_MS);
-  assert.equal(greedy(40), undefined, "the relay has recovered");
+  assert.ok(!waits(), "the relay has recovered");
 });
 
 /** How many of the key's requests are read while it sends so many a second, whatever the answers. */
@@ -124,7 +202,7 @@ function readOf(
   let read = 0;
   for (let n = 0; n < seconds * perSecond; n++) {
     clock.advance(1_000 / perSecond);
-    if (admission.refuse("svc_greedy") !== undefined) continue;
+    if (statusOf(admission.admit("svc_greedy")) !== undefined) continue;
     read++;
     budgets.requests.take("key_greedy", clock.elapsed());
   }
@@ -141,11 +219,11 @@ Deno.test("a key that sends four times its limit in spite of refusals is not ser
   assert.ok(read(1.2) > 9 * HTTP_REQUESTS_PER_SECOND, `${read(1.2)} read`);
 });
 
-Deno.test("nor is one that sends four times what it has left while the relay is overloaded [http-overloaded]", () => {
+Deno.test("nor is one that sends four times what it has left while the relay is overloaded and no turn ends [http-overloaded]", () => {
   const bench = makeBench();
   bench.turns(4 * OVERLOAD_MS);
-  bench.request("svc_greedy");
-  bench.budgets.overload.charge("key_greedy", bench.clock.elapsed(), OVERLOAD_REQUESTS_BURST);
+  while (bench.budgets.overload.take("key_greedy", bench.clock.elapsed()) === 0);
+  fillTurns(bench, "svc_greedy");
   const perSecond = OVERLOAD_REQUESTS_PER_SECOND / REFUSAL_COST;
   assert.ok(readOf(bench, { perSecond, seconds: OVERLOAD_HOLD_MS / 1_000 - 1 }) <= 1);
 });
@@ -154,7 +232,7 @@ Deno.test("a key that waits as it was told is served, however often it was refus
   const { admission, clock, budgets, request } = makeBench();
   budgets.requests.charge("key_greedy", clock.elapsed(), HTTP_REQUESTS_BURST);
   for (let n = 0; n < 1_000; n++) request("svc_greedy");
-  const refused = admission.refuse("svc_greedy") as EarlyAnswer;
+  const refused = admission.admit("svc_greedy") as EarlyAnswer;
   clock.advance(Number(refused.headers["retry-after"]) * 1_000);
   assert.equal(request("svc_greedy"), undefined);
 });
@@ -162,8 +240,8 @@ Deno.test("a key that waits as it was told is served, however often it was refus
 Deno.test("a key that goes on in spite of refusals gets them late, and another key is answered at once [http-429]", async () => {
   const { admission, clock, budgets, request } = makeBench();
   budgets.requests.charge("key_greedy", clock.elapsed(), 2 * HTTP_REQUESTS_BURST);
-  const answers = Array.from({ length: 51 }, () => admission.refuse("svc_greedy"));
-  assert.ok(answers.slice(0, 50).every((answer) => answer !== undefined && "status" in answer));
+  const answers = Array.from({ length: 51 }, () => admission.admit("svc_greedy"));
+  assert.ok(answers.slice(0, 50).every((answer) => "status" in answer));
   const late = answers[50];
   assert.ok(late instanceof Promise);
   assert.equal(request("svc_modest"), undefined);
@@ -174,7 +252,7 @@ Deno.test("a key that goes on in spite of refusals gets them late, and another k
 Deno.test("few refusals are held back at a time, since each one keeps a connection [http-429]", async () => {
   const { admission, clock, budgets } = makeBench();
   budgets.requests.charge("key_greedy", clock.elapsed(), 100 * HTTP_REQUESTS_BURST);
-  const answers = Array.from({ length: 1_000 }, () => admission.refuse("svc_greedy"));
+  const answers = Array.from({ length: 1_000 }, () => admission.admit("svc_greedy"));
   const held = answers.filter((answer) => answer instanceof Promise);
   assert.ok(held.length > 0 && held.length < 100, `${held.length} held back`);
   clock.advance(1_000);
