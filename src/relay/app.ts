@@ -3,9 +3,16 @@ import { Hono } from "hono";
 import { networkOf } from "../runtime/plain_connections.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import { authenticate, keyOfRequest } from "./api_keys.ts";
-import { type Call, countRequest, problemResponse, Refusal, type Route, tooManyRequests } from "./handler.ts";
+import {
+  type Call,
+  countRequest,
+  problemResponse,
+  Refusal,
+  type Route,
+  type Services,
+  tooManyRequests,
+} from "./handler.ts";
 import { ROUTES } from "./routes.ts";
-import type { Services } from "./services.ts";
 import { serveStatic, type StaticFiles } from "./static_files.ts";
 import { SOCKET_PATH } from "./websocket.ts";
 

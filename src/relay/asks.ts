@@ -18,7 +18,7 @@ import { ASK_RETURN_MS, TTL_DEFAULT_SECONDS } from "../protocol/limits.ts";
 import type { Push, PushAccepted, PushRequest } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import type { AnswerOutcome, DeviceName, DeviceRecord, NewPush, StoredPush } from "../store/store.ts";
-import { Refusal } from "./handler.ts";
+import { Refusal, type Services } from "./handler.ts";
 import {
   acceptPush,
   answerOf,
@@ -31,7 +31,6 @@ import {
   routePush,
 } from "./pushes.ts";
 import { changeReceipt, publishReceipt, queuedReceipt, shownOf, withdrawnAt } from "./receipts.ts";
-import type { Services } from "./services.ts";
 
 /** Validates a question and sends it to every phone. */
 export function acceptAsk(services: Services, incoming: IncomingPush): Promise<PushAccepted> {

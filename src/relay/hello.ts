@@ -7,7 +7,7 @@ import type { ClaimOutcome, DeviceName, DeviceRecord, KeyRecord } from "../store
 import type { Connection } from "./connection.ts";
 import { helloDeviceId, helloFault } from "./api_keys.ts";
 import { Outbox } from "./outbox.ts";
-import type { Services } from "./services.ts";
+import type { Services } from "./handler.ts";
 import { publishSessions } from "./sessions.ts";
 
 type Hello = EventData<"hello">;

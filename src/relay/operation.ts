@@ -5,9 +5,8 @@ import { encodeUtf8 } from "../async/encodings.ts";
 import { Problem, WIRE_ERRORS, type WireErrorCode } from "../protocol/errors.ts";
 import { VERSION } from "../protocol/version.ts";
 import { authenticate, keyOfRequest } from "./api_keys.ts";
-import { type Call, json, type Route } from "./handler.ts";
+import { type Call, json, type Route, type Services } from "./handler.ts";
 import { Gauge } from "./metrics.ts";
-import type { Services } from "./services.ts";
 
 /** `GET /healthz`: the process is running. */
 export function health(): Response {

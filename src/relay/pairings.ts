@@ -20,9 +20,9 @@ import {
   overBudget,
   readBody,
   Refusal,
+  type Services,
   tooManyRequests,
 } from "./handler.ts";
-import type { Services } from "./services.ts";
 
 /** 128 bits. The QR code holds the code and the pairing's secret, and must fit a terminal. */
 const CODE_BYTES = 16;

@@ -1,4 +1,5 @@
-/** The HTTP routes of pushes: sending one, reading one with its receipt, and paging through the history. */
+/** The HTTP routes of pushes: sending one, reading one with its receipt, paging through the history; and of the hooks that send them: listing, muting and revoking. */
+import { type Hook, HookChange, type HooksAnswer } from "../protocol/http.ts";
 import {
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
@@ -6,11 +7,10 @@ import {
   STORED_PER_DAY_MAX_BYTES,
 } from "../protocol/limits.ts";
 import { type PushAccepted, PushId, type PushPage, type PushRecord, PushRequest } from "../protocol/push.ts";
-import { type KeyRecord, STORED_REGAINED_PER_MS, type StoredPush } from "../store/store.ts";
+import { type HookRecord, type KeyRecord, STORED_REGAINED_PER_MS, type StoredPush } from "../store/store.ts";
 import { acceptAnswer, acceptAsk } from "./asks.ts";
 import { acceptCancel, acceptPush, type IncomingPush } from "./pushes.ts";
-import { json, type KeyedCall, overBudget, readBody, readPage, Refusal } from "./handler.ts";
-import type { Services } from "./services.ts";
+import { json, type KeyedCall, overBudget, readBody, readPage, Refusal, type Services } from "./handler.ts";
 
 /** `POST /pushes/send`. */
 export async function sendPush(services: Services, call: KeyedCall): Promise<Response> {
@@ -150,4 +150,24 @@ function cursor(call: KeyedCall, name: "after" | "before"): string | undefined {
 
 function badCursor(why: string): Refusal {
   return new Refusal("invalid_request", `Cannot page from the cursor: it ${why}; give the id of a push`);
+}
+
+/** `GET /hooks`. */
+export async function listHooks({ store }: Services, { key }: KeyedCall): Promise<Response> {
+  const answer: HooksAnswer = { hooks: (await store.listHooks(key.account)).map(hookOf) };
+  return json(answer);
+}
+
+/** `PUT /hooks/{id}`. */
+export async function changeHook({ store }: Services, call: KeyedCall): Promise<Response> {
+  const { state } = await readBody(call, { schema: HookChange, code: "invalid_request" });
+  const hook = await store.setHookState({ account: call.key.account, id: call.param("id") }, state);
+  if (hook === undefined) {
+    throw new Refusal("unknown_hook", "Cannot find a hook with this id in this account");
+  }
+  return json(hookOf(hook));
+}
+
+function hookOf({ account: _account, ...hook }: HookRecord): Hook {
+  return hook;
 }

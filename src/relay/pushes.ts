@@ -1,11 +1,11 @@
-/** A push's path through the relay: repeated or new, routed, stored durably, published to its recipients; and how a message is cancelled. */
+/** A push's path through the relay: repeated or new, routed, counted for its hook, stored durably, published to its recipients; and how a message is cancelled. */
 import type { Audience } from "../bus/bus.ts";
+import { HookId } from "../protocol/http.ts";
 import type { Push, PushAccepted, PushRequest } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import { equalDigests, sha256 } from "../runtime/digest.ts";
 import type { PushName, Store, StoredPush } from "../store/store.ts";
-import { Refusal } from "./handler.ts";
-import { countHook } from "./hooks.ts";
+import { Refusal, type Services } from "./handler.ts";
 import { publishFrame } from "./hub.ts";
 import {
   askedReceipt,
@@ -16,7 +16,6 @@ import {
   queuedReceipt,
   withdrawnAt,
 } from "./receipts.ts";
-import type { Services } from "./services.ts";
 
 /** A validated request to send a push; `from` is the sending device or key. */
 export interface IncomingPush {
@@ -51,6 +50,25 @@ export async function acceptPush(services: Services, incoming: IncomingPush): Pr
     services.webPush.ring(stored, route);
   }
   return answerOf(stored);
+}
+
+/** Counts the push and returns whether its hook is muted. Refuses a push of a revoked hook. */
+async function countHook(
+  { store, clock }: Services,
+  { account, data }: { account: string; data: unknown },
+): Promise<"active" | "muted"> {
+  const id = hookIdOf(data);
+  if (id === undefined) return "active";
+  const state = await store.countHook({ account, id }, clock.now());
+  if (state === "revoked") {
+    throw new Refusal("hook_revoked", `Cannot accept the push: the hook "${id}" was revoked`);
+  }
+  return state;
+}
+
+function hookIdOf(data: unknown): string | undefined {
+  if (typeof data !== "object" || data === null || !("hookId" in data)) return undefined;
+  return HookId.safeParse(data.hookId).data;
 }
 
 /** The first answer to a push that is already stored. */

@@ -3,7 +3,7 @@ import type { EventData } from "../protocol/frames.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
 import type { PushName, StoredPush } from "../store/store.ts";
 import { publishFrame } from "./hub.ts";
-import type { Services } from "./services.ts";
+import type { Services } from "./handler.ts";
 
 export function queuedReceipt(now: number): Receipt {
   return { state: "queued", final: false, at: { queued: now } };

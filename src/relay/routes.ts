@@ -21,14 +21,21 @@ import {
   WebPushTest,
   WebPushTested,
 } from "../protocol/web_push.ts";
-import { listDevices, releaseDevice, revokeDevice } from "./devices.ts";
+import {
+  listDevices,
+  releaseDevice,
+  removeWebPush,
+  reportShown,
+  revokeDevice,
+  saveWebPush,
+  testWebPush,
+  webPushKey,
+} from "./devices.ts";
 import type { Route } from "./handler.ts";
-import { changeHook, listHooks } from "./hooks.ts";
 import { health, metrics, openApi, ready } from "./operation.ts";
 import { claimPairing, createPairing, pairingStatus } from "./pairings.ts";
-import { getPush, listPushes, sendPush } from "./push_routes.ts";
+import { changeHook, getPush, listHooks, listPushes, sendPush } from "./push_routes.ts";
 import { listSessions } from "./sessions.ts";
-import { removeWebPush, reportShown, saveWebPush, testWebPush, webPushKey } from "./web_push_routes.ts";
 
 const PUSHES: readonly Route[] = [
   {

@@ -5,9 +5,8 @@ import type { DeviceSessions, ReportedDetails, SessionEntry, SessionsAnswer } fr
 import type { DeviceName, DeviceRecord, InventoryRecord, KeyRecord } from "../store/store.ts";
 import { equalDigests } from "../runtime/digest.ts";
 import type { Connection } from "./connection.ts";
-import { jsonText, type KeyedCall, readPage } from "./handler.ts";
+import { jsonText, type KeyedCall, readPage, type Services } from "./handler.ts";
 import { publishFrame } from "./hub.ts";
-import type { Services } from "./services.ts";
 
 /** `GET /sessions`. */
 export async function listSessions(services: Services, { key }: KeyedCall): Promise<Response> {

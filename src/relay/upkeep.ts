@@ -4,7 +4,7 @@ import { PUSH_RETENTION_DAYS, RECEIPT_RETENTION_DAYS } from "../protocol/limits.
 import type { DeviceRecord, StoredPush } from "../store/store.ts";
 import { typeLateAnswer } from "./asks.ts";
 import { changeReceipt, ended } from "./receipts.ts";
-import type { Services } from "./services.ts";
+import type { Services } from "./handler.ts";
 
 /** Due pushes that are ended together; they share a commit. */
 const DUE_PAGE = 200;

@@ -18,10 +18,9 @@ import { authenticate, checkSubprotocol, keyOfHandshake } from "./api_keys.ts";
 import { takeAskerAck, withdrawnByAsker } from "./asks.ts";
 import { frameKind } from "./budgets.ts";
 import { Connection } from "./connection.ts";
-import { countRequest, Refusal } from "./handler.ts";
+import { countRequest, Refusal, type Services } from "./handler.ts";
 import { greet } from "./hello.ts";
 import { acknowledged, changeReceipt } from "./receipts.ts";
-import type { Services } from "./services.ts";
 import { isStillStored, publishSessions, saveInventory } from "./sessions.ts";
 
 export const SOCKET_PATH = "/ws";

@@ -21,7 +21,7 @@ import { PushClaims } from "../../../src/relay/outbox.ts";
 import { ClaimAnswers } from "../../../src/relay/claim_answers.ts";
 import { RelayMetrics } from "../../../src/relay/metrics.ts";
 import { publishReceipt } from "../../../src/relay/receipts.ts";
-import { type Services, Tasks } from "../../../src/relay/services.ts";
+import { type Services, Tasks } from "../../../src/relay/handler.ts";
 import { admit } from "../../../src/relay/websocket.ts";
 import type { StaticFiles } from "../../../src/relay/static_files.ts";
 import { RemotePhones } from "../../../src/relay/remote_phones.ts";

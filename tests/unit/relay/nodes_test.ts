@@ -5,8 +5,7 @@ import { CLOSE } from "../../../src/protocol/errors.ts";
 import { encodeFrame } from "../../../src/protocol/frames.ts";
 import { RemotePhones } from "../../../src/relay/remote_phones.ts";
 import { HTTP_REQUESTS_BURST, HTTP_REQUESTS_PER_SECOND } from "../../../src/protocol/limits.ts";
-import { makeBudgets } from "../../../src/relay/budgets.ts";
-import { reportBudgets, shareBudgets } from "../../../src/relay/shared_budgets.ts";
+import { makeBudgets, reportBudgets, shareBudgets } from "../../../src/relay/budgets.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { Fixture } from "./fixture.ts";
 
