@@ -64,6 +64,14 @@ export {
   type StreamHello,
   type StreamParties,
 } from "./src/crypto/stream.ts";
-export { type Listener, type ListenerOptions, startListener } from "./src/library/listener.ts";
-export { createMcpServer, type McpServer, type McpServerOptions } from "./src/library/mcp_server.ts";
-export { type Relay, type RelayOptions, startRelay } from "./src/library/relay.ts";
+export {
+  createMcpServer,
+  type Listener,
+  type ListenerOptions,
+  type McpServer,
+  type McpServerOptions,
+  type Relay,
+  type RelayOptions,
+  startListener,
+  startRelay,
+} from "./src/library/embedded.ts";

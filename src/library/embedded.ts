@@ -1,0 +1,182 @@
+/** Relay, listener and MCP server for programs that embed them; the code of each is loaded when it is started. */
+import type { Scope } from "../protocol/http.ts";
+
+export interface RelayOptions {
+  /** `host:port`; port 0 chooses a free port. */
+  listen: string;
+  /** The folder of its store, which is created. */
+  dataDir: string;
+  /** Where others reach this relay; shown in the OpenAPI document. */
+  publicUrl?: string;
+  /** PEM texts. */
+  tls?: { cert: string; key: string };
+  /** Serves the phone's web app at `/`. */
+  phoneApp?: boolean;
+  /** Receives log lines; never a key, a body or a frame. */
+  log?(line: string): void;
+}
+
+export interface Relay {
+  /** `http://host:port`, without a trailing slash. */
+  url: string;
+  wsUrl: string;
+  port: number;
+  /** An API key, which cannot be read again. */
+  createKey(key: { name: string; scopes: readonly Scope[] }): Promise<string>;
+  /** Stops accepting, closes clients and finishes running requests; takes less than 5 seconds. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a relay in this process, on Deno or Node. Resolves once it accepts requests; rejects when it cannot listen on
+ * the address or cannot open its store.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { createRelayApi, startRelay } from "@svc/svc";
+ *
+ * const dataDir = await Deno.makeTempDir();
+ * const relay = await startRelay({ listen: "127.0.0.1:0", dataDir });
+ * const apiKey = await relay.createKey({ name: "script", scopes: ["push:read", "push:send"] });
+ * const api = createRelayApi({ baseUrl: relay.url, apiKey });
+ * assert.deepEqual((await api.listPushes()).pushes, []);
+ * await relay.stop();
+ * ```
+ */
+export async function startRelay(options: RelayOptions): Promise<Relay> {
+  const { listen, dataDir, publicUrl, tls, log } = options;
+  const [server, { createKey }, { openStore }, { phoneDirectory }] = await Promise.all([
+    import("../relay/server.ts"),
+    import("../relay/api_keys.ts"),
+    import("../store/sqlite.ts"),
+    import("../cli/context.ts"),
+  ]);
+  const { url, wsUrl, port, stop } = await server.startRelay({
+    ...{ listen, dataDir, publicUrl, tls, log },
+    phoneDirectory: options.phoneApp ? await phoneDirectory() : undefined,
+  });
+  return {
+    ...{ url, wsUrl, port, stop },
+    async createKey(key) {
+      const store = await openStore(dataDir);
+      try {
+        return (await createKey(store, key)).key;
+      } finally {
+        await store.close();
+      }
+    },
+  };
+}
+
+export interface ListenerOptions {
+  /** The relay's WebSocket address. */
+  wsUrl: string;
+  /** A key with the scopes push:read and push:send. */
+  apiKey: string;
+  /** The folder with its configuration, journal and keys: `SVC_HOME` or `~/.svc` without it. */
+  svcHome?: string;
+  /** Receives the lines of listener.log. */
+  log?(line: string): void;
+}
+
+export interface Listener {
+  /** Resolves once it has stopped, also when `svc listener --stop` did that. */
+  ended: Promise<void>;
+  /** Finishes the current injection, then closes every connection. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Starts a listener in this process, on Deno or Node: it types messages into the tmux sessions of this machine, as `svc
+ * listener` does. Resolves once it runs, connected or not; rejects when another one uses the same folder.
+ */
+export async function startListener(options: ListenerOptions): Promise<Listener> {
+  const [{ runListener }, { accountPaths }, { addressInputs, listenerSettings }] = await Promise.all([
+    import("../cli/run_listener.ts"),
+    import("../cli/context.ts"),
+    import("../cli/settings.ts"),
+  ]);
+  const paths = await accountPaths(options.svcHome);
+  const { config } = await addressInputs(paths);
+  const given = { config: { wsUrl: options.wsUrl, apiKey: options.apiKey }, env: {} };
+  const stops: (() => void)[] = [];
+  const ready = Promise.withResolvers<void>();
+  let last = "it ended at once";
+  const ending = runListener(paths, {
+    ...listenerSettings(paths, given),
+    config,
+    background: false,
+    standby: false,
+    show(line) {
+      last = line;
+      options.log?.(line);
+    },
+    onSignal: (_signal, stop) => {
+      stops.push(stop);
+      return () => {};
+    },
+    started: ready.resolve,
+  });
+  const ended = ending.then(() => {});
+  await Promise.race([ready.promise, ended.then(() => Promise.reject(new Error(last)))]);
+  return {
+    ended,
+    async stop() {
+      stops[0]?.();
+      await ended;
+    },
+  };
+}
+
+export interface McpServerOptions {
+  /** The relay's addresses. */
+  baseUrl: string;
+  wsUrl: string;
+  /** A key with the scopes push:read and push:send. */
+  apiKey: string;
+  /** The tmux session of the agent that asks, by which phones know it. */
+  session?: string;
+  /** The folder with this host's keys: `SVC_HOME` or `~/.svc` without it. */
+  svcHome?: string;
+}
+
+export interface McpServer {
+  /** Serves one client, one JSON-RPC message a line; resolves when its lines end or the server is closed. */
+  serve(lines: { read: AsyncIterable<string>; write(text: string): void }): Promise<void>;
+  close(): void;
+}
+
+/** The tools svc_ask, svc_prompt, svc_input and svc_notify, which reach the user on their phone; on Deno or Node. */
+export function createMcpServer(options: McpServerOptions): McpServer {
+  const { baseUrl, wsUrl, apiKey, session } = options;
+  const stops: (() => void)[] = [];
+  return {
+    async serve(lines) {
+      const [{ serveMcp }, { mcpSealing }, { accountPaths }, { pairingHost }] = await Promise.all([
+        import("../mcp/serve.ts"),
+        import("../cli/mcp.ts"),
+        import("../cli/context.ts"),
+        import("../cli/settings.ts"),
+      ]);
+      const [{ createRelayApi }, { systemClock }, { VERSION }] = await Promise.all([
+        import("../client/api.ts"),
+        import("../async/clock.ts"),
+        import("../protocol/version.ts"),
+      ]);
+      const paths = await accountPaths(options.svcHome);
+      const { hostname } = await pairingHost(paths, createRelayApi({ baseUrl, apiKey }));
+      await serveMcp({
+        ...{ lines, hostname, session },
+        settings: () => Promise.resolve({ baseUrl, wsUrl, apiKey }),
+        sealing: (settings) => mcpSealing(settings, paths),
+        version: VERSION,
+        clock: systemClock,
+        random: Math.random,
+        reportWaiting: () => {},
+        onStop: (stop) => void stops.push(stop),
+      });
+    },
+    close: () => stops.forEach((stop) => stop()),
+  };
+}
