@@ -1,12 +1,159 @@
-/** The runtime on Node 22 and later. */
+/** The runtime on Node 22 and later, with its child processes. */
 import process from "node:process";
-import { readlinkSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import { hostname, networkInterfaces } from "node:os";
-import { commands } from "./node_commands.ts";
+import { constants, hostname, networkInterfaces } from "node:os";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
 import { runtime as lean } from "./node_lean.ts";
-import { EMBEDDED_NAMES, hasProxy, lanAddressAmong } from "./system.ts";
-import type { EmbeddedFiles, Runtime, Signal } from "./types.ts";
+import { codeOf, EMBEDDED_NAMES, hasProxy, lanAddressAmong } from "./system.ts";
+import type { Commands, EmbeddedFiles, PipedChild, RunOptions, RunResult, Runtime, Signal } from "./types.ts";
+import { spawnDetached } from "./detached.ts";
+import { exitCode, failedStart, findProgram, KILLED_CODE, livesByProc, livesByPs } from "./processes.ts";
+import { files } from "./node_files.ts";
+
+interface Place {
+  cwd?: string;
+  env?: Record<string, string>;
+}
+
+/** Resolves when the child has started; rejects with the system's code when it could not. */
+function started(child: ChildProcess): Promise<void> {
+  return new Promise((resolve, reject) => child.once("spawn", resolve).once("error", reject));
+}
+
+function ended(child: ChildProcess): Promise<number> {
+  return new Promise((resolve) => {
+    child.once(
+      "exit",
+      (code, signal) => resolve(exitCode(code, signal ? constants.signals[signal] : undefined)),
+    );
+  });
+}
+
+async function collect(stream: Readable, signal?: AbortSignal): Promise<Uint8Array<ArrayBuffer>> {
+  const chunks: Uint8Array[] = [];
+  const stop = (): void => void stream.destroy();
+  signal?.addEventListener("abort", stop);
+  stream.on("data", (chunk: Uint8Array) => void chunks.push(chunk));
+  await new Promise((closed) => stream.once("close", closed));
+  signal?.removeEventListener("abort", stop);
+  return new Uint8Array(Buffer.concat(chunks));
+}
+
+/** A child may exit without reading its input. */
+function feed(stdin: Writable, input: string | Uint8Array | undefined): void {
+  stdin.on("error", () => {});
+  stdin.end(input);
+}
+
+async function run(argv: readonly string[], options: RunOptions = {}): Promise<RunResult> {
+  const [program = "", ...args] = argv;
+  const { signal, cwd, env } = options;
+  if (signal?.aborted) return { code: KILLED_CODE, stdout: new Uint8Array(), stderr: "" };
+  return await finish(spawn(program, args, { cwd, env }), argv, options);
+}
+
+async function finish(
+  child: ChildProcessWithoutNullStreams,
+  argv: readonly string[],
+  options: RunOptions,
+): Promise<RunResult> {
+  const kill = (): void => void child.kill("SIGKILL");
+  const code = ended(child);
+  const output = [collect(child.stdout, options.signal), collect(child.stderr, options.signal)] as const;
+  feed(child.stdin, options.stdin);
+  options.signal?.addEventListener("abort", kill);
+  try {
+    await started(child);
+    const [stdout, stderr] = await Promise.all(output);
+    return { code: await code, stdout, stderr: new TextDecoder().decode(stderr) };
+  } catch (error) {
+    return failedStart(argv, error);
+  } finally {
+    options.signal?.removeEventListener("abort", kill);
+  }
+}
+
+/**
+ * The terminal sends the signals of its keys to the child too, so this process lets the child decide. It listens before
+ * the child starts, because a key may be pressed at once.
+ */
+async function runInherited(argv: readonly string[], place: Place = {}): Promise<number> {
+  const [program = "", ...args] = argv;
+  let child: ChildProcess | undefined;
+  const handlers: [NodeJS.Signals, () => void][] = [
+    ["SIGINT", () => {}],
+    ["SIGQUIT", () => {}],
+    ["SIGTERM", () => void child?.kill("SIGTERM")],
+    ["SIGHUP", () => void child?.kill("SIGHUP")],
+  ];
+  for (const [signal, handler] of handlers) process.on(signal, handler);
+  try {
+    child = spawn(program, args, { ...place, stdio: "inherit" });
+    const code = ended(child);
+    await started(child);
+    return await code;
+  } catch (error) {
+    return failedStart(argv, error).code;
+  } finally {
+    for (const [signal, handler] of handlers) process.off(signal, handler);
+  }
+}
+
+function write(stdin: Writable, bytes: Uint8Array): Promise<void> {
+  return new Promise((resolve, reject) => {
+    stdin.write(bytes, (error) => error ? reject(error) : resolve());
+  });
+}
+
+function pipe(argv: readonly string[], place: Place = {}): PipedChild {
+  const [program = "", ...args] = argv;
+  const child = spawn(program, args, { ...place, stdio: ["pipe", "pipe", "pipe"] });
+  child.on("error", () => {});
+  child.stdin.on("error", () => {});
+  if (child.pid === undefined) {
+    throw new Error(`cannot run ${JSON.stringify(program)}: not found or not executable`);
+  }
+  return {
+    pid: child.pid,
+    stdin: { write: (bytes) => write(child.stdin, bytes), close: () => void child.stdin.end() },
+    stdout: child.stdout,
+    stderr: child.stderr,
+    kill: (signal = "SIGTERM") => void child.kill(signal),
+    exited: ended(child),
+  };
+}
+
+function lives(pid: number): boolean {
+  const uid = process.getuid?.() ?? -1;
+  if (process.platform === "linux") return livesByProc(pid, uid, (path) => readFileSync(path, "utf8"));
+  return livesByPs(
+    spawnSync("ps", ["-o", "uid=,stat=", "-p", String(pid)], { encoding: "utf8" }).stdout,
+    uid,
+  );
+}
+
+/** Refuses 0 and negative numbers: kill(2) takes them as process groups. */
+function kill(pid: number, signal: Signal | 0): boolean {
+  if (!Number.isSafeInteger(pid) || pid <= 0) return false;
+  if (signal === 0) return lives(pid);
+  try {
+    return process.kill(pid, signal);
+  } catch (error) {
+    if (["ESRCH", "EPERM"].includes(codeOf(error) ?? "")) return false;
+    throw error;
+  }
+}
+
+const commands: Commands = {
+  run,
+  runInherited,
+  pipe,
+  spawnDetached,
+  kill,
+  which: (program) => findProgram(program, process.env.PATH, files.isExecutable),
+};
 
 const PROGRAM = "/cli.js";
 /** As many as Linux follows. */
