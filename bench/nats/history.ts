@@ -1,6 +1,6 @@
 /** `deno task bench:history [pushes]`: what a long history costs: copying it to NATS, starting a node on it, and sweeping it. */
 import { say } from "../../scripts/say.ts";
-import { copyStore } from "../../src/store/copy.ts";
+import { copyStore } from "../../src/store/open.ts";
 import { openNatsStore } from "../../src/store/nats.ts";
 import { openStore } from "../../src/store/sqlite.ts";
 import type { Store } from "../../src/store/store.ts";

@@ -1,6 +1,5 @@
 /** `svc server migrate`: copies all that a relay keeps from SQLite to NATS, or back. */
-import { copyStore } from "../store/copy.ts";
-import { hasStore, natsAddress, openRelayStore } from "../store/open.ts";
+import { copyStore, hasStore, natsAddress, openRelayStore } from "../store/open.ts";
 import { openStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
 import { defineCommand, parseOptions } from "./command.ts";

@@ -10,11 +10,10 @@ import {
   sizeOf,
   type StoredInventory,
   wholeInventory,
-} from "./nats_inventories.ts";
+} from "./nats_devices.ts";
 import { keyOf } from "./nats_keys.ts";
-import type { Nodes } from "./nats_nodes.ts";
+import type { Nodes, Presences } from "./nats_presences.ts";
 import { noteOfPush, type PushNote, type ReceiptNote } from "./nats_open.ts";
-import type { Presences } from "./nats_presences.ts";
 import { type NatsPushes, textOf } from "./nats_pushes.ts";
 import { eachOf, type Entry } from "./nats_streams.ts";
 import {

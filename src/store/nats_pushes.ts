@@ -4,11 +4,9 @@ import { decodeBase64url, encodeBase64url, utf8Length } from "../async/encodings
 import type { Push } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import { subjectToken } from "../runtime/nats.ts";
-import type { NatsContext } from "./nats_context.ts";
-import { Documents } from "./nats_documents.ts";
-import { History } from "./nats_history.ts";
+import { Documents, type NatsContext } from "./nats_context.ts";
+import { History, type RemovalBounds, Sweep } from "./nats_history.ts";
 import { type Checkpoint, noteOfPush, noteOfReceipt, OpenPushes, type ReceiptNote } from "./nats_open.ts";
-import { type RemovalBounds, Sweep } from "./nats_sweep.ts";
 import type { Presences } from "./nats_presences.ts";
 import { eachOf, type Entry } from "./nats_streams.ts";
 import {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Receipt } from "../../src/protocol/receipt.ts";
 import type { WebPushSubscription } from "../../src/protocol/web_push.ts";
-import { copyStore } from "../../src/store/copy.ts";
+import { copyStore } from "../../src/store/open.ts";
 import { openNatsStore } from "../../src/store/nats.ts";
 import { openStore } from "../../src/store/sqlite.ts";
 import {
