@@ -1,14 +1,16 @@
-/** `svc agents`: checks whether svc recognizes the screens of the installed agents, and saves a screen as a fixture for a report. */
+/** `svc agents`: checks whether svc recognizes the screens of the installed agents, and saves a screen as a fixture for a report, with the user's text redacted. */
 import { runtime } from "#runtime";
-import { agentProfile } from "../agents/profiles.ts";
+import { agentKindOfProgram, agentProfile } from "../agents/profiles.ts";
 import { AGENT_KINDS } from "../agents/registry.ts";
 import { AGENT_LABELS, type AgentKind, isAgentKind } from "../protocol/names.ts";
-import { checkAgent, type ScreenResult } from "./agents/check.ts";
-import { recordScreen } from "./agents/record.ts";
+import type { AgentProfile, Screen, ScreenReading } from "../agents/profile.ts";
+import { verbs } from "../tmux/argv.ts";
+import { TmuxDiscovery } from "../tmux/discovery.ts";
+import type { TmuxPane, TmuxSession } from "../tmux/sessions.ts";
+import { checkAgent, parseScreen, SCREEN_FORMAT, type ScreenResult } from "./agent_screens.ts";
 import { installedVersion } from "./checks/agents/presence.ts";
 import { defineCommand, parseOptions, runSubcommand } from "./command.ts";
-import { EXIT_FAILED, UsageError } from "./exit.ts";
-import { paint, print, printJson } from "./output.ts";
+import { EXIT_FAILED, paint, print, printJson, UsageError } from "./output.ts";
 
 const START_LIMIT_SECONDS = 60;
 
@@ -102,4 +104,115 @@ async function record(args: readonly string[]): Promise<number> {
     "Read both before you attach them to a report: only you know whether they still contain anything private.",
   );
   return 0;
+}
+
+interface Recorded {
+  folder: string;
+  /** What the profile reads there, as text. */
+  found: string;
+}
+
+/** Throws Error when there is no such session, or no known agent in it. */
+export async function recordScreen(name: string, folder: string | undefined): Promise<Recorded> {
+  const { discovery, session, pane } = await findSession(name);
+  const kind = await kindOf(session, pane);
+  const output = await discovery.server(session.socket).run(
+    verbs.print(pane.id, SCREEN_FORMAT),
+    verbs.captureScreen(pane.id),
+  );
+  const profile = agentProfile(kind);
+  const shown = parseScreen(output);
+  const { lines, ...others } = redactScreen(shown, frameWords(profile));
+  const reading = profile.readScreen(shown);
+  const meta = { version: await installedVersion(runtime, kind) ?? "", ...others, expect: expected(reading) };
+  const out = folder ?? `${runtime.cwd()}/svc-screen-${name.replace(/[^A-Za-z0-9_-]/g, "_")}`;
+  await runtime.files.makeDirectory(out);
+  await runtime.files.writeText(`${out}/screen.txt`, `${lines.join("\n")}\n`);
+  await runtime.files.writeText(`${out}/meta.json`, `${JSON.stringify(meta, null, 2)}\n`);
+  return { folder: out, found: `svc reads ${reading.focus}, ${reading.state ?? "no state"}` };
+}
+
+/** What the profile reads today, with the draft redacted. The person who reports the bug corrects it. */
+function expected({ state, focus, draft, ...others }: ScreenReading): Record<string, unknown> {
+  return {
+    state: state ?? null,
+    focus,
+    draft: draft === undefined ? null : redactedDraft(draft),
+    ...others,
+  };
+}
+
+function redactedDraft(draft: string): string {
+  return draft.replace(/\p{L}/gu, "x").replace(/\p{N}/gu, "0");
+}
+
+interface FoundSession {
+  discovery: TmuxDiscovery;
+  session: TmuxSession;
+  pane: TmuxPane;
+}
+
+async function findSession(name: string): Promise<FoundSession> {
+  const { uid, env, files, commands } = runtime;
+  const discovery = new TmuxDiscovery({ uid, env, files, commands }, {
+    now: Date.now,
+    openServer: () => undefined,
+  });
+  const session = (await discovery.sessions({ deep: true })).find((one) => one.name === name);
+  if (session?.pane === undefined) {
+    throw new Error(`Cannot record "${name}": no such session is running here. See: svc sessions`);
+  }
+  return { discovery, session, pane: session.pane };
+}
+
+async function kindOf({ name, recorded }: TmuxSession, pane: TmuxPane): Promise<AgentKind> {
+  if (isAgentKind(recorded.agent)) return recorded.agent;
+  const { stdout } = await runtime.commands.run(["ps", "-o", "args=", "-p", String(pane.pid)]);
+  const argv = new TextDecoder().decode(stdout).trim().split(" ");
+  const kind = agentKindOfProgram(pane.command, argv);
+  if (kind === undefined) {
+    throw new Error(`Cannot record "${name}": "${pane.command}" is not an agent that svc knows`);
+  }
+  return kind;
+}
+
+/** Words that agents use for keys and choices: they are kept. */
+const FRAME_WORDS = `
+  agents allow always answer any approval approve ask awaiting back build cancel change chat choose clear close commands confirm continue
+  ctrl delete deny don't edit enter esc exit fullscreen for go help home hooks idle in insert interrupt keep manual menu message
+  mode model models more navigate no normal on once open or page permission plan press proceed quit reject return
+  resume review save search select send sessions settings shell shift shortcuts skip space start status stop submit switch
+  tab then to toggle transcript trust type up use visual working yes you your
+`.trim().split(/\s+/);
+
+/** Two columns wide, as tmux counts. */
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
+
+/** Letters become `x` or `X`, digits `0`, of the same width; the words in `keep` stay. */
+export function redactText(text: string, keep: ReadonlySet<string>): string {
+  return text.replace(
+    /[\p{L}\p{M}\p{N}]+(?:'[\p{L}]+)?/gu,
+    (word) => keep.has(word.toLowerCase()) ? word : redactWord(word),
+  );
+}
+
+function redactWord(word: string): string {
+  return Array.from(word, (character) => {
+    if (WIDE.test(character)) return "ｘ";
+    if (/\p{M}/u.test(character)) return "";
+    if (character === "'") return character;
+    if (/\p{N}/u.test(character)) return "0";
+    return /\p{Lu}/u.test(character) ? "X" : "x";
+  }).join("");
+}
+
+/** The words of the agent's own interface: those of its dialogs, and those that all agents use. */
+export function frameWords({ dialog, label }: Pick<AgentProfile, "dialog" | "label">): ReadonlySet<string> {
+  const marks = [...dialog.lines, ...dialog.titles].flatMap((mark) => mark.match(/[A-Za-z]{2,}/g) ?? []);
+  return new Set([...FRAME_WORDS, label, ...marks].map((word) => word.toLowerCase()));
+}
+
+export function redactScreen(screen: Screen, keep: ReadonlySet<string>): Screen {
+  const lines = screen.lines.map((line) => redactText(line, keep));
+  return { ...screen, lines, title: redactText(screen.title, keep) };
 }

@@ -1,7 +1,7 @@
 /** A command's options and help, by commander; loaded only for commands that are not on a hot path. */
 import { Command, CommanderError } from "@commander-js/extra-typings";
 import { runtime } from "#runtime";
-import { CommandExit, EXIT_USAGE, UsageError } from "./exit.ts";
+import { CommandExit, EXIT_USAGE, UsageError } from "./output.ts";
 
 /** Takes the arguments after the command's name, and resolves with the exit code. */
 export type Run = (args: readonly string[]) => Promise<number>;

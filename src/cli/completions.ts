@@ -6,9 +6,8 @@
 import { AGENT_LABELS } from "../protocol/names.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { listedCommands, SUBCOMMANDS } from "./commands.ts";
-import { UsageError } from "./exit.ts";
-import { print } from "./output.ts";
-import { SERVICE_NAMES } from "./service/units.ts";
+import { print, UsageError } from "./output.ts";
+import { SERVICE_NAMES } from "./service/manager.ts";
 
 /** A first word, with its description. */
 interface Word {

@@ -6,7 +6,7 @@ import { ownPane } from "../home/notify_daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { VERSION } from "../protocol/version.ts";
 import { accountPaths } from "./context.ts";
-import { UsageError } from "./exit.ts";
+import { UsageError } from "./output.ts";
 
 const HELP = `svc echo [--transcript FILE] [--control SOCKET]
 

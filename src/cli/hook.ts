@@ -64,7 +64,7 @@ async function hookHost(mark: string | undefined): Promise<HookHost> {
 }
 
 async function usageError(message: string): Promise<Error> {
-  const { UsageError } = await import("./exit.ts");
+  const { UsageError } = await import("./output.ts");
   return new UsageError(message);
 }
 

@@ -6,9 +6,8 @@ import type { HomePaths } from "../home/paths.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { EXIT_FAILED } from "./exit.ts";
+import { columns, EXIT_FAILED, print, printError, printJson } from "./output.ts";
 import { shellLine } from "./installation.ts";
-import { columns, print, printError, printJson } from "./output.ts";
 import { tmuxSessions } from "./tmux_sessions.ts";
 
 export async function run(args: readonly string[]): Promise<number> {

@@ -7,8 +7,7 @@ import { openRelayStore } from "../store/open.ts";
 import type { KeyRecord, Store } from "../store/store.ts";
 import { defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { dataDirectory } from "./settings.ts";
-import { EXIT_FAILED, UsageError } from "./exit.ts";
-import { columns, print, printError, printJson } from "./output.ts";
+import { columns, EXIT_FAILED, print, printError, printJson, UsageError } from "./output.ts";
 
 const ACCOUNT_FORM = /^[A-Za-z0-9_.-]{1,64}$/;
 const DATA_HELP = "the relay's folder (default: server in ~/.svc)";

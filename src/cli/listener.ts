@@ -6,8 +6,7 @@ import type { HomePaths } from "../home/paths.ts";
 import { otherService } from "../home/service.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions } from "./context.ts";
-import { UsageError } from "./exit.ts";
-import { print, printError } from "./output.ts";
+import { print, printError, UsageError } from "./output.ts";
 import { addressInputs, listenerSettings } from "./settings.ts";
 
 interface ListenerOptions {

@@ -4,8 +4,7 @@ import { parseAuditLine } from "../home/log_files.ts";
 import type { AuditEntry } from "../protocol/audit.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { EXIT_FAILED, UsageError } from "./exit.ts";
-import { print, printError } from "./output.ts";
+import { EXIT_FAILED, print, printError, UsageError } from "./output.ts";
 
 const LINES_DEFAULT = 50;
 

@@ -4,8 +4,7 @@ import { errorText } from "../async/error_text.ts";
 import { AGENT_LABELS, isAgentKind } from "../protocol/names.ts";
 import type { Run } from "./command.ts";
 import { type CommandName, COMMANDS, helpText, isCommandName } from "./commands.ts";
-import { CommandExit, EXIT_FAILED, EXIT_USAGE, UsageError } from "./exit.ts";
-import { printError } from "./output.ts";
+import { CommandExit, EXIT_FAILED, EXIT_USAGE, printError, UsageError } from "./output.ts";
 
 /** Each command is loaded when it is called: "lazy-dynamic-imports" in deno.json keeps Deno from reading it earlier. */
 const LOADERS: Readonly<Record<CommandName, () => Promise<Run>>> = {

@@ -10,7 +10,7 @@ import type { WaitingReport } from "../mcp/follow_question.ts";
 import { VERSION } from "../protocol/version.ts";
 import { splitLines } from "../runtime/input.ts";
 import { accountPaths } from "./context.ts";
-import { UsageError } from "./exit.ts";
+import { UsageError } from "./output.ts";
 import { addressInputs, listenerSettings, pairingHost } from "./settings.ts";
 
 const HELP = `Usage: svc mcp

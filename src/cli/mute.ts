@@ -5,8 +5,7 @@ import { secureHome } from "../home/permissions.ts";
 import { resolveProject } from "../wrapper/project.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { EXIT_FAILED } from "./exit.ts";
-import { print, printError, printJson } from "./output.ts";
+import { EXIT_FAILED, print, printError, printJson } from "./output.ts";
 
 export async function runMute(args: readonly string[]): Promise<number> {
   const command = defineCommand({

@@ -1,4 +1,4 @@
-/** What the commands print: text, in colour on a terminal only, JSON for scripts, tables and durations. */
+/** What the commands print: text, in colour on a terminal only, JSON for scripts, tables and durations; and the errors that end them with an exit code. */
 import { runtime } from "#runtime";
 
 /** Control characters except TAB and LF; the first group matches what paint() writes, which stays. */
@@ -70,4 +70,24 @@ const UNITS: readonly [ms: number, name: string][] = [
 export function duration(ms: number): string {
   const [unit, name] = UNITS.find(([size]) => ms >= size) ?? [1_000, "s"];
   return `${Math.max(0, Math.floor(ms / unit))} ${name}`;
+}
+
+export const EXIT_FAILED = 1;
+/** The command was used wrongly. */
+export const EXIT_USAGE = 2;
+
+/** The command has printed what it had to say. Caught by `main`. */
+export class CommandExit extends Error {
+  override name = "CommandExit";
+  readonly code: number;
+
+  constructor(code: number) {
+    super(`exit ${code}`);
+    this.code = code;
+  }
+}
+
+/** Wrong usage: `message` says what would be accepted. Caught by `main`, which exits with 2. */
+export class UsageError extends Error {
+  override name = "UsageError";
 }

@@ -10,8 +10,7 @@ import { absolutePath } from "../home/paths.ts";
 import { pairScript } from "../home/script_pairing.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { EXIT_FAILED } from "./exit.ts";
-import { print, printJson } from "./output.ts";
+import { EXIT_FAILED, print, printJson } from "./output.ts";
 import { localName, phoneAddress, readPublicUrl } from "./reach.ts";
 import { addressInputs, pairingHost, relayApi } from "./settings.ts";
 

@@ -1,5 +1,5 @@
 /** Which address of the relay works for what, and the tunnel that gives it an https address: browsers offer cryptography and notifications on https or localhost only. */
-import { UsageError } from "./exit.ts";
+import { UsageError } from "./output.ts";
 import type { Commands, PipedChild } from "../runtime/types.ts";
 
 interface ReachFacts {

@@ -18,8 +18,7 @@ import { REASONS } from "../protocol/reasons.ts";
 import type { PushState, Reason, Receipt } from "../protocol/receipt.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { EXIT_FAILED, UsageError } from "./exit.ts";
-import { print, printError, printJson } from "./output.ts";
+import { EXIT_FAILED, print, printError, printJson, UsageError } from "./output.ts";
 import { addressInputs, pairingHost, relayApi } from "./settings.ts";
 
 const WAIT_DEFAULT_SECONDS = 60;

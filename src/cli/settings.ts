@@ -15,7 +15,7 @@ import type { PairingHost } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
 import { accountPaths } from "./context.ts";
-import { UsageError } from "./exit.ts";
+import { UsageError } from "./output.ts";
 
 export async function addressInputs(paths: HomePaths, option?: string): Promise<AddressInputs> {
   return { option, config: await loadConfig(runtime.files, paths), env: runtime.env.all() };

@@ -20,8 +20,7 @@ import { Manifest } from "../hooks/setup/manifest.ts";
 import { AGENT_LABELS, type AgentKind } from "../protocol/names.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, pluginDirectory } from "./context.ts";
-import { EXIT_FAILED, UsageError } from "./exit.ts";
-import { type Colour, paint, print, printError, printJson } from "./output.ts";
+import { type Colour, EXIT_FAILED, paint, print, printError, printJson, UsageError } from "./output.ts";
 
 interface SetupOptions {
   agent?: string[] | undefined;

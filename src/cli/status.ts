@@ -6,8 +6,7 @@ import { daemonStatus } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost } from "./context.ts";
-import { duration, paint, print, printJson } from "./output.ts";
-import { EXIT_FAILED } from "./exit.ts";
+import { duration, EXIT_FAILED, paint, print, printJson } from "./output.ts";
 import { type ListedEntry, listEntries, sessionTable } from "./sessions.ts";
 import { addressInputs, relayApi } from "./settings.ts";
 

@@ -5,7 +5,7 @@ import { parseJson } from "../protocol/json.ts";
 import { VERSION } from "../protocol/version.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost } from "./context.ts";
-import { EXIT_FAILED, UsageError } from "./exit.ts";
+import { EXIT_FAILED, print, printError, printJson, UsageError } from "./output.ts";
 import {
   describeInstallation,
   type Installation,
@@ -16,8 +16,7 @@ import {
   type UpgradeStep,
   upgradeSteps,
 } from "./installation.ts";
-import { print, printError, printJson } from "./output.ts";
-import { relayRestarts } from "./service/state.ts";
+import { relayRestarts } from "./service/plan.ts";
 
 export async function run(args: readonly string[]): Promise<number> {
   const command = defineCommand({

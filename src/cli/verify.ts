@@ -15,8 +15,7 @@ import {
 import { keyCheck, relayCheck, relaySocketCheck } from "./checks/relay.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { EXIT_FAILED } from "./exit.ts";
-import { type Colour, paint, print, printJson } from "./output.ts";
+import { type Colour, EXIT_FAILED, paint, print, printJson } from "./output.ts";
 import { addressInputs } from "./settings.ts";
 import { isLoopback } from "./reach.ts";
 

@@ -1,7 +1,7 @@
 /** Commands with subcommands: which one runs, and what is said when none fits. */
 import assert from "node:assert/strict";
 import { runSubcommand } from "../../../src/cli/command.ts";
-import { UsageError } from "../../../src/cli/exit.ts";
+import { UsageError } from "../../../src/cli/output.ts";
 
 const TEXT = { name: "things", summary: "Lists things.", examples: ["svc things"] };
 

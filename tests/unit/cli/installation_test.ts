@@ -1,7 +1,7 @@
 /** Which installation a command belongs to, and what upgrades it. */
 import assert from "node:assert/strict";
 import config from "../../../deno.json" with { type: "json" };
-import { judgeCommand } from "../../../src/cli/checks/agents/entries.ts";
+import { judgeCommand } from "../../../src/cli/checks/agents/agents.ts";
 import {
   installationOf,
   manualUpgrade,

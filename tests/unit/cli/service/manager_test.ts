@@ -1,13 +1,14 @@
 /** The text of services: what ends with them and what does not, and words that systemd or XML would change. */
 import assert from "node:assert/strict";
-import { runStateOf, serviceManager } from "../../../../src/cli/service/manager.ts";
 import {
   launchdPlist,
+  runStateOf,
   SERVICE_MARK,
+  serviceManager,
   type ServicePlan,
   startedWords,
   systemdUnit,
-} from "../../../../src/cli/service/units.ts";
+} from "../../../../src/cli/service/manager.ts";
 
 const LISTENER: ServicePlan = {
   name: "listener",

@@ -1,10 +1,10 @@
 /** A recorded screen keeps its structure and the agent's words, and loses the user's. */
 import assert from "node:assert/strict";
-import { profile as codex } from "../../../../src/agents/codex/profile.ts";
-import { agentProfile } from "../../../../src/agents/profiles.ts";
-import { parseScreen } from "../../../../src/cli/agents/private_pane.ts";
-import { frameWords, redactScreen, redactText } from "../../../../src/cli/agents/record.ts";
-import { agentScreens } from "../../../helpers/agent_screens.ts";
+import { profile as codex } from "../../../src/agents/codex/profile.ts";
+import { agentProfile } from "../../../src/agents/profiles.ts";
+import { parseScreen } from "../../../src/cli/agent_screens.ts";
+import { frameWords, redactScreen, redactText } from "../../../src/cli/agents.ts";
+import { agentScreens } from "../../helpers/agent_screens.ts";
 
 const KEEP = new Set(["esc", "to", "don't"]);
 
