@@ -5,14 +5,16 @@ import { agentChecks } from "./checks/agents/agents.ts";
 import type { Check, CheckContext, Finding, Mark } from "./checks/check.ts";
 import {
   configCheck,
+  keyCheck,
   listenerCheck,
   modesCheck,
+  relayCheck,
+  relaySocketCheck,
   sealingCheck,
   tmuxCheck,
   tmuxSocketsCheck,
   wsUrlVariableCheck,
-} from "./checks/machine.ts";
-import { keyCheck, relayCheck, relaySocketCheck } from "./checks/relay.ts";
+} from "./checks/host.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { type Colour, EXIT_FAILED, paint, print, printJson } from "./output.ts";

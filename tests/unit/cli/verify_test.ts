@@ -1,7 +1,6 @@
-/** The last line of svc verify, and the check of the clocks. */
+/** The last line of svc verify. */
 import assert from "node:assert/strict";
 import { fault, ok, warning } from "../../../src/cli/checks/check.ts";
-import { judgeSkew } from "../../../src/cli/checks/relay.ts";
 import { summary } from "../../../src/cli/verify.ts";
 
 Deno.test("the list ends with one sentence, which says when only this machine can open the relay", () => {
@@ -17,10 +16,4 @@ Deno.test("the list ends with one sentence, which says when only this machine ca
     `All is well: a phone that can open ${far} can reach this machine.`,
   );
   assert.match(summary([fault("a", "b"), warning("c", "d")]), /^1 of 2 checks failed/);
-});
-
-Deno.test("clocks that are far apart are reported, with the direction", () => {
-  assert.equal(judgeSkew(29_000).mark, "ok");
-  assert.match(judgeSkew(60_000).finding, /60 s behind/);
-  assert.match(judgeSkew(-60_000).finding, /60 s ahead of/);
 });

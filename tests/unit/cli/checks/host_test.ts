@@ -1,0 +1,45 @@
+/** The checks of this host: its home, the keys of its configuration, the encryption that it requires, and its clock against the relay's. */
+import assert from "node:assert/strict";
+import { runtime } from "#runtime";
+import { judgeFloor, judgeKeys, judgeSkew, tryWrite } from "../../../../src/cli/checks/host.ts";
+
+Deno.test("a home on a read-only disk is named with the reason, and a trial leaves no file [tty-verify]", async () => {
+  const readOnly = {
+    createText: () => Promise.reject(new Error("Read-only file system")),
+    remove: () => Promise.resolve(true),
+  };
+  await assert.rejects(
+    tryWrite(readOnly, "/home/me/.svc"),
+    /Cannot write in "\/home\/me\/\.svc": Read-only file system/,
+  );
+  const directory = await Deno.makeTempDir();
+  await tryWrite(runtime.files, directory);
+  assert.deepEqual(await Array.fromAsync(Deno.readDir(directory)), []);
+  await Deno.remove(directory);
+});
+
+Deno.test("required encryption needs a phone that is paired; without the requirement none is needed [tty-verify]", () => {
+  assert.equal(judgeFloor("off", 0).mark, "ok");
+  assert.equal(judgeFloor("base", 0).mark, "fault");
+  assert.equal(judgeFloor("psk", 0).fix, "run: svc pair");
+  assert.match(judgeFloor("psk", 2).finding, /^2 paired phone\(s\).*"psk"/);
+});
+
+Deno.test("a mistyped key of config.json is a fault that names the key meant; another unknown key is a warning [cmd-verify]", () => {
+  assert.equal(judgeKeys(["apiKey", "wsUrl", "allowRemoteApproval"], "/c"), undefined);
+  const typo = judgeKeys(["wsUrl", "future", "allowRemoteAproval"], "/c");
+  assert.equal(typo?.mark, "fault");
+  assert.match(typo?.finding ?? "", /"allowRemoteAproval" is not a key/);
+  assert.equal(typo?.fix, 'rename it to "allowRemoteApproval" in "/c"');
+  const unknown = judgeKeys(["wsUrl", "somethingElseEntirely"], "/c");
+  assert.deepEqual([unknown?.mark, unknown?.finding], [
+    "warning",
+    'svc does not know "somethingElseEntirely"',
+  ]);
+});
+
+Deno.test("clocks that are far apart are reported, with the direction", () => {
+  assert.equal(judgeSkew(29_000).mark, "ok");
+  assert.match(judgeSkew(60_000).finding, /60 s behind/);
+  assert.match(judgeSkew(-60_000).finding, /60 s ahead of/);
+});
