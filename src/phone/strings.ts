@@ -9,11 +9,8 @@ import type { AnswerOutcome, NotificationType } from "./inbox.ts";
 import type { Group } from "./sessions.ts";
 import type { AuditStrings } from "./strings_audit.ts";
 import type { CardStrings } from "./strings_cards.ts";
-import { HOST_STRINGS } from "./strings_hosts.ts";
-import type { MessageStrings } from "./strings_messages.ts";
-import { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
-import { SETTINGS_STRINGS } from "./strings_settings.ts";
-import type { TerminalStrings } from "./strings_terminal.ts";
+import { HOST_STRINGS, NOTIFICATION_STRINGS, SETTINGS_STRINGS } from "./strings_manage.ts";
+import type { SESSION_STRINGS } from "./strings_session.ts";
 
 const ENGLISH = {
   app: {
@@ -376,7 +373,7 @@ type Translated<T> = T extends string ? string
   : { readonly [Name in keyof T]: Translated<T[Name]> };
 
 /** The texts of a session's views in any language. */
-export type SessionStrings = Translated<MessageStrings & TerminalStrings>;
+export type SessionStrings = Translated<typeof SESSION_STRINGS>;
 
 /** A catalogue in any language: the compiler names what is missing in one. */
 export type Strings = Translated<typeof ENGLISH> & {

@@ -1,13 +1,13 @@
 /** Every text on the page in German. */
 import type { Strings } from "./strings.ts";
-import { AUDIT_STRINGS_DE } from "./strings_audit_de.ts";
-import { CARD_STRINGS_DE } from "./strings_cards_de.ts";
-import { HOST_STRINGS_DE } from "./strings_hosts_de.ts";
-import { MESSAGE_STRINGS_DE } from "./strings_messages_de.ts";
-import { NOTIFICATION_STRINGS_DE } from "./strings_notifications_de.ts";
+import {
+  AUDIT_STRINGS_DE,
+  HOST_STRINGS_DE,
+  NOTIFICATION_STRINGS_DE,
+  SETTINGS_STRINGS_DE,
+} from "./strings_manage_de.ts";
 import { REASON_STRINGS_DE } from "./strings_reasons_de.ts";
-import { SETTINGS_STRINGS_DE } from "./strings_settings_de.ts";
-import { TERMINAL_STRINGS_DE } from "./strings_terminal_de.ts";
+import { CARD_STRINGS_DE, SESSION_STRINGS_DE } from "./strings_session_de.ts";
 
 export const GERMAN: Strings = {
   app: {
@@ -241,7 +241,7 @@ export const GERMAN: Strings = {
   },
   cards: CARD_STRINGS_DE,
   audit: AUDIT_STRINGS_DE,
-  ofSession: { ...MESSAGE_STRINGS_DE, ...TERMINAL_STRINGS_DE },
+  ofSession: SESSION_STRINGS_DE,
   ...SETTINGS_STRINGS_DE,
   ...NOTIFICATION_STRINGS_DE,
   ...HOST_STRINGS_DE,

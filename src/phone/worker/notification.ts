@@ -4,7 +4,7 @@ import type { Push } from "../../protocol/push.ts";
 import type { WebPushPayload } from "../../protocol/web_push.ts";
 import { singleOptions } from "../card_form.ts";
 import { formatRoute } from "../route.ts";
-import { NOTIFICATION_STRINGS } from "../strings_notifications.ts";
+import { NOTIFICATION_STRINGS } from "../strings_manage.ts";
 
 const { notification: TEXT } = NOTIFICATION_STRINGS;
 /** A longer text is cut: no system shows more. */

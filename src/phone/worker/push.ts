@@ -2,7 +2,7 @@
 import { parseJson } from "../../protocol/json.ts";
 import type { Push } from "../../protocol/push.ts";
 import { type ShownReport, WebPushPayload } from "../../protocol/web_push.ts";
-import { NOTIFICATION_STRINGS } from "../strings_notifications.ts";
+import { NOTIFICATION_STRINGS } from "../strings_manage.ts";
 import { type NotificationData, notificationOf, tagOf, tappedHash } from "./notification.ts";
 import type { NotificationEvent, PushEvent, WorkerScope } from "./scope.ts";
 

@@ -1,6 +1,112 @@
-/** The texts of the terminal view. */
+/** The English texts of a session's views: its terminal, dialogs, and what helps with messages, such as sending later, snippets, files and keyboard shortcuts. */
 
-export const TERMINAL_STRINGS = {
+export const SESSION_STRINGS = {
+  dialog: {
+    waiting: (age: string) => `Waiting, ${age}`,
+    open: "A dialog is open",
+    loading: "Loading its text…",
+    closed: "Dialog, closed",
+    reject: "Reject",
+    interrupt: "Interrupt",
+    sending: "Sending it to the host…",
+    done: "The key was pressed.",
+    failed: (why: string) => `Not done. ${why}`,
+    /** One sentence on what may be done from here. */
+    setting: {
+      none:
+        "Answer it at the computer; to reject it from here, set allowRemoteApproval in the host's config.json.",
+      reject: 'To approve from here too, set allowRemoteApproval to "once" in the host\'s config.json.',
+      type: "The host's allowRemoteApproval lets you answer it with the keys in its terminal.",
+    },
+  },
+  later: {
+    heading: "Send later",
+    idle: "When the agent is idle",
+    reset: "When the usage limit has reset",
+    resetAt: (time: string) => `When the usage limit has reset (${time})`,
+    at: (time: string) => `At ${time}`,
+    other: "Another time",
+    schedule: "Schedule",
+    cancel: "Back",
+  },
+  suggestions: {
+    label: "Commands of this agent",
+    count: (commands: number) => commands === 1 ? "1 suggestion" : `${commands} suggestions`,
+  },
+  insert: {
+    open: "Add to the message",
+    heading: "Add to the message",
+    search: "Search",
+    snippets: "Snippets",
+    noSnippets: "Texts that you send often. Save one, and it is a tap away.",
+    saveDraft: "Save the draft as a snippet",
+    create: "New snippet",
+    sent: "Sent before",
+    noSent: "What you send to this session appears here.",
+    nothingFound: "Nothing found",
+    earlier: "Load earlier messages",
+    change: (name: string) => `Change ${name}`,
+    close: "Close",
+  },
+  snippet: {
+    headingNew: "New snippet",
+    heading: "Change the snippet",
+    name: "Name",
+    namePlaceholder: "The first line of the text",
+    text: "Text",
+    save: "Save",
+    delete: "Delete",
+    deleteAsk: (name: string) => `Delete the snippet “${name}”?`,
+    back: "Back",
+    full: (most: number) => `This phone keeps ${most} snippets. Delete one first.`,
+    notKept: "This browser could not save it.",
+  },
+  upload: {
+    choose: "Image or file",
+    sending: (name: string) => `Sending ${name}`,
+    waiting: (name: string) => `Paused until the connection is back: ${name}`,
+    failed: (name: string) => `${name} was not sent.`,
+    cancel: "Cancel",
+    dismiss: "Close",
+    tooLarge: (most: string) =>
+      most === "" ? "It is too large." : `It is too large: this host takes up to ${most}.`,
+    other: (reason: string) => `The host refused it: ${reason}.`,
+    reasons: {
+      lost: "The connection was lost for too long. Send it again when it is back.",
+      silent: "The host did not answer. It may be offline, or this sign-in may only read.",
+      old: "The host's svc does not take files yet. Update it there.",
+      unpaired: "Files are sent end-to-end encrypted only. Pair this phone with the host: svc pair.",
+      sealed_required: "Files are sent end-to-end encrypted only. Pair this phone with the host: svc pair.",
+      unreadable: "The phone could not read it.",
+      empty: "It is empty.",
+      muted: "The project is muted on the host. Unmute it there: svc unmute.",
+      rate_limited: "Too many files in a short time. Wait a moment.",
+      upload_busy: "Other files are being sent. Wait until they have arrived.",
+      upload_not_allowed: "The host takes no files: uploadMaxBytes in its config.json is 0.",
+      upload_full: "The host has no room for more files. It removes old ones after a week.",
+      upload_not_stored: "The host could not store it. The reason is in its log: svc logs.",
+      upload_stalled: "Nothing arrived for a minute, so the host gave up. Send it again.",
+      upload_damaged: "It arrived damaged, so the host removed it. Send it again.",
+    },
+  },
+  shortcuts: {
+    heading: "Keyboard shortcuts",
+    names: {
+      send: "Send the message",
+      write: "Write a message",
+      search: "Search or find",
+      switch: "Terminal or messages",
+      back: "Leave the field, then back",
+      leaveLive: "Leave the live terminal",
+      help: "This list",
+    },
+    control: "Ctrl or ⌘",
+    shift: "Shift",
+    enter: "Enter",
+    live: "While you type live, every key goes to the terminal.",
+    singleKeys: "Single-key shortcuts",
+    close: "Close",
+  },
   panels: { terminal: "Terminal", messages: "Messages" },
   terminal: {
     label: (session: string) => `Terminal of ${session}`,
@@ -130,5 +236,3 @@ export const TERMINAL_STRINGS = {
     "M-Enter": { sign: "⌥⏎", name: "Alt Enter" },
   },
 } as const;
-
-export type TerminalStrings = typeof TERMINAL_STRINGS;
