@@ -1,11 +1,13 @@
 /** Open dialogs, what agents sent about one session, what waits for the user, and what they have not read yet. */
+import type { Clock } from "../async/clock.ts";
 import { askDataOf } from "../protocol/ask.ts";
 import type { Push } from "../protocol/push.ts";
 import type { DialogAction } from "../protocol/session.ts";
-import { type InboxItem, openQuestions, standingCards } from "./inbox.ts";
+import { type InboxItem, newestAt, openQuestions, standingCards } from "./inbox.ts";
 import type { Message } from "./message.ts";
 import { allSessions, type HostSession, sessionKey, type SessionName } from "./sessions.ts";
-import { type PhoneState, relayNow } from "./state.ts";
+import { type PhoneState, relayNow, type Store } from "./state.ts";
+import type { PhoneStorage } from "./storage.ts";
 
 /** The key under which it is noted until when everything was read. */
 export const ALL_SEEN = "all";
@@ -128,4 +130,40 @@ export function dialogOf(state: PhoneState, name: SessionName, now: number): Dia
 /** The text of the push that answers a dialog. */
 export function dialogAnswer(action: Exclude<DialogAction, "type">, id: string): string {
   return `${action} ${id}`;
+}
+
+interface ReadMarksOptions {
+  store: Store;
+  storage: Pick<PhoneStorage, "putSeen">;
+  clock: Clock;
+}
+
+/** Until when the user has read what agents sent, by the relay's clock alone: the phone's may be wrong. */
+export class ReadMarks {
+  readonly #options: ReadMarksOptions;
+
+  constructor(options: ReadMarksOptions) {
+    this.#options = options;
+  }
+
+  /** The relay's clock is known from now on. What came before this phone's first connection counts as read. */
+  begin(): void {
+    const { store, clock } = this.#options;
+    const state = store.get();
+    if (state.seen[ALL_SEEN] === undefined) this.#mark(ALL_SEEN, relayNow(state, clock.now()));
+  }
+
+  /** The user has this in view: what came until now is read. */
+  read(key: string): void {
+    const state = this.#options.store.get();
+    const isBeforeBegin = key === ALL_SEEN && state.seen[key] === undefined;
+    if (state.isRestored && !isBeforeBegin) this.#mark(key, newestAt(state.inbox));
+  }
+
+  #mark(key: string, at: number): void {
+    const { store, storage } = this.#options;
+    const before = store.get();
+    store.dispatch({ type: "seen", key, at });
+    if (store.get() !== before) void storage.putSeen(key, at);
+  }
 }

@@ -3,20 +3,18 @@ import { systemClock } from "../async/clock.ts";
 import { randomUuid } from "../async/encodings.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import type { Claimed } from "../client/claim_pairing.ts";
-import { RelayError } from "../client/relay_error.ts";
+import { RelayError, UnprovenHost } from "../client/relay_error.ts";
 import { type Answer, answerFields } from "../protocol/ask.ts";
+import { ReadMarks } from "./attention.ts";
 import { answerBody } from "./cards.ts";
-import { laterTtlSeconds, type SendOptions } from "./later.ts";
 import { LiveRelay, type LiveRelayOptions } from "./live_relay.ts";
 import { mayInsist, type Message } from "./message.ts";
 import { OutboxStore } from "./outbox.ts";
-import { OwnMessages } from "./own_messages.ts";
+import { laterTtlSeconds, OwnMessages, type SendOptions } from "./own_messages.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
-import { ReadMarks } from "./read_marks.ts";
 import type { RequestContent } from "./requests.ts";
 import type { Route, SignInLink } from "./route.ts";
 import { Sealing } from "./sealing.ts";
-import { signInProblem } from "./sign_in_problem.ts";
 import { sessionKey, type SessionName, trustedSessions } from "./sessions.ts";
 import { answerDraftKey, type PairingResult, relayNow, type SignInProblem } from "./state.ts";
 import { type Account, accountName, KeptDrafts } from "./storage.ts";
@@ -373,4 +371,11 @@ export class Controller {
     live.watch(this.#watched);
     live.start();
   }
+}
+
+/** The failures of signing in that the page can explain; rethrows anything else. */
+function signInProblem(error: unknown): SignInProblem {
+  if (error instanceof RelayError) return { code: error.code, message: error.message };
+  if (error instanceof UnprovenHost) return { code: "unproven_host", message: error.message };
+  throw error;
 }

@@ -12,8 +12,7 @@ import type { PushPage, PushPageOptions } from "./push_page.ts";
 import { dialogRequest, endRequest, muteRequest, startRequest, unmuteRequest } from "./requests.ts";
 import { formatRoute, parseRoute, parseSignInLink, type SignInLink } from "./route.ts";
 import { sessionKey } from "./sessions.ts";
-import { waitsForNetwork } from "./sign_in_problem.ts";
-import { createStore, outboxOf, type Store } from "./state.ts";
+import { createStore, outboxOf, type PhoneState, type Store } from "./state.ts";
 import { openStorage, type PhoneStorage } from "./storage.ts";
 import { STRINGS } from "./strings.ts";
 import { App, type AppActions } from "./views/app.tsx";
@@ -189,4 +188,10 @@ function followLink(controller: Controller, store: Store): void {
     () => waitsForNetwork(store.get()) ? void controller.start() : controller.reconnectNow(),
   );
   addEventListener("offline", () => controller.reconnectNow());
+}
+
+/** The page shows that a link got no answer: it is tried again once the network is back. */
+function waitsForNetwork({ signIn, pairing }: PhoneState): boolean {
+  const problem = signIn.kind === "out" ? signIn.problem : pairing?.kind === "failed" ? pairing : undefined;
+  return problem?.hasLink === true;
 }

@@ -1,6 +1,8 @@
-/** What the user does with messages of this phone: composed, edited, cancelled, discarded, sent again. */
+/** What the user does with messages of this phone: composed, now or for later, edited, cancelled, discarded, sent again. */
 import type { Clock } from "../async/clock.ts";
 import { randomUuid } from "../async/encodings.ts";
+import type { Later } from "../protocol/later.ts";
+import { TTL_MAX_SECONDS } from "../protocol/limits.ts";
 import type { LiveRelay } from "./live_relay.ts";
 import type { Message } from "./message.ts";
 import { entryOf, type OutboxStore } from "./outbox.ts";
@@ -82,4 +84,31 @@ export class OwnMessages {
     this.#options.store.dispatch({ type: "discarded", id });
     await this.#options.outboxStore.remove(id);
   }
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+/** After its time, a message may wait this long for its host or for a dialog. */
+const AFTER_MS = HOUR_MS;
+
+/** The furthest time that can be chosen: the message must not expire before it. */
+export const LATER_MAX_MS = TTL_MAX_SECONDS * 1_000 - AFTER_MS - 60_000;
+
+export interface SendOptions {
+  /** Type it even while the local user types. */
+  sendAnyway?: boolean;
+  later?: Later;
+  /** When the agent's usage limit resets, if that is known. */
+  resetsAt?: number | undefined;
+}
+
+/** A message that waits for the agent waits for a day, or until an hour after its limit resets. `now`: the relay's clock. */
+export function laterTtlSeconds(
+  later: Later,
+  { now, resetsAt }: { now: number; resetsAt?: number | undefined },
+): number {
+  const until = later.kind === "at"
+    ? later.at + AFTER_MS
+    : Math.max(now + DAY_MS, later.kind === "reset" && resetsAt !== undefined ? resetsAt + AFTER_MS : 0);
+  return Math.min(TTL_MAX_SECONDS, Math.max(60, Math.ceil((until - now) / 1_000)));
 }

@@ -7,13 +7,11 @@ import { sessionKey } from "../sessions.ts";
 import { outboxOf, type PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import type { InboxActions } from "./inbox.tsx";
-import { lazyView } from "./lazy_view.tsx";
-import { LinkNotice } from "./link_notice.tsx";
 import type { LinkActions } from "./link_reader.tsx";
 import { type PickerActions, PickerView } from "./picker.tsx";
 import type { SessionActions } from "./session.tsx";
 import type { SettingsActions } from "./settings.tsx";
-import { Mark } from "./shared.tsx";
+import { lazyView, LinkNotice, Mark } from "./shared.tsx";
 import type { PairingActions, SwapActions } from "./sign_in.tsx";
 
 /** The list of sessions comes first; the other views are loaded when they are shown, or after the list. */

@@ -1,22 +1,25 @@
-/** The field for writing a message. Enter starts a new line; the button, Ctrl+Enter or Cmd+Enter sends. */
+/** The field for writing a message, and the choice of sending it later. Enter starts a new line; the button, Ctrl+Enter or Cmd+Enter sends. */
 import type { JSX, RefObject } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
 import type { Later } from "../../protocol/later.ts";
 import { BODY_MAX_BYTES } from "../../protocol/limits.ts";
 import type { SessionEntry } from "../../protocol/session.ts";
 import { type BodyCheck, checkBody } from "../check_input.ts";
-import { withInserted } from "../snippets.ts";
+import { formatTime } from "../format_time.ts";
+import { LATER_MAX_MS } from "../own_messages.ts";
 import { SESSION_TEXT } from "../session_text.ts";
+import { withInserted } from "../snippets.ts";
 import { STRINGS } from "../strings.ts";
 import { InsertSheet, type InsertTexts } from "./insert_sheet.tsx";
-import { LaterDialog } from "./later_dialog.tsx";
 import { Icon } from "./shared.tsx";
-import { FileButton, type FileUpload, UploadBar } from "./upload_bar.tsx";
 import { SuggestionList, type Suggestions, useSuggestions } from "./suggestion_list.tsx";
+import { FileButton, type FileUpload, UploadBar } from "./upload_bar.tsx";
 
 const { composer: TEXT } = STRINGS;
-const { insert: INSERT } = SESSION_TEXT;
+const { insert: INSERT, later: LATER } = SESSION_TEXT;
+const HOUR_MS = 3_600_000;
+const MORNING_HOUR = 8;
 
 interface Props {
   /** The session's label. */
@@ -217,4 +220,86 @@ function noteOf({ fault, showSize, bytes }: BodyCheck): string {
   if (fault === "too_long") return TEXT.tooLong(most);
   if (fault === "controls") return TEXT.controls;
   return showSize ? TEXT.size(bytes.toLocaleString(), most) : "";
+}
+
+interface LaterDialogProps {
+  limit: SessionEntry["limit"];
+  /** Times are by this device's clock. */
+  onChoose(later: Later): void;
+  onClose(): void;
+}
+
+/** The choice of when a message is typed that is not typed at once. */
+function LaterDialog({ limit, onChoose, onClose }: LaterDialogProps): JSX.Element {
+  const dialog = useRef<HTMLDialogElement>(null);
+  const [now] = useState(Date.now);
+  useEffect(() => dialog.current?.showModal(), []);
+  const choose = (later: Later): void => {
+    dialog.current?.close();
+    onChoose(later);
+  };
+  return (
+    <dialog class="sheet" ref={dialog} aria-labelledby="later-heading" onClose={onClose}>
+      <h2 id="later-heading">{LATER.heading}</h2>
+      <div class="choices">
+        <Choice label={LATER.idle} onClick={() => choose({ kind: "idle" })} />
+        {limit && <Choice label={resetLabel(limit, now)} onClick={() => choose({ kind: "reset" })} />}
+        {suggestedTimes(now).map((at) => (
+          <Choice
+            key={at}
+            label={LATER.at(formatTime(at, now))}
+            onClick={() => choose({ kind: "at", at })}
+          />
+        ))}
+      </div>
+      <OtherTime now={now} onChoose={(at) => choose({ kind: "at", at })} />
+      <button type="button" class="quiet" onClick={() => dialog.current?.close()}>{LATER.cancel}</button>
+    </dialog>
+  );
+}
+
+function resetLabel({ resetsAt }: NonNullable<SessionEntry["limit"]>, now: number): string {
+  return resetsAt === undefined ? LATER.reset : LATER.resetAt(formatTime(resetsAt, now));
+}
+
+function Choice({ label, onClick }: { label: string; onClick(): void }): JSX.Element {
+  return <button type="button" class="secondary" onClick={onClick}>{label}</button>;
+}
+
+function OtherTime({ now, onChoose }: { now: number; onChoose(at: number): void }): JSX.Element {
+  const [value, setValue] = useState("");
+  const at = new Date(value).getTime();
+  const isPossible = now < at && at <= now + LATER_MAX_MS;
+  return (
+    <div class="other-time">
+      <label>
+        {LATER.other}
+        <input
+          type="datetime-local"
+          class="text-field"
+          min={fieldTime(now)}
+          max={fieldTime(now + LATER_MAX_MS)}
+          value={value}
+          onInput={(event) => setValue(event.currentTarget.value)}
+        />
+      </label>
+      <button type="button" class="primary" disabled={!isPossible} onClick={() => onChoose(at)}>
+        {LATER.schedule}
+      </button>
+    </div>
+  );
+}
+
+/** In an hour, and tomorrow morning; by this device's clock. */
+export function suggestedTimes(now: number): number[] {
+  const morning = new Date(now);
+  morning.setHours(MORNING_HOUR, 0, 0, 0);
+  if (morning.getTime() <= now + HOUR_MS) morning.setDate(morning.getDate() + 1);
+  return [now + HOUR_MS, morning.getTime()];
+}
+
+/** The value of a field for date and time, in this device's time zone. */
+export function fieldTime(epochMs: number): string {
+  const local = new Date(epochMs - new Date(epochMs).getTimezoneOffset() * 60_000);
+  return local.toISOString().slice(0, 16);
 }

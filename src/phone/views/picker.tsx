@@ -1,12 +1,18 @@
-/** The home view: the sessions of all hosts, those that wait for the user first. */
-import type { JSX } from "preact";
+/** The home view: the sessions of all hosts, those that wait for the user first, with what finds one in a long list. */
+import type { ComponentChildren, JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { DeviceSessions } from "../../protocol/session.ts";
 import { shownDialogs, unreadItems, waitingSessions } from "../attention.ts";
 import { questionLine } from "../cards.ts";
 import { formatAgo } from "../format_time.ts";
 import { openQuestions } from "../inbox.ts";
-import type { Grouping } from "../preferences.ts";
+import {
+  type Grouping,
+  GROUPINGS,
+  type Preferences,
+  readPreferences,
+  writePreferences,
+} from "../preferences.ts";
 import { formatRoute } from "../route.ts";
 import {
   allSessions,
@@ -22,13 +28,20 @@ import {
 } from "../sessions.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
-import { lazyView } from "./lazy_view.tsx";
-import { LinkSign } from "./link_notice.tsx";
-import { GroupingChoice, HostGroup, RemoveHost, SearchField, usePreferences } from "./list_tools.tsx";
-import { Command, Icon, SessionLabel, StateChip, Unread, useNow } from "./shared.tsx";
+import {
+  Command,
+  Icon,
+  lazyView,
+  LinkSign,
+  SearchInput,
+  SessionLabel,
+  StateChip,
+  Unread,
+  useNow,
+} from "./shared.tsx";
 import type { StartActions } from "./start_agent.tsx";
 
-const { picker: TEXT, card: CARD } = STRINGS;
+const { picker: TEXT, list: LIST, card: CARD } = STRINGS;
 const AGES_EVERY_MS = 15_000;
 const StartSheet = lazyView(async () => (await import("./start_agent.tsx")).StartSheet, {
   waiting: () => null,
@@ -88,6 +101,17 @@ export function PickerView({ state, notice, actions, isBeside = false }: Props):
   );
 }
 
+/** What is stored, with a function that changes it. */
+function usePreferences(): [Preferences, (change: Partial<Preferences>) => void] {
+  const [preferences, setPreferences] = useState(readPreferences);
+  return [preferences, (change) => {
+    const next = { ...preferences, ...change };
+    setPreferences(next);
+    // Other views may have changed other fields since.
+    writePreferences({ ...readPreferences(), ...change });
+  }];
+}
+
 interface GroupsProps {
   state: PhoneState;
   devices: readonly DeviceSessions[];
@@ -134,6 +158,79 @@ function Groups({ state, devices, grouping, isWhole, now }: GroupsProps): JSX.El
         </section>
       ))}
     </>
+  );
+}
+
+interface HostGroupProps {
+  device: DeviceSessions;
+  count: number;
+  now: number;
+  /** The cards. */
+  children: ComponentChildren;
+}
+
+function HostGroup({ device, count, now, children }: HostGroupProps): JSX.Element {
+  const { deviceId, host, online, lastSeen } = device;
+  const id = `group-${deviceId}`;
+  return (
+    <section class="group" data-group="host" data-online={online} aria-labelledby={id}>
+      <h2 id={id}>
+        {host}
+        <span class="group-count">{online ? count : CARD.lastSeen(formatAgo(now - lastSeen))}</span>
+      </h2>
+      {count === 0 ? <p class="hint">{online ? LIST.noSessions : STRINGS.settings.offline}</p> : children}
+    </section>
+  );
+}
+
+function SearchField(
+  { query, found, onQuery }: { query: string; found: number; onQuery(query: string): void },
+): JSX.Element {
+  return (
+    <search class="search">
+      <SearchInput label={LIST.search} value={query} onInput={onQuery} />
+      <p class="visually-hidden" role="status">{query.trim() === "" ? "" : LIST.found(found)}</p>
+      {query.trim() !== "" && found === 0 && (
+        <div class="empty">
+          <p>{LIST.nothing}</p>
+          <button type="button" class="secondary" onClick={() => onQuery("")}>{LIST.clear}</button>
+        </div>
+      )}
+    </search>
+  );
+}
+
+function GroupingChoice(
+  { grouping, onChoose }: { grouping: Grouping; onChoose(grouping: Grouping): void },
+): JSX.Element {
+  return (
+    <div class="segments" role="group" aria-label={LIST.grouping}>
+      {GROUPINGS.map((one) => (
+        <button
+          key={one}
+          type="button"
+          aria-pressed={one === grouping}
+          onClick={() => onChoose(one)}
+        >
+          {LIST.groupings[one]}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+/** Only on this phone: a host that comes back is shown again. */
+function RemoveHost({ host, onRemove }: { host: string; onRemove(): void }): JSX.Element {
+  return (
+    <button
+      type="button"
+      class="quiet remove-host"
+      onClick={() => {
+        if (confirm(LIST.removeAsk(host))) onRemove();
+      }}
+    >
+      {LIST.remove(host)}
+    </button>
   );
 }
 

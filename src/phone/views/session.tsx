@@ -9,7 +9,7 @@ import { dialogOf, itemsOf } from "../attention.ts";
 import { questionLine } from "../cards.ts";
 import { formatAgo, formatTime } from "../format_time.ts";
 import type { InboxItem, QuestionItem } from "../inbox.ts";
-import type { SendOptions } from "../later.ts";
+import type { SendOptions } from "../own_messages.ts";
 import { sentAgain } from "../message.ts";
 import { receiptText } from "../receipt_text.ts";
 import { formatRoute } from "../route.ts";

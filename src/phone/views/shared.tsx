@@ -1,6 +1,7 @@
-/** Small elements that several views share: icons, checkbox, state chip, lock sign, session labels. */
-import { Fragment, type JSX } from "preact";
+/** What several views share: icons, fields, state chip, lock sign, session labels, the notice about the link, and loading a view late. */
+import { type ComponentType, Fragment, type JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { isLasting, LINK_PROBLEMS, type LinkProblem } from "../../client/link_problem.ts";
 import type { Sealing } from "../../crypto/mode.ts";
 import type { Push } from "../../protocol/push.ts";
 import { hostOf, sessionNameOf } from "../attention.ts";
@@ -9,8 +10,10 @@ import { newestAt } from "../inbox.ts";
 import type { Tone } from "../receipt_text.ts";
 import { formatRoute, type Route } from "../route.ts";
 import { findSession, type HostSession } from "../sessions.ts";
-import type { PhoneState } from "../state.ts";
+import type { LinkView, PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
+
+const { link: LINK } = STRINGS;
 
 const PATHS = {
   back: "M15 5l-7 7 7 7",
@@ -288,4 +291,89 @@ function SourceLabel({ push, session }: { push: Push; session: HostSession | und
       <SessionLabel session={session} />
     </a>
   );
+}
+
+interface LinkNoticeProps {
+  link: LinkView;
+  /** How many messages, answers and requests are still on this phone. */
+  unsent: number;
+  onTryNow(): void;
+  onSignOut(): void;
+}
+
+/** Tells the user that the link is down, why, and what to do. It floats, so that nothing moves when it appears. */
+export function LinkNotice(props: LinkNoticeProps): JSX.Element {
+  return (
+    <div class="notice-place" role="status">
+      {props.link.kind === "down" && <Notice {...props} />}
+    </div>
+  );
+}
+
+function Notice({ link, unsent, onTryNow, onSignOut }: LinkNoticeProps): JSX.Element {
+  const problem = link.kind === "down" ? link.problem : undefined;
+  return (
+    <div class="notice">
+      {isStopped(link) || <span class="spinner" aria-hidden="true" />}
+      <p>
+        <strong>{linkText(link)}</strong>
+        {problem && <span class="notice-why">{problemText(problem)}</span>}
+        {unsent > 0 && <span class="notice-why">{LINK.unsent(unsent)}</span>}
+      </p>
+      {isStopped(link)
+        ? <button type="button" class="quiet" onClick={onSignOut}>{LINK.signInAgain}</button>
+        : <button type="button" class="quiet" onClick={onTryNow}>{LINK.tryNow}</button>}
+    </div>
+  );
+}
+
+/** A reason that the relay gave itself stays as it is. */
+function problemText({ code, message }: LinkProblem): string {
+  return message === LINK_PROBLEMS[code] ? LINK.problems[code] : message;
+}
+
+/** The small sign in the picker's header. */
+export function LinkSign({ link }: { link: LinkView }): JSX.Element {
+  return <span class="link-sign" data-link={link.kind}>{linkText(link)}</span>;
+}
+
+function linkText(link: LinkView): string {
+  switch (link.kind) {
+    case "live":
+      return LINK.live;
+    case "connecting":
+      return LINK.connecting;
+    case "down":
+      return isStopped(link) ? LINK.stopped : LINK.down;
+  }
+}
+
+/** Only signing in again helps. */
+function isStopped(link: LinkView): boolean {
+  return link.kind === "down" && isLasting(link.problem) && link.problem?.code !== "replaced";
+}
+
+/** A view whose code is loaded when it is first shown. Shows `waiting` while the code is loaded; a failure is tried again when the browser is online. */
+export function lazyView<Props extends object>(
+  load: () => Promise<ComponentType<Props>>,
+  { waiting: Waiting }: { waiting: ComponentType },
+): (props: Props) => JSX.Element {
+  let loaded: ComponentType<Props> | undefined;
+  return (props) => {
+    const [, redraw] = useState(0);
+    useEffect(() => {
+      if (loaded !== undefined) return;
+      const update = (): void =>
+        void load().then((view) => {
+          loaded = view;
+          redraw((count) => count + 1);
+        }, () => undefined);
+      update();
+      addEventListener("online", update);
+      return () => removeEventListener("online", update);
+    }, []);
+    if (loaded === undefined) return <Waiting />;
+    const View: ComponentType<Props> = loaded;
+    return <View {...props} />;
+  };
 }

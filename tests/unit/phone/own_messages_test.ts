@@ -1,10 +1,13 @@
-/** The user's own messages while they are not settled: what a reload, a failure or a full disk leaves of them. */
+/** The user's own messages while they are not settled: what a reload, a failure or a full disk leaves of them, and how long one for later may wait. */
 import assert from "node:assert/strict";
+import { LATER_MAX_MS, laterTtlSeconds } from "../../../src/phone/own_messages.ts";
 import { progressOf, startRequest } from "../../../src/phone/requests.ts";
+import { TTL_MAX_SECONDS } from "../../../src/protocol/limits.ts";
 import { until } from "../../helpers/until.ts";
 import { type Bench, live, phoneWith, reloaded, stateOf, TO } from "./phone_bench.ts";
 import { idOf, NOW, receiptOf } from "./samples.ts";
 
+const HOUR_MS = 3_600_000;
 const START = startRequest("dev_listener_1", { agent: "cc", project: "demo" });
 const KEY = "dev_listener_1/svc-demo";
 const draftOf = ({ store }: Bench): string => store.get().drafts[KEY] ?? "";
@@ -206,4 +209,14 @@ Deno.test("unsent messages stay in the order in which they were written when the
   await until("all of them", () => next.relay.records.length === 3);
   assert.deepEqual(next.relay.records.map(({ push }) => push.body), ["first", "second", "third"]);
   await next.controller.stop();
+});
+
+Deno.test("a message for later outlives its time by an hour, and waits a day for its agent [ux-later]", () => {
+  const at = NOW + 2 * HOUR_MS;
+  assert.equal(laterTtlSeconds({ kind: "at", at }, { now: NOW }), 3 * 3_600);
+  assert.equal(laterTtlSeconds({ kind: "idle" }, { now: NOW }), 24 * 3_600);
+  const resetsAt = NOW + 48 * HOUR_MS;
+  assert.equal(laterTtlSeconds({ kind: "reset" }, { now: NOW, resetsAt }), 49 * 3_600);
+  assert.equal(laterTtlSeconds({ kind: "reset" }, { now: NOW }), 24 * 3_600);
+  assert.ok(laterTtlSeconds({ kind: "at", at: NOW + LATER_MAX_MS }, { now: NOW }) < TTL_MAX_SECONDS);
 });
