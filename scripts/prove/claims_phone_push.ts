@@ -42,14 +42,14 @@ export const PHONE_PUSH: Claim[] = [
   {
     text: "kinds, sessions and quiet hours that are off do not ring, nor does a session in view",
     tests: {
-      files: [RELAY, "tests/unit/phone/ringing_test.ts", "tests/unit/phone/seen_test.ts"],
+      files: [RELAY, "tests/unit/phone/ringing_test.ts", "tests/unit/phone/push_page_test.ts"],
       filter: "/switched off|in view|quiet|visible session/",
     },
   },
   {
     text: "a question answered or withdrawn elsewhere takes its notification away",
     tests: {
-      files: [RELAY, "tests/unit/phone/worker/push_test.ts", "tests/unit/phone/seen_test.ts"],
+      files: [RELAY, "tests/unit/phone/worker/push_test.ts", "tests/unit/phone/push_page_test.ts"],
       filter: "/answered meanwhile|answers gets|withdrawal|taken away/",
     },
   },

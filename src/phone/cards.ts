@@ -1,4 +1,4 @@
-/** Cards: the outcome of the answer to one, and whether it still stands for the agent's dialog. */
+/** Cards: their options for a tap, the outcome of the answer to one, and whether it still stands for the agent's dialog. */
 import {
   type Answer,
   type AnswerData,
@@ -6,6 +6,7 @@ import {
   askDeadline,
   type Asked,
   cardAnswerText,
+  type CardQuestion,
   isCard,
   secretFields,
 } from "../protocol/ask.ts";
@@ -80,4 +81,10 @@ export function answerBody(ask: Asked | undefined, answer: Answer): string {
 /** What is asked, in a line. */
 export function questionLine({ ask, push: { body = "" } }: { ask: Asked; push: Push }): string {
   return ask.kind === "approval" ? `${ask.tool}: ${body}` : body;
+}
+
+/** The options of a card that has one question with one answer; none for any other. */
+export function singleOptions(asked: Asked): CardQuestion["options"] {
+  const [question, ...others] = asked.kind === "questions" ? asked.questions : [];
+  return question === undefined || others.length > 0 || question.multiple === true ? [] : question.options;
 }

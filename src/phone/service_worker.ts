@@ -1,6 +1,12 @@
-/** The page's service worker: each of its duties is a file in `worker/` that adds its own listeners. */
-import { showPushes } from "./worker/push.ts";
-import { pushParts } from "./worker/push_parts.ts";
+/** The page's service worker: each of its duties is a file in `worker/` that adds its own listeners, and what they need of storage and relay is here. */
+import { createRelayApi } from "../client/api.ts";
+import { createWebPushApi } from "../client/web_push_api.ts";
+import { openHostPush } from "../crypto/host_push.ts";
+import { generateKeyPair } from "../crypto/keys.ts";
+import { openPairingStorage, type PairingStorage } from "./pairing_storage.ts";
+import { pushStorage, subscribe } from "./push_subscription.ts";
+import { openStorage } from "./storage.ts";
+import { type PushParts, showPushes } from "./worker/push.ts";
 import type { WorkerScope } from "./worker/scope.ts";
 import { keepShell, type Shell } from "./worker/shell.ts";
 
@@ -10,3 +16,41 @@ declare const self: WorkerScope;
 
 keepShell(self, SHELL);
 showPushes(self, pushParts(self));
+
+/** Access to what the page has stored, and to the relay. A worker runs only in a secure context, which has WebCrypto. */
+function pushParts(scope: WorkerScope): PushParts {
+  const baseUrl = scope.registration.scope;
+  const account = async (): Promise<{ apiKey: string; deviceId: string }> => {
+    const { apiKey, deviceId } = await (await openStorage(crypto.subtle)).readAccount() ?? {};
+    if (apiKey === undefined || deviceId === undefined) throw new Error("Cannot call the relay: signed out");
+    return { apiKey, deviceId };
+  };
+  let pairing: Promise<PairingStorage> | undefined;
+  return {
+    async open(push) {
+      pairing ??= openPairingStorage(generateKeyPair);
+      const hosts = await (await pairing).readHosts();
+      const host = hosts.find(({ deviceId }) => deviceId === push.sealedFor?.host);
+      if (host === undefined) return undefined;
+      const { phone, secret } = host;
+      return await openHostPush(push, { phone, secret, keyPair: await (await pairing).ownKeys() });
+    },
+    async load(id, signal) {
+      const { apiKey } = await account();
+      return (await createRelayApi({ baseUrl, apiKey }).getPush(id, { signal })).push;
+    },
+    async report(push, how) {
+      const { apiKey, deviceId } = await account();
+      await createWebPushApi({ baseUrl, apiKey }).reportShown(push, { deviceId, how });
+    },
+    async resubscribe() {
+      const { apiKey, deviceId } = await account();
+      const preferences = await pushStorage().readPreferences();
+      if (preferences === undefined) return;
+      const api = createWebPushApi({ baseUrl, apiKey });
+      const subscription = await subscribe(scope.registration.pushManager, await api.webPushKey());
+      await api.saveWebPush(deviceId, { ...subscription, preferences });
+    },
+    now: () => Date.now(),
+  };
+}

@@ -2,7 +2,6 @@
 import type { RingKind } from "../protocol/web_push.ts";
 import type { Grouping, TextSize, Theme } from "./preferences.ts";
 import type { PushSupport } from "./push_subscription.ts";
-import type { CameraProblem } from "./qr_scanner.ts";
 
 export const HOST_STRINGS = {
   list: {
@@ -92,11 +91,12 @@ export const SETTINGS_STRINGS = {
     pair: "Pair",
     wrongLink: "This is not a pairing link. It starts with http and contains #pair=.",
     otherRelay: (relay: string) => `This link belongs to another relay, ${relay}. Open it in the browser.`,
+    /** Why the camera gives no picture: `unsupported` also on a page without https. */
     camera: {
       unsupported: "This page has no access to a camera: that needs https. Paste the link instead.",
       denied: "The browser may not use the camera. Allow it in the browser's settings, or paste the link.",
       no_camera: "No camera was found. Paste the link instead.",
-    } satisfies Record<CameraProblem, string>,
+    },
   },
   settings: {
     heading: "Settings",

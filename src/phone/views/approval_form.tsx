@@ -2,11 +2,9 @@
 import type { JSX } from "preact";
 import type { Answer, CardData, Decision } from "../../protocol/ask.ts";
 import { checkBody } from "../check_input.ts";
-import { CARDS } from "../card_text.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
-import { CardButtons, type Settled } from "./card_buttons.tsx";
-import { marked, RequestText, useReading } from "./request_text.tsx";
+import { CardButtons, CARDS, marked, RequestText, type Settled, useReading } from "./card_parts.tsx";
 import { Icon } from "./shared.tsx";
 
 const { question: QUESTION } = STRINGS;

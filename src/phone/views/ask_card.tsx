@@ -2,7 +2,6 @@
 import type { JSX } from "preact";
 import { type Answer, type Asked, type CardData, isCard } from "../../protocol/ask.ts";
 import type { Push } from "../../protocol/push.ts";
-import { CARDS, givenText } from "../card_text.ts";
 import type { CardOutcome } from "../cards.ts";
 import { formatAge, formatTime } from "../format_time.ts";
 import { type AnswerOutcome, type QuestionItem, type QuestionStatus, questionStatus } from "../inbox.ts";
@@ -14,6 +13,7 @@ import { STRINGS } from "../strings.ts";
 import type { MirrorOpener } from "../terminal_streams.ts";
 import { ApprovalForm, ClosedRequest } from "./approval_form.tsx";
 import { AskForm } from "./ask_form.tsx";
+import { CARDS, givenText } from "./card_parts.tsx";
 import { LongApproval } from "./long_request.tsx";
 import { QuestionsForm } from "./questions_form.tsx";
 import { Icon, type IconName, PlainSign, SourceSession, TONE_ICONS } from "./shared.tsx";

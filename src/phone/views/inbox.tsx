@@ -1,17 +1,20 @@
-/** The inbox: open questions first, then notifications and closed questions. */
+/** The inbox: open questions and dialogs first, then notifications and closed questions; and the cards of a dialog and of a notification. */
 import type { JSX } from "preact";
 import { ALL_SEEN, type DialogView, openDialogs, shownDialogs } from "../attention.ts";
-import { formatTime } from "../format_time.ts";
+import { formatAge, formatTime } from "../format_time.ts";
 import { closedItems, type InboxItem, type NotificationItem, openQuestions } from "../inbox.ts";
-import { type PhoneState, relayNow } from "../state.ts";
+import type { Message } from "../message.ts";
+import { failureDetail } from "../requests.ts";
+import { formatRoute } from "../route.ts";
 import { SESSION_TEXT } from "../session_text.ts";
+import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { type AskActions, AskCard } from "./ask_card.tsx";
-import { type DialogActions, DialogCard } from "./dialog_card.tsx";
 import { Markdown } from "./markdown.tsx";
-import { Icon, PageHead, PlainSign, SourceSession, useNow, useRead } from "./shared.tsx";
+import { Icon, PageHead, PlainSign, SessionLabel, SourceSession, useNow, useRead } from "./shared.tsx";
 
 const { inbox: TEXT, question: QUESTION } = STRINGS;
+const { dialog: DIALOG } = SESSION_TEXT;
 /** The time left to answer is shown in minutes. */
 const NOW_EVERY_MS = 5_000;
 
@@ -98,6 +101,99 @@ function optionFor({ push }: InboxItem, { route }: PhoneState): number | undefin
   return route.view === "inbox" && route.item === push.id ? route.option : undefined;
 }
 
+export interface DialogActions {
+  answerDialog(dialog: DialogView, action: "reject" | "interrupt"): void;
+}
+
+interface DialogCardProps {
+  state: PhoneState;
+  dialog: DialogView;
+  /** The relay's clock. */
+  now: number;
+  /** In the session the label is in the heading; beside its terminal the text is on the screen. */
+  place: "inbox" | "messages" | "terminal";
+  actions: DialogActions;
+}
+
+/** An open dialog: its text, since when it waits, and what may be done about it from here. */
+export function DialogCard({ state, dialog, now, place, actions }: DialogCardProps): JSX.Element {
+  const { session, since, can, push } = dialog;
+  const href = formatRoute({ view: "session", deviceId: session.deviceId, session: session.entry.name });
+  return (
+    <li class="card dialog-card" data-place={place} data-id={dialog.id}>
+      <div class="card-head">
+        {place === "inbox"
+          ? (
+            <a class="card-session" href={href}>
+              <SessionLabel session={session} />
+            </a>
+          )
+          : <span class="label">{DIALOG.open}</span>}
+        <span class="chip" data-state="waiting">{DIALOG.waiting(formatAge(now - since))}</span>
+      </div>
+      {push !== undefined && <PlainSign state={state} push={push} />}
+      {place !== "terminal" && <DialogText push={push} />}
+      <AnswerStatus message={dialog.answer} />
+      {can.includes("reject") && <Buttons dialog={dialog} actions={actions} />}
+      <p class="dialog-setting">{settingOf(can)}</p>
+    </li>
+  );
+}
+
+function DialogText({ push }: Pick<DialogView, "push">): JSX.Element {
+  if (push === undefined) return <p class="question-text" role="status">{DIALOG.loading}</p>;
+  if (push.body === undefined) {
+    const isSealed = push.sealedFor !== undefined;
+    return <p class="question-text">{isSealed ? STRINGS.sealing.forOthers : DIALOG.open}</p>;
+  }
+  return <pre class="dialog-text" tabIndex={0}>{push.body}</pre>;
+}
+
+function Buttons({ dialog, actions }: Pick<DialogCardProps, "dialog" | "actions">): JSX.Element {
+  const isSent = dialog.answer !== undefined && !isRefused(dialog.answer);
+  return (
+    <div class="dialog-actions">
+      {(["reject", "interrupt"] as const).filter((action) => dialog.can.includes(action)).map((action) => (
+        <button
+          key={action}
+          type="button"
+          class="secondary"
+          disabled={isSent}
+          onClick={() => actions.answerDialog(dialog, action)}
+        >
+          {DIALOG[action]}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function AnswerStatus({ message }: { message: Message | undefined }): JSX.Element | null {
+  if (message === undefined) return null;
+  return <p class="standing" role="status">{statusOf(message)}</p>;
+}
+
+function statusOf({ progress }: Message): string {
+  if (progress.kind === "outbox") return DIALOG.sending;
+  if (progress.kind === "failed") return DIALOG.failed(failureDetail(progress.failure));
+  const { state, reason = "" } = progress.receipt;
+  if (state === "submitted") return DIALOG.done;
+  if (!progress.receipt.final) return DIALOG.sending;
+  return DIALOG.failed(
+    (STRINGS.reasons as Partial<Record<string, string>>)[reason] ?? STRINGS.receipt.states[state],
+  );
+}
+
+function isRefused({ progress }: Message): boolean {
+  return progress.kind === "failed" ||
+    (progress.kind === "taken" && progress.receipt.final && progress.receipt.state !== "submitted");
+}
+
+function settingOf(can: readonly string[]): string {
+  if (can.includes("type")) return DIALOG.setting.type;
+  return can.includes("reject") ? DIALOG.setting.reject : DIALOG.setting.none;
+}
+
 export function NotificationCard(
   { state, item, now }: { state: PhoneState; item: NotificationItem; now: number },
 ): JSX.Element {
@@ -119,7 +215,7 @@ export function NotificationCard(
       <p class="facts">
         <span class="fact-icon">
           <Icon name="bell" />
-          {isDialog ? SESSION_TEXT.dialog.closed : TEXT.notifications[type]}
+          {isDialog ? DIALOG.closed : TEXT.notifications[type]}
         </span>
       </p>
       <PlainSign state={state} push={push} />

@@ -1,11 +1,12 @@
-/** What can be put into a message: the user's own snippets and what was sent before. Nothing here sends anything. */
+/** What can be put into a message: the user's own snippets, how they are changed and found, and what was sent before. Nothing here sends anything. */
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { randomUuid } from "../../async/encodings.ts";
 import { checkBody } from "../check_input.ts";
-import { isFound, SNIPPET_NAME_MAX_CHARS, snippetName, SNIPPETS_MAX, withSnippet } from "../snippets.ts";
-import type { Snippet } from "../storage.ts";
 import { SESSION_TEXT } from "../session_text.ts";
+import type { SessionName } from "../sessions.ts";
+import { messagesOf, type PhoneState } from "../state.ts";
+import type { Snippet } from "../storage.ts";
 import { Icon, SearchInput } from "./shared.tsx";
 
 const { insert: TEXT, snippet: SNIPPET } = SESSION_TEXT;
@@ -262,4 +263,47 @@ function SnippetForm({ snippet, isNew, onSave, onDelete, onBack }: SnippetFormPr
       </div>
     </form>
   );
+}
+
+/** More would not be found again, and all of them are read and written together. */
+export const SNIPPETS_MAX = 100;
+export const SNIPPET_NAME_MAX_CHARS = 60;
+
+/** The newest first; one with the same id is replaced where it is. */
+export function withSnippet(snippets: readonly Snippet[], snippet: Snippet): Snippet[] {
+  const isKnown = snippets.some(({ id }) => id === snippet.id);
+  if (!isKnown) return [snippet, ...snippets].slice(0, SNIPPETS_MAX);
+  return snippets.map((one) => one.id === snippet.id ? snippet : one);
+}
+
+/** The first line with text, for a snippet without a name. */
+export function snippetName(name: string, text: string): string {
+  const line = name.trim() || text.split("\n").find((one) => one.trim() !== "")?.trim() || "";
+  return Array.from(line).slice(0, SNIPPET_NAME_MAX_CHARS).join("");
+}
+
+/** True if every word of `wanted` is in one of the texts. */
+export function isFound(wanted: string, texts: readonly string[]): boolean {
+  const all = texts.join("\n").toLowerCase();
+  return wanted.toLowerCase().split(/\s+/).every((word) => all.includes(word));
+}
+
+/** The draft with `text` in place of its selection, and where the cursor stands then. */
+export function withInserted(
+  draft: string,
+  { text, start, end }: { text: string; start: number; end: number },
+): { draft: string; cursor: number } {
+  if (draft.trim() === "") return { draft: text, cursor: text.length };
+  const [before, after] = [draft.slice(0, start), draft.slice(end)];
+  const lead = /\S$/.test(before) ? " " : "";
+  const trail = /^\S/.test(after) ? " " : "";
+  return { draft: `${before}${lead}${text}${trail}${after}`, cursor: start + lead.length + text.length };
+}
+
+/** The texts that were sent to the session before, the newest first, each once. */
+export function sentTexts(state: PhoneState, name: SessionName): string[] {
+  const own = messagesOf(state, name).filter(({ sealed, inReplyTo, body }) =>
+    sealed !== "elsewhere" && inReplyTo === undefined && body.trim() !== ""
+  );
+  return [...new Set(own.map(({ body }) => body).reverse())];
 }

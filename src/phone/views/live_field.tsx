@@ -4,7 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { SESSION_TEXT } from "../session_text.ts";
 import { canSendWhileComposing, inputOfKey, inputsOfChange } from "../terminal_input.ts";
 import { isBlocked } from "../terminal_status.ts";
-import type { LatchedTerminal } from "./use_latches.ts";
+import type { LatchedTerminal } from "./key_row.tsx";
 
 const { terminal: TEXT } = SESSION_TEXT;
 

@@ -1,17 +1,16 @@
-/** A session's messages with their receipts, oldest first. Stays scrolled to the end unless the user scrolls up. */
+/** A session's messages with their receipts and what can be done with them, oldest first. Stays scrolled to the end unless the user scrolls up. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { formatTime } from "../format_time.ts";
+import { formatTime, formatWait } from "../format_time.ts";
 import type { InboxItem } from "../inbox.ts";
 import type { Message } from "../message.ts";
 import type { ReceiptText } from "../receipt_text.ts";
-import type { PhoneState } from "../state.ts";
 import { SESSION_TEXT } from "../session_text.ts";
+import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { type AskActions, AskCard } from "./ask_card.tsx";
 import { Markdown } from "./markdown.tsx";
-import { ReceiptActions, type ReceiptActionsHandlers } from "./receipt_actions.tsx";
-import { Icon, PlainSign, TONE_ICONS } from "./shared.tsx";
+import { Icon, PlainSign, TONE_ICONS, useNow } from "./shared.tsx";
 
 const { session: TEXT, bubble: BUBBLE } = STRINGS;
 /** This close to the end counts as being at the end. */
@@ -198,5 +197,62 @@ function Text({ body }: { body: string }): JSX.Element {
         </button>
       )}
     </div>
+  );
+}
+
+const SECOND_MS = 1_000;
+const RARELY_MS = 3_600_000;
+
+interface ReceiptActionsHandlers {
+  resend(message: Message): void;
+  discard(id: string): void;
+  cancel(message: Message): void;
+  edit(message: Message): void;
+}
+
+interface ReceiptActionsProps {
+  message: Message;
+  receipt: ReceiptText;
+  clockOffsetMs: number;
+  actions: ReceiptActionsHandlers;
+}
+
+/** What can be done with a message, wherever its receipt shows. */
+export function ReceiptActions(
+  { message, receipt, clockOffsetMs, actions }: ReceiptActionsProps,
+): JSX.Element | null {
+  const { discardable, cancellable, editable } = receipt;
+  const resendFrom = message.sealed === "elsewhere" ? undefined : receipt.resendFrom;
+  if (!discardable && !cancellable && !editable && resendFrom === undefined) return null;
+  return (
+    <div class="bubble-actions">
+      {discardable && <Quiet label={BUBBLE.discard} onClick={() => actions.discard(message.id)} />}
+      {cancellable && <Quiet label={BUBBLE.cancel} onClick={() => actions.cancel(message)} />}
+      {editable && <Quiet label={BUBBLE.edit} onClick={() => actions.edit(message)} />}
+      {resendFrom !== undefined && (
+        <ResendButton
+          from={resendFrom - clockOffsetMs}
+          label={receipt.anyway ? BUBBLE.sendAnyway : BUBBLE.sendAgain}
+          onClick={() => actions.resend(message)}
+        />
+      )}
+    </div>
+  );
+}
+
+function Quiet({ label, onClick }: { label: string; onClick(): void }): JSX.Element {
+  return <button type="button" class="quiet" onClick={onClick}>{label}</button>;
+}
+
+/** Counts down to `from`, by this device's clock. */
+function ResendButton(
+  { from, label, onClick }: { from: number; label: string; onClick(): void },
+): JSX.Element {
+  const now = useNow(from > Date.now() ? SECOND_MS : RARELY_MS);
+  const wait = from - now;
+  return (
+    <button type="button" class="secondary" disabled={wait > 0} onClick={onClick}>
+      {wait > 0 ? BUBBLE.sendAgainIn(formatWait(wait)) : label}
+    </button>
   );
 }

@@ -80,6 +80,9 @@ export function SearchInput(
   );
 }
 
+/** The keyboard's shortcut for searching: a view without a search field may listen for this. */
+export const SEARCH_EVENT = "svc:search";
+
 /** The logo: a prompt with a cursor. */
 export function Mark(): JSX.Element {
   return (

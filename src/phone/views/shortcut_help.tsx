@@ -1,9 +1,9 @@
-/** The list of keyboard shortcuts, over whatever view is shown. */
+/** Shortcuts of a hardware keyboard: which one a key is, what it does with the view that is shown, and the list of all, over whatever view that is. */
 import { type JSX, render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { followShortcuts, readSingleKeys, writeSingleKeys } from "../shortcuts.ts";
 import { SESSION_TEXT } from "../session_text.ts";
-import { Checkbox } from "./shared.tsx";
+import type { KeyPress } from "../terminal_input.ts";
+import { Checkbox, SEARCH_EVENT } from "./shared.tsx";
 
 const { shortcuts: TEXT } = SESSION_TEXT;
 
@@ -54,4 +54,107 @@ function ShortcutHelp({ onClose }: { onClose(): void }): JSX.Element {
 
 function Keys({ keys }: { keys: readonly string[] }): JSX.Element {
   return <span class="shortcut-keys">{keys.map((key) => <kbd key={key}>{key}</kbd>)}</span>;
+}
+
+export type Shortcut = "search" | "back" | "leave" | "write" | "switch" | "help";
+
+/** Where the key was pressed. */
+export interface KeyPlace {
+  /** In a field. */
+  isTyping: boolean;
+  /** In the live terminal's field: every key is the terminal's. */
+  isLive: boolean;
+  /** A dialog is open, which handles keys itself. */
+  isDialog: boolean;
+  /** The user wants shortcuts of a single character. */
+  singleKeys: boolean;
+}
+
+const SINGLE: Readonly<Record<string, Shortcut>> = { "/": "search", "?": "help", i: "write", t: "switch" };
+
+export function shortcutOf(press: KeyPress, place: KeyPlace): Shortcut | undefined {
+  const { key, ctrlKey, metaKey, altKey, isComposing } = press;
+  if (place.isLive || place.isDialog || isComposing || altKey) return undefined;
+  if (ctrlKey !== metaKey) return key.toLowerCase() === "k" && !press.shiftKey ? "search" : undefined;
+  if (ctrlKey) return undefined;
+  if (key === "Escape") return press.shiftKey ? undefined : place.isTyping ? "leave" : "back";
+  if (place.isTyping || !place.singleKeys) return undefined;
+  return Object.hasOwn(SINGLE, key) ? SINGLE[key] : undefined;
+}
+
+const KEPT = "svc.singleKeys";
+const OFF = "off";
+
+export function readSingleKeys(store: Pick<Storage, "getItem"> = localStorage): boolean {
+  try {
+    return store.getItem(KEPT) !== OFF;
+  } catch {
+    return true;
+  }
+}
+
+export function writeSingleKeys(on: boolean, store: Pick<Storage, "setItem"> = localStorage): void {
+  try {
+    store.setItem(KEPT, on ? "on" : OFF);
+  } catch {
+    // A browser that keeps nothing: the choice lasts until the page is reloaded.
+  }
+}
+
+/** `help` shows the list. Ends when the signal fires. */
+function followShortcuts(help: () => void, { signal }: { signal?: AbortSignal } = {}): void {
+  const onKey = (event: KeyboardEvent): void => {
+    if (event.defaultPrevented) return;
+    const shortcut = shortcutOf(event, placeOf(event.target));
+    if (shortcut === undefined || !carryOut(shortcut, help)) return;
+    event.preventDefault();
+  };
+  document.addEventListener("keydown", onKey, signal === undefined ? {} : { signal });
+}
+
+function placeOf(target: EventTarget | null): KeyPlace {
+  const element = target instanceof Element ? target : document.body;
+  return {
+    isTyping: element.closest("input, textarea, select, [contenteditable]") !== null,
+    isLive: element.closest(".live-field") !== null,
+    isDialog: document.querySelector("dialog[open]") !== null,
+    singleKeys: readSingleKeys(),
+  };
+}
+
+/** False if the view has nothing for it: the key is the browser's then. */
+function carryOut(shortcut: Shortcut, help: () => void): boolean {
+  switch (shortcut) {
+    case "search": {
+      const field = shown<HTMLInputElement>('input[type="search"]');
+      field?.focus();
+      field?.select();
+      return field !== undefined || !document.dispatchEvent(new Event(SEARCH_EVENT, { cancelable: true }));
+    }
+    case "back":
+      return click("a.back");
+    case "leave":
+      if (document.activeElement instanceof HTMLElement) document.activeElement.blur();
+      return true;
+    case "write": {
+      const field = shown<HTMLTextAreaElement>(".composer textarea");
+      field?.focus();
+      return field !== undefined;
+    }
+    case "switch":
+      return click("a.panel-link");
+    case "help":
+      help();
+      return true;
+  }
+}
+
+function click(selector: string): boolean {
+  const link = shown<HTMLAnchorElement>(selector);
+  link?.click();
+  return link !== undefined;
+}
+
+function shown<E extends HTMLElement>(selector: string): E | undefined {
+  return [...document.querySelectorAll<E>(selector)].find((one) => one.checkVisibility());
 }

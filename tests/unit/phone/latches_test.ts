@@ -7,9 +7,9 @@ import {
   type Latches,
   NO_LATCHES,
   pressed,
+  readPaste,
   withLatches,
-} from "../../../src/phone/views/use_latches.ts";
-import { readPaste } from "../../../src/phone/views/key_row.tsx";
+} from "../../../src/phone/views/key_row.tsx";
 import { KeyInput } from "../../../src/protocol/key_input.ts";
 
 const CTRL: Latches = { ctrl: "next", alt: "off" };

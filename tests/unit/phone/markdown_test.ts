@@ -1,7 +1,7 @@
 /** The subset of Markdown: what becomes an element, and that everything else stays text. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type Block, type Inline, parseMarkdown } from "../../../src/phone/markdown.ts";
+import { type Block, type Inline, parseMarkdown } from "../../../src/phone/views/markdown.tsx";
 
 const text = (value: string): Inline => ({ kind: "text", text: value });
 

@@ -1,6 +1,6 @@
 /** The terminal's output as flowing text. */
 import assert from "node:assert/strict";
-import { flowing } from "../../../src/phone/views/flowing_text.tsx";
+import { flowing } from "../../../src/phone/views/terminal.tsx";
 
 Deno.test("frames and rules do not take a narrow screen's width, and the words stay [ux-reading]", () => {
   const screen = [

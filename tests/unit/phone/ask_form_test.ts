@@ -1,6 +1,6 @@
 /** The drafts of forms and of ticked options. */
 import assert from "node:assert/strict";
-import { formDraft, formValues, tickedDraft, tickedIn } from "../../../src/phone/ask_draft.ts";
+import { formDraft, formValues, tickedDraft, tickedIn } from "../../../src/phone/views/ask_form.tsx";
 import type { AskField } from "../../../src/protocol/ask.ts";
 
 const FIELDS: AskField[] = [

@@ -1,7 +1,19 @@
-/** The text of a request for permission, never cut, and whether all of it has been in view. */
+/** What the views of cards share: their texts, the whole text of a request and whether it was in view, and buttons that do nothing while they move. */
 import type { JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { CARDS } from "../card_text.ts";
+import { type Asked, Decision } from "../../protocol/ask.ts";
+import { STRINGS } from "../strings.ts";
+import { CARD_STRINGS, type CardStrings } from "../strings_cards.ts";
+
+/** In the page's language. */
+export const CARDS: CardStrings = STRINGS.cards ?? CARD_STRINGS;
+
+/** A decision is kept by its name, with a reason after a colon. */
+export function givenText(ask: Asked, body: string): string {
+  const [name, ...reason] = ask.kind === "approval" ? body.split(": ") : [];
+  const decision = Decision.safeParse(name).data;
+  return decision === undefined ? body : [CARDS.decided[decision], ...reason].join(": ");
+}
 
 /** Scroll positions are fractions of a pixel off. */
 const ROUNDING_PIXELS = 2;
@@ -115,4 +127,59 @@ export function marked(text: string): (string | JSX.Element)[] {
     if (place % 2 === 0) return part;
     return NAMED.test(part) ? <mark key={place}>{part}</mark> : <bdi key={place}>{part}</bdi>;
   });
+}
+
+/** A button acts only when it has not moved for this long. */
+const SETTLED_MS = 700;
+const SAMPLE_MS = 100;
+
+export interface Settled {
+  /** For the element around the buttons. */
+  place: RefObject<HTMLDivElement | null>;
+  isSettled: boolean;
+  /** The last tap came too early and did nothing. */
+  wasEarly: boolean;
+  /** Acts if the buttons have stood still, and otherwise says so. */
+  act(action: () => void): void;
+}
+
+/** Appearing counts as moving, and so does whatever moves the buttons: another card, a message, scrolling. */
+function useSettled(): Settled {
+  const place = useRef<HTMLDivElement>(null);
+  const last = useRef({ where: "", since: 0 });
+  const [isSettled, setSettled] = useState(false);
+  const [wasEarly, setEarly] = useState(false);
+  const check = (): boolean => {
+    const where = JSON.stringify(place.current?.getBoundingClientRect());
+    const now = performance.now();
+    if (where !== last.current.where) last.current = { where, since: now };
+    return now - last.current.since >= SETTLED_MS;
+  };
+  useEffect(() => {
+    check();
+    const timer = setInterval(() => setSettled(check()), SAMPLE_MS);
+    return () => clearInterval(timer);
+  }, []);
+  // Also what has moved since the last sample.
+  const act = (action: () => void): void => {
+    const isStill = check();
+    setEarly(!isStill);
+    if (isStill) action();
+  };
+  return { place, isSettled, wasEarly, act };
+}
+
+interface CardButtonsProps {
+  children(settled: Pick<Settled, "isSettled" | "act">): JSX.Element;
+}
+
+/** Around the buttons of a card: they do nothing while they move, so that a tap that is already under way hits no other request. */
+export function CardButtons({ children }: CardButtonsProps): JSX.Element {
+  const { place, isSettled, wasEarly, act } = useSettled();
+  return (
+    <>
+      <div class="card-buttons" ref={place} data-settled={isSettled}>{children({ isSettled, act })}</div>
+      <p class="field-fault" role="status">{wasEarly && CARDS.moved}</p>
+    </>
+  );
 }

@@ -5,10 +5,9 @@ import {
   draftOf,
   entriesOf,
   type QuestionsCard,
-  singleOptions,
   withOption,
   withOwnWords,
-} from "../../../src/phone/card_form.ts";
+} from "../../../src/phone/views/questions_form.tsx";
 import type { CardQuestion } from "../../../src/protocol/ask.ts";
 
 const OPTIONS = [{ label: "a" }, { label: "b", description: "the second" }, { label: "c" }];
@@ -53,12 +52,5 @@ Deno.test("a draft keeps what was entered, and a draft of another form is none [
   assert.deepEqual(entriesOf(card, draftOf(entries)), entries);
   for (const draft of ["", "text", "{}", "[1,null]", '[{"options":[9],"isOwn":"yes","text":1}]']) {
     assert.deepEqual(entriesOf(card, draft), [EMPTY, EMPTY], draft);
-  }
-});
-
-Deno.test("only one question with one answer has options to tap [card-shown, card-notified]", () => {
-  assert.equal(singleOptions(cardOf(ONE)).length, 3);
-  for (const card of [cardOf(MANY), cardOf(ONE, ONE), cardOf(FREE)]) {
-    assert.deepEqual(singleOptions(card), []);
   }
 });

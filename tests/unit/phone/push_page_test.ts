@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { PushRecord } from "../../../src/protocol/push.ts";
 import { parseRoute } from "../../../src/phone/route.ts";
-import { Seen } from "../../../src/phone/seen.ts";
+import { Seen } from "../../../src/phone/push_page.ts";
 import { INITIAL_STATE, type PhoneState, reduce } from "../../../src/phone/state.ts";
 
 const HOST = "dev_listener_0a1b2c3d";

@@ -1,6 +1,6 @@
 /** A host's audit log as a phone reads it: page by page, again after a break, and only with the pairing's secret. */
 import assert from "node:assert/strict";
-import { AuditLog, auditSession, type AuditState } from "../../../src/phone/audit_log.ts";
+import { AuditLog, auditSession, type AuditState } from "../../../src/phone/views/audit.tsx";
 import type { HostSession } from "../../../src/phone/sessions.ts";
 import type { TerminalViewer } from "../../../src/phone/terminal_streams.ts";
 import { ASK_AGAIN_MS, SILENT_MS } from "../../../src/phone/whole_request.ts";

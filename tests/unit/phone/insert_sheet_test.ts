@@ -9,7 +9,7 @@ import {
   SNIPPETS_MAX,
   withInserted,
   withSnippet,
-} from "../../../src/phone/snippets.ts";
+} from "../../../src/phone/views/insert_sheet.tsx";
 import { INITIAL_STATE, reduce } from "../../../src/phone/state.ts";
 import { messageOf } from "./samples.ts";
 

@@ -1,6 +1,6 @@
 /** Pieces of a long text: all of it, at lines where it has any, never within a character or a name. */
 import assert from "node:assert/strict";
-import { partsOf, PIECE_CHARS } from "../../../src/phone/request_parts.ts";
+import { partsOf, PIECE_CHARS } from "../../../src/phone/views/long_request.tsx";
 
 Deno.test("pieces joined are the text, and end where a line ends [card-read]", () => {
   const lines = Array.from({ length: 5_000 }, (_, line) => `+ line ${line}`).join("\n");

@@ -7,7 +7,7 @@ import {
   type Shortcut,
   shortcutOf,
   writeSingleKeys,
-} from "../../../src/phone/shortcuts.ts";
+} from "../../../src/phone/views/shortcut_help.tsx";
 import type { KeyPress } from "../../../src/phone/terminal_input.ts";
 
 const PLAIN: KeyPress = {
