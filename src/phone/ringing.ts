@@ -1,14 +1,16 @@
-/** Notifications on this phone: switches them on and off, keeps what rings, and runs the test. */
+/** Notifications on this phone: whether it can be rung, switching them on and off, what rings, the test, and the subscription for the relay's key. */
+import { type IDBPDatabase, openDB } from "idb";
+import { decodeBase64url, encodeBase64url } from "../async/encodings.ts";
 import { errorText } from "../async/error_text.ts";
 import type { WebPushApi } from "../client/web_push_api.ts";
 import type { SealedForPhones } from "../protocol/push.ts";
 import {
   RING_KINDS,
   type RingKind,
-  type RingPreferences,
+  RingPreferences,
   type WebPushSubscription,
 } from "../protocol/web_push.ts";
-import type { PushStorage, PushSupport } from "./push_subscription.ts";
+import type { NOTIFICATION_STRINGS } from "./strings_manage.ts";
 import type { WorkerMessage } from "./worker/push.ts";
 
 /** How a test went; times in milliseconds from the tap. */
@@ -221,4 +223,92 @@ export class Ringing {
 
 function withKind(off: readonly RingKind[], kind: RingKind, rings: boolean): RingKind[] {
   return RING_KINDS.filter((one) => one === kind ? !rings : off.includes(one));
+}
+
+/** The subscription for this key; one for another key, of an earlier relay, is replaced. Rejects with the browser's reason. */
+export async function subscribe(
+  manager: Pick<PushManager, "getSubscription" | "subscribe">,
+  key: string,
+): Promise<WebPushSubscription> {
+  const known = await manager.getSubscription();
+  if (known !== null && keyOf(known) === key) return formOf(known);
+  await known?.unsubscribe();
+  const applicationServerKey = decodeBase64url(key);
+  if (applicationServerKey === undefined) {
+    throw new TypeError("Cannot subscribe: the relay's key is not base64url");
+  }
+  return formOf(await manager.subscribe({ userVisibleOnly: true, applicationServerKey }));
+}
+
+function keyOf({ options }: PushSubscription): string | undefined {
+  const key = options?.applicationServerKey;
+  return key ? encodeBase64url(new Uint8Array(key)) : undefined;
+}
+
+function formOf(subscription: PushSubscription): WebPushSubscription {
+  const { endpoint, keys = {} } = subscription.toJSON();
+  return { endpoint: endpoint ?? "", keys: { p256dh: keys["p256dh"] ?? "", auth: keys["auth"] ?? "" } };
+}
+
+/** In IndexedDB, where the service worker finds it too. */
+interface PushStorage {
+  /** Undefined until notifications were switched on. */
+  readPreferences(): Promise<RingPreferences | undefined>;
+  writePreferences(preferences: RingPreferences): Promise<void>;
+  clear(): Promise<void>;
+}
+
+const STORE = "preferences";
+const KEY = "current";
+
+/** Opens the database when it is first used. */
+export function pushStorage(): PushStorage {
+  let opened: Promise<IDBPDatabase> | undefined;
+  const open = (): Promise<IDBPDatabase> =>
+    opened ??= openDB("svc-push", 1, {
+      upgrade: (created) => void created.createObjectStore(STORE),
+    });
+  return {
+    readPreferences: async () => RingPreferences.safeParse(await (await open()).get(STORE, KEY)).data,
+    writePreferences: async (preferences) => void await (await open()).put(STORE, preferences, KEY),
+    clear: async () => await (await open()).clear(STORE),
+  };
+}
+
+/** Whether this browser can receive notifications, and if not, why. */
+type PushSupport = "ready" | keyof typeof NOTIFICATION_STRINGS.notifications.why;
+
+export interface PushFacts {
+  isSecureContext: boolean;
+  hasPushManager: boolean;
+  permission: NotificationPermission | undefined;
+  userAgent: string;
+  /** A Mac with touch is an iPad. */
+  touchPoints: number;
+  /** The page runs as an app from the home screen. */
+  isInstalled: boolean;
+}
+
+export function pushSupport(facts: PushFacts): PushSupport {
+  if (!facts.isSecureContext) return "insecure";
+  if (!facts.hasPushManager || facts.permission === undefined) {
+    return isApplePhone(facts) && !facts.isInstalled ? "install" : "unsupported";
+  }
+  return facts.permission === "denied" ? "denied" : "ready";
+}
+
+function isApplePhone({ userAgent, touchPoints }: PushFacts): boolean {
+  return /iPhone|iPad|iPod/.test(userAgent) || (/Macintosh/.test(userAgent) && touchPoints > 1);
+}
+
+export function pushFacts(window: Window & typeof globalThis): PushFacts {
+  const { navigator } = window;
+  return {
+    isSecureContext: window.isSecureContext,
+    hasPushManager: "serviceWorker" in navigator && "PushManager" in window,
+    permission: "Notification" in window ? Notification.permission : undefined,
+    userAgent: navigator.userAgent,
+    touchPoints: navigator.maxTouchPoints,
+    isInstalled: window.matchMedia("(display-mode: standalone)").matches,
+  };
 }

@@ -4,7 +4,7 @@ import { createWebPushApi } from "../client/web_push_api.ts";
 import { openHostPush } from "../crypto/host_push.ts";
 import { generateKeyPair } from "../crypto/keys.ts";
 import { openPairingStorage, type PairingStorage } from "./pairing_storage.ts";
-import { pushStorage, subscribe } from "./push_subscription.ts";
+import { pushStorage, subscribe } from "./ringing.ts";
 import { openStorage } from "./storage.ts";
 import { type PushParts, showPushes } from "./worker/push.ts";
 import type { WorkerScope } from "./worker/scope.ts";

@@ -1,7 +1,6 @@
 /** The English texts of what is managed from a phone: the list of hosts and sessions, starting and ending agents, muting, settings, notifications. */
 import type { RingKind } from "../protocol/web_push.ts";
 import type { Grouping, TextSize, Theme } from "./preferences.ts";
-import type { PushSupport } from "./push_subscription.ts";
 
 export const HOST_STRINGS = {
   list: {
@@ -189,6 +188,7 @@ export const NOTIFICATION_STRINGS = {
     off: "Switch off on this phone",
     isOn: "On",
     isOff: "Off",
+    /** Why this browser cannot receive notifications. */
     why: {
       insecure:
         "Browsers allow notifications only on https. Open the relay by an https address; svc up names the one that works.",
@@ -198,7 +198,7 @@ export const NOTIFICATION_STRINGS = {
         "This browser cannot receive notifications. Chrome, Edge and Firefox on Android and on computers can, and so can Safari from version 16.4.",
       denied:
         "Notifications are blocked for this page. Allow them in the browser's settings for this site, then open this page again.",
-    } satisfies Record<Exclude<PushSupport, "ready">, string>,
+    },
     problem: (why: string) => `That did not work: ${why}`,
     kindsHeading: "What rings",
     kinds: {

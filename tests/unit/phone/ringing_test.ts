@@ -1,8 +1,13 @@
 /** Notifications on the phone: on and off, what rings, the test, and browsers that cannot. */
 import assert from "node:assert/strict";
 import type { RingPreferences, WebPushSubscription } from "../../../src/protocol/web_push.ts";
-import { type PushFacts, pushSupport, subscribe } from "../../../src/phone/push_subscription.ts";
-import { type PushBrowser, Ringing } from "../../../src/phone/ringing.ts";
+import {
+  type PushBrowser,
+  type PushFacts,
+  pushSupport,
+  Ringing,
+  subscribe,
+} from "../../../src/phone/ringing.ts";
 import { SUBSCRIPTION } from "../../helpers/push_vendor.ts";
 import { until } from "../../helpers/until.ts";
 
