@@ -1,8 +1,7 @@
 /** `deno task prove:readers`: how long each agent's reader takes for the worst of 200 hostile screens. */
 import type { Screen } from "../../src/agents/profile.ts";
-import { agentProfile } from "../../src/agents/profiles.ts";
+import { agentProfile, unknownAgent } from "../../src/agents/profiles.ts";
 import { AGENT_KINDS } from "../../src/agents/registry.ts";
-import { unknownAgent } from "../../src/agents/unknown/profile.ts";
 import { hostileScreens } from "../../tests/helpers/hostile_screens.ts";
 import { say } from "../say.ts";
 

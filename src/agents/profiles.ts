@@ -1,7 +1,8 @@
-/** The profiles of all kinds at once, and which kind a program is, for what sees any of them; with a single kind use loadProfile. */
+/** The profiles of all kinds and of a pane of no known kind, which kind a program is, and the versions of agents; with a single kind use loadProfile. */
 import type { AgentKind } from "../protocol/names.ts";
-import type { AgentProfile } from "./profile.ts";
+import type { AgentProfile, DialogMarks, Screen, ScreenReading } from "./profile.ts";
 import { AGENT_KINDS, loadProfile } from "./registry.ts";
+import { compiledMarks, isOversized } from "./read_screen.ts";
 
 const profiles = new Map(
   await Promise.all(AGENT_KINDS.map(async (kind) => [kind, await loadProfile(kind)] as const)),
@@ -61,4 +62,74 @@ export function isAgentPackage(name: string): boolean {
     const { npmPackage } = agentProfile(kind);
     return npmPackage !== undefined && name.startsWith(npmPackage);
   });
+}
+
+/** Of all agents. The echo agent's dialog is unlike any other agent's. */
+const knownDialogs = AGENT_KINDS.filter((kind) => kind !== "echo").map((kind) => agentProfile(kind).dialog);
+
+const anyDialog: DialogMarks = {
+  lines: [...new Set(knownDialogs.flatMap(({ lines }) => lines))],
+  titles: [...new Set(knownDialogs.flatMap(({ titles }) => titles))],
+};
+
+const anyMarks = compiledMarks(anyDialog);
+
+/**
+ * A pane that no wrapper created: typed as plain keys, and its screen is read only for the dialogs of all agents. Only the
+ * fields that typing and reading need: it has no kind.
+ */
+export const unknownAgent: Pick<
+  AgentProfile,
+  "typing" | "dialog" | "menus" | "keys" | "commands" | "readScreen"
+> = {
+  typing: { method: "plain", settleMs: 150, spaceAfter: "none" },
+  dialog: anyDialog,
+  menus: {},
+  keys: { alsoAllowed: [], forbidden: [] },
+  commands: [],
+  readScreen(screen: Screen): ScreenReading {
+    const open = !isOversized(screen) && !screen.applicationKeys && anyMarks.onScreen(screen);
+    return { state: open ? "waiting" : undefined, focus: open ? "dialog" : "unknown", draft: undefined };
+  },
+};
+
+/** Numbers with dots, and what may follow: `1.2.3`, `2025.09.18-7ae6800`, `1.2.3-beta.1`. */
+const VERSION = /\b(\d+(?:\.\d+){1,3})(-[0-9A-Za-z][0-9A-Za-z.-]*)?/;
+
+/** Arguments that make any agent print its version. Some unpack themselves and write to the home directory when they start. */
+export const VERSION_ARGS: readonly string[] = ["--version"];
+
+/** The version number in the output of `--version`, such as `2.1.329 (Claude Code)`; undefined if it has none. */
+export function parseVersion(output: string): string | undefined {
+  const [found] = VERSION.exec(output.slice(0, OUTPUT_CHARACTERS)) ?? [];
+  return found?.replace(/[.-]+$/, "");
+}
+
+/** More than any agent prints. */
+const OUTPUT_CHARACTERS = 1_000;
+
+/**
+ * Negative if `left` is older than `right`, positive if it is newer. Missing numbers count as 0; a version with a suffix
+ * is older than the same version without it. Undefined if either is not a version.
+ */
+export function compareVersions(left: string, right: string): number | undefined {
+  const [one, other] = [partsOf(left), partsOf(right)];
+  if (one === undefined || other === undefined) return undefined;
+  const length = Math.max(one.numbers.length, other.numbers.length);
+  for (let at = 0; at < length; at++) {
+    const difference = (one.numbers[at] ?? 0) - (other.numbers[at] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return Number(other.hasAddition) - Number(one.hasAddition);
+}
+
+/** Whether the agent is newer than the version on which its profile was measured; false if either is unknown. */
+export function isNewerThanMeasured(version: string | undefined, measured: string): boolean {
+  return version !== undefined && (compareVersions(version, measured) ?? 0) > 0;
+}
+
+function partsOf(version: string): { numbers: number[]; hasAddition: boolean } | undefined {
+  const [, numbers, addition] = VERSION.exec(version) ?? [];
+  if (numbers === undefined) return undefined;
+  return { numbers: numbers.split(".").map(Number), hasAddition: addition !== undefined };
 }

@@ -1,8 +1,7 @@
 /** Reads what tmux does not know about a pane's process from the operating system: its state, foreground program and version. */
 import type { Commands, Files } from "../runtime/types.ts";
 import { isGuardedProgram, type ProcessFacts } from "./inject/guard.ts";
-import { agentKindOfProgram, isAgentPackage } from "../agents/profiles.ts";
-import { parseVersion } from "../agents/version.ts";
+import { agentKindOfProgram, isAgentPackage, parseVersion } from "../agents/profiles.ts";
 import { parseJson } from "../protocol/json.ts";
 
 export interface ProcessHost {

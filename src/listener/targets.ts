@@ -1,7 +1,6 @@
 /** Resolves a session name to exactly one pane on one tmux server, and connects to that server. */
 import type { AgentProfile } from "../agents/profile.ts";
-import { agentKindOfProgram, agentProfile } from "../agents/profiles.ts";
-import { unknownAgent } from "../agents/unknown/profile.ts";
+import { agentKindOfProgram, agentProfile, unknownAgent } from "../agents/profiles.ts";
 import type { Commands, Files } from "../runtime/types.ts";
 import { controlArgv } from "../tmux/argv.ts";
 import { ControlClient, type ControlEvents, ControlPool } from "../tmux/control_client.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Screen, ScreenReading } from "../../src/agents/profile.ts";
-import { agentProfile } from "../../src/agents/profiles.ts";
+import { agentProfile, unknownAgent } from "../../src/agents/profiles.ts";
 import { compiledMarks } from "../../src/agents/read_screen.ts";
 import { AGENT_KINDS } from "../../src/agents/registry.ts";
 import {
@@ -12,7 +12,6 @@ import {
   LINE_MAX_CHARS,
   readUsageLimit,
 } from "../../src/agents/screen_texts.ts";
-import { unknownAgent } from "../../src/agents/unknown/profile.ts";
 import { agentScreens } from "../helpers/agent_screens.ts";
 import { anyText, fuzz } from "./cases.ts";
 

@@ -1,8 +1,7 @@
 /** Builds the inventory of this user's agent sessions on all tmux servers, and decides when to read it again. */
 import { dialogText, lastLine, readUsageLimit, type UsageLimit } from "../../agents/screen_texts.ts";
-import { agentProfile } from "../../agents/profiles.ts";
+import { agentProfile, unknownAgent } from "../../agents/profiles.ts";
 import { compiledMarks, MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts";
-import { unknownAgent } from "../../agents/unknown/profile.ts";
 import type { HookReport } from "../../home/control_socket.ts";
 import { isAgentKind } from "../../protocol/names.ts";
 import { INVENTORY_POLL_MS, SESSIONS_MAX } from "../../protocol/limits.ts";

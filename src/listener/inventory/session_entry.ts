@@ -3,8 +3,7 @@
  * tmux activity.
  */
 import type { ScreenReading } from "../../agents/profile.ts";
-import { agentKindOfProgram, agentProfile } from "../../agents/profiles.ts";
-import { isNewerThanMeasured } from "../../agents/version.ts";
+import { agentKindOfProgram, agentProfile, isNewerThanMeasured } from "../../agents/profiles.ts";
 import type { HookReport } from "../../home/control_socket.ts";
 import { ASK_EVENT, ASK_REPORT_MS } from "../../home/notify_daemon.ts";
 import {

@@ -2,10 +2,9 @@
 import assert from "node:assert/strict";
 import type { Screen, ScreenReading } from "../../../src/agents/profile.ts";
 import { dialogText, lastLine, readUsageLimit } from "../../../src/agents/screen_texts.ts";
-import { agentProfile } from "../../../src/agents/profiles.ts";
+import { agentProfile, unknownAgent } from "../../../src/agents/profiles.ts";
 import { compiledMarks, MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../../src/agents/read_screen.ts";
 import { AGENT_KINDS } from "../../../src/agents/registry.ts";
-import { unknownAgent } from "../../../src/agents/unknown/profile.ts";
 import { hostileScreen, hostileScreens } from "../../helpers/hostile_screens.ts";
 
 /** How often a reader may read each row, including for the menus. */

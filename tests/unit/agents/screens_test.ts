@@ -1,9 +1,8 @@
 /** Every screen captured from a real agent is read by that agent's profile as described in its `meta.json`. */
 import assert from "node:assert/strict";
 import type { Screen } from "../../../src/agents/profile.ts";
-import { agentProfile } from "../../../src/agents/profiles.ts";
+import { agentProfile, unknownAgent } from "../../../src/agents/profiles.ts";
 import { AGENT_KINDS } from "../../../src/agents/registry.ts";
-import { unknownAgent } from "../../../src/agents/unknown/profile.ts";
 import { type AgentScreen, agentScreens } from "../../helpers/agent_screens.ts";
 
 for (const { kind, name, screen, expect } of agentScreens()) {

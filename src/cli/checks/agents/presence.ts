@@ -1,8 +1,7 @@
 /** Checks which agents are installed, and in which versions. */
 import * as z from "zod/mini";
-import { agentProfile } from "../../../agents/profiles.ts";
+import { agentProfile, isNewerThanMeasured } from "../../../agents/profiles.ts";
 import { SETUP_KINDS } from "../../../agents/registry.ts";
-import { isNewerThanMeasured } from "../../../agents/version.ts";
 import type { SetupHost } from "../../../hooks/setup/install.ts";
 import { AGENT_LABELS, type AgentKind } from "../../../protocol/names.ts";
 import { parseJson } from "../../../protocol/json.ts";

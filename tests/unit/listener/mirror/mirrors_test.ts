@@ -1,6 +1,6 @@
 /** Which client each stream is routed to, and how long a client stays. */
 import assert from "node:assert/strict";
-import { unknownAgent } from "../../../../src/agents/unknown/profile.ts";
+import { unknownAgent } from "../../../../src/agents/profiles.ts";
 import { DEFAULT_POLICY } from "../../../../src/listener/inject/policy.ts";
 import { LINGER_MS, Mirrors } from "../../../../src/listener/mirror/mirrors.ts";
 import type { Target } from "../../../../src/listener/targets.ts";
