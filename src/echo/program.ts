@@ -6,9 +6,8 @@ import { askDaemon, type HookReport } from "../home/control_socket.ts";
 import { takeMarker } from "../home/markers.ts";
 import type { HomePaths } from "../home/paths.ts";
 import type { AppendFile, Files, LineConnection, LocalSockets, Runtime } from "../runtime/types.ts";
-import { type Key, KeyReader } from "./key_reader.ts";
+import { type EchoEvent, type EchoState, type Effect, IDLE, type Key, KeyReader, step } from "./state.ts";
 import { banner, displayable, EchoScreen, type Footer, footer, receiptLines } from "./screen.ts";
-import { type EchoEvent, type EchoState, type Effect, IDLE, step } from "./state.ts";
 import * as z from "zod/mini";
 import { parseJson } from "../protocol/json.ts";
 
