@@ -1,7 +1,7 @@
 /** `svc keep`: marks a session that comes back after a reboot, with its agent's last conversation. */
 import { runtime } from "#runtime";
 import { agentProfile } from "../agents/profiles.ts";
-import { bootId, changeKept, type KeptSession, loadKept } from "../home/kept.ts";
+import { bootId, changeKept, type KeptSession, loadKept } from "../listener/kept_sessions.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import { defineCommand, parseOptions } from "./command.ts";

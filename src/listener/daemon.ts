@@ -1,4 +1,4 @@
-/** The daemon: takes the lock, writes its files, runs the listener until a stop is requested, and removes its files. */
+/** The daemon: takes the lock, mends its home, writes its files, runs the listener until a stop is requested, and removes its files. */
 import { errorText } from "../async/error_text.ts";
 import { type ControlHandlers, serveControl } from "../home/control_socket.ts";
 import { type FileLock, tryLock } from "../home/lock.ts";
@@ -8,8 +8,15 @@ import { secureHome } from "../home/permissions.ts";
 import { waitFor } from "../async/clock.ts";
 import type { Files, LocalSockets, Runtime } from "../runtime/types.ts";
 import { type ListenerLog, openLog, startLine } from "../home/log_files.ts";
-import { mendHome } from "./damaged_home.ts";
 import type { RunningListener } from "./listener.ts";
+import { moveAside, readStateText } from "../home/damage.ts";
+import { loadKept } from "./kept_sessions.ts";
+import { checkMuted } from "../home/muted.ts";
+import { loadIdentity, loadPaired } from "../home/paired.ts";
+import { isServiceText } from "../home/service.ts";
+import { parseJson } from "../protocol/json.ts";
+import { isProjectsText } from "./agent_life.ts";
+import { isStatesText } from "./inventory/session_entry.ts";
 
 /** What the daemon needs of the machine. */
 export interface LifecycleHost
@@ -94,6 +101,60 @@ async function whoRuns(host: LifecycleHost, paths: HomePaths): Promise<string> {
   const version = status === undefined ? "" : `, v${status.version}`;
   const who = pid === undefined ? "another process" : `process ${pid}${version}`;
   return `A listener runs already: ${who} holds "${paths.lock}". To replace it run: svc listener --restart`;
+}
+
+/** Written again by the listener, so that a folder in their place only has to go. */
+const FILES = ["pid", "version", "log", "journal", "audit", "states", "projects"] as const;
+const FOLDERS = ["markers", "remote", "answers", "uploads", "lastWords", "setup"] as const;
+
+/**
+ * Moves what the listener cannot use of `~/.svc` out of the way; one line for each damaged file, with what to do. The
+ * caller holds the listener's lock.
+ */
+export async function mendHome(files: Files, paths: HomePaths): Promise<string[]> {
+  return [...await clearPlaces(files, paths), ...await damagedFiles(files, paths)];
+}
+
+async function clearPlaces(files: Files, paths: HomePaths): Promise<string[]> {
+  const lines: string[] = [];
+  const wanted = [
+    ...FILES.map((name) => ({ path: paths[name], isFolder: false })),
+    ...FOLDERS.map((name) => ({ path: paths[name], isFolder: true })),
+  ];
+  for (const { path, isFolder } of wanted) {
+    const info = await files.info(path);
+    if (info === undefined || info.isDirectory === isFolder) continue;
+    const found = isFolder ? "a file, not a folder" : "a folder, not a file";
+    lines.push(`"${path}" was ${found}: moved to "${await moveAside(files, path)}". Remove that.`);
+  }
+  return lines;
+}
+
+async function damagedFiles(files: Files, paths: HomePaths): Promise<string[]> {
+  const lines: string[] = [];
+  for (const load of [loadIdentity, loadPaired, loadKept, checkMuted]) {
+    await load(files, paths).catch((error) => lines.push(errorText(error)));
+  }
+  const isDamaged = async (path: string, isIntact: (text: string) => boolean): Promise<boolean> => {
+    const text = await readStateText(files, path);
+    return text !== undefined && !isIntact(text);
+  };
+  for (const [path, isIntact] of [[paths.states, isStatesText], [paths.projects, isProjectsText]] as const) {
+    if (!await isDamaged(path, isIntact)) continue;
+    lines.push(`"${path}" is damaged: moved to "${await moveAside(files, path)}". It is made anew.`);
+  }
+  const manifest = `${paths.setup}/manifest.json`;
+  if (await isDamaged(paths.service, isServiceText)) {
+    lines.push(`"${paths.service}" is damaged. Run: svc service install listener`);
+  }
+  if (await isDamaged(manifest, isObjectText)) lines.push(`"${manifest}" is damaged. Run: svc setup`);
+  return lines;
+}
+
+/** The schema is the installer's. */
+function isObjectText(text: string): boolean {
+  const value = parseJson(text)?.value;
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 async function live(host: LifecycleHost, run: DaemonRun, log: ListenerLog): Promise<number> {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { loadConfig } from "../../src/home/config.ts";
 import { openAudit, openLog, parseAuditLine } from "../../src/home/log_files.ts";
 import { openJournal } from "../../src/home/journal.ts";
-import { changeKept, loadKept } from "../../src/home/kept.ts";
+import { changeKept, loadKept } from "../../src/listener/kept_sessions.ts";
 import { tryLock } from "../../src/home/lock.ts";
 import { takeMarker, writeMarker } from "../../src/home/markers.ts";
 import { changeMuted, isMuted, loadMuted } from "../../src/home/muted.ts";
@@ -11,7 +11,7 @@ import { changePaired, ensureIdentity, loadIdentity, loadPaired } from "../../sr
 import { type HomePaths, homePaths } from "../../src/home/paths.ts";
 import { readRemote, writeRemote } from "../../src/home/remote_mode.ts";
 import { recordService, startService } from "../../src/home/service.ts";
-import { mendHome } from "../../src/listener/damaged_home.ts";
+import { mendHome } from "../../src/listener/daemon.ts";
 import { KnownProjects } from "../../src/listener/agent_life.ts";
 import { statesFile } from "../../src/listener/inventory/session_entry.ts";
 import type { Files, Runtime } from "../../src/runtime/types.ts";

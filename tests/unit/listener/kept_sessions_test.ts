@@ -1,7 +1,12 @@
 /** Which marked sessions are started again, with which arguments, and how often. */
 import assert from "node:assert/strict";
-import { changeKept, type KeptSession, loadKept } from "../../../src/home/kept.ts";
-import { restoreKept, type RestoreOptions } from "../../../src/listener/kept_sessions.ts";
+import {
+  changeKept,
+  type KeptSession,
+  loadKept,
+  restoreKept,
+  type RestoreOptions,
+} from "../../../src/listener/kept_sessions.ts";
 import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
 
 const one = (session: string, more: Partial<KeptSession> = {}): KeptSession => ({
