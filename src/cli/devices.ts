@@ -1,8 +1,7 @@
 /** `svc devices`: lists the account's listeners and phones, revokes one, or releases its id. */
 import { runtime } from "#runtime";
 import { askDaemon } from "../home/control_socket.ts";
-import { loadPaired } from "../home/paired.ts";
-import { forgetPhone } from "../home/pairing.ts";
+import { forgetPhone, loadPaired } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { scriptApiKey } from "../home/config.ts";

@@ -1,9 +1,14 @@
 /** `svc listener`: runs, restarts or stops the listener. */
 import { runtime } from "#runtime";
 import { systemClock, withProgress } from "../async/clock.ts";
-import { BACKGROUND_OPTION, restartListener, STANDBY_OPTION, stopDaemon } from "../home/daemon.ts";
+import {
+  BACKGROUND_OPTION,
+  otherService,
+  restartListener,
+  STANDBY_OPTION,
+  stopDaemon,
+} from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
-import { otherService } from "../home/service.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions } from "./context.ts";
 import { print, printError, UsageError } from "./output.ts";

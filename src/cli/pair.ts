@@ -4,8 +4,13 @@ import { renderUnicodeCompact } from "uqr";
 import { delay, systemClock } from "../async/clock.ts";
 import type { RelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
-import type { PendingPairing } from "../home/paired.ts";
-import { completePairing, offerPairing, type PairingHost, type PairingOutcome } from "../home/pairing.ts";
+import {
+  completePairing,
+  offerPairing,
+  type PairingHost,
+  type PairingOutcome,
+  type PendingPairing,
+} from "../home/pairing.ts";
 import { absolutePath } from "../home/paths.ts";
 import { pairScript } from "../home/script_pairing.ts";
 import { defineCommand, parseOptions } from "./command.ts";

@@ -1,8 +1,7 @@
 /** `svc service`: installs the relay or the listener as a service of systemd or launchd, waits until it runs or takes everything back, removes it, and shows its state. */
 import { runtime } from "#runtime";
-import { forgetService, recordService } from "../home/service.ts";
 import { systemClock, waitFor } from "../async/clock.ts";
-import { daemonStatus, ensureListener, stopDaemon } from "../home/daemon.ts";
+import { daemonStatus, ensureListener, forgetService, recordService, stopDaemon } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { hostAndPort, parseListenAddress } from "../relay/server.ts";
 import { defineCommand, parseOptions, runSubcommand } from "./command.ts";

@@ -10,8 +10,14 @@ import type { Push } from "../protocol/push.ts";
 import { decodeAnswer } from "../protocol/sealed_text.ts";
 import type { Files } from "../runtime/types.ts";
 import type { Config } from "./config.ts";
-import { loadIdentity, loadPaired, type PairedPhone, sealingFloor } from "./paired.ts";
-import { pairedPhones, type PairingHost } from "./pairing.ts";
+import {
+  loadIdentity,
+  loadPaired,
+  type PairedPhone,
+  pairedPhones,
+  type PairingHost,
+  sealingFloor,
+} from "./pairing.ts";
 import type { HomePaths } from "./paths.ts";
 
 /** Who acts on a sealed answer: the program that asked, or the listener, which types a late one. */

@@ -10,9 +10,8 @@ import { parseJson } from "../protocol/json.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import type { Files } from "../runtime/types.ts";
-import { changePaired, loadIdentity } from "./paired.ts";
+import { changePaired, completePairing, loadIdentity, offerPairing, type PairingHost } from "./pairing.ts";
 import { withLock } from "./lock.ts";
-import { completePairing, offerPairing, type PairingHost } from "./pairing.ts";
 
 /** The file, with an API key and a secret: only its owner may read it. */
 const ScriptPairing = z.object({

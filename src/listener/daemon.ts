@@ -2,7 +2,7 @@
 import { errorText } from "../async/error_text.ts";
 import { type ControlHandlers, serveControl } from "../home/control_socket.ts";
 import { type FileLock, tryLock } from "../home/lock.ts";
-import { type DaemonHost, daemonStatus, recordedPid } from "../home/daemon.ts";
+import { type DaemonHost, daemonStatus, isServiceText, recordedPid } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { secureHome } from "../home/permissions.ts";
 import { waitFor } from "../async/clock.ts";
@@ -12,8 +12,7 @@ import type { RunningListener } from "./listener.ts";
 import { moveAside, readStateText } from "../home/damage.ts";
 import { loadKept } from "./kept_sessions.ts";
 import { checkMuted } from "../home/muted.ts";
-import { loadIdentity, loadPaired } from "../home/paired.ts";
-import { isServiceText } from "../home/service.ts";
+import { loadIdentity, loadPaired } from "../home/pairing.ts";
 import { parseJson } from "../protocol/json.ts";
 import { isProjectsText } from "./agent_life.ts";
 import { isStatesText } from "./inventory/session_entry.ts";

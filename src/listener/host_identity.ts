@@ -4,7 +4,7 @@ import { errorText } from "../async/error_text.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
 import { type Config, deviceNameOf, resolveBaseUrl } from "../home/config.ts";
-import { ensureIdentity, withPairedLock } from "../home/paired.ts";
+import { ensureIdentity, withPairedLock } from "../home/pairing.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
 import type { HomePaths } from "../home/paths.ts";
 

@@ -1,7 +1,7 @@
 /** Opens messages that phones sealed for this host. */
 import type { PhoneSeal, TakeVerdict } from "../home/journal.ts";
 import type { HostKeys } from "../home/host_sealing.ts";
-import { PairingsBusy } from "../home/paired.ts";
+import { PairingsBusy } from "../home/pairing.ts";
 import { isEnough, type Sealing } from "../crypto/mode.ts";
 import { pairingId } from "../crypto/paired_secret.ts";
 import { type MessageBinding, openMessage, type SealedContent } from "../crypto/stored_message.ts";

@@ -9,7 +9,7 @@ import type { Files } from "../../runtime/types.ts";
 import { installedTmux, tmuxInstallHint, tmuxProblem } from "../../wrapper/preflight.ts";
 import type { Sealing } from "../../crypto/mode.ts";
 import { Config, listenerApiKey, loadConfig, resolveWsUrl } from "../../home/config.ts";
-import { loadPaired, sealingFloor } from "../../home/paired.ts";
+import { loadPaired, sealingFloor } from "../../home/pairing.ts";
 import type { RelayApi } from "../../client/api.ts";
 import { RelayError } from "../../client/relay_error.ts";
 import { createNativeSocket, keyProtocols, type LinkSocket } from "../../client/socket.ts";

@@ -6,19 +6,17 @@ import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { hostProof, importSecret, phoneProof } from "../../../src/crypto/paired_secret.ts";
 import {
   changePaired,
+  completePairing,
   ensureIdentity,
+  forgetPhone,
   loadIdentity,
   loadPaired,
-  type PairedPhone,
-  type PendingPairing,
-  withPairedLock,
-} from "../../../src/home/paired.ts";
-import {
-  completePairing,
-  forgetPhone,
   offerPairing,
+  type PairedPhone,
   pairedPhones,
   type PairingHost,
+  type PendingPairing,
+  withPairedLock,
 } from "../../../src/home/pairing.ts";
 import { CLAIMS_GAP_MS, hostKeys } from "../../../src/home/host_sealing.ts";
 import type { Files } from "../../../src/runtime/types.ts";

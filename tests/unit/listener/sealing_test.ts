@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { importSecret, newSecret, pairingId } from "../../../src/crypto/paired_secret.ts";
 import { type SealedContent, sealMessage } from "../../../src/crypto/stored_message.ts";
-import { PairingsBusy } from "../../../src/home/paired.ts";
+import { PairingsBusy } from "../../../src/home/pairing.ts";
 import { unseal, type UnsealHost } from "../../../src/listener/sealing.ts";
 import { lateAnswerId } from "../../../src/protocol/late_answer.ts";
 import type { Push } from "../../../src/protocol/push.ts";

@@ -4,7 +4,7 @@ import { exportPublicKey } from "../../../src/crypto/keys.ts";
 import { importSecret } from "../../../src/crypto/paired_secret.ts";
 import { sealMessage } from "../../../src/crypto/stored_message.ts";
 import { openJournal } from "../../../src/home/journal.ts";
-import { loadPaired } from "../../../src/home/paired.ts";
+import { loadPaired } from "../../../src/home/pairing.ts";
 import { hostKeys } from "../../../src/home/host_sealing.ts";
 import type { Acknowledgement } from "../../../src/listener/acknowledger.ts";
 import { PushIntake } from "../../../src/listener/pushes.ts";
