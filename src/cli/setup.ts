@@ -15,8 +15,7 @@ import {
   type SetupHost,
   setupOf,
 } from "../hooks/setup/install.ts";
-import { launcherText, writeLauncher } from "../hooks/setup/launcher.ts";
-import { Manifest } from "../hooks/setup/manifest.ts";
+import { launcherText, Manifest, writeLauncher } from "../hooks/setup/home_files.ts";
 import { AGENT_LABELS, type AgentKind } from "../protocol/names.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, pluginDirectory } from "./context.ts";

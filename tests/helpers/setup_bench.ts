@@ -6,7 +6,7 @@ import {
   removeAgent,
   type SetupHost,
 } from "../../src/hooks/setup/install.ts";
-import { Manifest } from "../../src/hooks/setup/manifest.ts";
+import { Manifest } from "../../src/hooks/setup/home_files.ts";
 import type { AgentKind } from "../../src/protocol/names.ts";
 import { CHECKOUT } from "./sources.ts";
 import { makeTempHome } from "./temp_home.ts";

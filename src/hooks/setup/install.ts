@@ -13,7 +13,7 @@ import type { AgentKind } from "../../protocol/names.ts";
 import type { Commands, Files } from "../../runtime/types.ts";
 import { putJson, takeJson } from "./edit_json.ts";
 import { putTable, takeTables } from "./edit_toml.ts";
-import type { Manifest } from "./manifest.ts";
+import type { Manifest } from "./home_files.ts";
 
 export interface SetupHost {
   files: Files;

@@ -9,7 +9,7 @@ import {
   stepLine,
   upgradeSteps,
 } from "../../../src/cli/installation.ts";
-import { commandOf, launcherText } from "../../../src/hooks/setup/launcher.ts";
+import { commandOf, launcherText } from "../../../src/hooks/setup/home_files.ts";
 
 const NODE = "/usr/bin/node";
 const DENO = "/home/ann/.deno/bin/deno";

@@ -1,6 +1,6 @@
 /** The launcher: a shell script that runs svc wherever it is, and never fails a hook. */
 import assert from "node:assert/strict";
-import { launcherText, writeLauncher } from "../../../../src/hooks/setup/launcher.ts";
+import { launcherText, writeLauncher } from "../../../../src/hooks/setup/home_files.ts";
 import { makeTempHome, type TempHome } from "../../../helpers/temp_home.ts";
 
 interface Ran {
