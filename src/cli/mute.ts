@@ -2,7 +2,7 @@
 import { runtime } from "#runtime";
 import { checkMuted, setMuted } from "../home/muted.ts";
 import { secureHome } from "../home/permissions.ts";
-import { resolveProject } from "../wrapper/project.ts";
+import { resolveProject } from "../wrapper/preflight.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { EXIT_FAILED, print, printError, printJson } from "./output.ts";

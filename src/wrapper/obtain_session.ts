@@ -4,18 +4,18 @@ import { sessionName, sessionOrdinal } from "../protocol/names.ts";
 import { exactPane, type TmuxCommand, verbs } from "../tmux/argv.ts";
 import { TmuxError } from "../tmux/server.ts";
 import { SESSION_OPTIONS, type TmuxSession } from "../tmux/sessions.ts";
-import { saveLastWords } from "./last_words.ts";
-import type { Project } from "./project.ts";
 import {
   claimSession,
   createSession,
   isClaimed,
   isDuplicate,
   newClaim,
+  saveLastWords,
   type ServerView,
   type TmuxAccess,
   viewServer,
 } from "./tmux_server.ts";
+import type { Project } from "./preflight.ts";
 
 export interface ObtainedSession {
   name: string;

@@ -5,11 +5,18 @@ import type { DaemonHost, DaemonOptions } from "../home/daemon.ts";
 import type { Runtime } from "../runtime/types.ts";
 import { endLeftovers, processIdentity } from "../tmux/leftovers.ts";
 import { TmuxError } from "../tmux/server.ts";
-import { forgetLastWords, prepareLastWords, takeLastWords } from "./last_words.ts";
+import {
+  attachSession,
+  forgetLastWords,
+  prepareLastWords,
+  sessionExists,
+  takeLastWords,
+  type TmuxAccess,
+  trustedServer,
+  tryTmux,
+} from "./tmux_server.ts";
 import { type ObtainedSession, obtainSession } from "./obtain_session.ts";
-import { agentCommand, checkTerminal, checkTmux } from "./preflight.ts";
-import { resolveProject } from "./project.ts";
-import { attachSession, sessionExists, type TmuxAccess, trustedServer, tryTmux } from "./tmux_server.ts";
+import { agentCommand, checkTerminal, checkTmux, resolveProject } from "./preflight.ts";
 import { errorText } from "../async/error_text.ts";
 import { decideDaemon } from "../home/daemon_decision.ts";
 

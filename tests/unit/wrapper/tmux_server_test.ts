@@ -1,7 +1,13 @@
-/** Which tmux server a wrapper uses, and with which environment. */
+/** Which tmux server a wrapper uses, and with which environment; what an agent printed before it ended. */
 import assert from "node:assert/strict";
 import type { FileInfo } from "../../../src/runtime/types.ts";
-import { environmentNames, type ServerHost, trustedServer } from "../../../src/wrapper/tmux_server.ts";
+import {
+  environmentNames,
+  readableWords,
+  saveLastWords,
+  type ServerHost,
+  trustedServer,
+} from "../../../src/wrapper/tmux_server.ts";
 
 const folder = (uid = 7, mode = 0o700): Partial<FileInfo> => ({ isDirectory: true, uid, mode });
 const socket = (uid = 7): Partial<FileInfo> => ({ isSocket: true, uid, mode: 0o660 });
@@ -55,4 +61,24 @@ Deno.test("clients get no API keys; the one that creates the session gets the us
 Deno.test("names are read from tmux's list; removed variables and further lines of a value are skipped", () => {
   const output = "A=1\n-REMOVED\nB=two\nlines of B\nBASH_FUNC_x%%=() {\n C_1=\n";
   assert.deepEqual(environmentNames(output), ["A", "B"]);
+});
+
+Deno.test("plain lines, coloured ones included, are shown again", () => {
+  assert.equal(readableWords("claude 9.9.9\r\n"), "claude 9.9.9");
+  assert.equal(readableWords("\x1b[31mno key\x1b[0m\r\n\r\n"), "\x1b[31mno key\x1b[0m");
+  assert.equal(readableWords(""), "");
+});
+
+Deno.test("output that draws a screen, or too much output, is not", () => {
+  for (const work of ["\x1b[?1049hx", "\x1b[2J", "\x1b[H", "a\x1b[3A", "\x1b[10;5Hx", "x".repeat(70_000)]) {
+    assert.equal(readableWords(work), "", JSON.stringify(work.slice(0, 20)));
+  }
+});
+
+Deno.test("a path with special characters of a shell or a format is used as it is", () => {
+  const [, , , command = ""] = saveLastWords("svc-p", "/home/it's #{x} 100%/$(y)");
+  assert.match(
+    command,
+    /mv '\/home\/it'\\''s ##\{x\} 100%%\/\$\(y\)\.part' '\/home\/it'\\''s ##\{x\} 100%%\/\$\(y\)'$/,
+  );
 });
