@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { concatBytes, encodeUtf8 } from "../../src/async/encodings.ts";
 import { decodeKeyInput, decodeUpload, encodeKeyInput, encodeUpload } from "../../src/protocol/key_input.ts";
 import { decodeMirror, encodeMirror } from "../../src/protocol/pane_frame.ts";
-import { type ControlItem, ControlParser } from "../../src/tmux/control_parser.ts";
+import { type ControlItem, ControlParser } from "../../src/tmux/control_client.ts";
 import { OutputFilter } from "../../src/tmux/mirror_filter.ts";
 import { parseSnapshot } from "../../src/tmux/mirror_snapshot.ts";
 import { parseSessions } from "../../src/tmux/sessions.ts";

@@ -3,9 +3,15 @@ import type { Clock } from "../../async/clock.ts";
 import { verbs } from "../../tmux/argv.ts";
 import type { ControlAnswer, ControlClient, ControlEvents } from "../../tmux/control_client.ts";
 import { OutputFilter } from "../../tmux/mirror_filter.ts";
-import { paintAnew, paintOver } from "../../tmux/mirror_paint.ts";
+import {
+  drawsLines,
+  paintAnew,
+  paintOver,
+  parseSnapshot,
+  type Snapshot,
+  snapshotCommands,
+} from "../../tmux/mirror_snapshot.ts";
 import { TmuxError } from "../../tmux/server.ts";
-import { drawsLines, parseSnapshot, type Snapshot, snapshotCommands } from "../../tmux/mirror_snapshot.ts";
 import { isSame, type Size, type Viewer } from "./viewer.ts";
 
 /** Output is sent at once after a pause or a keystroke, and then batched for this long: one frame of a display. */

@@ -2,8 +2,13 @@
 import assert from "node:assert/strict";
 import { makeEmulator } from "../../../src/phone/terminal_emulator.ts";
 import { type PrintedPane, printedPane } from "../../helpers/printed_pane.ts";
-import { paintAnew, paintOver } from "../../../src/tmux/mirror_paint.ts";
-import { type PaneFacts, parseSnapshot, type Snapshot } from "../../../src/tmux/mirror_snapshot.ts";
+import {
+  paintAnew,
+  paintOver,
+  type PaneFacts,
+  parseSnapshot,
+  type Snapshot,
+} from "../../../src/tmux/mirror_snapshot.ts";
 
 function snapshotOf(cells: string, more: Omit<PrintedPane, "cells"> = {}): Snapshot {
   const snapshot = parseSnapshot("%3", printedPane({ cells, ...more }));
