@@ -3,7 +3,7 @@ import type { Claim } from "./claims.ts";
 import { KINDS } from "./claims_closed.ts";
 
 const LISTENER = "tests/unit/listener/cards/cards_test.ts";
-const DATA = "tests/unit/listener/cards/card_data_test.ts";
+const CARD = "tests/unit/listener/cards/card_test.ts";
 const WHOLE = "tests/e2e/cards_test.ts";
 
 export const CARDS: readonly Claim[] = [
@@ -73,7 +73,7 @@ export const CARDS: readonly Claim[] = [
   },
   {
     text: "a request is shown in full, with everything hidden named, and bound to its digest",
-    tests: { files: [DATA] },
+    tests: { files: [CARD] },
   },
   {
     text:

@@ -18,11 +18,20 @@ import type { Push } from "../../protocol/push.ts";
 import { decodeAnswer } from "../../protocol/sealed_text.ts";
 import { type Outcome, refused } from "../inject/context.ts";
 import type { Policy } from "../inject/policy.ts";
-import { isNewTurn, OpenCalls, signOf, wasAnsweredElsewhere } from "./calls.ts";
+import {
+  isNewTurn,
+  lookFor,
+  OpenCalls,
+  signOf,
+  wasAnsweredElsewhere,
+  watchCard,
+  type WatchOptions,
+} from "./watch.ts";
 import {
   aboutText,
   askedAs,
   type Card,
+  cardContent,
   dialogAnswer,
   FETCHED,
   isOfAllShown,
@@ -30,8 +39,6 @@ import {
   keptContent,
   partOf,
 } from "./card.ts";
-import { cardContent } from "./card_data.ts";
-import { lookFor, watchCard, type WatchOptions } from "./watch.ts";
 
 /** How long an agent waits for a phone: a hook's own limit is a little longer. */
 export const CARD_SECONDS = Math.floor(DIALOG_LIMIT_MS / 1_000);
