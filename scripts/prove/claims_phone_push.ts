@@ -66,7 +66,7 @@ export const PHONE_PUSH: Claim[] = [
   {
     text: "a question that nobody saw goes to an ntfy topic or a webhook, without its text",
     tests: {
-      files: ["tests/unit/mcp/second_outlet_test.ts", WHOLE],
+      files: ["tests/unit/mcp/ask_client_test.ts", WHOLE],
       filter: "/outlet|webhook|ntfy|stays where/",
     },
   },

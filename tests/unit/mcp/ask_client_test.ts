@@ -1,8 +1,13 @@
-/** Who asks: stable per session and host, with a name that the relay accepts. */
+/** Who asks: stable per session and host, with a name that the relay accepts; and the second outlet of unseen questions: when it is used, and what it is told. */
 import assert from "node:assert/strict";
-import { identify } from "../../../src/mcp/ask_client.ts";
+import { identify, notifyUnseen, type OutletOutcome } from "../../../src/mcp/ask_client.ts";
 import { listenerDeviceId } from "../../../src/protocol/names.ts";
-import { DeviceId } from "../../../src/protocol/push.ts";
+import { DeviceId, type PushRecord } from "../../../src/protocol/push.ts";
+import { SecondOutlet } from "../../../src/home/config.ts";
+import { RelayError } from "../../../src/client/relay_error.ts";
+import type { Receipt } from "../../../src/protocol/receipt.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+import { until } from "../../helpers/until.ts";
 
 Deno.test("each session of a host asks under an id of its own, always the same", async () => {
   const one = await identify({ hostname: "box", session: "svc-a" });
@@ -22,4 +27,110 @@ Deno.test("an invalid session name counts as none", async () => {
   for (const session of [undefined, "", "a b", "x".repeat(200)]) {
     assert.equal((await identify({ hostname: "box", session })).session, undefined);
   }
+});
+
+const ID = "6f1c2d3e-0000-4000-8000-000000000001";
+const key = { enc: "AAAA", ciphertext: "AAAA" };
+const sealedFor = { host: "dev_listener_1", nonce: "AAAA", ciphertext: "AAAA", keys: { dev_phone_1: key } };
+const PUSH = { id: ID, type: "ask", agentSessionName: "svc-secret-project", sealedFor };
+const NTFY = { ntfy: "", afterSeconds: 30 };
+
+interface Received {
+  headers: Record<string, string>;
+  text: string;
+}
+
+/** A local server as the outlet, and a relay with this receipt. */
+async function outcomeOf(
+  fields: Record<string, unknown>,
+  { receipt = {}, statuses = [], abort = false }: {
+    receipt?: Partial<Receipt> | "unreachable";
+    statuses?: number[];
+    abort?: boolean;
+  } = {},
+): Promise<{ outcome: OutletOutcome; received: Received[]; waited: number }> {
+  const received: Received[] = [];
+  const options = { hostname: "127.0.0.1", port: 0, onListen: () => undefined };
+  await using server = Deno.serve(options, async (request) => {
+    received.push({ headers: Object.fromEntries(request.headers), text: await request.text() });
+    return new Response("ok", { status: statuses.shift() ?? 200 });
+  });
+  const url = `http://127.0.0.1:${server.addr.port}/topic`;
+  const outlet = SecondOutlet.parse(
+    "ntfy" in fields ? { ...fields, ntfy: url } : { ...fields, webhook: url },
+  );
+  const clock = new FakeClock();
+  const ended = new AbortController();
+  const getPush = (): Promise<PushRecord> => {
+    if (receipt === "unreachable") return Promise.reject(new RelayError("no relay", { code: "unreachable" }));
+    const whole: Receipt = { state: "delivered", final: false, at: {}, ...receipt };
+    return Promise.resolve({ push: { ...PUSH, from: "x", createdAt: 0, expiresAt: 9 }, receipt: whole });
+  };
+  const api = { getPush, baseUrl: "https://relay.example/" };
+  let outcome: OutletOutcome | undefined;
+  void notifyUnseen(PUSH, { outlet, api, clock, signal: ended.signal }).then((one) => outcome = one);
+  const start = clock.now();
+  await until("the wait", () => clock.pending > 0);
+  if (abort) ended.abort();
+  clock.advance(outlet.afterSeconds * 1_000 - 1);
+  assert.equal(received.length, 0);
+  const waited = clock.now() - start;
+  clock.advance(1);
+  const end = await until("the outcome", () => {
+    clock.advance(10_000);
+    return outcome;
+  });
+  return { outcome: end, received, waited };
+}
+
+Deno.test("an ntfy topic gets a sentence and a link, and nothing about the question [push-outlet]", async () => {
+  const { outcome, received, waited } = await outcomeOf(NTFY);
+  assert.equal(outcome, "sent");
+  assert.equal(waited, 29_999);
+  const [one] = received;
+  assert.equal(one?.text, "A question waits for you");
+  assert.equal(one?.headers["click"], `https://relay.example/#/inbox/${ID}`);
+  assert.ok(!JSON.stringify(one).includes("secret-project"));
+});
+
+Deno.test("a webhook gets the id and a link, and the sealed text only if that is wanted [push-outlet]", async () => {
+  const link = `https://relay.example/#/inbox/${ID}`;
+  const plain = await outcomeOf({});
+  assert.deepEqual(JSON.parse(plain.received[0]?.text ?? ""), { event: "unseen_question", id: ID, link });
+  const sealed = await outcomeOf({ sealed: true });
+  assert.deepEqual(JSON.parse(sealed.received[0]?.text ?? "").sealedFor, sealedFor);
+});
+
+Deno.test("a question that was answered or seen stays where it is; one that was only shown, as the owner likes [push-outlet]", async () => {
+  const outcome = async (
+    fields: Record<string, unknown>,
+    receipt: Partial<Receipt>,
+  ): Promise<OutletOutcome> => (await outcomeOf(fields, { receipt })).outcome;
+  assert.equal(await outcome(NTFY, { final: true, state: "answered" }), "unnecessary");
+  assert.equal(await outcome(NTFY, { shown: { dev_phone_1: { sent: 1, seen: 2 } } }), "unnecessary");
+  assert.equal(await outcome(NTFY, { shown: { dev_phone_1: { sent: 1, notified: 2 } } }), "sent");
+  const unless = { ...NTFY, unless: "shown" };
+  assert.equal(await outcome(unless, { shown: { dev_phone_1: { sent: 1, notified: 2 } } }), "unnecessary");
+  assert.equal(await outcome(unless, { shown: { dev_phone_1: { sent: 1 } } }), "sent");
+});
+
+Deno.test("an outlet that fails is tried three times, a relay that is gone is no reason to be silent, and an answered agent stops waiting [push-outlet]", async () => {
+  const failing = await outcomeOf(NTFY, { statuses: [500, 503, 200] });
+  assert.deepEqual([failing.outcome, failing.received.length], ["sent", 3]);
+  const failed = await outcomeOf(NTFY, { statuses: [500, 500, 500, 500] });
+  assert.ok(typeof failed.outcome === "object" && /answered 500/.test(failed.outcome.failure));
+  assert.equal(failed.received.length, 3);
+  assert.equal((await outcomeOf(NTFY, { receipt: "unreachable" })).outcome, "sent");
+  assert.deepEqual(await outcomeOf(NTFY, { abort: true }).then(({ outcome }) => outcome), "unnecessary");
+});
+
+Deno.test("an outlet is one address, with a time in bounds [push-outlet]", () => {
+  const ntfy = "https://ntfy.example/t";
+  assert.ok(SecondOutlet.safeParse({ ntfy }).success);
+  for (
+    const bad of [{}, { ntfy, webhook: ntfy }, { ntfy: "ftp://x" }, { ntfy, afterSeconds: 5 }, {
+      ntfy,
+      unless: "heard",
+    }]
+  ) assert.ok(!SecondOutlet.safeParse(bad).success, JSON.stringify(bad));
 });
