@@ -8,7 +8,14 @@ import type { Config } from "../home/config.ts";
 import { type Audit, openAudit } from "../home/log_files.ts";
 import type { DaemonStatus, DialogCall, DialogReply, HookReport } from "../home/control_socket.ts";
 import { type Journal, openJournal } from "../home/journal.ts";
-import { endEffects, KnownProjects, projectsOf, startChoices, startEffects } from "./agent_life.ts";
+import {
+  EndedAgents,
+  endEffects,
+  KnownProjects,
+  projectsOf,
+  startChoices,
+  startEffects,
+} from "./agent_life.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { type HostKeys, hostKeys } from "../home/host_sealing.ts";
@@ -18,7 +25,6 @@ import { socketFor } from "../runtime/direct_socket.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { apiOf, type HostIdentity, readIdentity } from "./host_identity.ts";
 import { Cards } from "./cards/cards.ts";
-import { EndedAgents } from "./ended_agents.ts";
 import { type Injection, SessionRateLimit, type TypingContext, typingEffects } from "./inject/context.ts";
 import { readLocalView } from "./inject/pane_check.ts";
 import { PaneInputs } from "./inject/pane_inputs.ts";

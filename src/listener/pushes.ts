@@ -32,8 +32,7 @@ import { EarlyPanes } from "./inject/find_pane.ts";
 import { inject } from "./inject/inject.ts";
 import { removeEarlier } from "./inject/remove_text.ts";
 import { type MuteOptions, muteProject } from "./mute_project.ts";
-import { leftIn, type OpenOptions, PushOpener } from "./open_push.ts";
-import { unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
+import { leftIn, type OpenOptions, PushOpener, unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
 import {
   ARRIVALS_MAX,
   Era,

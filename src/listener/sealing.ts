@@ -1,5 +1,5 @@
-/** Opens messages that phones sealed for this host. */
-import type { PhoneSeal, TakeVerdict } from "../home/journal.ts";
+/** Opens a push: what a phone sealed for this host, and whether the seal is enough; and records it before anything is done with it. */
+import type { Journal, PhoneSeal, TakeVerdict } from "../home/journal.ts";
 import type { HostKeys } from "../home/host_sealing.ts";
 import { PairingsBusy } from "../home/pairing.ts";
 import { isEnough, type Sealing } from "../crypto/mode.ts";
@@ -12,23 +12,68 @@ import { TTL_MAX_SECONDS } from "../protocol/limits.ts";
 import { Body, type Push } from "../protocol/push.ts";
 import type { Reason } from "../protocol/receipt.ts";
 import { decodeAnswer } from "../protocol/sealed_text.ts";
-import { type Outcome, refused } from "./inject/context.ts";
+import { type EarlierTyping, type Outcome, refused } from "./inject/context.ts";
+import { errorText } from "../async/error_text.ts";
 
-export interface UnsealHost
-  extends Pick<HostKeys, "deviceId" | "identity" | "secretOf" | "ownSecret" | "claimAnswer"> {
-  now(): number;
+export interface OpenOptions {
+  unseal(push: Push): Promise<Unsealed>;
+  /** Called before a push is journalled, perhaps more than once, if it is authentic or needs no seal. Must not throw. */
+  prepare(push: Push): void;
+  journal: Pick<Journal, "state" | "record" | "take">;
+  /** The weakest sealing that this host accepts now. */
+  floor(): Promise<Sealing>;
   log(line: string): void;
 }
 
+export class PushOpener {
+  readonly #options: OpenOptions;
+  /** The last floor that was read allowed pushes without a seal. */
+  #takesPlain = false;
+
+  constructor(options: OpenOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * The push with its text, recorded in the journal; or its outcome; or undefined if the host's files cannot be used, which
+   * only the first try of a push logs.
+   */
+  async open(push: Push, { isFirst = true } = {}): Promise<Push | Outcome | undefined> {
+    const { journal, log, prepare } = this.#options;
+    try {
+      // Only reading may come before the journal.
+      if (push.sealed === undefined && this.#takesPlain) prepare(push);
+      const floor = await this.#options.floor();
+      this.#takesPlain = isEnough("off", floor);
+      const fault = faultOf(push, floor);
+      if (fault !== undefined) return refused(fault);
+      const { found, seal } = push.sealed ? await this.#options.unseal(push) : { found: push };
+      if (!("state" in found)) prepare(found);
+      // What is typed waits for the disk by itself, and that syncs this as well.
+      const sync = push.type !== "agent.command";
+      if (seal === undefined) {
+        const isNew = !("state" in found) && leftIn(journal, push) === undefined;
+        if (isNew) await journal.record(push.id, { step: "accepted" }, { sync });
+        return found;
+      }
+      const verdict = await journal.take(push.id, seal, { sync });
+      return verdict === "taken" ? found : refused(NOT_TAKEN[verdict]);
+    } catch (error) {
+      if (isFirst) log(`push ${push.id}: not taken, the host's files cannot be used: ${errorText(error)}`);
+      return undefined;
+    }
+  }
+}
+
 /** Refusal reasons for sealed messages that the journal does not accept. */
-export const NOT_TAKEN = {
+const NOT_TAKEN = {
   used: "counter_used",
   old: "counter_old",
   uncounted: "counter_missing",
 } as const satisfies Record<Exclude<TakeVerdict, "taken">, Reason>;
 
 /** Why a push cannot be taken as it is, before it is opened. `floor`: the weakest sealing that this host accepts. */
-export function faultOf(push: Push, floor: Sealing): Reason | undefined {
+function faultOf(push: Push, floor: Sealing): Reason | undefined {
   if (!isEnough(push.sealed?.mode ?? "off", floor)) return "sealed_required";
   if (push.type === "agent.start" || push.type === "agent.cancel") return undefined;
   if (push.agentSessionName === undefined && push.type !== "project.mute") {
@@ -36,6 +81,18 @@ export function faultOf(push: Push, floor: Sealing): Reason | undefined {
   }
   if (push.sealed) return undefined;
   return Body.safeParse(push.body).success ? undefined : "invalid_body";
+}
+
+/** What the journal says of a text that an earlier listener typed before it stopped, without pressing Enter. */
+export function leftIn(journal: Pick<Journal, "state">, { id }: Pick<Push, "id">): EarlierTyping | undefined {
+  const known = journal.state(id);
+  return known?.step === "left" ? { emptyAt: known.emptyAt, shown: known.shown } : undefined;
+}
+
+export interface UnsealHost
+  extends Pick<HostKeys, "deviceId" | "identity" | "secretOf" | "ownSecret" | "claimAnswer"> {
+  now(): number;
+  log(line: string): void;
 }
 
 /** Clocks of phone and host may differ by this much. */
@@ -51,7 +108,7 @@ export interface Unsealed {
 /** Opens the sealed text. An unsealed text beside it is ignored. Throws PairingsBusy. */
 export async function unseal(push: Push, host: UnsealHost): Promise<Unsealed> {
   try {
-    const opened = await open(push, host);
+    const opened = await openSealed(push, host);
     if (typeof opened === "object") {
       return { found: await judge(push, opened.content, host), seal: opened.seal };
     }
@@ -69,7 +126,7 @@ interface Opened {
 }
 
 /** The content, or why there is none. */
-async function open(push: Push, host: UnsealHost): Promise<Opened | string> {
+async function openSealed(push: Push, host: UnsealHost): Promise<Opened | string> {
   const { sealed, from } = push;
   const keyPair = await host.identity();
   if (sealed === undefined || keyPair === undefined) return "this host was never paired";

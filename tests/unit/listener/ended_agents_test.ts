@@ -1,7 +1,7 @@
 /** What an agent that ignores hang-up leaves behind is ended, and nothing else. */
 import assert from "node:assert/strict";
 import { systemClock } from "../../../src/async/clock.ts";
-import { EndedAgents } from "../../../src/listener/ended_agents.ts";
+import { EndedAgents } from "../../../src/listener/agent_life.ts";
 import { runtime } from "../../../src/runtime/deno.ts";
 import { listSessions } from "../../../src/tmux/sessions.ts";
 import { spawningServer } from "../../../src/tmux/server.ts";
