@@ -1,26 +1,30 @@
 /**
- * Starts an agent for a phone, in a project this host knows, or ends one that svc started; `projects.json` with those
- * projects; and the end of agents that outlive their terminal.
+ * What a phone does to an agent besides typing: starts one in a project that this host knows, rejects its dialog or
+ * interrupts it, and ends one that svc started; and the end of agents that outlive their terminal.
  */
 import { runtime } from "#runtime";
-import * as z from "zod/mini";
 import { agentProfile } from "../agents/profiles.ts";
 import { daemonEnvironment } from "../home/daemon.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
-import { parseJson } from "../protocol/json.ts";
 import type { StartChoices } from "../protocol/session.ts";
 import { AGENT_LABELS, type AgentKind, isAgentKind, isSessionName } from "../protocol/names.ts";
 import { type Push, type StartData, startDataOf } from "../protocol/push.ts";
 import type { Reason } from "../protocol/receipt.ts";
 import type { Commands, Files } from "../runtime/types.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
-import { type Outcome, refused } from "./inject/context.ts";
+import { type Outcome, paneContext, refused, type TypingContext } from "./inject/context.ts";
 import { type Clock, systemClock, waitFor } from "../async/clock.ts";
 import { verbs } from "../tmux/argv.ts";
 import { endLeftovers, type LeftoverHost, processIdentity } from "../tmux/leftovers.ts";
 import { TmuxError } from "../tmux/server.ts";
 import { resolveTarget, type Target, type Targets } from "./targets.ts";
+import type { KnownProject, KnownProjects } from "./projects.ts";
+import { dialogText } from "../agents/screen_texts.ts";
+import { compiledMarks } from "../agents/read_screen.ts";
+import { checkPane, failureOutcome, pressKey } from "./inject/pane_check.ts";
+import { dialogActions, type Policy } from "./inject/policy.ts";
+import { isSameDialog, type OpenDialog } from "./inventory/session_entry.ts";
 
 export interface StartOptions extends StartEffects {
   /** The host's `allowAgentStart`. */
@@ -99,13 +103,6 @@ export function startEffects({ paths, env }: StartEnvironment): StartEffects {
   };
 }
 
-/** The projects of the sessions that svc created. */
-export function projectsOf(sessions: readonly TmuxSession[]): KnownProject[] {
-  return sessions.flatMap(({ recorded: { agent, project, directory } }) =>
-    agent === "" || project === "" || !directory.startsWith("/") ? [] : [{ project, directory }]
-  );
-}
-
 /** How long the list of installed agents is kept: to find it, every folder of PATH is searched. */
 export const AGENTS_KEPT_MS = 60_000;
 
@@ -147,59 +144,56 @@ export async function startDetached(
   return signal.aborted ? undefined : { code, stdout: new TextDecoder().decode(stdout), stderr };
 }
 
-export const KnownProject = z.object({
-  /** As in session names. */
-  project: z.string(),
-  directory: z.string(),
-});
-export type KnownProject = z.infer<typeof KnownProject>;
+/** Neither key approves anything, whatever is on the screen. */
+const DIALOG_KEYS = { reject: "Escape", interrupt: "C-c" } as const;
 
-const KnownProjectsFile = z.object({ projects: z.array(KnownProject) });
+const DIALOG_ANSWER = /^(reject|interrupt) ([0-9a-f-]{36})$/;
 
-export function isProjectsText(text: string): boolean {
-  return KnownProjectsFile.safeParse(parseJson(text)?.value).success;
+/** The body of a `dialog.answer`: what to do, and the id of the dialog. */
+function parseAnswer(
+  body: string | undefined,
+): { action: keyof typeof DIALOG_KEYS; dialog: string } | undefined {
+  const [, action, dialog = ""] = DIALOG_ANSWER.exec(body ?? "") ?? [];
+  return action === "reject" || action === "interrupt" ? { action, dialog } : undefined;
 }
 
-/** Beyond this many, the oldest is dropped. */
-export const KNOWN_PROJECTS_MAX = 200;
-
-/** Only the daemon writes the file. */
-export class KnownProjects {
-  readonly #files: Files;
-  readonly #path: string;
-  #known: Promise<readonly KnownProject[]> | undefined;
-
-  constructor(files: Files, { projects }: Pick<HomePaths, "projects">) {
-    this.#files = files;
-    this.#path = projects;
-  }
-
-  /** A broken file counts as empty: running agents are added again. */
-  list(): Promise<readonly KnownProject[]> {
-    this.#known ??= this.#read();
-    return this.#known;
-  }
-
-  /** Adds the projects that are new. */
-  async learn(seen: readonly KnownProject[]): Promise<void> {
-    const known = await this.list();
-    const added = seen.filter((one, index) =>
-      !known.some(isSame(one)) && seen.findIndex(isSame(one)) === index
-    );
-    if (added.length === 0) return;
-    const projects = [...known, ...added].slice(-KNOWN_PROJECTS_MAX);
-    this.#known = Promise.resolve(projects);
-    await this.#files.replaceText(this.#path, `${JSON.stringify({ projects }, null, 2)}\n`, { mode: 0o600 });
-  }
-
-  async #read(): Promise<readonly KnownProject[]> {
-    const text = await this.#files.readText(this.#path) ?? "";
-    return KnownProjectsFile.safeParse(parseJson(text)?.value).data?.projects ?? [];
-  }
+interface DialogContext {
+  typing: TypingContext;
+  /** The dialog that this session showed last. */
+  dialogOf(session: string): OpenDialog | undefined;
 }
 
-function isSame(one: KnownProject): (other: KnownProject) => boolean {
-  return (other) => other.project === one.project && other.directory === one.directory;
+/** For a phone that saw this very dialog. `submitted`: the key was pressed. */
+export async function answerDialog(push: Push, { typing, dialogOf }: DialogContext): Promise<Outcome> {
+  const answer = parseAnswer(push.body);
+  if (answer === undefined) return refused("invalid_body");
+  if (!dialogActions(typing.policy).includes(answer.action)) return refused("dialog_not_allowed");
+  const session = push.agentSessionName ?? "";
+  const resolved = await typing.targets.resolve(session);
+  if (resolved.kind === "refused") return refused(resolved.reason);
+  const { target } = resolved;
+  const context = paneContext(typing, target);
+  const outcome = await context.input.alone(async (): Promise<Outcome> => {
+    const check = await checkPane(context);
+    if (check.kind === "refused") return check.outcome;
+    const { pane } = check;
+    if (await context.effects.isMuted(pane.directory)) return refused("muted");
+    const known = dialogOf(session);
+    const shown = dialogText(pane.screen.lines, compiledMarks(target.profile.dialog));
+    const isOpen = pane.reading.focus === "dialog" && known?.id === answer.dialog &&
+      isSameDialog(known.text, shown);
+    if (!isOpen) return refused("dialog_gone");
+    try {
+      const policy = { ...typing.policy, approval: "once" } satisfies Policy;
+      const isPressed = await pressKey({ ...context, policy }, pane, DIALOG_KEYS[answer.action]);
+      return isPressed ? { state: "submitted" } : refused("dialog_gone");
+    } catch (error) {
+      if (error instanceof TmuxError) return error.lost ? { state: "unknown" } : failureOutcome(error);
+      throw error;
+    }
+  });
+  typing.typed();
+  return { ...outcome, pane: target.pane };
 }
 
 /** The body: the session's `createdAt` distinguishes it from a later one of the same name. */

@@ -14,7 +14,7 @@ import { loadKept } from "./kept_sessions.ts";
 import { checkMuted } from "../home/muted.ts";
 import { loadIdentity, loadPaired } from "../home/pairing.ts";
 import { parseJson } from "../protocol/json.ts";
-import { isProjectsText } from "./agent_life.ts";
+import { isProjectsText } from "./projects.ts";
 import { isStatesText } from "./inventory/session_entry.ts";
 
 /** What the daemon needs of the machine. */

@@ -8,14 +8,8 @@ import type { Config } from "../home/config.ts";
 import { type Audit, openAudit } from "../home/log_files.ts";
 import type { DaemonStatus, DialogCall, DialogReply, HookReport } from "../home/control_socket.ts";
 import { type Journal, openJournal } from "../home/journal.ts";
-import {
-  EndedAgents,
-  endEffects,
-  KnownProjects,
-  projectsOf,
-  startChoices,
-  startEffects,
-} from "./agent_life.ts";
+import { EndedAgents, endEffects, startChoices, startEffects } from "./agent_life.ts";
+import { KnownProjects, mutedProjects, mutingEffects, projectsOf } from "./projects.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { type HostKeys, hostKeys } from "../home/host_sealing.ts";
@@ -23,7 +17,7 @@ import type { EventData, Frame } from "../protocol/frames.ts";
 import { UPLOAD_DEFAULT_MAX_BYTES } from "../protocol/limits.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
-import { apiOf, type HostIdentity, readIdentity } from "./host_identity.ts";
+import { apiOf, type HostIdentity, readIdentity, RelayClock } from "./host_at_relay.ts";
 import { Cards } from "./cards/cards.ts";
 import { type Injection, SessionRateLimit, type TypingContext, typingEffects } from "./inject/context.ts";
 import { readLocalView } from "./inject/pane_check.ts";
@@ -32,15 +26,13 @@ import { dialogActions, policyOf, widenedBy } from "./inject/policy.ts";
 import { type DetailFacts, DetailsReport, InventoryPolling } from "./inventory/reporter.ts";
 import { type DialogNews, dialogNews, statesFile } from "./inventory/session_entry.ts";
 import { Mirrors } from "./mirror/mirrors.ts";
-import { mutedProjects, mutingEffects } from "./mute_project.ts";
-import { restoreAllWindowSizes } from "./mirror/window_size.ts";
+import { restoreAllWindowSizes } from "./mirror/act_on_pane.ts";
 import { runningVersion } from "./process_facts.ts";
 import { Acknowledger } from "./acknowledger.ts";
 import { PushIntake, pushSteps } from "./pushes.ts";
-import { RelayClock } from "./relay_clock.ts";
 import { openTargets, type Targets } from "./targets.ts";
 import { endOrphanedClients } from "../tmux/leftovers.ts";
-import { Reading } from "./reading.ts";
+import { Reading } from "./mirror/viewer.ts";
 import { Uploads } from "./uploads.ts";
 
 /** The listener's own part of the daemon's status. Fields beyond these are passed through. */

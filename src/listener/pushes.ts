@@ -25,13 +25,12 @@ import {
   type Turn,
 } from "./inject/context.ts";
 import { type Acknowledgement, recordEnd } from "./acknowledger.ts";
-import { endAgent, type EndOptions, startAgent, type StartOptions } from "./agent_life.ts";
-import { answerDialog, type DialogContext } from "./answer_dialog.ts";
+import { answerDialog, endAgent, type EndOptions, startAgent, type StartOptions } from "./agent_life.ts";
 import type { Cards } from "./cards/cards.ts";
 import { EarlyPanes } from "./inject/find_pane.ts";
 import { inject } from "./inject/inject.ts";
 import { removeEarlier } from "./inject/remove_text.ts";
-import { type MuteOptions, muteProject } from "./mute_project.ts";
+import { type MuteOptions, muteProject } from "./projects.ts";
 import { leftIn, type OpenOptions, PushOpener, unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
 import {
   ARRIVALS_MAX,
@@ -77,7 +76,7 @@ export interface PushSteps extends Pick<OpenOptions, "unseal" | "prepare"> {
 
 export interface PushStepsOptions {
   injection: Injection;
-  dialogOf: DialogContext["dialogOf"];
+  dialogOf: Parameters<typeof answerDialog>[1]["dialogOf"];
   cards: Pick<Cards, "answer" | "refused">;
   starting: StartOptions;
   ending: EndOptions;

@@ -12,7 +12,7 @@ import { type HomePaths, homePaths } from "../../src/home/paths.ts";
 import { readRemote, writeRemote } from "../../src/home/remote_mode.ts";
 import { recordService, startService } from "../../src/home/daemon.ts";
 import { mendHome } from "../../src/listener/daemon.ts";
-import { KnownProjects } from "../../src/listener/agent_life.ts";
+import { KnownProjects } from "../../src/listener/projects.ts";
 import { statesFile } from "../../src/listener/inventory/session_entry.ts";
 import type { Files, Runtime } from "../../src/runtime/types.ts";
 import { hasStore, noteNats, openRelayStore } from "../../src/store/open.ts";

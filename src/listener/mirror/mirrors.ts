@@ -7,7 +7,7 @@ import { errorText } from "../../async/error_text.ts";
 import { Mutex } from "../../async/mutex.ts";
 import type { RelayLink } from "../../client/relay_link.ts";
 import type { Audit } from "../../home/log_files.ts";
-import type { Reader } from "../reading.ts";
+import { type GrantedStream, grantStream, type Reader, Viewer } from "./viewer.ts";
 import type { Config } from "../../home/config.ts";
 import type { HostKeys } from "../../home/host_sealing.ts";
 import type { EventData } from "../../protocol/frames.ts";
@@ -19,12 +19,10 @@ import type { TmuxServer } from "../../tmux/server.ts";
 import type { TypingContext } from "../inject/context.ts";
 import { KeystrokeLimit } from "../keystrokes/keystroke_rules.ts";
 import { KeystrokeAudit, KeystrokeStream } from "../keystrokes/keystroke_stream.ts";
-import { typeInto } from "./type_into.ts";
+import { fitWindow, restoreWindowSize, typeInto } from "./act_on_pane.ts";
 import type { Target, Targets } from "../targets.ts";
 import { type MirrorConnection, SessionMirror } from "./session_mirror.ts";
 import type { StreamUploads, UploadStream } from "../uploads.ts";
-import { type GrantedStream, grantStream, Viewer } from "./viewer.ts";
-import { fitWindow, restoreWindowSize } from "./window_size.ts";
 
 /** Maximum streams of all phones together. */
 export const STREAMS_MAX = 256;

@@ -1,6 +1,6 @@
 /**
  * One phone's stream of a mirror: how it is granted, what it was sent, its flow-control credit, and whether its screen
- * is current.
+ * is current; and what else a phone may read over it.
  */
 import { isEnough, type Sealing } from "../../crypto/mode.ts";
 import { acceptStream, plainChannel, type StreamChannel, type StreamHello } from "../../crypto/stream.ts";
@@ -15,6 +15,12 @@ import {
   PANE_FRAME,
 } from "../../protocol/pane_frame.ts";
 import { concatBytes } from "../../async/encodings.ts";
+import type { Clock } from "../../async/clock.ts";
+import { TokenBuckets } from "../../async/token_bucket.ts";
+import { errorText } from "../../async/error_text.ts";
+import type { Audit } from "../../home/log_files.ts";
+import type { ReadInput } from "../../protocol/key_input.ts";
+import type { Cards } from "../cards/cards.ts";
 
 /** `hello` goes into `pane.opened`; `reason` into `pane.closed`. */
 export type GrantedStream =
@@ -196,4 +202,50 @@ export class Viewer {
 
 export function isSame(one: Size, other: Size): boolean {
   return one.cols === other.cols && one.rows === other.rows;
+}
+
+/** Pages of the audit log that a phone reads: each may need the whole file. */
+const PAGES = { perSecond: 1, burst: 10 };
+
+export interface Reader {
+  session: string;
+  /** The phone's device id. */
+  phone: string;
+}
+
+interface ReadingOptions {
+  cards: Pick<Cards, "part">;
+  audit: Pick<Audit, "page">;
+  clock: Pick<Clock, "elapsed">;
+  log(line: string): void;
+}
+
+/** What a phone may read over a mirror that its pairing's secret has proven: a card's long request, and the audit log. */
+export class Reading {
+  readonly #options: ReadingOptions;
+  readonly #pages = new TokenBuckets(PAGES);
+
+  constructor(options: ReadingOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined when the phone has read too much, or the log cannot be read: it asks again. Never rejects. */
+  async answer(input: ReadInput, reader: Reader): Promise<MirrorStatus | undefined> {
+    const { cards, clock } = this.#options;
+    if (input.type === "card.part") {
+      const part = cards.part(input, reader);
+      return part && { part };
+    }
+    const wait = this.#pages.take(reader.phone, clock.elapsed());
+    return wait > 0 ? undefined : await this.#page(input.skip);
+  }
+
+  async #page(skip: number): Promise<MirrorStatus | undefined> {
+    try {
+      return { audit: await this.#options.audit.page(skip) };
+    } catch (error) {
+      this.#options.log(`the audit log could not be read for a phone: ${errorText(error)}`);
+      return undefined;
+    }
+  }
 }

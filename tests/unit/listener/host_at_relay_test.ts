@@ -1,7 +1,7 @@
 /** A host's clock that is set, or that goes on while the host sleeps. */
 import assert from "node:assert/strict";
 import { CLOCK_JUMP_MS } from "../../../src/async/clock.ts";
-import { RelayClock } from "../../../src/listener/relay_clock.ts";
+import { RelayClock } from "../../../src/listener/host_at_relay.ts";
 
 Deno.test("a jump of the host's clock is noticed once, and the next welcome gives the relay's time again [fault-clock]", () => {
   const time = { now: 1_000_000, elapsed: 0 };

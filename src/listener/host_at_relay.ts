@@ -1,4 +1,4 @@
-/** Who this host is to the relay: its name, device id and public key, and the HTTP calls in its name. */
+/** This host as its relay sees it: its name, device id and public key, the HTTP calls in its name, and its clock beside the relay's. */
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
@@ -7,6 +7,7 @@ import { type Config, deviceNameOf, resolveBaseUrl } from "../home/config.ts";
 import { ensureIdentity, withPairedLock } from "../home/pairing.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
 import type { HomePaths } from "../home/paths.ts";
+import { type Clock, ClockJumps, systemClock } from "../async/clock.ts";
 
 export interface HostIdentity {
   name: string;
@@ -46,4 +47,40 @@ export function apiOf(
   },
 ): RelayApi {
   return createRelayApi({ baseUrl: resolveBaseUrl({ option: wsUrl, config, env }) ?? "", apiKey });
+}
+
+export interface RelayClockOptions {
+  /** The relay's time is not known until it connects again. Called once for each jump. */
+  jumped(): void;
+  clock?: Pick<Clock, "now" | "elapsed">;
+}
+
+/** Converts the relay's times to this host's, and notices when this host's clock was set or the host has slept. */
+export class RelayClock {
+  readonly #options: RelayClockOptions;
+  /** Since the offset was measured or a jump was noticed. */
+  readonly #jumps: ClockJumps;
+  /** The relay's clock minus this one, in milliseconds. */
+  #offsetMs = 0;
+
+  constructor(options: RelayClockOptions) {
+    this.#options = options;
+    this.#jumps = new ClockJumps(options.clock ?? systemClock);
+  }
+
+  /** `offsetMs`: the relay's clock minus this one, as its welcome says. */
+  connected(offsetMs: number): void {
+    this.#offsetMs = offsetMs;
+    this.#jumps.forget();
+  }
+
+  /** Epoch milliseconds of this host. */
+  toLocalTime(relayMs: number): number {
+    return relayMs - this.#offsetMs;
+  }
+
+  /** Called often: a message would expire at the wrong time until the jump is noticed. */
+  check(): void {
+    if (this.#jumps.check()) this.#options.jumped();
+  }
 }

@@ -1,13 +1,78 @@
-/** Mutes and unmutes projects for a phone. It may unmute only what a phone has muted: `svc mute` is the local user's decision. */
+/** The projects of this host: those in which svc has started agents, `projects.json`; and those that a phone mutes and unmutes. */
 import { runtime } from "#runtime";
 import { changeMuted, covers, isMuted, type Muted, readMuted } from "../home/muted.ts";
+import * as z from "zod/mini";
 import type { HomePaths } from "../home/paths.ts";
+import { parseJson } from "../protocol/json.ts";
 import type { MutedProject } from "../protocol/session.ts";
 import type { Push } from "../protocol/push.ts";
 import type { Reason } from "../protocol/receipt.ts";
+import type { Files } from "../runtime/types.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { type Outcome, refused } from "./inject/context.ts";
 import type { Targets } from "./targets.ts";
+
+export const KnownProject = z.object({
+  /** As in session names. */
+  project: z.string(),
+  directory: z.string(),
+});
+export type KnownProject = z.infer<typeof KnownProject>;
+
+const KnownProjectsFile = z.object({ projects: z.array(KnownProject) });
+
+export function isProjectsText(text: string): boolean {
+  return KnownProjectsFile.safeParse(parseJson(text)?.value).success;
+}
+
+/** Beyond this many, the oldest is dropped. */
+export const KNOWN_PROJECTS_MAX = 200;
+
+/** Only the daemon writes the file. */
+export class KnownProjects {
+  readonly #files: Files;
+  readonly #path: string;
+  #known: Promise<readonly KnownProject[]> | undefined;
+
+  constructor(files: Files, { projects }: Pick<HomePaths, "projects">) {
+    this.#files = files;
+    this.#path = projects;
+  }
+
+  /** A broken file counts as empty: running agents are added again. */
+  list(): Promise<readonly KnownProject[]> {
+    this.#known ??= this.#read();
+    return this.#known;
+  }
+
+  /** Adds the projects that are new. */
+  async learn(seen: readonly KnownProject[]): Promise<void> {
+    const known = await this.list();
+    const added = seen.filter((one, index) =>
+      !known.some(isSame(one)) && seen.findIndex(isSame(one)) === index
+    );
+    if (added.length === 0) return;
+    const projects = [...known, ...added].slice(-KNOWN_PROJECTS_MAX);
+    this.#known = Promise.resolve(projects);
+    await this.#files.replaceText(this.#path, `${JSON.stringify({ projects }, null, 2)}\n`, { mode: 0o600 });
+  }
+
+  async #read(): Promise<readonly KnownProject[]> {
+    const text = await this.#files.readText(this.#path) ?? "";
+    return KnownProjectsFile.safeParse(parseJson(text)?.value).data?.projects ?? [];
+  }
+}
+
+function isSame(one: KnownProject): (other: KnownProject) => boolean {
+  return (other) => other.project === one.project && other.directory === one.directory;
+}
+
+/** The projects of the sessions that svc created. */
+export function projectsOf(sessions: readonly TmuxSession[]): KnownProject[] {
+  return sessions.flatMap(({ recorded: { agent, project, directory } }) =>
+    agent === "" || project === "" || !directory.startsWith("/") ? [] : [{ project, directory }]
+  );
+}
 
 /** To a session. `createdAt` distinguishes it from a later one of the same name. */
 const SESSION = /^(mute|unmute) (\d{1,16})$/;
@@ -36,6 +101,7 @@ export function mutingEffects(paths: HomePaths): Pick<MuteOptions, "change"> {
   return { change: (edit) => changeMuted(runtime.files, paths, edit) };
 }
 
+/** Mutes and unmutes for a phone, which may unmute only what a phone has muted: `svc mute` is the local user's decision. */
 export async function muteProject(push: Push, options: MuteOptions): Promise<Outcome> {
   const edit = await editOf(push, options);
   if (typeof edit === "string") return refused(edit);

@@ -1,18 +1,45 @@
-/** Gives a window the size that a phone requested, and restores its own size afterwards. */
+/** What a phone does to the pane of its mirror: types a keystroke into it, and gives its window another size, which is restored afterwards. */
 import { MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts";
 import { verbs } from "../../tmux/argv.ts";
 import { fieldsFormat, parseFields, TmuxError, type TmuxServer } from "../../tmux/server.ts";
-import type { Targets } from "../targets.ts";
+import type { Target, Targets } from "../targets.ts";
 import type { Size } from "./viewer.ts";
+import { type Clock, delay } from "../../async/clock.ts";
+import { paneContext, type TypingContext } from "../inject/context.ts";
+import type { Keystroke } from "../keystrokes/keystroke_rules.ts";
+import { type KeystrokeOutcome, typeKeystroke } from "../keystrokes/type_keystroke.ts";
+
+interface WatchedPane {
+  target: Target;
+  targets: Pick<Targets, "current">;
+  typing: TypingContext;
+  clock: Clock;
+}
+
+/**
+ * Types a keystroke by the rules of the agent that runs there now. Returns the target as well: another agent may have been
+ * started in the pane since it was found.
+ */
+export async function typeInto(
+  { target, targets, typing, clock }: WatchedPane,
+  input: Keystroke,
+): Promise<{ outcome: KeystrokeOutcome; target: Target }> {
+  const pause = (ms: number): Promise<void> => delay(ms, { clock });
+  const type = (into: Target) => typeKeystroke({ ...paneContext(typing, into), pause }, input);
+  const outcome = await type(target);
+  if (outcome.state !== "refused" || outcome.reason !== "unknown_screen") return { outcome, target };
+  const now = await targets.current(target);
+  return { outcome: now.profile === target.profile ? outcome : await type(now), target: now };
+}
 
 /** Set on a fitted window to `cols rows window-size`, so that after a crash the next listener can restore it. */
-const OPTION = "@svc_fit";
+const FIT_OPTION = "@svc_fit";
 
-const FIELDS = {
+const FIT_FIELDS = {
   panes: "#{window_panes}",
   cols: "#{window_width}",
   rows: "#{window_height}",
-  before: `#{${OPTION}}`,
+  before: `#{${FIT_OPTION}}`,
 };
 
 export interface FitTarget {
@@ -25,8 +52,8 @@ export interface FitTarget {
  * snapshot of it, to the cost of other sessions. Throws TmuxError.
  */
 export async function fitWindow({ server, pane }: FitTarget, size: Size): Promise<boolean> {
-  const [line = ""] = (await server.run(verbs.print(pane, fieldsFormat("fit", FIELDS)))).split("\n");
-  const facts = parseFields(line, { tag: "fit", fields: FIELDS });
+  const [line = ""] = (await server.run(verbs.print(pane, fieldsFormat("fit", FIT_FIELDS)))).split("\n");
+  const facts = parseFields(line, { tag: "fit", fields: FIT_FIELDS });
   if (facts === undefined || facts.panes !== "1") return false;
   const own = await server.run(verbs.showWindowOption(pane, "window-size"));
   const before = facts.before || [facts.cols, facts.rows, own.trim()].join(" ");
@@ -34,14 +61,14 @@ export async function fitWindow({ server, pane }: FitTarget, size: Size): Promis
     cols: Math.min(size.cols, MAX_SCREEN_COLUMNS),
     rows: Math.min(size.rows, MAX_SCREEN_ROWS),
   };
-  await server.run(verbs.setWindowOption(pane, OPTION, before), verbs.resizeWindow(pane, readable));
+  await server.run(verbs.setWindowOption(pane, FIT_OPTION, before), verbs.resizeWindow(pane, readable));
   return true;
 }
 
 /** Does nothing if the window is not fitted, or gone. */
 export async function restoreWindowSize({ server, pane }: FitTarget): Promise<void> {
   try {
-    const before = (await server.run(verbs.print(pane, `#{${OPTION}}`))).trim();
+    const before = (await server.run(verbs.print(pane, `#{${FIT_OPTION}}`))).trim();
     const [, cols, rows, own = ""] = /^(\d+) (\d+) ?(\S*)$/.exec(before) ?? [];
     if (cols === undefined) return;
     await server.run(
@@ -49,7 +76,7 @@ export async function restoreWindowSize({ server, pane }: FitTarget): Promise<vo
       own === ""
         ? verbs.unsetWindowOption(pane, "window-size")
         : verbs.setWindowOption(pane, "window-size", own),
-      verbs.unsetWindowOption(pane, OPTION),
+      verbs.unsetWindowOption(pane, FIT_OPTION),
     );
   } catch (error) {
     if (!(error instanceof TmuxError)) throw error;
@@ -69,7 +96,7 @@ export async function restoreAllWindowSizes(
 
 async function fittedPanes(server: TmuxServer): Promise<string[]> {
   try {
-    const lines = await server.run(verbs.listPanes(`#{?#{${OPTION}},#{pane_id},}`));
+    const lines = await server.run(verbs.listPanes(`#{?#{${FIT_OPTION}},#{pane_id},}`));
     return lines.split("\n").filter((line) => line !== "");
   } catch (error) {
     if (error instanceof TmuxError) return [];
