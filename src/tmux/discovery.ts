@@ -1,8 +1,7 @@
 /** Finds this user's tmux servers (docs/specification.md, tmux socket discovery) and lists their sessions. */
-import { spawningServer, TmuxError, type TmuxServer } from "./server.ts";
+import { folderTrust, socketTrust, spawningServer, TmuxError, type TmuxServer } from "./server.ts";
 import { listSessions, type TmuxSession } from "./sessions.ts";
 import type { Commands, Files } from "../runtime/types.ts";
-import { folderTrust, socketTrust } from "./trust.ts";
 
 /** `lsof` takes tens of milliseconds: it runs this often, and when a named session was not found. */
 export const LSOF_INTERVAL_MS = 60_000;

@@ -1,9 +1,18 @@
 /** The tmux server of a wrapper run: finds it, lists its sessions, creates, claims and attaches one, and saves its agent's last words. */
 import type { Files, Runtime } from "../runtime/types.ts";
 import { commandLine, exactPane, spawnArgv, type TmuxCommand, verbs } from "../tmux/argv.ts";
-import { fieldsFormat, parseFields, runTmux, tmuxEnvironment, TmuxError } from "../tmux/server.ts";
+import {
+  fieldsFormat,
+  folderTrust,
+  parseFields,
+  runTmux,
+  type SocketTrust,
+  socketTrust,
+  tmuxEnvironment,
+  TmuxError,
+  type TrustHost,
+} from "../tmux/server.ts";
 import { parseSessions, SESSION_OPTIONS, sessionQuery, type TmuxSession } from "../tmux/sessions.ts";
-import { folderTrust, type SocketTrust, socketTrust, type TrustHost } from "../tmux/trust.ts";
 import { type Clock, waitFor } from "../async/clock.ts";
 import { utf8Length } from "../async/encodings.ts";
 import { shellQuote } from "../runtime/system.ts";

@@ -1,8 +1,7 @@
 /** Which tmux sockets no other account can stand behind. */
 import assert from "node:assert/strict";
 import type { FileInfo } from "../../../src/runtime/types.ts";
-import { tmuxEnvironment, withEnvironment } from "../../../src/tmux/server.ts";
-import { type SocketTrust, socketTrust } from "../../../src/tmux/trust.ts";
+import { type SocketTrust, socketTrust, tmuxEnvironment, withEnvironment } from "../../../src/tmux/server.ts";
 
 const OWN = 7;
 const OTHER = 8;
