@@ -19,10 +19,9 @@ import {
 } from "../../../agents/setup.ts";
 import type { HomePaths } from "../../../home/paths.ts";
 import { isInstalled, pathInUse, planFile, type SetupHost, setupOf } from "../../../hooks/setup/install.ts";
-import { Manifest } from "../../../hooks/setup/home_files.ts";
+import { commandOf, Manifest } from "../../../hooks/setup/home_files.ts";
 import { AGENT_LABELS, type AgentKind } from "../../../protocol/names.ts";
 import { shellQuote } from "../../../runtime/system.ts";
-import { commandOf } from "../../../hooks/setup/home_files.ts";
 import { pluginDirectory } from "../../context.ts";
 import { shellLine } from "../../installation.ts";
 import { servicesToMend } from "../../service/plan.ts";
