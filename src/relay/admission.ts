@@ -1,4 +1,4 @@
-/** Which requests are worked on, and when: those of a key over its limit are refused unread; while the relay is overloaded, those of keys that send much wait for turns that leave the relay half idle, and the rest of them is refused unread. */
+/** Which requests are worked on, and when: those of a key over its limit are refused unread; while the relay is overloaded, those of keys that send much wait for turns that leave most of its time to others, and more of them are refused unread, late. */
 import { type Clock, delay } from "../async/clock.ts";
 import { encodeHex } from "../async/encodings.ts";
 import type { TokenBuckets } from "../async/token_bucket.ts";
@@ -30,10 +30,17 @@ export const OVERLOAD_HOLD_MS = 3_000;
 export const REFUSAL_COST = 0.25;
 /** A key owes no more than it earns in this time, so that one that waits as Retry-After says is served. */
 const DEBT_SECONDS = 1;
-/** How long a refusal is held back from a key that goes on in spite of many, in milliseconds. */
-const LATE_REFUSAL_MS = 1_000;
-/** Refusals that are held back at a time: each one keeps a connection. */
-const LATE_REFUSALS_MAX = 64;
+interface LateRefusal {
+  /** For how long a refusal is held back. */
+  ms: number;
+  /** How many are held back at a time: each one keeps a connection. */
+  most: number;
+}
+
+/** Of a key that goes on in spite of many. */
+const LIMIT_REFUSAL: LateRefusal = { ms: 1_000, most: 64 };
+/** While the relay is overloaded: a refusal costs a fifth of a request, so that thousands a second would fill it, too. */
+const OVERLOAD_REFUSAL: LateRefusal = { ms: 1_000, most: 1_000 };
 /** Keys that are remembered. */
 const KEYS_MAX = 10_000;
 
@@ -47,7 +54,8 @@ export class Admission {
   #overloadedUntil = -Infinity;
   /** Ids of keys that were authenticated, by the digest of the key, the oldest first. */
   readonly #ids = new Map<string, string>();
-  #late = 0;
+  /** Refusals that are held back. */
+  #held = 0;
 
   constructor(options: AdmissionOptions) {
     this.#options = options;
@@ -82,7 +90,7 @@ export class Admission {
     if (!this.#isOverloaded(now) || overloadWait === 0) return { begin: () => this.#begin() };
     if (this.#turnsOfMany.hasRoom(id)) return { begin: () => this.#beginInTurn(id) };
     owe(budgets.overload, { id, now, wait: overloadWait });
-    return this.#refusal("overloaded", overloadWait);
+    return this.#late(this.#refusal("overloaded", overloadWait), OVERLOAD_REFUSAL);
   }
 
   /** Work on a request begins. The result is called when its answer may be sent; more calls change nothing. */
@@ -126,10 +134,16 @@ export class Admission {
   /** Who sends the next request right after a refusal waits for it. */
   #paced(id: string, refusal: EarlyAnswer): EarlyAnswer | Promise<EarlyAnswer> {
     const { budgets, clock } = this.#options;
-    if (budgets.refusals.take(id, clock.elapsed()) === 0 || this.#late >= LATE_REFUSALS_MAX) return refusal;
-    this.#late++;
-    return delay(LATE_REFUSAL_MS, { clock }).then(() => {
-      this.#late--;
+    if (budgets.refusals.take(id, clock.elapsed()) === 0) return refusal;
+    return this.#late(refusal, LIMIT_REFUSAL);
+  }
+
+  /** Holds a refusal back, unless so many are held back already. */
+  #late(refusal: EarlyAnswer, { ms, most }: LateRefusal): EarlyAnswer | Promise<EarlyAnswer> {
+    if (this.#held >= most) return refusal;
+    this.#held++;
+    return delay(ms, this.#options).then(() => {
+      this.#held--;
       return refusal;
     });
   }
@@ -176,12 +190,14 @@ export const TURN_REQUESTS = 4;
 /** Requests that wait for a turn, in all and of one key: more are refused. */
 export const TURN_WAITING_MAX = 64;
 export const TURN_WAITING_PER_KEY_MAX = 4;
+/** The rest after a turn, in lengths of that turn. */
+export const REST_TIMES = 2;
 /** The longest rest after a turn, in milliseconds. */
 const REST_MAX_MS = 1_000;
 
 /**
- * Turns of a few requests, one key after the other, each followed by a rest as long as it took: what else comes finds
- * the relay idle half of the time, and waits for one short turn at most, however much these keys send.
+ * Turns of a few requests, one key after the other, each followed by a rest of twice its length: what else comes finds
+ * the relay idle for two thirds of the time, and waits for one short turn at most, however much these keys send.
  */
 export class RestingTurns {
   readonly #clock: Pick<Clock, "elapsed" | "after">;
@@ -232,7 +248,7 @@ export class RestingTurns {
     if (--this.#inWork > 0) return;
     this.#isResting = true;
     const worked = this.#clock.elapsed() - this.#since;
-    this.#clock.after(Math.min(worked, REST_MAX_MS), () => {
+    this.#clock.after(Math.min(REST_TIMES * worked, REST_MAX_MS), () => {
       this.#isResting = false;
       this.#start();
     });

@@ -130,13 +130,19 @@ async function loadAtRate({ port, keys, connections, seconds }: Load, perSecond:
         else send(socket);
       }
       const left = seconds * 1_000 - elapsed();
+      // What no connection was free for is not sent any more.
+      if (left <= 0) {
+        loaded.queued += queued;
+        waiting -= queued;
+        queued = 0;
+      }
       if (left > 0 || (waiting > 0 && left > -LAST_ANSWERS_MS)) return;
       isOver = true;
       clearInterval(timer);
       resolve();
     }, TICK_MS);
   });
-  Object.assign(loaded, { waiting: waiting - queued, queued });
+  loaded.waiting = waiting;
   for (const socket of idle) socket.destroy();
   return loaded;
 }

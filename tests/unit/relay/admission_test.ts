@@ -13,6 +13,7 @@ import {
   OVERLOAD_IN_HAND,
   OVERLOAD_MS,
   REFUSAL_COST,
+  REST_TIMES,
   RestingTurns,
   TURN_REQUESTS,
   TURN_WAITING_MAX,
@@ -28,19 +29,15 @@ interface Bench {
   clock: FakeClock;
   metrics: RelayMetrics;
   budgets: Budgets;
-  /** The status of the next request's refusal; undefined when it is read and ends at once. */
-  request(key: string): number | undefined;
-  /** The refusal of the next request. */
-  refused(key: string): EarlyAnswer;
+  /** Whether the next request is refused unread. */
+  isRefused(key: string): boolean;
+  /** The refusal of the next request, however late it comes. */
+  refusal(key: string): Promise<EarlyAnswer>;
   /** Every turn of the event loop takes this long. */
   turns(ms: number): void;
 }
 
-function statusOf(decision: ReturnType<Admission["admit"]>): number | undefined {
-  // Only the answer to a key over its limit comes late.
-  if (decision instanceof Promise) return 429;
-  return "status" in decision ? decision.status : undefined;
-}
+const isRefusal = (decision: ReturnType<Admission["admit"]>): boolean => !("begin" in decision);
 
 /** A request whose work begins at once. */
 function begin(admission: Admission): () => void {
@@ -48,6 +45,9 @@ function begin(admission: Admission): () => void {
   assert.ok(!(answered instanceof Promise));
   return answered;
 }
+
+/** How late a refusal comes at most. */
+const LATE_MS = 1_000;
 
 function makeBench(): Bench {
   const [clock, metrics, budgets] = [new FakeClock(), new RelayMetrics(), makeBudgets()];
@@ -67,8 +67,13 @@ function makeBench(): Bench {
   for (const id of ["greedy", "modest"]) admission.know(`svc_${id}`, `key_${id}`);
   return {
     ...{ admission, clock, metrics, budgets },
-    request: (key) => statusOf(admission.admit(key)),
-    refused: (key) => admission.admit(key) as EarlyAnswer,
+    isRefused: (key) => isRefusal(admission.admit(key)),
+    refusal(key) {
+      const decision = admission.admit(key);
+      assert.ok(!("begin" in decision), "it is refused");
+      clock.advance(LATE_MS);
+      return Promise.resolve(decision);
+    },
     turns(ms): void {
       for (let n = 0; n < 20; n++) {
         admission.admit(undefined);
@@ -94,33 +99,29 @@ function fillTurns({ admission }: Bench, key: string): Promise<() => void>[] {
 
 Deno.test("while the relay is overloaded, a key that sends much waits for turns and is then 503 with Retry-After, and one that sends little is served [http-overloaded]", async () => {
   const bench = makeBench();
-  const { admission, clock, request, refused, turns, metrics } = bench;
-  for (let n = 0; n < OVERLOAD_REQUESTS_BURST; n++) assert.equal(request("svc_greedy"), undefined);
+  const { admission, clock, isRefused, refusal, turns, metrics } = bench;
+  for (let n = 0; n < OVERLOAD_REQUESTS_BURST; n++) assert.ok(!isRefused("svc_greedy"));
   const admitted = admission.admit("svc_greedy");
   assert.ok("begin" in admitted && !(admitted.begin() instanceof Promise), "turns are short: nothing waits");
   turns(4 * OVERLOAD_MS);
   while (bench.budgets.overload.take("key_greedy", clock.elapsed()) === 0);
   const begun = fillTurns(bench, "svc_greedy");
-  const answer = refused("svc_greedy");
+  const answer = await refusal("svc_greedy");
   assert.deepEqual([answer.status, answer.headers["retry-after"]], [503, "1"]);
   assert.equal(JSON.parse(answer.body).code, "overloaded");
   const modest = admission.admit("svc_modest");
   assert.ok("begin" in modest && !(modest.begin() instanceof Promise), "served at once");
-  assert.equal(
-    request("svc_unknown"),
-    undefined,
-    "whether a key is valid is found out by reading the request",
-  );
+  assert.ok(!isRefused("svc_unknown"), "whether a key is valid is found out by reading the request");
   assert.match(metrics.overBudget.render().join(), /budget="overload"/);
   turns(1);
   while (bench.budgets.overload.take("key_greedy", clock.elapsed()) === 0);
-  assert.equal(request("svc_greedy"), 503, "what is refused makes nothing wait: its turns tell nothing");
+  assert.ok(isRefused("svc_greedy"), "what is refused makes nothing wait: its turns tell nothing");
   (await begun[0])?.();
   clock.advance(OVERLOAD_HOLD_MS);
-  for (let n = 0; n < 2 * OVERLOAD_REQUESTS_BURST; n++) assert.equal(request("svc_greedy"), undefined);
+  for (let n = 0; n < 2 * OVERLOAD_REQUESTS_BURST; n++) assert.ok(!isRefused("svc_greedy"));
 });
 
-Deno.test("turns of a few requests are followed by a rest as long as they took, one key after the other [http-overloaded]", async () => {
+Deno.test("turns of a few requests are followed by a rest that is twice as long, one key after the other [http-overloaded]", async () => {
   const clock = new FakeClock();
   const turns = new RestingTurns(clock);
   const order: string[] = [];
@@ -142,7 +143,7 @@ Deno.test("turns of a few requests are followed by a rest as long as they took, 
   enter("other");
   await endTurn(6);
   assert.deepEqual(order.splice(0), ["first"]);
-  await endTurn(5);
+  await endTurn(6 * REST_TIMES - 1);
   assert.deepEqual(order, [], "it rests");
   await endTurn(1);
   assert.deepEqual(order.splice(0), ["greedy", "other", "greedy", "greedy"].slice(0, TURN_REQUESTS));
@@ -164,7 +165,7 @@ function waitsForTurn({ admission, budgets, clock }: Bench, key: string): boolea
 
 Deno.test("the relay is overloaded while many requests are in hand that wait long, however short its turns are [http-overloaded]", () => {
   const bench = makeBench();
-  const { admission, clock, request } = bench;
+  const { admission, clock, isRefused } = bench;
   const waits = (): boolean => waitsForTurn(bench, "svc_greedy");
   /** Answers come in the order of the requests, each after all others that are in hand. */
   const serve = (inHand: number, waitMs: number): void => {
@@ -185,7 +186,7 @@ Deno.test("the relay is overloaded while many requests are in hand that wait lon
   for (const answered of open.splice(0)) answered();
   serve(OVERLOAD_IN_HAND, 2 * OVERLOAD_MS);
   assert.ok(waits());
-  assert.equal(request("svc_modest"), undefined);
+  assert.ok(!isRefused("svc_modest"));
   for (const answered of open.splice(0)) {
     answered();
     answered();
@@ -202,7 +203,7 @@ function readOf(
   let read = 0;
   for (let n = 0; n < seconds * perSecond; n++) {
     clock.advance(1_000 / perSecond);
-    if (statusOf(admission.admit("svc_greedy")) !== undefined) continue;
+    if (isRefusal(admission.admit("svc_greedy"))) continue;
     read++;
     budgets.requests.take("key_greedy", clock.elapsed());
   }
@@ -229,24 +230,37 @@ Deno.test("nor is one that sends four times what it has left while the relay is 
 });
 
 Deno.test("a key that waits as it was told is served, however often it was refused [http-429]", () => {
-  const { admission, clock, budgets, request } = makeBench();
+  const { admission, clock, budgets, isRefused } = makeBench();
   budgets.requests.charge("key_greedy", clock.elapsed(), HTTP_REQUESTS_BURST);
-  for (let n = 0; n < 1_000; n++) request("svc_greedy");
+  for (let n = 0; n < 1_000; n++) isRefused("svc_greedy");
   const refused = admission.admit("svc_greedy") as EarlyAnswer;
   clock.advance(Number(refused.headers["retry-after"]) * 1_000);
-  assert.equal(request("svc_greedy"), undefined);
+  assert.ok(!isRefused("svc_greedy"));
 });
 
 Deno.test("a key that goes on in spite of refusals gets them late, and another key is answered at once [http-429]", async () => {
-  const { admission, clock, budgets, request } = makeBench();
+  const { admission, clock, budgets, isRefused } = makeBench();
   budgets.requests.charge("key_greedy", clock.elapsed(), 2 * HTTP_REQUESTS_BURST);
   const answers = Array.from({ length: 51 }, () => admission.admit("svc_greedy"));
   assert.ok(answers.slice(0, 50).every((answer) => "status" in answer));
   const late = answers[50];
   assert.ok(late instanceof Promise);
-  assert.equal(request("svc_modest"), undefined);
+  assert.ok(!isRefused("svc_modest"));
   clock.advance(1_000);
   assert.equal((await late).status, 429);
+});
+
+Deno.test("refusals of an overloaded relay come late, so that they do not fill it, and at once when very many are held back [http-overloaded]", async () => {
+  const bench = makeBench();
+  bench.turns(4 * OVERLOAD_MS);
+  while (bench.budgets.overload.take("key_greedy", bench.clock.elapsed()) === 0);
+  fillTurns(bench, "svc_greedy");
+  const answers = Array.from({ length: 2_000 }, () => bench.admission.admit("svc_greedy"));
+  assert.ok(answers.every(isRefusal));
+  const held = answers.filter((answer) => answer instanceof Promise);
+  assert.equal(held.length, 1_000);
+  bench.clock.advance(LATE_MS);
+  for (const answer of await Promise.all(held)) assert.equal((answer as EarlyAnswer).status, 503);
 });
 
 Deno.test("few refusals are held back at a time, since each one keeps a connection [http-429]", async () => {
