@@ -28,6 +28,7 @@ const DENO_ONLY: Readonly<Record<string, string>> = {
   "tests/e2e/floods_test.ts":
     "the flooded relay is a program of the test, on Deno; its limits on Node are in relay_test.ts",
   "tests/e2e/guard_race_test.ts": WHOLE_PATH,
+  "tests/e2e/man_page_test.ts": OWN_TOOLS,
   "tests/e2e/permissions_test.ts": "Deno has the permissions, Node does not",
   "tests/e2e/inject_tmux_test.ts": WHOLE_PATH,
 };

@@ -77,7 +77,10 @@ for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
     await states.until("idle");
 
     await sandbox.tmux("new-session", "-d", "-s", "desk", "sh");
-    await sendMessage(stack, session, LEAVE[kind]);
+    // By the local user: phones may not send it.
+    await pane.type(LEAVE[kind]);
+    await until("the command in the composer", async () => (await agent.reading()).draft !== "", 60_000);
+    await pane.press("Enter");
     await states.until("gone");
     show(kind, "states", states.seen.join(", "));
     const { receipt: refused } = await stack.send(session, "touch typed-into-a-shell");
