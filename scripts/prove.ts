@@ -9,18 +9,28 @@ import { failureText } from "./steps.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** A capability, and parts of the texts of the claims to run: all of them without `--only`. */
-function readOptions(): { name: string; only: string[] } {
-  const { values, positionals } = parseArgs({
-    args: Deno.args,
-    options: { only: { type: "string", multiple: true, default: [] } },
-    allowPositionals: true,
-  });
-  return { name: positionals[0] ?? "main", only: values.only };
+const USAGE = "Usage: deno task prove [capability] [--only <part of a claim's text>]…";
+
+/** A capability, and parts of the texts of the claims to run: all of them without `--only`. Undefined for other options. */
+function readOptions(): { name: string; only: string[] } | undefined {
+  try {
+    const { values, positionals } = parseArgs({
+      args: Deno.args,
+      options: { only: { type: "string", multiple: true, default: [] } },
+      allowPositionals: true,
+    });
+    return { name: positionals[0] ?? "main", only: values.only };
+  } catch (error) {
+    if (!(error instanceof Error)) throw error;
+    say(`${error.message}\n\n${USAGE}`);
+    return undefined;
+  }
 }
 
 async function main(): Promise<number> {
-  const { name, only } = readOptions();
+  const options = readOptions();
+  if (options === undefined) return 2;
+  const { name, only } = options;
   const all = Object.hasOwn(CLAIMS, name) ? CLAIMS[name] : undefined;
   if (all === undefined) {
     say(`Unknown capability "${name}": give one of ${Object.keys(CLAIMS).join(", ")}.`);

@@ -88,9 +88,14 @@ export class Admission {
     // Counted at any time, so that who has sent much is known when the relay gets overloaded.
     const overloadWait = budgets.overload.take(id, now);
     if (!this.#isOverloaded(now) || overloadWait === 0) return { begin: () => this.#begin() };
-    if (this.#turnsOfMany.hasRoom(id)) return { begin: () => this.#beginInTurn(id) };
-    owe(budgets.overload, { id, now, wait: overloadWait });
-    return this.#late(this.#refusal("overloaded", overloadWait), OVERLOAD_REFUSAL);
+    const overloaded = (): EarlyAnswer => {
+      owe(budgets.overload, { id, now: clock.elapsed(), wait: overloadWait });
+      return this.#refusal("overloaded", overloadWait);
+    };
+    const hasRoom = (): boolean => this.#turnsOfMany.hasRoom(id);
+    if (!hasRoom()) return this.#late(overloaded(), OVERLOAD_REFUSAL);
+    // Looked at again once the request is here: others may have come meanwhile.
+    return { begin: () => hasRoom() ? this.#beginInTurn(id) : overloaded() };
   }
 
   /** Work on a request begins. The result is called when its answer may be sent; more calls change nothing. */

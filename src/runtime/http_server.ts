@@ -55,10 +55,12 @@ export interface EarlyAnswer {
 export interface Admitted {
   /**
    * It is here as a whole: resolves when it may be worked on. The result is called when its answer may be sent, and
-   * again at its end.
+   * again at its end; a refusal is the answer.
    */
-  begin(): (() => void) | Promise<() => void>;
+  begin(): Begun | Promise<Begun>;
 }
+
+export type Begun = (() => void) | EarlyAnswer;
 
 export interface HttpServerOptions {
   hostname: string;
@@ -208,7 +210,9 @@ async function answerTurn(exchange: Exchange, turn: Turn): Promise<void> {
     if (read === "gone") return;
     // Not before its body is here: who sends slowly counts as idle.
     turn.working();
-    answered = await admitted?.begin();
+    const begun = await admitted?.begin();
+    if (begun !== undefined && "status" in begun) return await writeEarly(exchange, begun);
+    answered = begun;
     const found = read instanceof Request
       ? await options.fetch(read, peerOf(request))
       : refusalOf(read, options);

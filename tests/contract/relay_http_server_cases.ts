@@ -148,6 +148,24 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "a request may still be refused once its body is here, and its connection goes on",
+    run: () => {
+      const refusal = { status: 503, headers: { "retry-after": "1" }, body: "not now" };
+      const options: Partial<HttpServerOptions> = {
+        admit: ({ url }) => ({ begin: () => url === "/full" ? Promise.resolve(refusal) : () => undefined }),
+      };
+      return withServer(options, async ({ port }) => {
+        const wire = await Wire.open(port);
+        wire.write("POST /full HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\nab");
+        await until("the refusal", () => wire.text.includes("not now"));
+        assert.match(wire.text, /^HTTP\/1\.1 503 .*\r\n(.*\r\n)*retry-after: 1\r\n/i);
+        wire.write(request("/hello"));
+        await until("an answer", () => wire.text.includes("/hello"));
+        await wire.end();
+      });
+    },
+  },
+  {
     name: "a request in progress is not dropped for a new connection",
     async run() {
       const gate = Promise.withResolvers<void>();

@@ -1,4 +1,4 @@
-/** Who asks at the same time shares one run. */
+/** Callers that ask at the same time share one run. */
 import assert from "node:assert/strict";
 import { SharedRun } from "../../../src/async/mutex.ts";
 

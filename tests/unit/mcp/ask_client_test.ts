@@ -1,4 +1,4 @@
-/** Who asks: stable per session and host, with a name that the relay accepts; and the second outlet of unseen questions: when it is used, and what it is told. */
+/** The relay client of an asking agent: its device id and name, and when a question that nobody saw goes to the second outlet, and with which text. */
 import assert from "node:assert/strict";
 import { identify, notifyUnseen, type OutletOutcome } from "../../../src/mcp/ask_client.ts";
 import { listenerDeviceId } from "../../../src/protocol/names.ts";

@@ -87,7 +87,7 @@ Deno.test("characters that no font draws, and marks piled on one another, are na
   assert.ok(piled?.data.kind === "approval" && piled.data.unusual.includes("hidden_characters"));
 });
 
-Deno.test("what looks like a space or a line break in a request and is none is named [card-whole]", async () => {
+Deno.test("characters that only look like a space or a line break in a request are named [card-whole]", async () => {
   const content = await approval("rm\u00a0a\u2800b\u3000c # d\re\r\nf");
   assert.equal(content?.body, "rm⟨U+00A0⟩a⟨U+2800⟩b⟨U+3000⟩c # d⟨U+000D⟩e\nf");
   assert.ok(content?.data.kind === "approval" && content.data.unusual.includes("hidden_characters"));
