@@ -100,7 +100,11 @@ class Scene {
 
   async run(request: Request, turn: number): Promise<void> {
     const asking = this.#hook(request);
-    const { push, card } = await this.#cardOf(request);
+    // A hook that ends before its card is shown has given the dialog up: the reason is in what it and the listener printed.
+    const { push, card } = await Promise.race([
+      this.#cardOf(request),
+      asking.then(async (ended) => assert.fail(`no card for ${request.kind}; ${await this.#printed(ended)}`)),
+    ]);
     const shown = await this.#shown(push, card);
     if (shown === undefined) {
       assert.equal(request.kind, "over 2 MB");
@@ -112,15 +116,20 @@ class Scene {
     }
     const answer = await answerOf(card, { push, shown, turn });
     await this.#page.controller.answer(push.id, answer.given);
-    const { code, stdout, stderr } = await asking;
+    const ended = await asking;
+    const { stdout } = ended;
     const decision = stdout === "" ? "none" : JSON.parse(stdout).hookSpecificOutput.decision.behavior;
     if (decision !== answer.expected) {
-      const log = await Deno.readTextFile(`${this.#stack.sandbox.svcHome}/listener.log`);
-      const seen = `the hook ended with ${code}: ${stderr}\n${log}`;
-      assert.equal(decision, answer.expected, `${request.kind}, ${answer.what}; ${seen}`);
+      const printed = await this.#printed(ended);
+      assert.equal(decision, answer.expected, `${request.kind}, ${answer.what}; ${printed}`);
     }
     this.#count(shown === undefined ? "too long" : card.whole === undefined ? "in one push" : "fetched");
     this.#count(answer.what);
+  }
+
+  async #printed({ code, stdout, stderr }: Awaited<ReturnType<typeof runSvc>>): Promise<string> {
+    const log = await Deno.readTextFile(`${this.#stack.sandbox.svcHome}/listener.log`);
+    return `the hook ended with ${code}: ${stdout}${stderr}\n${log}`;
   }
 
   #count(what: string): void {
