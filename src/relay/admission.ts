@@ -88,14 +88,13 @@ export class Admission {
     // Counted at any time, so that who has sent much is known when the relay gets overloaded.
     const overloadWait = budgets.overload.take(id, now);
     if (!this.#isOverloaded(now) || overloadWait === 0) return { begin: () => this.#begin() };
-    const overloaded = (): EarlyAnswer => {
+    const refuse = (): EarlyAnswer | Promise<EarlyAnswer> => {
       owe(budgets.overload, { id, now: clock.elapsed(), wait: overloadWait });
-      return this.#refusal("overloaded", overloadWait);
+      return this.#late(this.#refusal("overloaded", overloadWait), OVERLOAD_REFUSAL);
     };
     const hasRoom = (): boolean => this.#turnsOfMany.hasRoom(id);
-    if (!hasRoom()) return this.#late(overloaded(), OVERLOAD_REFUSAL);
     // Looked at again once the request is here: others may have come meanwhile.
-    return { begin: () => hasRoom() ? this.#beginInTurn(id) : overloaded() };
+    return hasRoom() ? { begin: () => hasRoom() ? this.#beginInTurn(id) : refuse() } : refuse();
   }
 
   /** Work on a request begins. The result is called when its answer may be sent; more calls change nothing. */
@@ -196,13 +195,13 @@ export const TURN_REQUESTS = 4;
 export const TURN_WAITING_MAX = 64;
 export const TURN_WAITING_PER_KEY_MAX = 4;
 /** The rest after a turn, in lengths of that turn. */
-export const REST_TIMES = 2;
+export const REST_TIMES = 3;
 /** The longest rest after a turn, in milliseconds. */
 const REST_MAX_MS = 1_000;
 
 /**
- * Turns of a few requests, one key after the other, each followed by a rest of twice its length: what else comes finds
- * the relay idle for two thirds of the time, and waits for one short turn at most, however much these keys send.
+ * Turns of a few requests, one key after the other, each followed by a rest of three times its length: what else comes finds
+ * the relay idle for three quarters of the time, and waits for one short turn at most, however much these keys send.
  */
 export class RestingTurns {
   readonly #clock: Pick<Clock, "elapsed" | "after">;

@@ -208,10 +208,10 @@ async function answerTurn(exchange: Exchange, turn: Turn): Promise<void> {
     if (admitted !== undefined && !("begin" in admitted)) return await writeEarly(exchange, admitted);
     const read = await readRequest(request, options.limits.bodyBytes);
     if (read === "gone") return;
-    // Not before its body is here: who sends slowly counts as idle.
-    turn.working();
     const begun = await admitted?.begin();
     if (begun !== undefined && "status" in begun) return await writeEarly(exchange, begun);
+    // Not before: who sends slowly, or waits for its turn, counts as idle.
+    turn.working();
     answered = begun;
     const found = read instanceof Request
       ? await options.fetch(read, peerOf(request))
