@@ -86,6 +86,11 @@ export const ControlRequest = z.discriminatedUnion("op", [
    * is to ask at the computer. A hook that disconnects waits no longer.
    */
   z.object({ op: z.literal("dialog"), report: HookReport, call: DialogCall }),
+  /**
+   * A session is about to begin: answered when it may, because the listener attaches no client to tmux until the asker
+   * disconnects.
+   */
+  z.object({ op: z.literal("begin") }),
   /** A session has started: read tmux now, not at the next poll. */
   z.object({ op: z.literal("look") }),
   /** A phone was revoked: close everything it has open. */
@@ -128,6 +133,8 @@ export interface ControlHandlers {
   gate(report: HookReport): Promise<void>;
   /** Resolves with the answer, or with nothing when the agent is to ask at the computer. `gone`: the hook waits no longer. */
   dialog(report: HookReport, call: DialogCall & { gone: AbortSignal }): Promise<DialogReply | undefined>;
+  /** Resolves once a session may begin; the asker disconnects when it has. */
+  begin(begun: AbortSignal): Promise<void>;
   look(): void;
   forget(phone: string): void;
 }
@@ -224,6 +231,9 @@ async function take(request: ControlRequest, { handlers, gone }: Serving): Promi
       if (reply === undefined) return { answer: { ok: true } };
       return { answer: { ok: true, answer: reply.answer }, after: reply.handedOver };
     }
+    case "begin":
+      await handlers.begin(gone);
+      return { answer: { ok: true } };
     case "look":
       handlers.look();
       return { answer: { ok: true } };

@@ -212,6 +212,7 @@ function controlHandlers(
     hook: (report) => daemon.listener?.hook(report),
     gate: async (report) => await daemon.listener?.gate(report),
     dialog: async (report, call) => await daemon.listener?.dialog(report, call),
+    begin: async (begun) => await daemon.listener?.sessionBegins(begun),
     look: () => daemon.listener?.readInventory(),
     forget: (phone) => daemon.listener?.revokePhone(phone),
   };

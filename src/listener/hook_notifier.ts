@@ -181,6 +181,7 @@ function toPush(
 export function withNotifications(listener: RunningListener, notifier: HookNotifier): RunningListener {
   return {
     status: () => listener.status(),
+    sessionBegins: (begun) => listener.sessionBegins(begun),
     readInventory: () => listener.readInventory(),
     gate: (report) => listener.gate(report),
     dialog: (report, call) => listener.dialog(report, call),

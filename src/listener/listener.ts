@@ -48,6 +48,8 @@ export interface RunningListener {
   dialog(report: HookReport, call: DialogCall & { gone: AbortSignal }): Promise<DialogReply | undefined>;
   /** A card stands for this session's dialog. Must not throw. */
   covers(session: string): Promise<boolean>;
+  /** A session is about to begin: it may once this resolves, until `begun`. Must not throw. */
+  sessionBegins(begun: AbortSignal): Promise<void>;
   /** A session began: reads the inventory now. Must not throw. */
   readInventory(): void;
   /** A phone was revoked: ends its streams. Must not throw. */
@@ -170,6 +172,10 @@ class Listener implements RunningListener {
 
   covers(session: string): Promise<boolean> {
     return this.#cards.covers(session);
+  }
+
+  sessionBegins(begun: AbortSignal): Promise<void> {
+    return this.#targets.sessionBegins(begun);
   }
 
   readInventory(): void {
@@ -372,12 +378,8 @@ class Listener implements RunningListener {
     const reading = new Reading({ cards: this.#cards, audit: this.#audit, clock: systemClock, log });
     return new Mirrors({
       ...{ targets: this.#targets, typing, keys: this.#keys, config },
-      link: this.#link,
-      audit: this.#audit,
-      uploads: this.#uploads,
+      ...{ link: this.#link, audit: this.#audit, uploads: this.#uploads, clock: systemClock, log },
       read: (input, reader) => reading.answer(input, reader),
-      clock: systemClock,
-      log,
     });
   }
 

@@ -3,6 +3,7 @@ import type { AgentProfile } from "../agents/profile.ts";
 import { agentKindOfProgram, agentProfile, unknownAgent } from "../agents/profiles.ts";
 import type { Commands, Files } from "../runtime/types.ts";
 import { controlArgv } from "../tmux/argv.ts";
+import { AttachGate } from "../tmux/attach_gate.ts";
 import { ControlClient, type ControlEvents, ControlPool } from "../tmux/control_client.ts";
 import { type DiscoveryEnvironment, TmuxDiscovery } from "../tmux/discovery.ts";
 import { distrustLog, tmuxEnvironment, type TmuxServer, withEnvironment } from "../tmux/server.ts";
@@ -41,16 +42,17 @@ const KNOWN_MAX = 500;
 
 export class Targets {
   #host: TargetsHost;
+  readonly #gate = new AttachGate();
   #pool: ControlPool;
   #discovery: TmuxDiscovery;
   /** By session name, the least recently used first. */
   readonly #known = new Map<string, Target>();
-  /** The sessions of the last call of `holdClients`. */
-  #lastNames: string | undefined;
+  /** The ids of the sessions of the last call of `holdClients`. */
+  #lastIds: string | undefined;
 
   constructor(host: TargetsHost) {
     this.#host = host;
-    this.#pool = new ControlPool(host.commands);
+    this.#pool = new ControlPool(host.commands, { gate: this.#gate });
     this.#discovery = new TmuxDiscovery(host, {
       now: host.now,
       openServer: (socket) => this.#pool.open(socket),
@@ -106,30 +108,39 @@ export class Targets {
   /** The connection that types into the target. */
   server(target: Target): TmuxServer {
     if (target.spawnOnly) return this.anyServer(target.socket);
-    return this.#pool.get(target.socket, target.session);
+    return this.#pool.get(target.socket, target.session, this.#discovery.server(target.socket));
   }
 
   /**
    * Keeps a client attached to each server with sessions that the phone shows, so that a message after a pause need not
-   * wait for one. It attaches only while no session begins or ends, because tmux 3.3a can crash when both coincide, and to
-   * the oldest session, since it ends with that.
+   * wait for one. It attaches in a calm moment, and to the oldest session, since it ends with that.
    */
   holdClients(sessions: readonly TmuxSession[]): void {
-    const names = sessions.map(({ socket, id }) => `${socket} ${id}`).sort().join("\n");
-    const attach = names === this.#lastNames;
-    this.#lastNames = names;
+    const ids = sessions.map(({ socket, id }) => `${socket} ${id}`).sort().join("\n");
+    if (ids !== this.#lastIds) this.#gate.changed();
+    this.#lastIds = ids;
     const lasting = sessions.filter((one) => isReported(one) && isAlive(one) && !one.destroyedWhenUnattached);
     const servers = Map.groupBy(lasting, ({ socket }) => socket);
     const oldest = [...servers.values()].flatMap((group) =>
       group.sort((one, other) => one.created - other.created)[0] ?? []
     );
-    this.#pool.hold(oldest.map(({ socket, name }) => ({ socket, session: name })), { attach });
+    this.#pool.hold(oldest.map(({ socket, name }) => ({ socket, session: name })));
   }
 
-  /** A client that gets the output of the target's pane. The caller closes it. */
+  /** A session is about to begin: it may once this resolves, until `begun`. */
+  async sessionBegins(begun: AbortSignal): Promise<void> {
+    await this.#gate.begins(begun);
+  }
+
+  /** Resolves when a client may attach. */
+  async whenCalm(): Promise<void> {
+    await this.#gate.whenCalm();
+  }
+
+  /** A client that gets the output of the target's pane; await `whenCalm` before. The caller closes it. */
   openMirror({ socket, session, pane }: Target, events: ControlEvents): ControlClient {
     const child = this.#host.commands.pipe(controlArgv(socket, session, { output: true }));
-    return new ControlClient(child, { socket, pane, events });
+    return new ControlClient(child, { socket, pane, events, gate: this.#gate });
   }
 
   /** Any connection to the server, for reading many panes. */

@@ -3,6 +3,7 @@ import { type Clock, systemClock } from "../async/clock.ts";
 import { concatBytes, encodeUtf8 } from "../async/encodings.ts";
 import type { Commands, PipedChild } from "../runtime/types.ts";
 import { commandLine, controlArgv, type TmuxCommand, verbs } from "./argv.ts";
+import type { AttachGate } from "./attach_gate.ts";
 import { TmuxError, type TmuxServer } from "./server.ts";
 
 /** A client whose server does not answer within this time is closed. */
@@ -30,6 +31,7 @@ export interface ControlOptions {
   pane?: string;
   events?: ControlEvents;
   clock?: Pick<Clock, "after">;
+  gate?: AttachGate;
 }
 
 interface Request {
@@ -49,12 +51,16 @@ export class ControlClient implements TmuxServer {
   readonly #parser: ControlParser;
   readonly #reading: Promise<void>;
   readonly #nonce = crypto.randomUUID();
+  readonly #gate: AttachGate | undefined;
+  readonly #attached: () => void;
   #requests: Request[] = [];
   #count = 0;
   #endReason: string | undefined;
 
-  constructor(child: PipedChild, { socket, pane, events, clock = systemClock }: ControlOptions) {
+  constructor(child: PipedChild, { socket, pane, events, clock = systemClock, gate }: ControlOptions) {
     this.socket = socket;
+    this.#gate = gate;
+    this.#attached = gate?.attach() ?? (() => {});
     this.#child = child;
     this.#events = events;
     this.#clock = clock;
@@ -106,8 +112,11 @@ export class ControlClient implements TmuxServer {
 
   /** Detaches. Pending requests fail, and `ended` is not called. */
   async close(): Promise<void> {
-    this.#disconnect("the control client was closed");
-    await this.#reading;
+    const detach = async (): Promise<void> => {
+      this.#disconnect("the control client was closed");
+      await this.#reading;
+    };
+    await (this.#gate?.detach(detach) ?? detach());
   }
 
   #request(request: Omit<Request, "cancelLimit">, lines: readonly string[]): void {
@@ -146,6 +155,7 @@ export class ControlClient implements TmuxServer {
   }
 
   #block(block: Block): void {
+    this.#attached();
     const request = this.#requests[0];
     const finish = request?.take(block);
     if (finish === undefined) return;
@@ -162,6 +172,7 @@ export class ControlClient implements TmuxServer {
 
   #disconnect(reason: string): void {
     if (!this.alive) return;
+    this.#attached();
     this.#endReason = reason;
     this.#child.stdin.close();
     for (const { cancelLimit, fail } of this.#requests.splice(0)) {
@@ -197,26 +208,37 @@ export class ControlPool {
   #held = new Set<string>();
   #commands: Pick<Commands, "pipe">;
   #clock: Pick<Clock, "after">;
+  #gate: AttachGate | undefined;
 
-  constructor(commands: Pick<Commands, "pipe">, clock: Pick<Clock, "after"> = systemClock) {
+  constructor(
+    commands: Pick<Commands, "pipe">,
+    { clock = systemClock, gate }: { clock?: Pick<Clock, "after">; gate?: AttachGate } = {},
+  ) {
     this.#commands = commands;
     this.#clock = clock;
+    this.#gate = gate;
   }
 
-  /** The server's client. Without one, the first request attaches one to this session; each request restarts its idle time. */
-  get(socket: string, session: string): TmuxServer {
+  /**
+   * The server's client. Without one, the first request attaches one to this session, or runs by `otherwise` while none
+   * may attach; each request restarts its idle time.
+   */
+  get(socket: string, session: string, otherwise: TmuxServer): TmuxServer {
     return {
       socket,
       run: (...commands: TmuxCommand[]) => {
-        const client = this.open(socket) ?? this.#attach({ socket, session });
+        const open = this.open(socket);
+        if (open === undefined && this.#gate?.isCalm === false) return otherwise.run(...commands);
+        const client = open ?? this.#attach({ socket, session });
         this.#keep(client);
         return client.run(...commands);
       },
     };
   }
 
-  /** The clients of these servers stay. `attach`: one that has none gets one, attached to this session. */
-  hold(sessions: readonly PooledSession[], { attach }: { attach: boolean }): void {
+  /** The clients of these servers stay. One that has none gets one, attached to this session, when a client may attach. */
+  hold(sessions: readonly PooledSession[]): void {
+    const attach = this.#gate?.isCalm !== false;
     this.#held = new Set(sessions.map(({ socket }) => socket));
     for (const one of sessions) {
       if (attach && this.open(one.socket) === undefined) this.#keep(this.#attach(one));
@@ -241,7 +263,7 @@ export class ControlPool {
 
   #attach({ socket, session }: PooledSession): ControlClient {
     const child = this.#commands.pipe(controlArgv(socket, session));
-    return new ControlClient(child, { socket, clock: this.#clock });
+    return new ControlClient(child, { socket, clock: this.#clock, gate: this.#gate });
   }
 
   #keep(client: ControlClient): void {

@@ -36,6 +36,8 @@ interface SessionRequest {
   /** For a wrapper that attaches: makes the file for the session's last words. */
   lastWords: ((name: string) => Promise<string>) | undefined;
   now: () => number;
+  /** Announces that a session is about to begin, and resolves when it may; the result is called when it has. */
+  announce: () => Promise<() => void>;
   /** Gets the version of the running server, empty while none runs; throws when that tmux cannot be used. */
   checkTmux: (version: string) => Promise<void>;
 }
@@ -160,11 +162,14 @@ async function create(
   const attaching = request.lastWords &&
     { claim: newClaim(request.now()), lastWords: await request.lastWords(name) };
   const plan = { name, kind: profile.kind, project, cwd, version, agent, environment, size, attaching };
+  const begun = await request.announce();
   try {
     return { ...await createSession(tmux, name, sessionCommands(plan)), created: true };
   } catch (error) {
     if (isDuplicate(error)) return undefined;
     throw error;
+  } finally {
+    begun();
   }
 }
 

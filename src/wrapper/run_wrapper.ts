@@ -2,7 +2,7 @@
 import type { AgentProfile } from "../agents/profile.ts";
 import { type Clock, delay, withProgress } from "../async/clock.ts";
 import type { DaemonHost, DaemonOptions } from "../home/daemon.ts";
-import type { Runtime } from "../runtime/types.ts";
+import type { LineConnection, Runtime } from "../runtime/types.ts";
 import { endLeftovers, processIdentity } from "../tmux/leftovers.ts";
 import { TmuxError } from "../tmux/server.ts";
 import {
@@ -103,6 +103,7 @@ async function obtain(
       size: host.terminal.size(),
       lastWords: run.detach ? undefined : lastWords,
       now: () => host.clock.now(),
+      announce: () => announceBegin(host, run.paths.socket),
       checkTmux: (running) => checkTmux(host, profile, { running }),
     });
   } catch (error) {
@@ -249,16 +250,37 @@ function onlyNotice(notice: string): ListenerCheck {
 async function givesSign(host: DaemonHost, path: string): Promise<boolean> {
   const connection = await host.sockets.connect(path).catch(() => undefined);
   if (connection === undefined) return false;
+  const isAlive = await answers(host, connection, "look");
+  connection.close();
+  return isAlive;
+}
+
+/**
+ * Announces a session to the listener, which then attaches no client to tmux, and waits until it has none half attached.
+ * Call the result when the session has begun.
+ */
+async function announceBegin(host: DaemonHost, path: string): Promise<() => void> {
+  const connection = await host.sockets.connect(path).catch(() => undefined);
+  if (connection === undefined) return () => {};
+  await answers(host, connection, "begin");
+  return () => connection.close();
+}
+
+/** Any line within SIGN_LIMIT_MS is an answer: an older listener does not know every request. */
+async function answers(
+  { clock }: DaemonHost,
+  connection: LineConnection,
+  op: "begin" | "look",
+): Promise<boolean> {
   const late = new AbortController();
   try {
-    await connection.send(JSON.stringify({ op: "look" }));
+    await connection.send(JSON.stringify({ op }));
     const line = connection.lines[Symbol.asyncIterator]().next();
-    const wait = delay(SIGN_LIMIT_MS, { clock: host.clock, signal: late.signal });
+    const wait = delay(SIGN_LIMIT_MS, { clock, signal: late.signal });
     return await Promise.race([line.then(({ done }) => !done), wait.then(() => false, () => false)]);
   } catch {
     return false;
   } finally {
     late.abort();
-    connection.close();
   }
 }

@@ -4,7 +4,7 @@ import { runtime } from "../../src/runtime/deno.ts";
 import { verbs } from "../../src/tmux/argv.ts";
 import { CONTROL_IDLE_MS, ControlPool } from "../../src/tmux/control_client.ts";
 import { captureScreens } from "../../src/tmux/sessions.ts";
-import { spawningServer } from "../../src/tmux/server.ts";
+import { spawningServer, type TmuxServer } from "../../src/tmux/server.ts";
 import { FakeClock } from "../helpers/fake_clock.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
@@ -14,8 +14,8 @@ Deno.test("a message that is held for minutes keeps its control client; a minute
   await sandbox.newSession("svc-a", ["cat"]);
   const attached = async (): Promise<number> => (await clientsOf(sandbox)).length;
   const clock = new FakeClock();
-  const pool = new ControlPool(runtime.commands, clock);
-  const held = pool.get(sandbox.tmuxSocket, "svc-a");
+  const pool = new ControlPool(runtime.commands, { clock });
+  const held = pool.get(sandbox.tmuxSocket, "svc-a", spawned(sandbox));
   for (let look = 0; look < 5; look++) {
     assert.equal(await held.run(verbs.printPlain("still there")), "still there");
     clock.advance(CONTROL_IDLE_MS - 1);
@@ -25,6 +25,10 @@ Deno.test("a message that is held for minutes keeps its control client; a minute
   await until("nobody attached", async () => (await attached()) === 0);
   await pool.close();
 });
+
+function spawned({ tmuxSocket }: Sandbox): TmuxServer {
+  return spawningServer(runtime.commands, tmuxSocket);
+}
 
 /** The sessions that clients are attached to. */
 async function clientsOf(sandbox: Sandbox): Promise<string[]> {
@@ -36,21 +40,19 @@ Deno.test("a held server has its control client after an idle minute, and anothe
   await using sandbox = await makeSandbox();
   for (const name of ["svc-a", "svc-b"]) await sandbox.newSession(name, ["cat"]);
   const clock = new FakeClock();
-  const pool = new ControlPool(runtime.commands, clock);
+  const pool = new ControlPool(runtime.commands, { clock });
   const { tmuxSocket: socket } = sandbox;
   const held = [{ socket, session: "svc-a" }];
-  pool.hold(held, { attach: false });
-  assert.equal(pool.open(socket), undefined);
-  pool.hold(held, { attach: true });
+  pool.hold(held);
   clock.advance(2 * CONTROL_IDLE_MS);
-  const first = pool.get(socket, "svc-b");
+  const first = pool.get(socket, "svc-b", spawned(sandbox));
   assert.equal(await first.run(verbs.printPlain("still there")), "still there");
   assert.deepEqual(await clientsOf(sandbox), ["svc-a"]);
   await sandbox.tmux("detach-client", "-s", "=svc-a");
   await until("the end of the client", () => pool.open(socket) === undefined);
   assert.equal(await first.run(verbs.printPlain("another")), "another");
   assert.deepEqual(await clientsOf(sandbox), ["svc-b"]);
-  pool.hold([], { attach: true });
+  pool.hold([]);
   clock.advance(CONTROL_IDLE_MS);
   await until("nobody attached", async () => (await clientsOf(sandbox)).length === 0);
   await pool.close();
@@ -65,18 +67,18 @@ Deno.test("a control client and a process capture the same screens, to the last 
     await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", name, ...size, "--", ...command);
     panes.push((await sandbox.tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_id}")).trim());
   }
-  const pool = new ControlPool(runtime.commands, new FakeClock());
-  const controlled = pool.get(sandbox.tmuxSocket, "svc-a");
-  const spawned = spawningServer(runtime.commands, sandbox.tmuxSocket);
+  const pool = new ControlPool(runtime.commands, { clock: new FakeClock() });
+  const alone = spawned(sandbox);
+  const controlled = pool.get(sandbox.tmuxSocket, "svc-a", alone);
   await until("what both panes print", async () => {
-    const screens = await captureScreens(spawned, panes);
+    const screens = await captureScreens(alone, panes);
     return screens.get(panes[0]!)?.lines[0] === "first" && screens.get(panes[1]!)?.lines[1] === "  footer";
   });
   for (const command of [verbs.printPlain("one line"), ...panes.map((pane) => verbs.captureScreen(pane))]) {
-    assert.equal(await controlled.run(command), await spawned.run(command));
+    assert.equal(await controlled.run(command), await alone.run(command));
   }
   const screens = await captureScreens(controlled, panes);
-  assert.deepEqual(screens, await captureScreens(spawned, panes));
+  assert.deepEqual(screens, await captureScreens(alone, panes));
   const { lines, cursor } = screens.get(panes[1]!) ?? {};
   assert.deepEqual(lines, ["second", "  footer", "", ""]);
   assert.deepEqual(cursor, { x: "  footer".length, y: 1, visible: true });

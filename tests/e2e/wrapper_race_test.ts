@@ -1,5 +1,8 @@
 /** Wrappers that start at the same instant. */
 import assert from "node:assert/strict";
+import { serveControl } from "../../src/home/control_socket.ts";
+import { homePaths } from "../../src/home/paths.ts";
+import { runtime } from "../../src/runtime/deno.ts";
 import { until } from "../helpers/until.ts";
 import { makeWrapperBench } from "../helpers/wrapper_bench.ts";
 
@@ -31,4 +34,31 @@ Deno.test("ten started at once without a terminal all run under the names that t
   assert.deepEqual(runs.filter(({ code }) => code !== 0), []);
   const printed = new Set(runs.map(({ stdout }) => stdout.trim()));
   assert.deepEqual([...printed].sort(), Object.keys(await bench.sessions()).sort());
+});
+
+Deno.test("a wrapper announces its session to the listener before it begins, and disconnects when it has [wr-many]", async () => {
+  await using bench = await makeWrapperBench();
+  const { sandbox } = bench;
+  const place = { homeDirectory: sandbox.root, cwd: sandbox.root, temporaryDirectory: sandbox.root };
+  const paths = await homePaths({ ...place, svcHome: sandbox.svcHome, uid: runtime.uid });
+  await Deno.mkdir(paths.root, { recursive: true });
+  const named = async (): Promise<string[]> => Object.keys(await bench.sessions().catch(() => ({})));
+  const seen: Record<string, string[]> = {};
+  const never = (): never => assert.fail("not asked");
+  const server = await serveControl(runtime.sockets, paths.socket, {
+    ...{ status: () => undefined, stop: never, gate: never, hook: never, dialog: never, forget: never },
+    begin: async (begun) => {
+      begun.addEventListener("abort", async () => seen.begun = await named());
+      seen.announced = await named();
+    },
+    look: async () => seen.look = await named(),
+  });
+  try {
+    const { code, stderr } = await bench.svc(["--detach", "cc"]);
+    assert.equal(code, 0, stderr);
+    await until("the end of the announcement", () => seen.begun !== undefined);
+    assert.deepEqual(seen, { announced: [], begun: ["svc-proj"] });
+  } finally {
+    server.close();
+  }
 });

@@ -116,6 +116,9 @@ const WRAPPER = rows("docs/specification.md, Wrapper", {
   "wr-race": main(
     "When two wrappers start at the same moment, both get a session; the loser takes the next number.",
   ),
+  "wr-many": main(
+    "tmux and its sessions survive sessions that begin while the listener attaches to it, though tmux before 3.7 can crash then.",
+  ),
   "wr-lowest": main(
     "Of several detached sessions of the same agent the wrapper attaches to the lowest number.",
   ),

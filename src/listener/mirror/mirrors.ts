@@ -138,7 +138,9 @@ export class Mirrors {
       if (resolved.target.spawnOnly) return { kind: "refused", reason: "destroy_unattached" };
       const { keys, config } = this.#options;
       const granted = await grantStream(open, { keys, floor: await keys.floor(config) });
-      return granted.kind === "refused" ? granted : { ...resolved, granted };
+      if (granted.kind === "refused") return granted;
+      await this.#options.targets.whenCalm();
+      return { ...resolved, granted };
     } catch (error) {
       this.#options.log(`mirror of ${open.agentSessionName}: not opened: ${error}`);
       return { kind: "refused", reason: "mirror_lost" };
@@ -195,7 +197,7 @@ export class Mirrors {
 
 /** What all watched sessions of a listener share. */
 interface MirrorContext {
-  targets: Pick<Targets, "resolve" | "current" | "server" | "anyServer"> & {
+  targets: Pick<Targets, "resolve" | "current" | "server" | "anyServer" | "whenCalm"> & {
     openMirror(target: Target, events: ControlEvents): MirrorConnection;
   };
   typing: TypingContext;

@@ -27,18 +27,27 @@ interface Served {
   hooks: HookReport[];
   forgotten: string[];
   /** Dialogs that wait, and how each answer ended. */
+  begun: AbortSignal[];
   dialogs: { gone: AbortSignal; answer(reply: DialogReply | undefined): void }[];
 }
 
 async function withServer(test: (served: Served) => Promise<void>): Promise<void> {
   await using home = await makeTempHome();
-  const served: Served = { path: home.paths.socket, stops: 0, hooks: [], forgotten: [], dialogs: [] };
+  const served: Served = {
+    path: home.paths.socket,
+    stops: 0,
+    hooks: [],
+    forgotten: [],
+    begun: [],
+    dialogs: [],
+  };
   const server = await serveControl(runtime.sockets, served.path, {
     status: () => STATUS,
     stop: () => void served.stops++,
     gate: () => Promise.resolve(),
     hook: (report) => void served.hooks.push(report),
     dialog: (_report, { gone }) => new Promise((answer) => void served.dialogs.push({ gone, answer })),
+    begin: (begun) => Promise.resolve(void served.begun.push(begun)),
     look: () => {},
     forget: (phone) => void served.forgotten.push(phone),
   });

@@ -38,6 +38,7 @@ async function withBench(test: (bench: Bench) => Promise<void>): Promise<void> {
     dialog: () => Promise.resolve(undefined),
     covers: () => Promise.resolve(false),
     hook: (report) => void bench.hooks.push(report),
+    sessionBegins: () => Promise.resolve(void bench.hooks.push("begin")),
     readInventory: () => void bench.hooks.push("look"),
     revokePhone: (phone) => void bench.hooks.push(`forget ${phone}`),
     stop: () => {

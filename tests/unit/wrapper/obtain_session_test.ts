@@ -37,6 +37,7 @@ Deno.test("a session whose agent's pane is gone is attached, without a process t
     ...{ profile: agentProfile("cc"), project: { name: "p", root }, cwd: root, env, version: "1.2.3" },
     ...{ agent: ["claude"], size: { columns: 80, rows: 24 }, lastWords: undefined },
     now: Date.now,
+    announce: () => assert.fail("no session begins"),
     checkTmux: () => Promise.resolve(),
   });
   assert.deepEqual(obtained, { name: "svc-p", pid: undefined, created: false });

@@ -25,6 +25,7 @@ const targets = {
   known: () => undefined,
   current: () => Promise.resolve(target),
   server: () => noServer,
+  whenCalm: () => Promise.resolve(),
 };
 const notTyped = (): never => {
   throw new Error("nothing is typed");
