@@ -13,6 +13,7 @@ const PURE = "reads schemas or files, which no runtime changes";
 
 /** Files that start nothing of the package. */
 const DENO_ONLY: Readonly<Record<string, string>> = {
+  "tests/contract/attach_race_test.ts": WHOLE_PATH,
   "tests/contract/bench_hook_test.ts": OWN_TOOLS,
   "tests/contract/bench_test.ts": OWN_TOOLS,
   "tests/contract/control_pool_test.ts": WHOLE_PATH,
