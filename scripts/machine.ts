@@ -1,6 +1,7 @@
 /** The programs that svc and its tests need from the system, and how to get them. */
 
-export type Purpose = "tests" | "demo";
+/** `proofs` needs what `tests` needs, and more. */
+export type Purpose = "tests" | "demo" | "proofs";
 
 export interface Tool {
   name: string;
@@ -44,6 +45,16 @@ const TOOLS: readonly Tool[] = [
     purposes: ["tests"],
     isOptional: true,
   },
+  { name: "faketime", programs: ["faketime"], debian: "faketime", brew: "libfaketime", purposes: ["proofs"] },
+  { name: "zsh", programs: ["zsh"], debian: "zsh", brew: "zsh", purposes: ["proofs"] },
+  { name: "fish", programs: ["fish"], debian: "fish", brew: "fish", purposes: ["proofs"] },
+  {
+    name: "mosquitto",
+    programs: ["mosquitto"],
+    debian: "mosquitto",
+    brew: "mosquitto",
+    purposes: ["proofs"],
+  },
 ];
 
 export async function exists(path: string): Promise<boolean> {
@@ -69,7 +80,8 @@ async function isThere({ programs }: Tool): Promise<boolean> {
 
 /** The tools that the purpose needs and the machine lacks. */
 export async function missingTools(purpose: Purpose): Promise<Tool[]> {
-  const wanted = TOOLS.filter(({ purposes }) => purposes.includes(purpose));
+  const all: readonly Purpose[] = purpose === "proofs" ? ["tests", "proofs"] : [purpose];
+  const wanted = TOOLS.filter(({ purposes }) => purposes.some((one) => all.includes(one)));
   const there = await Promise.all(wanted.map(isThere));
   return wanted.filter((_, at) => !there[at]);
 }

@@ -1,4 +1,4 @@
-/** Makes a fresh machine ready for the tests, or with `--for demo` for `up` and `demo`. */
+/** Makes a fresh machine ready for the tests, with `--for demo` for `up` and `demo`, with `--for proofs` for `prove`. */
 
 import { fileURLToPath } from "node:url";
 import { install, missingTools, type Purpose, toolHint } from "./machine.ts";
@@ -43,7 +43,7 @@ export async function prepare(purpose: Purpose): Promise<boolean> {
   if (!await ensureTools(purpose)) return false;
   await installPackages();
   await buildPhone();
-  if (purpose !== "tests") return true;
+  if (purpose === "demo") return true;
   await node22();
   await unpackFonts().catch((error: Error) =>
     say(`the page is not tested with other fonts: ${error.message}`)
@@ -52,10 +52,15 @@ export async function prepare(purpose: Purpose): Promise<boolean> {
 }
 
 if (import.meta.main) {
-  const forDemo = Deno.args.join(" ") === "--for demo";
-  if (Deno.args.length > 0 && !forDemo) {
-    say(`cannot prepare for "${Deno.args.join(" ")}": only "--for demo" is known, or nothing for the tests`);
+  const [option, purpose = ""] = Deno.args.length === 0 ? ["--for", "tests"] : Deno.args;
+  const known = (["tests", "demo", "proofs"] as const).find((one) => one === purpose);
+  if (option !== "--for" || known === undefined || Deno.args.length > 2) {
+    say(
+      `cannot prepare for "${
+        Deno.args.join(" ")
+      }": only "--for demo", "--for proofs" and "--for tests" are known`,
+    );
     Deno.exit(2);
   }
-  Deno.exit(await prepare(forDemo ? "demo" : "tests") ? 0 : 1);
+  Deno.exit(await prepare(known) ? 0 : 1);
 }

@@ -1,6 +1,7 @@
 /** `deno task prove <capability>`: runs the proof of each claim of a capability, and prints a line with a figure for it; exits 1 when one fails. */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
+import { prepare } from "./prepare.ts";
 import { CLAIMS, selectClaims } from "./prove/claims.ts";
 import { type FaultRow, faultsTable, rowsIn } from "./prove/faults_table.ts";
 import { runClaim } from "./prove/run_claim.ts";
@@ -42,6 +43,7 @@ async function main(): Promise<number> {
     for (const { text } of all) say(`  ${text}`);
     return 2;
   }
+  if (!await prepare("proofs")) return 1;
   let shown = 0;
   const rows: FaultRow[] = [];
   for (const claim of claims) {

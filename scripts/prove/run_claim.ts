@@ -32,14 +32,19 @@ function figure({ count, quote }: Claim, { passed, output }: Outcome): string {
   return [...counted, ...quoted ?? ["no figure"]].join(", ");
 }
 
-/** A claim without any test that ran is not proven. */
+/** What tests say that they left out, because the machine lacks something. */
+function skippedIn(output: string): string[] {
+  return [...new Set(output.match(/^skipped: .*$/gm) ?? [])];
+}
+
+/** A claim without any test that ran is not proven, nor one of which a part was skipped. */
 export async function runClaim(claim: Claim, root: string): Promise<Shown> {
   const { text: name, env = {}, limitMinutes = CLAIM_LIMIT_MINUTES } = claim;
   const outcome = await runStep({ name, args: argsOf(claim), env, limitMinutes }, root);
-  const isShown = outcome.isOk && (claim.task !== undefined || outcome.passed > 0);
+  const skipped = skippedIn(outcome.output);
+  const isShown = outcome.isOk && skipped.length === 0 && (claim.task !== undefined || outcome.passed > 0);
   const mark = isShown ? "✓" : "✗";
-  const line = `${mark} ${claim.text}: ${outcome.isCutOff ? countText(outcome) : figure(claim, outcome)}, ${
-    outcome.seconds.toFixed(1)
-  } s`;
+  const found = outcome.isCutOff ? countText(outcome) : figure(claim, outcome);
+  const line = [`${mark} ${claim.text}: ${found}, ${outcome.seconds.toFixed(1)} s`, ...skipped].join("; ");
   return { isShown, line, output: outcome.output };
 }

@@ -11,6 +11,9 @@ const TESTS = `Deno.test("holds", async (t) => {
   await t.step("body one", () => {});
   await t.step("body two", () => {});
 });
+Deno.test("leaves a part out", () => {
+  console.log("skipped: no clock\\nskipped: no clock");
+});
 Deno.test("breaks", () => {
   throw new Error("broken");
 });
@@ -30,6 +33,9 @@ Deno.test("prove: a claim is shown by its tests, with its figure; a failing or a
   assert.match(quoted.line, /^✓ it works: bodies 2, 12 milliseconds, 30 milliseconds, \d+\.\d s$/);
   assert.match((await run("holds", { quote: { part: /absent/g, as: "" } })).line, /: no figure, /);
   assert.match((await run("holds")).line, /^✓ it works: 1 tests, /);
+  const skipped = await run("leaves a part out");
+  assert.ok(!skipped.isShown);
+  assert.match(skipped.line, /^✗ it works: 1 tests, \d+\.\d s; skipped: no clock$/);
   const broken = await run("breaks");
   assert.ok(!broken.isShown && broken.line.startsWith("✗ it works: "));
   assert.ok(!(await run("no such test")).isShown);
