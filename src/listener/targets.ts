@@ -113,18 +113,20 @@ export class Targets {
 
   /**
    * Keeps a client attached to each server with sessions that the phone shows, so that a message after a pause need not
-   * wait for one. It attaches in a calm moment, and to the oldest session, since it ends with that.
+   * wait for one. It attaches in a calm moment, so not at the first call, and to the oldest session, since it ends with
+   * that.
    */
   holdClients(sessions: readonly TmuxSession[]): void {
     const ids = sessions.map(({ socket, id }) => `${socket} ${id}`).sort().join("\n");
-    if (ids !== this.#lastIds) this.#gate.changed();
+    const isFirst = this.#lastIds === undefined;
+    if (!isFirst && ids !== this.#lastIds) this.#gate.changed();
     this.#lastIds = ids;
     const lasting = sessions.filter((one) => isReported(one) && isAlive(one) && !one.destroyedWhenUnattached);
     const servers = Map.groupBy(lasting, ({ socket }) => socket);
     const oldest = [...servers.values()].flatMap((group) =>
       group.sort((one, other) => one.created - other.created)[0] ?? []
     );
-    this.#pool.hold(oldest.map(({ socket, name }) => ({ socket, session: name })));
+    this.#pool.hold(oldest.map(({ socket, name }) => ({ socket, session: name })), { attach: !isFirst });
   }
 
   /** A session is about to begin: it may once this resolves, until `begun`. */

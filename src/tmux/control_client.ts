@@ -236,12 +236,12 @@ export class ControlPool {
     };
   }
 
-  /** The clients of these servers stay. One that has none gets one, attached to this session, when a client may attach. */
-  hold(sessions: readonly PooledSession[]): void {
-    const attach = this.#gate?.isCalm !== false;
+  /** The clients of these servers stay. `attach`: one that has none gets one, attached to this session, if it may attach. */
+  hold(sessions: readonly PooledSession[], { attach }: { attach: boolean }): void {
+    const mayAttach = attach && this.#gate?.isCalm !== false;
     this.#held = new Set(sessions.map(({ socket }) => socket));
     for (const one of sessions) {
-      if (attach && this.open(one.socket) === undefined) this.#keep(this.#attach(one));
+      if (mayAttach && this.open(one.socket) === undefined) this.#keep(this.#attach(one));
     }
     for (const { client, isHeld } of this.#entries.values()) {
       if (isHeld !== this.#held.has(client.socket)) this.#keep(client);

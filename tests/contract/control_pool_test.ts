@@ -43,7 +43,9 @@ Deno.test("a held server has its control client after an idle minute, and anothe
   const pool = new ControlPool(runtime.commands, { clock });
   const { tmuxSocket: socket } = sandbox;
   const held = [{ socket, session: "svc-a" }];
-  pool.hold(held);
+  pool.hold(held, { attach: false });
+  assert.equal(pool.open(socket), undefined);
+  pool.hold(held, { attach: true });
   clock.advance(2 * CONTROL_IDLE_MS);
   const first = pool.get(socket, "svc-b", spawned(sandbox));
   assert.equal(await first.run(verbs.printPlain("still there")), "still there");
@@ -52,7 +54,7 @@ Deno.test("a held server has its control client after an idle minute, and anothe
   await until("the end of the client", () => pool.open(socket) === undefined);
   assert.equal(await first.run(verbs.printPlain("another")), "another");
   assert.deepEqual(await clientsOf(sandbox), ["svc-b"]);
-  pool.hold([]);
+  pool.hold([], { attach: true });
   clock.advance(CONTROL_IDLE_MS);
   await until("nobody attached", async () => (await clientsOf(sandbox)).length === 0);
   await pool.close();

@@ -1,9 +1,8 @@
+/** When control clients may attach to tmux. */
 import assert from "node:assert/strict";
 import { AttachGate, BEGIN_MS, CALM_LIMIT_MS, CALM_MS } from "../../../src/tmux/attach_gate.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
-
-/** Lets what waits for promises go on. */
-const flush = (): Promise<void> => new Promise((resolve) => setTimeout(resolve));
+import { until } from "../../helpers/until.ts";
 
 Deno.test("a client may attach a while after the last session began or ended [wr-many]", async () => {
   const clock = new FakeClock();
@@ -24,32 +23,33 @@ Deno.test("no client may attach from a session's announcement until it has begun
   const gate = new AttachGate(clock);
   const [quick, slow] = [new AbortController(), new AbortController()];
   await gate.begins(quick.signal);
-  await gate.begins(slow.signal);
-  clock.advance(BEGIN_MS / 2);
-  quick.abort();
-  await flush();
   assert.ok(!gate.isCalm);
-  clock.advance(BEGIN_MS / 2);
-  await flush();
-  assert.ok(gate.isCalm);
+  quick.abort();
+  await until("a calm moment", () => gate.isCalm);
+  await gate.begins(slow.signal);
+  clock.advance(BEGIN_MS - 1);
+  assert.ok(!gate.isCalm);
+  clock.advance(1);
+  await until("the end of the patience", () => gate.isCalm);
   slow.abort();
-  await flush();
-  assert.ok(gate.isCalm);
+  await gate.begins(slow.signal);
+  await until("a calm moment after a wrapper that has gone", () => gate.isCalm);
 });
 
 Deno.test("a session that begins, and a client that detaches, wait until no client is half attached [wr-many]", async () => {
   const clock = new FakeClock();
   const gate = new AttachGate(clock);
-  const attached = gate.attach();
+  const attached = [gate.attach(), gate.attach()];
   const order: string[] = [];
   const begins = gate.begins(new AbortController().signal).then(() => order.push("begins"));
   const detaches = gate.detach(() => Promise.resolve(void order.push("detaches")));
-  clock.advance(100);
-  await flush();
-  assert.deepEqual(order, []);
-  attached();
-  attached();
-  clock.advance(100);
+  for (const done of attached) {
+    await until("both look again", () => clock.pending === 2);
+    assert.deepEqual(order, []);
+    done();
+    done();
+    clock.advance(10);
+  }
   await Promise.all([begins, detaches]);
   assert.deepEqual(order.sort(), ["begins", "detaches"]);
 });
@@ -59,16 +59,13 @@ Deno.test("who waits for a calm moment waits while a client detaches, and never 
   const gate = new AttachGate(clock);
   const detached = Promise.withResolvers<void>();
   const detaching = gate.detach(() => detached.promise);
-  await flush();
   let isOver = false;
   const waiting = gate.whenCalm().then(() => isOver = true);
+  await until("a look at the gate", () => clock.pending === 1);
   clock.advance(CALM_LIMIT_MS - 1);
-  await flush();
+  await until("another look", () => clock.pending === 1);
   assert.ok(!isOver);
-  for (let step = 0; step < 2; step++) {
-    clock.advance(CALM_LIMIT_MS);
-    await flush();
-  }
+  clock.advance(CALM_LIMIT_MS);
   await waiting;
   detached.resolve();
   await detaching;
