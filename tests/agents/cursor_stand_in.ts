@@ -2,14 +2,20 @@
 
 const [transcript = ""] = Deno.args;
 const PASTE = { begins: "\u001b[200~", ends: "\u001b[201~" };
-const WIDTH = 60;
+const WIDTH = 74;
 
 let draft = "";
 let placeholder = "Plan, search, build anything";
 const said: string[] = [];
 
+/** In rows of the frame's width, each below the first one indented as far as that. */
+function wrapped(text: string): string {
+  const rows = text.split("\n").flatMap((line) => line.match(/.{1,70}/gu) ?? [""]);
+  return rows.join("\r\n   ");
+}
+
 function draw(): void {
-  const shown = draft === "" ? placeholder : draft.replaceAll("\n", "\r\n   ");
+  const shown = draft === "" ? placeholder : wrapped(draft);
   const frame = ["▄".repeat(WIDTH), ` → ${shown}`, "▀".repeat(WIDTH), "  stand-in", "  ~/proj"];
   const screen = ["  Cursor Agent", "", ...said.slice(-3), "", ...frame].join("\r\n");
   Deno.stdout.writeSync(new TextEncoder().encode(`\u001b[2J\u001b[H${screen}`));
