@@ -10,7 +10,8 @@ import { show } from "./table.ts";
 
 /** Twenty messages: what a person writes, and what has broken terminals. */
 const MESSAGES = [
-  "hello from the phone",
+  // Gemini takes `?` as a key until it has asked for pastes.
+  "hello? who are you? what can you do?",
   "please look at the failing test;",
   "-n is not a flag here",
   "--",

@@ -95,7 +95,8 @@ export const profile: AgentProfile = {
   resume: ["--resume", "latest"],
   env: {},
   ignoresHangup: true,
-  typing: { method: "paste", settleMs: 300, settleAtLeastMs: 150, spaceAfter: "text" },
+  // It shows its composer before it asks for marks: `?` without them opens its help instead.
+  typing: { method: "marked", settleMs: 300, settleAtLeastMs: 150, spaceAfter: "text" },
   dialog,
   measuredVersion: "0.61.0",
   menus: menuKeys(menus),
