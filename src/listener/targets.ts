@@ -108,7 +108,7 @@ export class Targets {
   /** The connection that types into the target. */
   server(target: Target): TmuxServer {
     if (target.spawnOnly) return this.anyServer(target.socket);
-    return this.#pool.get(target.socket, target.session, this.#discovery.server(target.socket));
+    return this.#pool.get(target.socket, target.session);
   }
 
   /**

@@ -4,7 +4,7 @@ import { concatBytes, encodeUtf8 } from "../async/encodings.ts";
 import type { Commands, PipedChild } from "../runtime/types.ts";
 import { commandLine, controlArgv, type TmuxCommand, verbs } from "./argv.ts";
 import type { AttachGate } from "./attach_gate.ts";
-import { TmuxError, type TmuxServer } from "./server.ts";
+import { spawningServer, TmuxError, type TmuxServer } from "./server.ts";
 
 /** A client whose server does not answer within this time is closed. */
 export const REQUEST_LIMIT_MS = 10_000;
@@ -206,12 +206,12 @@ export class ControlPool {
   /** By socket. */
   #entries = new Map<string, Pooled>();
   #held = new Set<string>();
-  #commands: Pick<Commands, "pipe">;
+  #commands: Pick<Commands, "pipe" | "run">;
   #clock: Pick<Clock, "after">;
   #gate: AttachGate | undefined;
 
   constructor(
-    commands: Pick<Commands, "pipe">,
+    commands: Pick<Commands, "pipe" | "run">,
     { clock = systemClock, gate }: { clock?: Pick<Clock, "after">; gate?: AttachGate } = {},
   ) {
     this.#commands = commands;
@@ -220,15 +220,17 @@ export class ControlPool {
   }
 
   /**
-   * The server's client. Without one, the first request attaches one to this session, or runs by `otherwise` while none
-   * may attach; each request restarts its idle time.
+   * The server's client. Without one, the first request attaches one to this session, or runs by itself while none may
+   * attach; each request restarts its idle time.
    */
-  get(socket: string, session: string, otherwise: TmuxServer): TmuxServer {
+  get(socket: string, session: string): TmuxServer {
     return {
       socket,
       run: (...commands: TmuxCommand[]) => {
         const open = this.open(socket);
-        if (open === undefined && this.#gate?.isCalm === false) return otherwise.run(...commands);
+        if (open === undefined && this.#gate?.isCalm === false) {
+          return spawningServer(this.#commands, socket).run(...commands);
+        }
         const client = open ?? this.#attach({ socket, session });
         this.#keep(client);
         return client.run(...commands);

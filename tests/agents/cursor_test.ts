@@ -14,8 +14,7 @@ const MESSAGES = [
   "first\n\nthird",
   "-n",
   "/x/y is a path",
-  // As much as shows: svc presses Enter only on what it sees.
-  "word ".repeat(200),
+  "word ".repeat(400),
   "👨‍👩‍👧 日本",
 ];
 
@@ -43,6 +42,8 @@ Deno.test("cursor: messages reach the input line that its profile describes, and
   const { env, transcript } = await install(stack);
   await svc(stack, ["setup", "--agent", "cursor"], env);
   const session = (await svc(stack, ["--detach", "cursor"], env)).trim();
+  // The longest message shows whole: svc presses Enter only on what it sees.
+  await sandbox.tmux("resize-window", "-t", `=${session}:`, "-x", "80", "-y", "50");
   let confirmed = 0;
   for (const message of MESSAGES) {
     if ((await stack.send(session, message)).receipt.state === "submitted") confirmed++;

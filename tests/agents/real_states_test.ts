@@ -69,8 +69,13 @@ for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
     await pane.press("Enter");
     await until("the command's file", () => isThere(allowed), 60_000);
     await states.until("working");
-    // Without a gate a message waits for the end of the turn.
-    if (agentProfile(kind).gate === undefined) finish();
+    if (agentProfile(kind).gate === undefined) {
+      // The message waits for the end of the turn.
+      await until("the hold", async () => {
+        return (await stack.api.getPush(held)).receipt.reason === "agent_working";
+      });
+      finish();
+    }
     assertTyped(await untilFinal(stack, held), "and then stop");
     finish();
     const isRead = () => standIn.bodies().some((body) => body.includes("and then stop"));

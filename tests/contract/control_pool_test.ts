@@ -4,7 +4,7 @@ import { runtime } from "../../src/runtime/deno.ts";
 import { verbs } from "../../src/tmux/argv.ts";
 import { CONTROL_IDLE_MS, ControlPool } from "../../src/tmux/control_client.ts";
 import { captureScreens } from "../../src/tmux/sessions.ts";
-import { spawningServer, type TmuxServer } from "../../src/tmux/server.ts";
+import { spawningServer } from "../../src/tmux/server.ts";
 import { FakeClock } from "../helpers/fake_clock.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
@@ -15,7 +15,7 @@ Deno.test("a message that is held for minutes keeps its control client; a minute
   const attached = async (): Promise<number> => (await clientsOf(sandbox)).length;
   const clock = new FakeClock();
   const pool = new ControlPool(runtime.commands, { clock });
-  const held = pool.get(sandbox.tmuxSocket, "svc-a", spawned(sandbox));
+  const held = pool.get(sandbox.tmuxSocket, "svc-a");
   for (let look = 0; look < 5; look++) {
     assert.equal(await held.run(verbs.printPlain("still there")), "still there");
     clock.advance(CONTROL_IDLE_MS - 1);
@@ -25,10 +25,6 @@ Deno.test("a message that is held for minutes keeps its control client; a minute
   await until("nobody attached", async () => (await attached()) === 0);
   await pool.close();
 });
-
-function spawned({ tmuxSocket }: Sandbox): TmuxServer {
-  return spawningServer(runtime.commands, tmuxSocket);
-}
 
 /** The sessions that clients are attached to. */
 async function clientsOf(sandbox: Sandbox): Promise<string[]> {
@@ -47,7 +43,7 @@ Deno.test("a held server has its control client after an idle minute, and anothe
   assert.equal(pool.open(socket), undefined);
   pool.hold(held, { attach: true });
   clock.advance(2 * CONTROL_IDLE_MS);
-  const first = pool.get(socket, "svc-b", spawned(sandbox));
+  const first = pool.get(socket, "svc-b");
   assert.equal(await first.run(verbs.printPlain("still there")), "still there");
   assert.deepEqual(await clientsOf(sandbox), ["svc-a"]);
   await sandbox.tmux("detach-client", "-s", "=svc-a");
@@ -70,17 +66,17 @@ Deno.test("a control client and a process capture the same screens, to the last 
     panes.push((await sandbox.tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_id}")).trim());
   }
   const pool = new ControlPool(runtime.commands, { clock: new FakeClock() });
-  const alone = spawned(sandbox);
-  const controlled = pool.get(sandbox.tmuxSocket, "svc-a", alone);
+  const controlled = pool.get(sandbox.tmuxSocket, "svc-a");
+  const spawned = spawningServer(runtime.commands, sandbox.tmuxSocket);
   await until("what both panes print", async () => {
-    const screens = await captureScreens(alone, panes);
+    const screens = await captureScreens(spawned, panes);
     return screens.get(panes[0]!)?.lines[0] === "first" && screens.get(panes[1]!)?.lines[1] === "  footer";
   });
   for (const command of [verbs.printPlain("one line"), ...panes.map((pane) => verbs.captureScreen(pane))]) {
-    assert.equal(await controlled.run(command), await alone.run(command));
+    assert.equal(await controlled.run(command), await spawned.run(command));
   }
   const screens = await captureScreens(controlled, panes);
-  assert.deepEqual(screens, await captureScreens(alone, panes));
+  assert.deepEqual(screens, await captureScreens(spawned, panes));
   const { lines, cursor } = screens.get(panes[1]!) ?? {};
   assert.deepEqual(lines, ["second", "  footer", "", ""]);
   assert.deepEqual(cursor, { x: "  footer".length, y: 1, visible: true });

@@ -26,10 +26,7 @@ import type { StreamUploads, UploadStream } from "../uploads.ts";
 
 /** Maximum streams of all phones together. */
 export const STREAMS_MAX = 256;
-/**
- * How long a session's client stays attached after its last phone left, since most phones come back at once. tmux 3.3a
- * crashes when it notifies a client that is just attaching of another one that detached.
- */
+/** How long a session's client stays attached after its last phone left, since most phones come back at once. */
 export const LINGER_MS = 5_000;
 
 export interface MirrorsOptions extends MirrorContext {

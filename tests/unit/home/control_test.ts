@@ -26,8 +26,8 @@ interface Served {
   stops: number;
   hooks: HookReport[];
   forgotten: string[];
-  /** Dialogs that wait, and how each answer ended. */
   begun: AbortSignal[];
+  /** Dialogs that wait, and how each answer ended. */
   dialogs: { gone: AbortSignal; answer(reply: DialogReply | undefined): void }[];
 }
 
@@ -152,6 +152,16 @@ Deno.test("nobody there, or somebody who does not answer, is no answer", async (
   assert.equal(await askDaemon(socket, { op: "status" }, { timeoutMs: 20 }), undefined);
   mute.close();
 });
+
+Deno.test("a session that is about to begin is announced until its wrapper disconnects [wr-many]", () =>
+  withServer(async ({ path, begun }) => {
+    const connection = await connect(path);
+    await connection.send('{"op":"begin"}');
+    await nextLine(connection);
+    assert.deepEqual(begun.map(({ aborted }) => aborted), [false]);
+    connection.close();
+    await until("the end of the announcement", () => begun[0]?.aborted);
+  }));
 
 Deno.test("an answer of another form is no answer", async () => {
   await using home = await makeTempHome();

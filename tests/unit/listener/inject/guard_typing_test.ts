@@ -1,5 +1,6 @@
 /** What a message becomes before it is typed: pieces, marks and the agents' trims. */
 import assert from "node:assert/strict";
+import { agentProfile } from "../../../../src/agents/profiles.ts";
 import type { TypingProfile } from "../../../../src/agents/profile.ts";
 import fc from "fast-check";
 import {
@@ -58,6 +59,11 @@ Deno.test("typing: several lines over a shell are in paste marks, which keep the
   assert.equal(typingMethod("a\nb", { typing, shellBelow: false }), "plain");
   const { fill } = typingRequests("%1", { text: "a\nb", method: "marked", guard: "G" });
   assert.equal(fill[0]?.[0]?.at(-1), "\u001b[200~a\nb\u001b[201~");
+});
+
+Deno.test("Gemini gets a text as a paste before it asks for pastes: it would take ? as a key", () => {
+  const { typing } = agentProfile("gemini");
+  assert.equal(typingMethod("who are you?", { typing, shellBelow: false }), "marked");
 });
 
 Deno.test("typing: a leading ! after blanks is a shell escape [inj-shell-escape]", () => {
