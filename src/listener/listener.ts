@@ -225,6 +225,8 @@ class Listener implements RunningListener {
       case "push.new":
         this.#acknowledger.expect(frame.data);
         return void this.#pushes.receive(this.#cards.placed(frame.data));
+      case "push.soon":
+        return this.#pushes.expect(frame.data);
       case "listener.stored":
         return this.#inventory.stored(frame.data.count);
       case "listener.rejected":
@@ -316,8 +318,7 @@ class Listener implements RunningListener {
     return {
       targets: this.#targets,
       inputs: this.#inputs,
-      policy: policyOf(this.#options.config),
-      effects: typingEffects(this.#options.paths),
+      ...{ policy: policyOf(this.#options.config), effects: typingEffects(this.#options.paths) },
       rateLimit: new SessionRateLimit(systemClock.elapsed),
       now,
       elapsed: systemClock.elapsed,

@@ -34,6 +34,7 @@ import { type MuteOptions, muteProject } from "./projects.ts";
 import { leftIn, type OpenOptions, PushOpener, unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
 import {
   ARRIVALS_MAX,
+  dueTimes,
   Era,
   QUEUE_FULL_WAIT_SECONDS,
   SessionQueues,
@@ -52,6 +53,7 @@ const ANSWER = "ask.answer";
 const ACTED_ON: readonly string[] = ["agent.command", START, END, MUTE, CANCEL, DIALOG, ANSWER];
 /** They must not wait behind the session's messages, because they are about them or about what holds them. */
 const AT_ONCE: readonly string[] = [END, MUTE, CANCEL, DIALOG, ANSWER];
+const DELIVERED: Progress = { state: "delivered" };
 const FAILS: Record<string, Reason> = { [START]: "start_failed", [END]: "end_failed", [MUTE]: "mute_failed" };
 
 /** How long a message waits before the host's files are tried again. */
@@ -60,7 +62,7 @@ export const FILES_RETRY_MS = 500;
 type Answer = Omit<Acknowledgement, "id" | "outcome" | "final" | "proof"> & { state: PushState };
 
 /** What is done with a push. Tests replace the steps. */
-export interface PushSteps extends Pick<OpenOptions, "unseal" | "prepare"> {
+export interface PushSteps extends Pick<OpenOptions, "unseal" | "prepare">, Pick<EarlyPanes, "expect"> {
   /** `signal`: aborted with Stopping or TakenOver when this listener may begin to type nothing more. */
   inject(command: Command, signal: AbortSignal): Promise<Outcome>;
   start(push: Push): Promise<Outcome>;
@@ -93,7 +95,7 @@ export function pushSteps(
   const open = (push: Push): Promise<Unsealed> => unseal(push, { ...keys, now, log });
   const early = new EarlyPanes(injection);
   return {
-    ...{ unseal: open, prepare: (push) => early.begin(push) },
+    ...{ unseal: open, expect: (push) => early.expect(push), prepare: (push) => early.begin(push) },
     inject: (command, signal) => inject(command, injectContext(injection, signal), early),
     start: (push) => startAgent(push, starting),
     end: (push) => endAgent(push, ending),
@@ -144,7 +146,7 @@ export class PushIntake {
     this.#options = options;
     this.#queues = options.queues ?? new SessionQueues();
     this.#opener = new PushOpener(options);
-    this.#era = new Era(options.now);
+    this.#era = new Era(options);
   }
 
   /** Accepts nothing more: new pushes stay with the relay, and so do those that wait. */
@@ -166,7 +168,7 @@ export class PushIntake {
   drop(): void {
     this.#era.end.abort(new TakenOver("another listener took over"));
     this.#era.later.clear();
-    this.#era = new Era(this.#options.now);
+    this.#era = new Era(this.#options);
   }
 
   /** Acknowledges a known push again; accepts a new one. Resolves before the outcome is known. */
@@ -185,7 +187,7 @@ export class PushIntake {
     const isInterrupted = known?.step === "typing" || known?.step === "typed";
     const atOnce = AT_ONCE.includes(push.type);
     const step = isInterrupted || atOnce ? "typing" : "waiting";
-    era.inHand.set(push.id, { push, progress: { state: "delivered" }, turn: { step } });
+    era.inHand.set(push.id, { push, progress: DELIVERED, turn: { step } });
     const arrived = this.#arrivals.add(turn, async () => {
       if (isInterrupted) return await this.#endInterrupted(push, era);
       await (atOnce ? this.#actAtOnce(push, era) : this.#arrive(push, { turn, era }));
@@ -193,9 +195,13 @@ export class PushIntake {
     if (push.type === CANCEL) era.cancelling(push, arrived);
     if (arrived !== undefined) return await arrived;
     era.inHand.delete(push.id);
-    // Its text may have been submitted: it stays with the relay.
-    if (isInterrupted) return;
-    await this.#refuse(push, "rate_limited");
+    // What was interrupted may have been submitted: it stays with the relay.
+    if (!isInterrupted) await this.#refuse(push, "rate_limited");
+  }
+
+  /** The relay is about to store this message. */
+  expect(push: Parameters<EarlyPanes["expect"]>[0]): void {
+    if (!this.#era.end.signal.aborted) this.#options.expect(push);
   }
 
   /** Reports an intermediate state. */
@@ -241,8 +247,8 @@ export class PushIntake {
       this.#queues.add(turn, () => this.#work(opened, { arrived, era }));
     const later = laterOf(opened);
     if (later === undefined ? enter() !== undefined : this.#waitFor(later, opened, { enter, era })) {
-      const isLater = later !== undefined && later !== "invalid";
-      return this.report(push.id, isLater ? waitingProgress(later) : { state: "delivered" });
+      if (later !== undefined && later !== "invalid") return this.report(push.id, waitingProgress(later));
+      return era.reportSoon(push.id, () => this.#acknowledge(push.id, DELIVERED, { final: false }));
     }
     era.inHand.delete(push.id);
     // Without an answer it would block the relay's window, and with it every other session's messages.
@@ -256,17 +262,12 @@ export class PushIntake {
     { enter, era }: { enter: () => Promise<void> | undefined; era: Era },
   ): boolean {
     if (later === "invalid") return false;
-    return era.later.add(push.id, {
-      session: push.agentSessionName ?? "",
-      later,
-      atMs: later.kind === "at" ? this.#options.toLocalTime(later.at) : 0,
-      expiresAt: this.#options.toLocalTime(push.expiresAt),
-      release: async () => {
-        const running = enter();
-        if (running === undefined) era.inHand.delete(push.id);
-        await (running ?? this.#refuse(push, "rate_limited"));
-      },
-    });
+    const release = async (): Promise<void> => {
+      const running = enter();
+      if (running === undefined) era.inHand.delete(push.id);
+      await (running ?? this.#refuse(push, "rate_limited"));
+    };
+    return era.later.add(push.id, { ...dueTimes(push, later, this.#options), later, release });
   }
 
   async #refuse(push: Push, reason: "invalid_body" | "rate_limited", arrived?: number): Promise<void> {
@@ -364,6 +365,7 @@ export class PushIntake {
     }
     inHand.turn.step = "withdrawn";
     era.later.remove(inReplyTo);
+    inHand.delivered?.();
     era.inHand.delete(inReplyTo);
     await this.#end(inHand.push, { state: "withdrawn" });
     return { state: "submitted" };
@@ -391,6 +393,7 @@ export class PushIntake {
   }
 
   #acknowledge(id: string, answer: Answer, { final }: { final: boolean }): void {
+    this.#era.inHand.get(id)?.delivered?.();
     const { state, reason, retryAfterSeconds, agentSessionName } = answer;
     this.#options.acknowledge({ id, outcome: state, reason, retryAfterSeconds, agentSessionName, final });
   }

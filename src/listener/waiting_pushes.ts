@@ -2,12 +2,13 @@
  * Where messages wait: in the queue of their session, where one runs at a time, or for later: for a time, for an idle agent,
  * or for the end of its usage limit.
  */
+import { type Clock, systemClock } from "../async/clock.ts";
 import { Mutex } from "../async/mutex.ts";
 import type { Later } from "../protocol/later.ts";
 import type { Reason } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
 import type { Push } from "../protocol/push.ts";
-import type { Progress, Turn } from "./inject/context.ts";
+import { type Progress, TakenOver, type Turn } from "./inject/context.ts";
 
 /** Messages that may wait on one host; more are refused. */
 export const LATER_MAX = 200;
@@ -34,6 +35,16 @@ export interface LaterPush {
   expiresAt: number;
   /** Types it now; resolves when it has ended. */
   release(): Promise<void>;
+}
+
+/** What a message waits for, in this host's time. */
+export function dueTimes(
+  { agentSessionName: session = "", expiresAt }: Push,
+  later: Later,
+  { toLocalTime }: { toLocalTime(relayMs: number): number },
+): Pick<LaterPush, "session" | "atMs" | "expiresAt"> {
+  const atMs = later.kind === "at" ? toLocalTime(later.at) : 0;
+  return { session, atMs, expiresAt: toLocalTime(expiresAt) };
 }
 
 interface SessionTurn {
@@ -150,11 +161,16 @@ export class SessionQueues {
   }
 }
 
+/** Reported at once, `delivered` would keep the listener and the relay busy while the message is being typed. */
+export const DELIVERED_WITHIN_MS = 10;
+
 /** A push that has not ended. */
 interface InHand {
   push: Push;
   progress: Progress;
   turn: Turn;
+  /** Reports `delivered`; gone once that is done. */
+  delivered?: () => void;
   /** A cancellation arrived while it waited, and is opened behind it: it is not typed before that has ended. */
   cancelling?: Promise<void> | undefined;
 }
@@ -165,9 +181,24 @@ export class Era {
   readonly later: LaterPushes;
   /** Aborted with Stopping or TakenOver at the end: work that waits does nothing then. */
   readonly end = new AbortController();
+  readonly #clock: Pick<Clock, "after">;
 
-  constructor(now: () => number) {
+  constructor({ now, clock = systemClock }: { now(): number; clock?: Pick<Clock, "after"> | undefined }) {
     this.later = new LaterPushes(now);
+    this.#clock = clock;
+  }
+
+  /** Calls `report` before anything else is reported of this push, and after DELIVERED_WITHIN_MS at the latest. */
+  reportSoon(id: string, report: () => void): void {
+    const inHand = this.inHand.get(id);
+    if (inHand === undefined) return;
+    let cancel = (): void => {};
+    inHand.delivered = () => {
+      cancel();
+      delete inHand.delivered;
+      if (!(this.end.signal.reason instanceof TakenOver)) report();
+    };
+    cancel = this.#clock.after(DELIVERED_WITHIN_MS, () => inHand.delivered?.());
   }
 
   cancelling(push: Push, ended: Promise<void> | undefined): void {

@@ -41,6 +41,8 @@ export const EVENTS = {
   pong: z.object({}),
   /** relay → client: a push. Resent until acknowledged, also after a reconnect. */
   "push.new": Push,
+  /** relay → listener: this message is about to be stored. The listener may look at the pane meanwhile; nothing depends on it. */
+  "push.soon": z.object({ id: PushId, agentSessionName: SessionName }),
   /** listener or asker → relay: idempotent, accepted for a push that is already final. `final` ends the push. */
   "push.ack": z.object({
     id: PushId,

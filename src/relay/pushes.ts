@@ -27,11 +27,13 @@ export interface IncomingPush {
 /** Stores the push, then publishes it; the caller answers 202. Sending it twice gives the first answer and delivers it once. */
 export async function acceptPush(services: Services, incoming: IncomingPush): Promise<PushAccepted> {
   const { store, clock, metrics } = services;
-  const { account, request } = incoming;
+  const { account } = incoming;
   // A repeated push is not routed again: its first recipient may be gone, but its answer stands.
   const repeated = await repeatedAnswer(services, incoming);
   if (repeated !== undefined) return repeated;
+  const request = { ...incoming.request, id: incoming.request.id ?? crypto.randomUUID() };
   const route = await routePush(store, { account, push: request });
+  announcePush(services, { account, request, to: route });
   const isMuted = await countHook(services, { account, data: request.data }) === "muted" &&
     !("listener" in route);
   const now = clock.now();
@@ -40,7 +42,10 @@ export async function acceptPush(services: Services, incoming: IncomingPush): Pr
     account,
     target,
     digest: contentDigest(request),
-    push: { ...pushOf(incoming, now), ...(target === undefined ? {} : { targetDeviceId: target }) },
+    push: {
+      ...pushOf({ ...incoming, request }, now),
+      ...(target === undefined ? {} : { targetDeviceId: target }),
+    },
     receipt: isMuted ? mutedReceipt(now) : firstReceipt(request, { target, now }),
   });
   if (duplicate) return firstAnswer(services, { stored, request });
@@ -117,6 +122,20 @@ function firstReceipt(
 ): Receipt {
   if (target !== undefined) return queuedReceipt(now);
   return type === "ask" ? askedReceipt(now) : deliveredReceipt(now);
+}
+
+/**
+ * Tells a listener that has nothing else to do of a message that is about to be stored: its look at the pane takes as long
+ * as that.
+ */
+function announcePush(
+  { hub }: Services,
+  { account, request, to }: { account: string; request: PushRequest & { id: string }; to: Audience },
+): void {
+  const { id, type, agentSessionName } = request;
+  if (type !== "agent.command" || agentSessionName === undefined || !("listener" in to)) return;
+  const connection = hub.listener(account, to.listener);
+  if (connection?.outbox?.size === 0) connection.sendFrame("push.soon", { id, agentSessionName });
 }
 
 interface Published {

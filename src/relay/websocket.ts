@@ -216,6 +216,7 @@ function handleFrame(services: Services, { connection, frame }: Received): void 
     case "hello":
     case "welcome":
     case "push.new":
+    case "push.soon":
     case "push.updated":
     case "listener.stored":
     case "listener.rejected":

@@ -80,6 +80,9 @@ const ACTS: Readonly<Record<Exclude<EventName, "hello">, readonly Act[]>> = {
   "push.new": [
     relayOnly("push.new", { id: "0".repeat(8), type: "note", from: "x", createdAt: 1, expiresAt: 2 }),
   ],
+  "push.soon": [
+    relayOnly("push.soon", { id: "00000000-0000-4000-8000-000000000001", agentSessionName: SESSION }),
+  ],
   "push.ack": [{
     async does({ relay, pushId }, client) {
       await client.send("push.ack", { id: pushId, outcome: "submitted", final: true });

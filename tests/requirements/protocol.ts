@@ -135,6 +135,9 @@ const WEBSOCKET = rows("docs/protocol.md, WebSocket", {
   "ws-size": main("Text frames over 256 KB and binary frames over 1 MB close the connection with 1009."),
   "ev-hello": main("hello carries role, deviceId, name, version, publicKey and capabilities."),
   "ev-push-resend": main("push.new is sent again until it is acknowledged, also after a reconnect."),
+  "ev-push-soon": main(
+    "push.soon announces a message to a listener that has nothing in flight, before it is stored.",
+  ),
   "ev-push-ack": main("push.ack is idempotent and accepted for an id that is already closed."),
   "ev-push-updated": main("push.updated brings the receipt to the phones."),
   "ev-sessions-answer": main("listener.sessions is answered by listener.stored or listener.rejected."),

@@ -1,4 +1,5 @@
 /** Finds the pane of a message and checks it. It only reads, so it may begin before the message's turn. */
+import type { EventData } from "../../protocol/frames.ts";
 import type { Push } from "../../protocol/push.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 import type { Target } from "../targets.ts";
@@ -54,24 +55,32 @@ function isSame(one: Target, other: Target): boolean {
   return keys.every((key) => one[key] === other[key]);
 }
 
-/** The checks that begin while the journal records that their message was accepted. */
+/** The checks that begin before their message is recorded: while the relay stores it, or this host its acceptance. */
 export class EarlyPanes {
   readonly #context: TypingContext;
   /** By session, the least recently begun first. */
-  readonly #panes = new Map<string, { id: string; found: Promise<FoundPane | undefined> }>();
+  readonly #panes = new Map<string, { id: string; at: number; found: Promise<FoundPane | undefined> }>();
 
   constructor(context: TypingContext) {
     this.#context = context;
   }
 
+  /** A message that may come: a relay that lies about that causes a check of a session in each EARLY_MAX_MS. */
+  expect({ id, agentSessionName }: EventData<"push.soon">): void {
+    const last = this.#panes.get(agentSessionName);
+    const isRecent = last !== undefined && Math.abs(this.#context.now() - last.at) < EARLY_MAX_MS;
+    if (!isRecent) this.begin({ id, type: "agent.command", agentSessionName });
+  }
+
   /** Does nothing for a session that no message has reached yet, or that something is being typed into. */
-  begin({ id, type, agentSessionName: session = "" }: Push): void {
+  begin({ id, type, agentSessionName: session = "" }: Pick<Push, "id" | "type" | "agentSessionName">): void {
     if (type !== "agent.command" || this.#panes.get(session)?.id === id) return;
     const { targets, inputs } = this.#context;
     const known = targets.known(session);
     if (known === undefined || inputs.of(known).isTyping) return;
     this.#panes.delete(session);
-    this.#panes.set(session, { id, found: findPane(session, this.#context).catch(() => undefined) });
+    const found = findPane(session, this.#context).catch(() => undefined);
+    this.#panes.set(session, { id, at: this.#context.now(), found });
     const [oldest] = this.#panes.keys();
     if (this.#panes.size > EARLY_SESSIONS_MAX && oldest !== undefined) this.#panes.delete(oldest);
   }

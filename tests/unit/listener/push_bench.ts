@@ -1,9 +1,10 @@
 /** An intake of pushes whose journal, steps and acknowledgements the tests see. */
+import { type Clock, systemClock } from "../../../src/async/clock.ts";
 import type { JournalEntry } from "../../../src/home/journal.ts";
 import type { Command } from "../../../src/listener/inject/context.ts";
 import type { Acknowledgement } from "../../../src/listener/acknowledger.ts";
 import { PushIntake, type PushOptions } from "../../../src/listener/pushes.ts";
-import { SessionQueues } from "../../../src/listener/waiting_pushes.ts";
+import { DELIVERED_WITHIN_MS, SessionQueues } from "../../../src/listener/waiting_pushes.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 
 export const ID = "00000000-0000-4000-8000-000000000001";
@@ -33,6 +34,15 @@ export interface Bench {
   promised: string[];
 }
 
+/** The time that `delivered` may take has passed at once. */
+export const bareClock: Pick<Clock, "after"> = {
+  after(ms, action) {
+    if (ms !== DELIVERED_WITHIN_MS) return systemClock.after(ms, action);
+    action();
+    return () => {};
+  },
+};
+
 export function makeBench(
   inject: PushOptions["inject"] = () => Promise.resolve({ state: "submitted" }),
   change: Partial<PushOptions> = {},
@@ -57,6 +67,8 @@ export function makeBench(
       promise: (id) => promised.push(id) > 0,
     },
     queues,
+    clock: bareClock,
+    expect: () => {},
     prepare: () => {},
     inject: (command, signal) => {
       injected.push(command);

@@ -1,8 +1,9 @@
 /** A push is injected at most once, through repeats and crashes. */
 import assert from "node:assert/strict";
 import { type Outcome, Stopping } from "../../../src/listener/inject/context.ts";
-import { QUEUE_FULL_WAIT_SECONDS } from "../../../src/listener/waiting_pushes.ts";
+import { DELIVERED_WITHIN_MS, QUEUE_FULL_WAIT_SECONDS } from "../../../src/listener/waiting_pushes.ts";
 import { QUEUE_MAX, SessionQueues } from "../../../src/listener/waiting_pushes.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
 import { ID, makeBench, outcomes, push, sealed } from "./push_bench.ts";
 
 Deno.test("pushes: a command is delivered, injected and acknowledged [ev-inject, rcpt-path]", async () => {
@@ -21,6 +22,26 @@ Deno.test("pushes: a command is delivered, injected and acknowledged [ev-inject,
       left: undefined,
     },
   ]);
+});
+
+Deno.test("pushes: delivered is reported before what follows it, and after 10 ms at the latest [rcpt-path]", async () => {
+  const clock = new FakeClock();
+  let finish: (outcome: Outcome) => void = () => {};
+  const bench = makeBench(() => new Promise((resolve) => finish = resolve), { clock });
+  await bench.intake.receive(push);
+  assert.deepEqual(outcomes(bench.acks), [], "the typing comes first");
+  bench.intake.report(ID, { state: "typed" });
+  assert.deepEqual(outcomes(bench.acks), ["delivered", "typed"]);
+  assert.equal(clock.pending, 0);
+  finish({ state: "submitted" });
+  await bench.queues.idle();
+  const held = { ...push, id: ID.replace(/1$/, "2") };
+  await bench.intake.receive(held);
+  clock.advance(DELIVERED_WITHIN_MS);
+  bench.intake.report(held.id, { state: "held", reason: "desk_busy" });
+  assert.deepEqual(outcomes(bench.acks.filter(({ id }) => id === held.id)), ["delivered", "held desk_busy"]);
+  finish({ state: "submitted" });
+  await bench.queues.idle();
 });
 
 Deno.test("pushes: a push sent again, in progress or done, is not typed twice [ev-push-ack, inj-never-retype]", async () => {

@@ -78,6 +78,7 @@ class World {
     this.#intake = new PushIntake({
       journal,
       queues,
+      expect: () => {},
       prepare: () => {},
       inject: ({ id }) => this.#inject(id, life),
       end: () => Promise.resolve({ state: "submitted" }),

@@ -38,6 +38,7 @@ async function start({ files, paths }: TempHome) {
   const intake = new PushIntake({
     journal,
     queues,
+    expect: () => {},
     prepare: () => {},
     inject: async ({ id, body }) => {
       await journal.record(id, { step: "typing" });

@@ -1,6 +1,7 @@
 /** Pushes: where they go, that they are stored once, and how they are read back. */
 import assert from "node:assert/strict";
 import { PushAccepted, PushPage, PushRecord } from "../../../src/protocol/push.ts";
+import { until } from "../../helpers/until.ts";
 import { command, Fixture, sessionNamed, uuid } from "./fixture.ts";
 
 async function send(
@@ -58,6 +59,36 @@ Deno.test("a repeated push gets the first answer even if its listener has change
   await relay.listener("dev_listener_other");
   assert.equal((await send(relay, key, command({ id: uuid(2) }))).status, 404);
   assert.deepEqual(await send(relay, key, command({ id: uuid(1) })), first);
+});
+
+Deno.test("a message is announced to its listener before it is stored, unless others are in flight or it was sent before [ev-push-soon]", async () => {
+  await using relay = await Fixture.make();
+  const listener = await relay.listener();
+  const key = await relay.key();
+  const { store } = relay.services;
+  const insert = store.insertPush;
+  let stored: () => void = () => {};
+  store.insertPush = async (push) => {
+    await new Promise<void>((resolve) => stored = resolve);
+    return await insert(push);
+  };
+  const sending = send(relay, key, command({ id: uuid(1) }));
+  await until("the announcement", () => listener.received("push.soon").length === 1);
+  assert.deepEqual(listener.received("push.soon")[0]?.data, { id: uuid(1), agentSessionName: "svc-p" });
+  assert.equal(listener.received("push.new").length, 0);
+  stored();
+  await sending;
+  store.insertPush = insert;
+  assert.equal(listener.received("push.new").length, 1);
+  await send(relay, key, command({ id: uuid(2) }));
+  assert.equal(listener.received("push.soon").length, 1, "one is in flight");
+  for (const id of [uuid(1), uuid(2)]) {
+    await listener.send("push.ack", { id, outcome: "submitted", final: true });
+  }
+  await send(relay, key, command({ id: uuid(1) }));
+  assert.equal(listener.received("push.soon").length, 1, "it was sent before");
+  const { answer } = await send(relay, key, command({}));
+  assert.equal(listener.received("push.soon")[1]?.data.id, answer["id"]);
 });
 
 Deno.test("the same push sent concurrently is stored once", async () => {

@@ -92,3 +92,31 @@ Deno.test("inject: a look that was lost because another session ended is repeate
   const { reading } = await observe({ ...server, run }, pane.target);
   assert.deepEqual([reading.draft, asked], ["", 2]);
 });
+
+Deno.test("inject: a pane is checked while the relay stores the message that it announced [inj-early]", async () => {
+  const { early, send, resolutions } = stage();
+  early.expect(push);
+  early.begin(push);
+  assert.equal((await send()).state, "submitted");
+  assert.equal(resolutions(), 1);
+});
+
+Deno.test("inject: messages that are announced and do not come cause a check in each 200 ms, and none of a session that no message has reached [inj-early]", async () => {
+  const { pane, early, checks, resolutions } = stage();
+  const announce = (count: number): void => {
+    for (let one = 0; one < count; one++) {
+      early.expect({ id: crypto.randomUUID(), agentSessionName: "svc-p" });
+    }
+  };
+  announce(1_000);
+  pane.clock.advance(EARLY_MAX_MS);
+  announce(1_000);
+  await until("the checks", () => checks() === 2);
+  assert.equal(resolutions(), 2);
+  const other = new EarlyPanes({
+    ...stage().context,
+    targets: { ...stage().context.targets, known: () => undefined },
+  });
+  other.expect({ id: ID, agentSessionName: "svc-p" });
+  assert.equal(await other.take({ ...push, session: "svc-p" } as never), undefined);
+});
