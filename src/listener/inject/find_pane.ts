@@ -86,7 +86,7 @@ export class EarlyPanes {
   }
 
   /** What was found for this message, unless that was too long ago. */
-  async take({ id, session }: Command): Promise<FoundPane | undefined> {
+  async take({ id, session }: Pick<Command, "id" | "session">): Promise<FoundPane | undefined> {
     const pane = this.#panes.get(session);
     if (pane?.id !== id) return undefined;
     this.#panes.delete(session);

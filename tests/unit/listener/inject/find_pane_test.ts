@@ -113,10 +113,8 @@ Deno.test("inject: messages that are announced and do not come cause a check in 
   announce(1_000);
   await until("the checks", () => checks() === 2);
   assert.equal(resolutions(), 2);
-  const other = new EarlyPanes({
-    ...stage().context,
-    targets: { ...stage().context.targets, known: () => undefined },
-  });
+  const { context } = stage();
+  const other = new EarlyPanes({ ...context, targets: { ...context.targets, known: () => undefined } });
   other.expect({ id: ID, agentSessionName: "svc-p" });
-  assert.equal(await other.take({ ...push, session: "svc-p" } as never), undefined);
+  assert.equal(await other.take({ id: ID, session: "svc-p" }), undefined);
 });
