@@ -1,5 +1,6 @@
 /** Many pushes at once through the relay, each durable before its answer, beside mosquitto and SQLite alone. */
 import { createRelayApi } from "../../src/client/api.ts";
+import { RelayError } from "../../src/client/relay_error.ts";
 import { FRAME_RATES } from "../../src/relay/budgets.ts";
 import { openDatabase } from "../../src/runtime/sqlite.ts";
 import { startSvc } from "../../tests/helpers/program.ts";
@@ -74,8 +75,14 @@ async function openRelay(): Promise<Carrier & { close(): Promise<void> }> {
   // The listener's budget for acknowledgements: the relay closes the socket of one that exceeds it.
   const restMs = SENDERS * EACH * 1_000 / FRAME_RATES["push.ack"].perSecond;
   const rest = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, restMs));
+  /** As a client does, it tries again what an overloaded relay refuses. */
   const send: Send = async (sender, body) => {
-    await stage.senders[sender]?.sendPush({ ...TARGET, agentSessionName: `svc-${sender}`, body });
+    const push = { ...TARGET, agentSessionName: `svc-${sender}`, body };
+    await stage.senders[sender]?.sendPush(push).catch(async (error) => {
+      if (!(error instanceof RelayError) || error.retryAfterSeconds === undefined) throw error;
+      await new Promise((resolve) => setTimeout(resolve, (error.retryAfterSeconds ?? 0) * 1_000));
+      await send(sender, body);
+    });
   };
   return { send, arrived, rest, close: async () => await stage[Symbol.asyncDispose]() };
 }

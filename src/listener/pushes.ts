@@ -200,9 +200,9 @@ export class PushIntake {
   }
 
   /** The relay is about to store this message. */
-  expect(push: Parameters<EarlyPanes["expect"]>[0]): void {
+  expect: EarlyPanes["expect"] = (push) => {
     if (!this.#era.end.signal.aborted) this.#options.expect(push);
-  }
+  };
 
   /** Reports an intermediate state. */
   report(id: string, progress: Progress): void {

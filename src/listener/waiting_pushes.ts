@@ -162,7 +162,7 @@ export class SessionQueues {
 }
 
 /** Reported at once, `delivered` would keep the listener and the relay busy while the message is being typed. */
-export const DELIVERED_WITHIN_MS = 10;
+export const DELIVERED_WITHIN_MS = 5;
 
 /** A push that has not ended. */
 interface InHand {
@@ -192,6 +192,7 @@ export class Era {
   reportSoon(id: string, report: () => void): void {
     const inHand = this.inHand.get(id);
     if (inHand === undefined) return;
+    inHand.progress = { state: "delivered" };
     let cancel = (): void => {};
     inHand.delivered = () => {
       cancel();

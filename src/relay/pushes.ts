@@ -33,9 +33,9 @@ export async function acceptPush(services: Services, incoming: IncomingPush): Pr
   if (repeated !== undefined) return repeated;
   const request = { ...incoming.request, id: incoming.request.id ?? crypto.randomUUID() };
   const route = await routePush(store, { account, push: request });
-  announcePush(services, { account, request, to: route });
   const isMuted = await countHook(services, { account, data: request.data }) === "muted" &&
     !("listener" in route);
+  announcePush(services, { account, request, to: route });
   const now = clock.now();
   const target = "listener" in route ? route.listener : undefined;
   const { stored, duplicate } = await store.insertPush({

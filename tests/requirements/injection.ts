@@ -139,7 +139,7 @@ const AT_MOST_ONCE_AND_IN_ORDER = rows("docs/specification.md, At most once and 
   "inj-rate-resend": main("The phone offers to send a refused message again."),
   "inj-turns": main("One slow session delays no other."),
   "inj-early": main(
-    "A pane may be checked while the relay stores the message and the journal records it; after another input, after 200 ms or for another pane it is checked again.",
+    "A pane may be checked while the relay stores the message and the journal records it. It is checked again after another input, for another pane, or if the relay took over 20 ms or the journal over 200.",
   ),
   "inj-client-held": main(
     "A control client stays attached to each tmux server with agents, so that no message waits for one to attach.",

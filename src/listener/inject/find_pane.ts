@@ -1,4 +1,4 @@
-/** Finds the pane of a message and checks it. It only reads, so it may begin before the message's turn. */
+/** Finds the pane of a message and checks it. Nothing is typed, so it may begin before the message's turn. */
 import type { EventData } from "../../protocol/frames.ts";
 import type { Push } from "../../protocol/push.ts";
 import type { Reason } from "../../protocol/receipt.ts";
@@ -8,6 +8,8 @@ import { checkPane, type PaneCheck } from "./pane_check.ts";
 
 /** A check that is older than this is repeated, in milliseconds: the disk may have stalled meanwhile. */
 export const EARLY_MAX_MS = 200;
+/** A check that began this long before its message came begins again: the relay may have stalled meanwhile. */
+export const REPEAT_AFTER_MS = 20;
 /** Sessions whose next message may have its pane checked early. */
 const EARLY_SESSIONS_MAX = 500;
 
@@ -23,7 +25,7 @@ interface EarlyCheck {
   isMuted: boolean;
   /** Inputs into the pane that had begun before the check: after another one it is out of date. */
   begun: number;
-  /** When the check began, epoch milliseconds. */
+  /** When the check began, by the clock's `elapsed`. */
   at: number;
 }
 
@@ -44,7 +46,7 @@ export async function findPane(session: string, context: TypingContext): Promise
 
 async function check(target: Target, context: TypingContext): Promise<EarlyCheck> {
   const pane = paneContext(context, target);
-  const [{ begun }, at] = [pane.input, context.now()];
+  const [{ begun }, at] = [pane.input, context.elapsed()];
   const found = await checkPane(pane);
   const isMuted = found.kind === "ready" && await context.effects.isMuted(found.pane.directory);
   return { check: found, isMuted, begun, at };
@@ -68,19 +70,21 @@ export class EarlyPanes {
   /** A message that may come: a relay that lies about that causes a check of a session in each EARLY_MAX_MS. */
   expect({ id, agentSessionName }: EventData<"push.soon">): void {
     const last = this.#panes.get(agentSessionName);
-    const isRecent = last !== undefined && Math.abs(this.#context.now() - last.at) < EARLY_MAX_MS;
+    const isRecent = last !== undefined && this.#context.elapsed() - last.at < EARLY_MAX_MS;
     if (!isRecent) this.begin({ id, type: "agent.command", agentSessionName });
   }
 
-  /** Does nothing for a session that no message has reached yet, or that something is being typed into. */
+  /** Does nothing for a session that was never looked up, or that something is being typed into. */
   begin({ id, type, agentSessionName: session = "" }: Pick<Push, "id" | "type" | "agentSessionName">): void {
-    if (type !== "agent.command" || this.#panes.get(session)?.id === id) return;
-    const { targets, inputs } = this.#context;
+    if (type !== "agent.command") return;
+    const { targets, inputs, elapsed } = this.#context;
+    const last = this.#panes.get(session);
+    if (last?.id === id && elapsed() - last.at < REPEAT_AFTER_MS) return;
     const known = targets.known(session);
     if (known === undefined || inputs.of(known).isTyping) return;
     this.#panes.delete(session);
     const found = findPane(session, this.#context).catch(() => undefined);
-    this.#panes.set(session, { id, at: this.#context.now(), found });
+    this.#panes.set(session, { id, at: elapsed(), found });
     const [oldest] = this.#panes.keys();
     if (this.#panes.size > EARLY_SESSIONS_MAX && oldest !== undefined) this.#panes.delete(oldest);
   }
@@ -92,7 +96,6 @@ export class EarlyPanes {
     this.#panes.delete(session);
     const found = await pane.found;
     if (found?.kind !== "found") return undefined;
-    const age = this.#context.now() - found.at;
-    return age >= 0 && age <= EARLY_MAX_MS ? found : undefined;
+    return this.#context.elapsed() - found.at <= EARLY_MAX_MS ? found : undefined;
   }
 }

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { type Outcome, Stopping } from "../../../src/listener/inject/context.ts";
 import { DELIVERED_WITHIN_MS, QUEUE_FULL_WAIT_SECONDS } from "../../../src/listener/waiting_pushes.ts";
 import { QUEUE_MAX, SessionQueues } from "../../../src/listener/waiting_pushes.ts";
+import { FILES_RETRY_MS } from "../../../src/listener/pushes.ts";
+import { until } from "../../helpers/until.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { ID, makeBench, outcomes, push, sealed } from "./push_bench.ts";
 
@@ -24,7 +26,7 @@ Deno.test("pushes: a command is delivered, injected and acknowledged [ev-inject,
   ]);
 });
 
-Deno.test("pushes: delivered is reported before what follows it, and after 10 ms at the latest [rcpt-path]", async () => {
+Deno.test("pushes: delivered is reported before what follows it, and after 5 ms at the latest [rcpt-path]", async () => {
   const clock = new FakeClock();
   let finish: (outcome: Outcome) => void = () => {};
   const bench = makeBench(() => new Promise((resolve) => finish = resolve), { clock });
@@ -42,6 +44,37 @@ Deno.test("pushes: delivered is reported before what follows it, and after 10 ms
   assert.deepEqual(outcomes(bench.acks.filter(({ id }) => id === held.id)), ["delivered", "held desk_busy"]);
   finish({ state: "submitted" });
   await bench.queues.idle();
+});
+
+Deno.test("pushes: delivered comes before the end of a message that is cancelled, and never after another listener took over [rcpt-path, cancel-atomic, ls-handover]", async () => {
+  const clock = new FakeClock();
+  const bench = makeBench(() => new Promise(() => {}), { clock });
+  const [waiting, cancel] = [2, 3].map((n) => ({ ...push, id: ID.replace(/1$/, String(n)) }));
+  assert.ok(waiting && cancel);
+  await bench.intake.receive(push);
+  await bench.intake.receive(waiting);
+  await bench.intake.receive({ ...cancel, type: "agent.cancel", inReplyTo: waiting.id, body: waiting.id });
+  const ofWaiting = bench.acks.filter(({ id }) => id === waiting.id);
+  assert.deepEqual(outcomes(ofWaiting), ["delivered", "withdrawn final"]);
+  bench.intake.drop();
+  clock.advance(DELIVERED_WITHIN_MS);
+  assert.deepEqual(bench.acks.filter(({ id }) => id === ID), []);
+});
+
+Deno.test("pushes: what a message waited for before it was taken is not reported again [rcpt-path, inj-full-disk]", async () => {
+  let isFull = true;
+  const clock = new FakeClock();
+  const floor = (): Promise<"off"> =>
+    isFull ? Promise.reject(new Error("No space left")) : Promise.resolve("off");
+  const bench = makeBench(() => new Promise(() => {}), { clock, floor });
+  const received = bench.intake.receive(push);
+  await until("the hold", () => clock.pending === 1);
+  isFull = false;
+  clock.advance(FILES_RETRY_MS);
+  await received;
+  clock.advance(DELIVERED_WITHIN_MS);
+  await bench.intake.receive(push);
+  assert.deepEqual(outcomes(bench.acks), ["held host_files", "delivered", "delivered"]);
 });
 
 Deno.test("pushes: a push sent again, in progress or done, is not typed twice [ev-push-ack, inj-never-retype]", async () => {

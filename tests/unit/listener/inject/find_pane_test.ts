@@ -1,7 +1,12 @@
 /** A pane that is checked before its message's turn: what that check may be used for. */
 import assert from "node:assert/strict";
 import type { Command, InjectContext } from "../../../../src/listener/inject/context.ts";
-import { EARLY_MAX_MS, EarlyPanes, findPane } from "../../../../src/listener/inject/find_pane.ts";
+import {
+  EARLY_MAX_MS,
+  EarlyPanes,
+  findPane,
+  REPEAT_AFTER_MS,
+} from "../../../../src/listener/inject/find_pane.ts";
 import { inject } from "../../../../src/listener/inject/inject.ts";
 import type { Target } from "../../../../src/listener/targets.ts";
 import { observe } from "../../../../src/listener/inject/pane_check.ts";
@@ -99,6 +104,18 @@ Deno.test("inject: a pane is checked while the relay stores the message that it 
   early.begin(push);
   assert.equal((await send()).state, "submitted");
   assert.equal(resolutions(), 1);
+});
+
+Deno.test("inject: what the local user typed since the announcement of a message that comes late is seen [inj-early]", async () => {
+  const { pane, early, send, checks } = stage();
+  early.expect(push);
+  await until("the check", () => checks() === 1);
+  pane.clock.advance(REPEAT_AFTER_MS);
+  pane.draw("a draft");
+  early.begin(push);
+  pane.onPause = () => pane.draw("");
+  assert.equal((await send()).state, "submitted");
+  assert.ok(pane.events.includes("reported held desk_busy"), pane.events.join());
 });
 
 Deno.test("inject: messages that are announced and do not come cause a check in each 200 ms, and none of a session that no message has reached [inj-early]", async () => {
