@@ -34,6 +34,7 @@ import { type MuteOptions, muteProject } from "./projects.ts";
 import { leftIn, type OpenOptions, PushOpener, unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
 import {
   ARRIVALS_MAX,
+  DELIVERED,
   dueTimes,
   Era,
   QUEUE_FULL_WAIT_SECONDS,
@@ -53,7 +54,6 @@ const ANSWER = "ask.answer";
 const ACTED_ON: readonly string[] = ["agent.command", START, END, MUTE, CANCEL, DIALOG, ANSWER];
 /** They must not wait behind the session's messages, because they are about them or about what holds them. */
 const AT_ONCE: readonly string[] = [END, MUTE, CANCEL, DIALOG, ANSWER];
-const DELIVERED: Progress = { state: "delivered" };
 const FAILS: Record<string, Reason> = { [START]: "start_failed", [END]: "end_failed", [MUTE]: "mute_failed" };
 
 /** How long a message waits before the host's files are tried again. */

@@ -161,6 +161,7 @@ export class SessionQueues {
   }
 }
 
+export const DELIVERED: Progress = { state: "delivered" };
 /** Reported at once, `delivered` would keep the listener and the relay busy while the message is being typed. */
 export const DELIVERED_WITHIN_MS = 5;
 
@@ -192,7 +193,7 @@ export class Era {
   reportSoon(id: string, report: () => void): void {
     const inHand = this.inHand.get(id);
     if (inHand === undefined) return;
-    inHand.progress = { state: "delivered" };
+    inHand.progress = DELIVERED;
     let cancel = (): void => {};
     inHand.delivered = () => {
       cancel();

@@ -1,10 +1,13 @@
 /** No shell ever gets a message: after an agent's exit, login shells, shells under an agent, and an exit between guard and typing. */
 import assert from "node:assert/strict";
+import { EarlyPanes, findPane } from "../../src/listener/inject/find_pane.ts";
+import { inject } from "../../src/listener/inject/inject.ts";
 import { makeInjectBench } from "../helpers/inject_bench.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
 const RACES = 200;
+const ANNOUNCED_RACES = 20;
 const RETYPE_LOOKS = 100;
 const CLEAR_PROMPT = /^ready>\s*$/;
 
@@ -14,6 +17,8 @@ interface ShellPane {
   command(): Promise<string>;
   /** The line with the shell's last prompt. */
   promptLine(): Promise<string>;
+  /** Removes what the agent may have left unread. */
+  clearPrompt(): Promise<void>;
 }
 
 /** An interactive shell in the pane, which runs the agent as its child. */
@@ -32,6 +37,16 @@ async function makeShellPane(sandbox: Sandbox, argv: string[]): Promise<ShellPan
   return {
     command,
     promptLine,
+    async clearPrompt(): Promise<void> {
+      await until("the prompt after the agent", async () => (await command()) === "bash");
+      let looks = 0;
+      await until("a clear prompt", async () => {
+        // Ahead of the next command in any case: the prompt may be drawn before the shell reads what was left for it. A shell
+        // that is taking back its terminal may lose this key, and all that came before it, too.
+        if (looks++ % RETYPE_LOOKS === 0) await sandbox.tmux("send-keys", "-t", "=svc-a:", "C-c");
+        return CLEAR_PROMPT.test(await promptLine());
+      });
+    },
     async startAgent(): Promise<number> {
       let looks = 0;
       await until("the agent in the pane", async () => {
@@ -70,15 +85,38 @@ Deno.test("guard: an agent that exits between guard and typing leaves nothing to
     assert.equal(outcome.reason, "shell_in_pane", `race ${race}`);
     // A dying process keeps the terminal for a moment: what it did not read appears at the prompt, and must not run.
     if (waits) assert.equal(outcome.state, "refused", `race ${race}`);
-    await until("the prompt after the agent", async () => (await pane.command()) === "bash");
-    let looks = 0;
-    await until("a clear prompt", async () => {
-      // Ahead of the next command in any case: the prompt may be drawn before the shell reads what was left for it. A shell
-      // that is taking back its terminal may lose this key, and all that came before it, too.
-      if (looks++ % RETYPE_LOOKS === 0) await sandbox.tmux("send-keys", "-t", "=svc-a:", "C-c");
-      return CLEAR_PROMPT.test(await pane.promptLine());
-    });
+    await pane.clearPrompt();
     // Before the test types a command itself.
+    await assert.rejects(Deno.stat(canary), Deno.errors.NotFound, `race ${race}`);
+  }
+});
+
+Deno.test("guard: an agent that exits after a message was announced leaves nothing to its shell, 20 times [sec-no-shell, sec-guard-atomic, inj-early]", async () => {
+  await using sandbox = await makeSandbox();
+  const pane = await makeShellPane(sandbox, BASH);
+  const canary = `${sandbox.root}/canary`;
+  let checks = 0;
+  await using bench = makeInjectBench(sandbox, {
+    isMuted: () => Promise.resolve(++checks < 0),
+    rateLimit: { take: () => 0 },
+    // The check that began with the announcement never gets too old.
+    elapsed: () => 0,
+  });
+  const early = new EarlyPanes(bench.context);
+  for (let race = 0; race < ANNOUNCED_RACES; race++) {
+    const agent = await pane.startAgent();
+    await findPane("svc-a", bench.context);
+    const before = checks;
+    const id = crypto.randomUUID();
+    early.expect({ id, agentSessionName: "svc-a" });
+    await until("the check", () => checks > before);
+    Deno.kill(agent, "SIGKILL");
+    await until("the shell", async () => (await pane.command()) === "bash");
+    const body = `touch ${canary}\ntouch ${canary}\n`;
+    const message = { id, session: "svc-a", body, expiresAt: Infinity, sendAnyway: false };
+    const { state, reason } = await inject({ ...message, turn: { step: "waiting" } }, bench.context, early);
+    assert.deepEqual([state, reason], ["refused", "shell_in_pane"], `race ${race}`);
+    await pane.clearPrompt();
     await assert.rejects(Deno.stat(canary), Deno.errors.NotFound, `race ${race}`);
   }
 });
