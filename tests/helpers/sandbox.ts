@@ -64,11 +64,11 @@ export async function makeSandbox(): Promise<Sandbox> {
     async newSession(name, argv, { cols, rows } = { cols: 80, rows: 24 }): Promise<void> {
       const size = ["-x", String(cols), "-y", String(rows)];
       await tmux("-f", "/dev/null", "new-session", "-d", "-s", name, ...size, "--", ...argv);
-      // Until then the pane's process is a copy of tmux.
+      // Until then the pane's process is a copy of tmux, even if tmux already names the program.
       await until("the pane's program", async () => {
-        const command = await tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_current_command}")
-          .catch(() => "");
-        return !command.startsWith("tmux");
+        const pid = await tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_pid}").catch(() => "");
+        const program = await Deno.readLink(`/proc/${pid.trim()}/exe`).catch(() => "");
+        return !/\/tmux[^/]*$/.test(program);
       });
     },
     screen: (session) => tmux("capture-pane", "-p", "-t", `=${session}:`),
