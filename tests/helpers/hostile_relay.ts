@@ -106,6 +106,7 @@ export class HostileRelay implements AsyncDisposable {
   /** Bodies of calls and answers. */
   readonly #spoken: string[] = [];
   #server: HttpServer | undefined;
+  #isOver = false;
 
   /** `target` is the honest relay's HTTP address. */
   private constructor(target: string) {
@@ -165,6 +166,7 @@ export class HostileRelay implements AsyncDisposable {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#isOver = true;
     for (const { near, far } of this.#joined) {
       near.terminate();
       far.close();
@@ -197,6 +199,11 @@ export class HostileRelay implements AsyncDisposable {
   }
 
   #join(request: Request, near: ServerSocket): SocketHandlers {
+    // A client that was cut off comes back before the server has stopped, which would wait for it.
+    if (this.#isOver) {
+      near.terminate();
+      return { text: () => {}, bytes: () => {}, alive: () => {}, closed: () => {} };
+    }
     const protocols = (request.headers.get("sec-websocket-protocol") ?? "").split(/, */);
     const far = new WebSocket(`${this.#target.replace("http", "ws")}/ws`, protocols);
     far.binaryType = "arraybuffer";
