@@ -17,6 +17,7 @@ import {
   rm,
   rmdir,
   stat,
+  unlink,
 } from "node:fs/promises";
 import process from "node:process";
 import { promisify } from "node:util";
@@ -99,8 +100,10 @@ async function openAppend(path: string, options: { mode?: number } = {}): Promis
 async function remove(path: string, options: { recursive?: boolean } = {}): Promise<boolean> {
   const found = await unless(MISSING, lstat(path), undefined);
   if (found === undefined) return false;
-  if (found.isDirectory() && !options.recursive) await rmdir(path);
-  else await rm(path, options);
+  // `rm` also succeeds when another call has just removed the file: two would take the same marker.
+  if (!found.isDirectory()) return await unless(MISSING, unlink(path).then(() => true), false);
+  if (options.recursive) await rm(path, options);
+  else await rmdir(path);
   return true;
 }
 

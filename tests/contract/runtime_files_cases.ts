@@ -187,6 +187,16 @@ const writing: Case[] = [
     },
   },
   {
+    name: "of many calls that remove one file at once, one is told that it did",
+    async run({ files }, directory) {
+      for (let round = 0; round < 50; round++) {
+        await files.writeText(`${directory}/file`, "");
+        const told = await Promise.all(Array.from({ length: 8 }, () => files.remove(`${directory}/file`)));
+        assert.equal(told.filter((one) => one).length, 1);
+      }
+    },
+  },
+  {
     name: "an empty directory and a dangling link can be removed",
     async run({ files, commands }, directory) {
       await files.makeDirectory(`${directory}/empty`);
