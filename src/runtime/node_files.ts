@@ -100,7 +100,7 @@ async function openAppend(path: string, options: { mode?: number } = {}): Promis
 async function remove(path: string, options: { recursive?: boolean } = {}): Promise<boolean> {
   const found = await unless(MISSING, lstat(path), undefined);
   if (found === undefined) return false;
-  // `rm` also succeeds when another call has just removed the file: two would take the same marker.
+  // Not `rm`: it also succeeds when another call has just removed the file.
   if (!found.isDirectory()) return await unless(MISSING, unlink(path).then(() => true), false);
   if (options.recursive) await rm(path, options);
   else await rmdir(path);

@@ -38,7 +38,7 @@ export interface Files {
   /** Creates; returns false when the path exists. */
   createText(path: string, text: string, options?: { mode?: number }): Promise<boolean>;
   openAppend(path: string, options?: { mode?: number }): Promise<AppendFile>;
-  /** Returns false when there was nothing to remove. */
+  /** Returns false when there was nothing to remove. Of several calls for the same file, only one returns true. */
   remove(path: string, options?: { recursive?: boolean }): Promise<boolean>;
   rename(from: string, to: string): Promise<void>;
   /** With parents; fine when it exists. */

@@ -20,6 +20,9 @@ async function agentWasHere(stack: Stack): Promise<void> {
   const known = `${stack.sandbox.svcHome}/projects.json`;
   const read = (): Promise<string> => Deno.readTextFile(known).catch(() => "");
   await until("the project to be known", async () => (await read()).includes(stack.sandbox.project));
+  // A session that ends while a control client attaches crashes tmux before 3.7.
+  const clients = (): Promise<string> => stack.sandbox.tmux("list-clients", "-F", "#{client_control_mode}:");
+  await until("the listener's control client", async () => (await clients()).includes("1:"));
   await stack.sandbox.tmux("kill-session", "-t", `=${name}`);
 }
 
