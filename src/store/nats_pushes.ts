@@ -1,5 +1,4 @@
 /** Pushes in NATS: one message each, whose sequence is the order of acceptance, and a document with its newest receipt. */
-import { delay, systemClock } from "../async/clock.ts";
 import { decodeBase64url, encodeBase64url, utf8Length } from "../async/encodings.ts";
 import type { Push } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
@@ -25,10 +24,6 @@ const OVERHEAD_BYTES = 512;
 
 /** By how much the times of nodes may differ: they correct their clocks. Further back, a clock was set. */
 const CLOCKS_DIFFER_MS = 10_000;
-
-/** How long to wait for the leader of a stream, before it is asked again. */
-const LEADER_LAG_MS = 20;
-const LEADER_TRIES = 200;
 
 /** A push's newest receipt; `seq` is the push's, since an id may be used again when its push has been removed. */
 interface StoredReceipt {
@@ -131,9 +126,10 @@ class Pushes {
     });
   }
 
-  async find({ account, id }: PushName): Promise<StoredPush | undefined> {
+  /** `seq` is that of a push which is known here under this name. */
+  async find({ account, id, seq = 0 }: PushName & { seq?: number }): Promise<StoredPush | undefined> {
     const [push, receipt] = await Promise.all([
-      this.#context.pushes.get(this.#subject("push", { account, id })),
+      this.#context.pushes.get(this.#subject("push", { account, id }), { atLeast: seq, sure: true }),
       this.#receipts.get(this.#subject("receipt", { account, id })),
     ]);
     return push && storedOf(push, receipt);
@@ -195,7 +191,7 @@ class Pushes {
     const found: StoredPush[] = [];
     for (let start = 0; start < known.length && found.length < limit; start += limit) {
       const some = await eachOf(known.slice(start, start + limit), async (one) => {
-        const stored = await this.#findKnown(one);
+        const stored = await this.find(one);
         const isOpen = stored?.seq === one.seq && !stored.receipt.final;
         if (!isOpen) this.open.remove(one.seq);
         return isOpen ? stored : undefined;
@@ -203,20 +199,6 @@ class Pushes {
       found.push(...some.filter((one) => one !== undefined));
     }
     return found.slice(0, limit);
-  }
-
-  /** A push that is known here, undefined when it was removed: another server may announce it before the leader has it. */
-  async #findKnown(known: PushName & { seq: number }): Promise<StoredPush | undefined> {
-    let isThere = false;
-    for (let tries = 0; tries < LEADER_TRIES; tries++) {
-      const stored = await this.find(known);
-      if (isThere || stored !== undefined && stored.seq >= known.seq) return stored;
-      isThere = await this.#context.pushes.lastSeq() >= known.seq;
-      if (!isThere) await delay(LEADER_LAG_MS, { clock: systemClock });
-    }
-    throw new StoreUnavailable(
-      `Cannot read the push "${known.id}": the leader of its stream does not have it yet`,
-    );
   }
 
   async charged({ account, from }: { account: string; from: string }, now: number): Promise<number> {
@@ -263,7 +245,7 @@ class Pushes {
     name: PushName,
     { decide, answer }: { decide: (stored: StoredPush) => Receipt | undefined; answer?: PushText },
   ): Promise<{ stored: StoredPush; changed: boolean; answer: PushText | undefined } | undefined> {
-    const entry = await this.#context.pushes.get(this.#subject("push", name));
+    const entry = await this.#context.pushes.get(this.#subject("push", name), { sure: true });
     if (entry === undefined) return undefined;
     const outcome = await this.#receipts.change(this.#subject("receipt", name), (value) => {
       const stored = storedOf(entry, value);

@@ -10,9 +10,10 @@ import {
   RetentionPolicy,
   StorageType,
   type StoredMsg,
+  type StreamInfo,
 } from "@nats-io/jetstream";
 import { headers, NoRespondersError, RequestError, TimeoutError } from "@nats-io/transport-node";
-import { systemClock } from "../async/clock.ts";
+import { delay, systemClock } from "../async/clock.ts";
 import { encodeBase64url } from "../async/encodings.ts";
 import { retry } from "../async/retry.ts";
 import { requestFault } from "../runtime/nats.ts";
@@ -36,6 +37,11 @@ const NO_PEERS = 10005;
 
 /** The name of the client's error when no server answers for JetStream; its class is not exported. */
 const NO_LEADER = "JetStreamNotEnabled";
+
+/** How long to wait before a server that lags behind what this process knows is asked again. */
+const LAG_MS = 20;
+/** Subjects whose last write by this process is remembered. */
+const WRITTEN_MAX = 10_000;
 
 /** The writer's mark: shows after an attempt without an answer whether it was stored. */
 const WRITE_HEADER = "Svc-Write";
@@ -68,9 +74,24 @@ export interface PutOptions {
   note?: string;
 }
 
+export interface GetOptions {
+  /** The sequence of a message that this subject has had. */
+  atLeast?: number;
+  /** No message is only believed of a server that has all that this process has seen of the stream. */
+  sure?: boolean;
+}
+
 export class NatsStream {
   /** Its last sequence when it was opened. */
   openedAt = 0;
+  /** How long servers may lag behind what this process knows, before it is given up. */
+  protected lossAfterMs = 60_000;
+  /** Since when every answer has been behind; monotonic milliseconds. */
+  #behindSince: number | undefined;
+  /** The newest message that this process has stored or followed. */
+  #seen = 0;
+  /** The newest message that this process has stored, by subject. */
+  readonly #written = new Map<string, number>();
   readonly #handles: StreamHandles;
   readonly #options: StreamOptions;
 
@@ -92,30 +113,69 @@ export class NatsStream {
         // A write that does not fit is refused: nothing that was accepted is dropped.
         discard: DiscardPolicy.New,
         max_msgs_per_subject: 1,
-        // Reads are answered by the leader: a decision never rests on a replica that lags.
+        // Reads are answered by the leader, and for a moment also by one that does not know yet that it was replaced.
         allow_direct: false,
       });
     const { state } = await patiently("prepare a stream", add, { patienceMs: START_PATIENCE_MS });
     this.openedAt = state.last_seq;
   }
 
-  /** The newest message of a subject. */
-  async get(subject: string): Promise<Entry | undefined> {
-    return entryOf(await this.#message({ last_by_subj: subject }));
+  /**
+   * The newest message of a subject, never older than what this process has stored there. A former leader, which was
+   * stopped or cut off, also answers for a while, from what it has: it is asked again until it has caught up. Throws
+   * StoreUnavailable when that takes too long.
+   */
+  async get(subject: string, { atLeast = 0, sure = false }: GetOptions = {}): Promise<Entry | undefined> {
+    const known = Math.max(atLeast, this.#written.get(subject) ?? 0);
+    const upTo = sure ? Math.max(known, this.#seen) : known;
+    const end = systemClock.elapsed() + PATIENCE_MS;
+    do {
+      const entry = entryOf(await this.message({ last_by_subj: subject }));
+      if (upTo === 0 || entry !== undefined && entry.seq >= known) return entry;
+      // One answer tells both: a server that has the stream so far, and nothing of this subject.
+      const { state: { last_seq: last, subjects = {} } } = await this.info(subject);
+      const isBehind = this.#isBehind(last, upTo);
+      if (isBehind && this.#hasLost(last)) return entry;
+      if (!isBehind && subjects[subject] === undefined) return undefined;
+      await delay(LAG_MS, { clock: systemClock });
+    } while (systemClock.elapsed() < end);
+    throw new StoreUnavailable(
+      `Cannot read in NATS: the server that leads "${this.#options.name}" lags behind`,
+    );
+  }
+
+  #isBehind(last: number, upTo: number): boolean {
+    const isBehind = last < upTo;
+    this.#behindSince = isBehind ? this.#behindSince ?? systemClock.elapsed() : undefined;
+    return isBehind;
+  }
+
+  /** A stream that stays behind was restored, or its servers lost power: what it has counts. */
+  #hasLost(last: number): boolean {
+    if (systemClock.elapsed() - (this.#behindSince ?? Infinity) < this.lossAfterMs) return false;
+    this.#seen = last;
+    this.#written.clear();
+    return true;
   }
 
   async getSeq(seq: number): Promise<Entry | undefined> {
-    return entryOf(await this.#message({ seq }));
+    return entryOf(await this.message({ seq }));
   }
 
   /** The first message from `seq` on whose subject matches `filter`. */
   async next(filter: string, seq: number): Promise<Entry | undefined> {
     // The server has answered this since 2.9; the client's types do not list it.
-    return entryOf(await this.#message({ seq, next_by_subj: filter } as MsgRequest));
+    return entryOf(await this.message({ seq, next_by_subj: filter } as MsgRequest));
   }
 
   /** Returns the message's sequence once it is replicated; undefined, and nothing is stored, when the options forbid it. */
   async put(subject: string, text: string, options: PutOptions = {}): Promise<number | undefined> {
+    const seq = await this.#put(subject, text, options);
+    if (seq !== undefined) this.#noteWritten(subject, seq);
+    return seq;
+  }
+
+  async #put(subject: string, text: string, options: PutOptions): Promise<number | undefined> {
     const mark = encodeBase64url(crypto.getRandomValues(new Uint8Array(9)));
     let isUncertain = false;
     return await patiently("store", async () => {
@@ -134,22 +194,17 @@ export class NatsStream {
 
   /** When NATS stored a message, by its own clock; epoch milliseconds. */
   async storedAt(seq: number): Promise<number | undefined> {
-    return (await this.#message({ seq }))?.time.getTime();
+    return (await this.message({ seq }))?.time.getTime();
   }
 
   /** The sequence of its newest message. */
   async lastSeq(): Promise<number> {
-    const { state } = await patiently("read", () => this.#handles.manager.streams.info(this.#options.name));
-    return state.last_seq;
+    return (await this.info()).state.last_seq;
   }
 
   /** Subjects that have a message. */
   async subjects(filter: string): Promise<string[]> {
-    const found = await patiently("read", async () => {
-      const info = await this.#handles.manager.streams.info(this.#options.name, { subjects_filter: filter });
-      return info.state.subjects ?? {};
-    });
-    return Object.keys(found);
+    return Object.keys((await this.info(filter)).state.subjects ?? {});
   }
 
   /** The newest messages of all subjects that match. */
@@ -184,7 +239,11 @@ export class NatsStream {
     handler: (note: Note) => void,
   ): Promise<{ caughtUp: Promise<void>; stop(): void }> {
     const following = new Following({
-      ...{ filter, from, handler },
+      ...{ filter, from },
+      handler: (note) => {
+        this.#seen = Math.max(this.#seen, note.seq);
+        handler(note);
+      },
       consume: (start) => this.consume(filter, start),
       next: (start) => this.next(filter, start),
       last: () => this.lastSeq(),
@@ -243,12 +302,26 @@ export class NatsStream {
   }
 
   async #seqOfMark(subject: string, mark: string): Promise<number | undefined> {
-    const stored = await this.#message({ last_by_subj: subject });
+    const stored = await this.message({ last_by_subj: subject });
     return stored?.header.get(WRITE_HEADER) === mark ? stored.seq : undefined;
   }
 
-  #message(request: MsgRequest): Promise<StoredMsg | null> {
+  protected message(request: MsgRequest): Promise<StoredMsg | null> {
     return patiently("read", () => this.#handles.manager.streams.getMessage(this.#options.name, request));
+  }
+
+  /** With `filter`, also the subjects that match it and have a message. */
+  protected info(filter?: string): Promise<StreamInfo> {
+    const options = filter === undefined ? {} : { subjects_filter: filter };
+    return patiently("read", () => this.#handles.manager.streams.info(this.#options.name, options));
+  }
+
+  #noteWritten(subject: string, seq: number): void {
+    this.#seen = Math.max(this.#seen, seq);
+    this.#written.delete(subject);
+    this.#written.set(subject, seq);
+    if (this.#written.size <= WRITTEN_MAX) return;
+    for (const oldest of this.#written.keys()) return void this.#written.delete(oldest);
   }
 }
 

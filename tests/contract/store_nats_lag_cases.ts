@@ -1,33 +1,39 @@
 /** Nodes and servers of NATS that know different things for a moment: nothing is missed or taken for gone meanwhile. */
 import assert from "node:assert/strict";
-import { jetstream, jetstreamManager } from "@nats-io/jetstream";
+import { jetstream, jetstreamManager, type StoredMsg, type StreamInfo } from "@nats-io/jetstream";
 import type { Receipt } from "../../src/protocol/receipt.ts";
 import { connectNats } from "../../src/runtime/nats.ts";
 import { natsContext } from "../../src/store/nats_context.ts";
 import { Nodes, Presences } from "../../src/store/nats_presences.ts";
 import { natsPushes } from "../../src/store/nats_pushes.ts";
 import type { Consuming } from "../../src/store/nats_following.ts";
-import { type Entry, NatsStream } from "../../src/store/nats_streams.ts";
+import { NatsStream } from "../../src/store/nats_streams.ts";
 import type { StoredPush } from "../../src/store/store.ts";
 import { startNats } from "../helpers/nats_server.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
 import { aPush, idsOf, uuid } from "./store_samples.ts";
 
-/** Stands in for a leader that lags: its reads end with the message `upTo`, while followers hear of all. */
+/** Stands in for servers that lag: what they answer ends with the message `upTo`, while followers hear of all. */
 class LaggingStream extends NatsStream {
   upTo = Infinity;
-  /** How often it was asked for its last message. */
+  /** Of reads of messages, which a former leader answers while the new one answers the rest. */
+  readsUpTo = Infinity;
+  /** How often a message was asked for. */
   asked = 0;
 
-  override async get(subject: string): Promise<Entry | undefined> {
-    const entry = await super.get(subject);
-    return entry !== undefined && entry.seq <= this.upTo ? entry : undefined;
+  override lossAfterMs = 60_000;
+
+  protected override async message(...args: Parameters<NatsStream["message"]>): Promise<StoredMsg | null> {
+    this.asked += 1;
+    const message = await super.message(...args);
+    return message !== null && message.seq <= Math.min(this.upTo, this.readsUpTo) ? message : null;
   }
 
-  override async lastSeq(): Promise<number> {
-    this.asked += 1;
-    return Math.min(await super.lastSeq(), this.upTo);
+  protected override async info(filter?: string): Promise<StreamInfo> {
+    const { state, ...others } = await super.info(filter);
+    const isBehind = state.last_seq > this.upTo;
+    return { ...others, state: isBehind ? { ...state, last_seq: this.upTo, subjects: {} } : state };
   }
 }
 
@@ -83,28 +89,86 @@ async function openNodes(url: string) {
   return { one, other, writes: streams.pushes, leader, close };
 }
 
-async function findLagging({ one, other, leader }: Awaited<ReturnType<typeof openNodes>>): Promise<void> {
-  const open = () => other.openPushes({ account: "a", id: "dev_l" }, { afterSeq: 0, limit: 9 });
-  const known = new Set<number>();
-  other.watchPushes?.(({ seq }) => known.add(seq));
-  assert.deepEqual(await open(), []);
-  leader.upTo = 0;
-  const first = await one.insertPush(aPush(1));
-  await until("the push is announced", () => known.has(first.stored.seq));
+type LaggingNodes = Awaited<ReturnType<typeof openNodes>>;
+
+/** Stores a push at the one node, and waits until the other has heard of it. */
+async function storeAnnounced({ one, other }: LaggingNodes, n: number): Promise<void> {
+  const heard = Promise.withResolvers<void>();
+  const stop = other.watchPushes?.(({ seq }) => seq > n - 1 && heard.resolve());
+  await other.openPushes({ account: "a", id: "dev_l" }, { afterSeq: 0, limit: 9 });
+  await one.insertPush(aPush(n));
+  await heard.promise;
+  stop?.();
+}
+
+/** What `work` finds although servers lag when it begins: `behind` makes them lag. */
+async function whileBehind<T>(
+  { leader }: LaggingNodes,
+  behind: { upTo?: number; readsUpTo?: number },
+  work: () => Promise<T>,
+): Promise<T> {
+  Object.assign(leader, behind);
   const asked = leader.asked;
-  const reading = open();
-  await Promise.race([reading, until("the leader is asked again", () => leader.asked >= asked + 3)]);
-  leader.upTo = Infinity;
-  assert.deepEqual(idsOf(await reading), [uuid(1)]);
-  const second = await one.insertPush(aPush(2));
-  await until("the push is announced", () => known.has(second.stored.seq));
-  assert.deepEqual(idsOf(await open()), [uuid(1), uuid(2)]);
+  const working = work();
+  await Promise.race([working, until("the leader is asked again", () => leader.asked >= asked + 3)]);
+  Object.assign(leader, { upTo: Infinity, readsUpTo: Infinity });
+  return await working;
+}
+
+async function findLagging(nodes: LaggingNodes): Promise<void> {
+  const { one, other } = nodes;
+  const open = () => other.openPushes({ account: "a", id: "dev_l" }, { afterSeq: 0, limit: 9 });
+  assert.deepEqual(await open(), []);
+  await storeAnnounced(nodes, 1);
+  assert.deepEqual(idsOf(await whileBehind(nodes, { upTo: 0 }, open)), [uuid(1)]);
+  await storeAnnounced(nodes, 2);
+  assert.deepEqual(idsOf(await whileBehind(nodes, { readsUpTo: 1 }, open)), [uuid(1), uuid(2)]);
   assert.equal(await one.removePushes({ madeBefore: Number.MAX_SAFE_INTEGER, expiredBefore: 0 }), 2);
   assert.deepEqual(await open(), []);
 }
 
+/** A push that a former leader does not have is not taken for unknown: its receipt would be lost. */
+async function changeLagging(nodes: LaggingNodes): Promise<void> {
+  const { other } = nodes;
+  const [first, second] = [1, 2].map((n) => ({ account: "a", id: uuid(n) }));
+  assert.ok(first !== undefined && second !== undefined);
+  const typed: Receipt = { state: "typed", final: true, at: {} };
+  await storeAnnounced(nodes, 1);
+  const change = () => other.changeReceipt(first, () => typed);
+  assert.equal((await whileBehind(nodes, { readsUpTo: 0 }, change))?.changed, true);
+  await storeAnnounced(nodes, 2);
+  const found = await whileBehind(nodes, { readsUpTo: 1 }, () => other.findPush(second));
+  assert.equal(found?.push.id, second.id);
+}
+
+/** Whoever has stored something reads it, or what came after it. */
+async function readOwn({ leader }: LaggingNodes): Promise<void> {
+  const subject = "test.push.a.own";
+  const old = await leader.put(subject, "old");
+  const seq = await leader.put(subject, "new", { expected: old ?? 0 });
+  leader.readsUpTo = old ?? 0;
+  const asked = leader.asked;
+  const reading = leader.get(subject);
+  await Promise.race([reading, until("it is asked again", () => leader.asked >= asked + 3)]);
+  leader.readsUpTo = Infinity;
+  assert.deepEqual(await reading, { subject, seq, text: "new" });
+}
+
+/** The newest messages are lost: the machines of all servers lost power. */
+async function goOnAfterLoss(nodes: LaggingNodes): Promise<void> {
+  const { other, leader } = nodes;
+  await storeAnnounced(nodes, 1);
+  leader.lossAfterMs = 100;
+  leader.upTo = 0;
+  const name = { account: "a", id: uuid(1) };
+  assert.equal(await other.findPush(name), undefined);
+  const asked = leader.asked;
+  assert.equal(await other.findPush({ ...name, id: uuid(2) }), undefined);
+  assert.equal(leader.asked, asked + 1, "nothing is waited for again");
+}
+
 /** The other node completes the answer from the question's receipt before the one that closed it has stored it. */
-async function answerCompletedFirst({ one, other, writes }: Awaited<ReturnType<typeof openNodes>>) {
+async function answerCompletedFirst({ one, other, writes }: LaggingNodes) {
   const answer = aPush(2);
   const name = { account: answer.account, id: answer.push.id };
   await one.insertPush(aPush(1));
@@ -144,7 +208,7 @@ async function pageBehind(directory: string): Promise<void> {
 
 async function withNodes(
   directory: string,
-  body: (nodes: Awaited<ReturnType<typeof openNodes>>) => Promise<void>,
+  body: (nodes: LaggingNodes) => Promise<void>,
 ): Promise<void> {
   const server = await startNats(directory);
   const nodes = await openNodes(server.url);
@@ -170,5 +234,18 @@ export const cases: readonly Case[] = [
     name:
       "a push that was announced before the leader has it is found, and a removed one is not waited for [nats-lag]",
     run: (_runtime, directory) => withNodes(directory, findLagging),
+  },
+  {
+    name:
+      "the receipt of a push that a former leader does not have is stored, and the push is found [nats-lag]",
+    run: (_runtime, directory) => withNodes(directory, changeLagging),
+  },
+  {
+    name: "a former leader's older message is not taken for what was stored since [nats-lag]",
+    run: (_runtime, directory) => withNodes(directory, readOwn),
+  },
+  {
+    name: "a node goes on with what NATS has when the newest messages are lost [nats-lag]",
+    run: (_runtime, directory) => withNodes(directory, goOnAfterLoss),
   },
 ];

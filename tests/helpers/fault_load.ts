@@ -120,6 +120,10 @@ export class FaultLoad {
     }
   }
 
+  async receiptOf(id: string): Promise<Receipt> {
+    return (await this.#options.reader.getPush(id, { signal: AbortSignal.timeout(ANSWER_MS) })).receipt;
+  }
+
   /** Reads the receipts of the oldest messages that have none, once for all who ask at the same time. */
   async #readReceipts(): Promise<void> {
     this.#reading ??= this.#read().finally(() => this.#reading = undefined);
@@ -128,10 +132,9 @@ export class FaultLoad {
 
   async #read(): Promise<void> {
     for (const { id } of this.messages.filter(({ state }) => state === undefined).slice(0, READ_MAX)) {
-      const record = await this.#options.reader.getPush(id, { signal: AbortSignal.timeout(ANSWER_MS) })
-        .catch(() => undefined);
-      if (record === undefined) return;
-      this.#take(id, record.receipt);
+      const receipt = await this.receiptOf(id).catch(() => undefined);
+      if (receipt === undefined) return;
+      this.#take(id, receipt);
     }
   }
 

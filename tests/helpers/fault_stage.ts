@@ -4,10 +4,11 @@ import { type FaultRow, sayRow } from "../../scripts/prove/faults_table.ts";
 import { say } from "../../scripts/say.ts";
 import { createRelayApi } from "../../src/client/api.ts";
 import { runtime } from "#runtime";
+import { errorText } from "../../src/async/error_text.ts";
 import { decodeEntries, type JournalEntry } from "../../src/home/journal.ts";
 import type { TranscriptEntry } from "../../src/echo/program.ts";
 import { countMessages, missing } from "./fault_count.ts";
-import { FaultLoad } from "./fault_load.ts";
+import { FaultLoad, type Message } from "./fault_load.ts";
 import { crashingImportMap } from "./crashing_runtime.ts";
 import { newKey } from "./new_key.ts";
 import { FROM_CHECKOUT, type Launch } from "./program.ts";
@@ -265,15 +266,20 @@ export class FaultStage implements AsyncDisposable {
     const outcomes = load.outcomes();
     const reasons = load.messages.flatMap(({ state, outcome }) => state === "unknown" ? [outcome] : []);
     if (unknown > 0) say(`unknown in "${fault}": ${reasons.join(", ")}`);
-    const why = JSON.stringify({ row, outcomes });
+    const isUnexplained = ({ state, id }: Message): boolean =>
+      state === undefined || state === "unknown" && !inHand.has(id);
+    const unexplained = await Promise.all(
+      load.messages.filter(isUnexplained).map(async ({ id, outcome }) => ({
+        ...{ id, outcome },
+        receipt: await load.receiptOf(id).catch(errorText),
+        trace: await this.#trace(id),
+      })),
+    );
+    const why = JSON.stringify({ row, outcomes, unexplained });
     assert.equal(lost + doubled + outOfOrder + shell + approved, 0, why);
     assert.equal(sent, submitted + refused + unknown, why);
     assert.ok(injected > 0 && submitted > 0, why);
-    const unexpected = load.messages.filter((one) => one.state === "unknown" && !inHand.has(one.id));
-    const traces = await Promise.all(
-      unexpected.map(async ({ id, outcome }) => ({ id, outcome, trace: await this.#trace(id) })),
-    );
-    assert.deepEqual(traces, [], why);
+    assert.deepEqual(unexplained, [], why);
   }
 
   /** What the journal and the listener's log say about a message. */

@@ -66,7 +66,7 @@ const OPERATING_ON_NATS = [
     ),
     "nats-late": scale("The first relay on a NATS cluster waits for a server that is late."),
     "nats-lag": scale(
-      "A push that one NATS server announces before the leader of its stream has it is not forgotten.",
+      "A push that a lagging or former leader of NATS does not have is not forgotten, nor is its receipt.",
     ),
     "nats-start": scale("A node that starts reads only what came after another's checkpoint."),
     "nodes-upgrade": scale("Nodes are upgraded one by one under load; old and new ones run side by side."),
