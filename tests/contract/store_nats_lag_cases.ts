@@ -4,6 +4,7 @@ import { jetstream, jetstreamManager, type StoredMsg, type StreamInfo } from "@n
 import type { Receipt } from "../../src/protocol/receipt.ts";
 import { connectNats } from "../../src/runtime/nats.ts";
 import { natsContext } from "../../src/store/nats_context.ts";
+import { natsKeys } from "../../src/store/nats_keys.ts";
 import { Nodes, Presences } from "../../src/store/nats_presences.ts";
 import { natsPushes } from "../../src/store/nats_pushes.ts";
 import type { Consuming } from "../../src/store/nats_following.ts";
@@ -12,7 +13,7 @@ import type { StoredPush } from "../../src/store/store.ts";
 import { startNats } from "../helpers/nats_server.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
-import { aPush, idsOf, uuid } from "./store_samples.ts";
+import { aKey, aPush, idsOf, NOW, uuid } from "./store_samples.ts";
 
 /** Stands in for servers that lag: what they answer ends with the message `upTo`, while followers hear of all. */
 class LaggingStream extends NatsStream {
@@ -65,7 +66,7 @@ class WaitingStream extends NatsStream {
   }
 }
 
-/** Two nodes on one server; the first one's writes of pushes can wait, and the leader that the second one asks lags. */
+/** Two nodes on one server; the first one's writes of pushes can wait, and the leaders that the second one asks lag. */
 async function openNodes(url: string) {
   const connection = await connectNats({ servers: [url], prefix: "test" }, { name: "test" });
   const handles = { client: jetstream(connection), manager: await jetstreamManager(connection) };
@@ -77,16 +78,18 @@ async function openNodes(url: string) {
   };
   for (const stream of Object.values(streams)) await stream.prepare();
   const leader = new LaggingStream(handles, optionsOf("push"));
-  const [one, other] = [streams, { ...streams, pushes: leader }].map((of, n) => {
+  const ofState = new LaggingStream(handles, optionsOf("state"));
+  const [one, other] = [streams, { ...streams, pushes: leader, state: ofState }].map((of, n) => {
     const context = natsContext(of, { prefix: "test", node: `node-${n}` });
-    return natsPushes(context, { prefix: "test", presences: new Presences(context, new Nodes(context)) });
+    const presences = new Presences(context, new Nodes(context));
+    return { ...natsPushes(context, { prefix: "test", presences }), ...natsKeys(context) };
   });
   assert.ok(one !== undefined && other !== undefined);
   const close = async (): Promise<void> => {
     for (const node of [one, other]) node.stop();
     await connection.close();
   };
-  return { one, other, writes: streams.pushes, leader, close };
+  return { one, other, writes: streams.pushes, leader, ofState, close };
 }
 
 type LaggingNodes = Awaited<ReturnType<typeof openNodes>>;
@@ -103,7 +106,7 @@ async function storeAnnounced({ one, other }: LaggingNodes, n: number): Promise<
 
 /** What `work` finds although servers lag when it begins: `behind` makes them lag. */
 async function whileBehind<T>(
-  { leader }: LaggingNodes,
+  { leader }: { leader: LaggingStream },
   behind: { upTo?: number; readsUpTo?: number },
   work: () => Promise<T>,
 ): Promise<T> {
@@ -144,14 +147,23 @@ async function changeLagging(nodes: LaggingNodes): Promise<void> {
 /** Whoever has stored something reads it, or what came after it. */
 async function readOwn({ leader }: LaggingNodes): Promise<void> {
   const subject = "test.push.a.own";
-  const old = await leader.put(subject, "old");
-  const seq = await leader.put(subject, "new", { expected: old ?? 0 });
-  leader.readsUpTo = old ?? 0;
-  const asked = leader.asked;
-  const reading = leader.get(subject);
-  await Promise.race([reading, until("it is asked again", () => leader.asked >= asked + 3)]);
-  leader.readsUpTo = Infinity;
-  assert.deepEqual(await reading, { subject, seq, text: "new" });
+  const seq = await leader.put(subject, "new");
+  const found = await whileBehind({ leader }, { readsUpTo: 0 }, () => leader.get(subject));
+  assert.deepEqual(found, { subject, seq, text: "new" });
+}
+
+/** A node that hears of a revocation closes what is open, also if it is told first that nothing was revoked. */
+async function revokeLagging({ one, other, ofState }: LaggingNodes): Promise<void> {
+  await one.insertKey(aKey(1));
+  const heard = Promise.withResolvers<unknown>();
+  const stop = other.watchRevocations(heard.resolve);
+  assert.equal((await other.findKeyById("key_1"))?.id, "key_1");
+  const revoked = await whileBehind({ leader: ofState }, { readsUpTo: await ofState.lastSeq() }, async () => {
+    await one.revokeKey("key_1", NOW);
+    return await heard.promise;
+  });
+  assert.deepEqual(revoked, { kind: "key", account: "a", id: "key_1" });
+  stop();
 }
 
 /** The newest messages are lost: the machines of all servers lost power. */
@@ -241,8 +253,12 @@ export const cases: readonly Case[] = [
     run: (_runtime, directory) => withNodes(directory, changeLagging),
   },
   {
-    name: "a former leader's older message is not taken for what was stored since [nats-lag]",
+    name: "what a node has stored it also reads, past a former leader that lacks it [nats-lag]",
     run: (_runtime, directory) => withNodes(directory, readOwn),
+  },
+  {
+    name: "a revocation is announced although a former leader does not have it [nats-lag]",
+    run: (_runtime, directory) => withNodes(directory, revokeLagging),
   },
   {
     name: "a node goes on with what NATS has when the newest messages are lost [nats-lag]",
