@@ -4,7 +4,7 @@ import type { PairingOffer, Scope } from "../protocol/http.ts";
 import type { WebPushSubscription } from "../protocol/web_push.ts";
 import { delay, systemClock } from "../async/clock.ts";
 import { backoffMs } from "../async/retry.ts";
-import type { Entry, GetOptions, NatsStream } from "./nats_streams.ts";
+import type { Entry, NatsStream } from "./nats_streams.ts";
 import { type DeviceRecord, type KeyRecord, type PairedPhone, StoreUnavailable } from "./store.ts";
 
 /** A key as stored: `hash` in base64url. */
@@ -49,7 +49,7 @@ export interface NatsContext {
 }
 
 export interface AccountDocument {
-  get(options?: GetOptions): Promise<Account>;
+  get(): Promise<Account>;
   change<T>(work: (account: Account) => T): Promise<T>;
 }
 
@@ -96,7 +96,7 @@ export function natsContext(
     ...streams,
     ...{ subjects, documents, node },
     account: (id) => ({
-      get: async (options) => await accounts.get(subjects.account(id), options) ?? emptyAccount(),
+      get: async () => await accounts.get(subjects.account(id)) ?? emptyAccount(),
       change: (work) => accounts.change(subjects.account(id), work),
     }),
     listAccounts: async () => (await accounts.list(subjects.everyAccount)).map(({ value }) => value),
@@ -147,8 +147,8 @@ export class Documents<V> {
     this.#options = options;
   }
 
-  async get(subject: string, options?: GetOptions): Promise<V | undefined> {
-    const entry = await this.#options.stream.get(subject, options);
+  async get(subject: string): Promise<V | undefined> {
+    const entry = await this.#options.stream.get(subject);
     return entry && parse<V>(entry);
   }
 

@@ -183,8 +183,8 @@ function watch(context: NatsContext, handler: (revocation: Revocation) => void):
   const { state, subjects, account: accountOf } = context;
   const known = new Map<string, string>();
   let isOver = false;
-  const announce = async (account: string, seq: number): Promise<void> => {
-    const found = await retry(() => accountOf(account).get({ atLeast: seq }), {
+  const announce = async (account: string): Promise<void> => {
+    const found = await retry(() => accountOf(account).get(), {
       isTransient: () => !isOver,
       backoff: REREAD,
       clock: systemClock,
@@ -193,12 +193,12 @@ function watch(context: NatsContext, handler: (revocation: Revocation) => void):
   };
   const following = state.follow(
     { filter: subjects.everyAccount, from: state.openedAt + 1 },
-    ({ subject, seq, note }) => {
+    ({ subject, note }) => {
       if (note === (known.get(subject) ?? "")) return;
       if (known.size >= REMEMBERED_MAX) known.clear();
       known.set(subject, note);
       // Fails only when nobody watches any more.
-      announce(subjectName(subject.slice(subject.lastIndexOf(".") + 1)), seq).catch(() => undefined);
+      announce(subjectName(subject.slice(subject.lastIndexOf(".") + 1))).catch(() => undefined);
     },
   );
   // A stream that cannot be followed is reported by `ready`.

@@ -40,8 +40,8 @@ const NO_LEADER = "JetStreamNotEnabled";
 
 /** How long to wait before a server that lags behind what this process knows is asked again. */
 const LAG_MS = 20;
-/** Subjects whose last write by this process is remembered. */
-const WRITTEN_MAX = 10_000;
+/** Subjects whose newest message that this process knows of is remembered. */
+const KNOWN_MAX = 10_000;
 
 /** The writer's mark: shows after an attempt without an answer whether it was stored. */
 const WRITE_HEADER = "Svc-Write";
@@ -74,6 +74,11 @@ export interface PutOptions {
   note?: string;
 }
 
+export interface Followed {
+  caughtUp: Promise<void>;
+  stop(): void;
+}
+
 export interface GetOptions {
   /** The sequence of a message that this subject has had. */
   atLeast?: number;
@@ -90,8 +95,8 @@ export class NatsStream {
   #behindSince: number | undefined;
   /** The newest message that this process has stored or followed. */
   #seen = 0;
-  /** The newest message that this process has stored, by subject. */
-  readonly #written = new Map<string, number>();
+  /** The same by subject, of those that changed last. */
+  readonly #known = new Map<string, number>();
   readonly #handles: StreamHandles;
   readonly #options: StreamOptions;
 
@@ -121,12 +126,12 @@ export class NatsStream {
   }
 
   /**
-   * The newest message of a subject, never older than what this process has stored there. A former leader, which was
+   * The newest message of a subject, never older than one that this process has stored or followed. A former leader, which was
    * stopped or cut off, also answers for a while, from what it has: it is asked again until it has caught up. Throws
    * StoreUnavailable when that takes too long.
    */
   async get(subject: string, { atLeast = 0, sure = false }: GetOptions = {}): Promise<Entry | undefined> {
-    const known = Math.max(atLeast, this.#written.get(subject) ?? 0);
+    const known = Math.max(atLeast, this.#known.get(subject) ?? 0);
     const upTo = sure ? Math.max(known, this.#seen) : known;
     const end = systemClock.elapsed() + PATIENCE_MS;
     do {
@@ -154,7 +159,7 @@ export class NatsStream {
   #hasLost(last: number): boolean {
     if (systemClock.elapsed() - (this.#behindSince ?? Infinity) < this.lossAfterMs) return false;
     this.#seen = last;
-    this.#written.clear();
+    this.#known.clear();
     return true;
   }
 
@@ -171,7 +176,7 @@ export class NatsStream {
   /** Returns the message's sequence once it is replicated; undefined, and nothing is stored, when the options forbid it. */
   async put(subject: string, text: string, options: PutOptions = {}): Promise<number | undefined> {
     const seq = await this.#put(subject, text, options);
-    if (seq !== undefined) this.#noteWritten(subject, seq);
+    if (seq !== undefined) this.#note(subject, seq);
     return seq;
   }
 
@@ -234,16 +239,19 @@ export class NatsStream {
    * Calls `handler` in order, without a gap, for the messages from a sequence on. `caughtUp` resolves when those that were
    * stored before this call have been handled.
    */
-  async follow(
+  follow(from: { filter: string; from: number }, handler: (note: Note) => void): Promise<Followed> {
+    return this.#follow(from, (note) => {
+      this.#note(note.subject, note.seq);
+      handler(note);
+    });
+  }
+
+  async #follow(
     { filter, from }: { filter: string; from: number },
     handler: (note: Note) => void,
-  ): Promise<{ caughtUp: Promise<void>; stop(): void }> {
+  ): Promise<Followed> {
     const following = new Following({
-      ...{ filter, from },
-      handler: (note) => {
-        this.#seen = Math.max(this.#seen, note.seq);
-        handler(note);
-      },
+      ...{ filter, from, handler },
       consume: (start) => this.consume(filter, start),
       next: (start) => this.next(filter, start),
       last: () => this.lastSeq(),
@@ -256,7 +264,7 @@ export class NatsStream {
   async scan(filter: string, handler: (note: Note) => unknown, from = 1): Promise<void> {
     const isOver = Promise.withResolvers<void>();
     let isWanted = true;
-    const following = await this.follow({ filter, from }, (note) => {
+    const following = await this.#follow({ filter, from }, (note) => {
       if (isWanted && handler(note) === false) {
         isWanted = false;
         isOver.resolve();
@@ -316,12 +324,13 @@ export class NatsStream {
     return patiently("read", () => this.#handles.manager.streams.info(this.#options.name, options));
   }
 
-  #noteWritten(subject: string, seq: number): void {
+  #note(subject: string, seq: number): void {
     this.#seen = Math.max(this.#seen, seq);
-    this.#written.delete(subject);
-    this.#written.set(subject, seq);
-    if (this.#written.size <= WRITTEN_MAX) return;
-    for (const oldest of this.#written.keys()) return void this.#written.delete(oldest);
+    const newest = Math.max(seq, this.#known.get(subject) ?? 0);
+    this.#known.delete(subject);
+    this.#known.set(subject, newest);
+    if (this.#known.size <= KNOWN_MAX) return;
+    for (const oldest of this.#known.keys()) return void this.#known.delete(oldest);
   }
 }
 
