@@ -126,8 +126,8 @@ export class NatsStream {
   }
 
   /**
-   * The newest message of a subject, never older than one that this process has stored or followed. A former leader, which was
-   * stopped or cut off, also answers for a while, from what it has: it is asked again until it has caught up. Throws
+   * The newest message of a subject, never older than one that this process has stored or followed. A former leader, which
+   * was stopped or cut off, also answers for a while, from what it has: it is asked again until it has caught up. Throws
    * StoreUnavailable when that takes too long.
    */
   async get(subject: string, { atLeast = 0, sure = false }: GetOptions = {}): Promise<Entry | undefined> {
