@@ -2,7 +2,10 @@
 import type { AgentKind } from "../protocol/names.ts";
 import type { AgentState } from "../protocol/session.ts";
 
-/** What a pane shows: its lines from top to bottom without trailing blanks, its title, its cursor (0-based). */
+/**
+ * What a pane shows: all its lines from top to bottom, each without the blanks at its end (an empty `> ` is `>`), its title,
+ * its cursor (0-based).
+ */
 export interface Screen {
   lines: string[];
   title: string;
@@ -17,7 +20,7 @@ export interface Screen {
 /**
  * What receives the keys, as far as the screen positively shows it. `composer`: the agent's own input line. `dialog`: a
  * permission, trust or choice dialog, which Enter would answer. `menu`: a screen that the profile lists as harmless.
- * `unknown`: anything else, such as an editor or a pager.
+ * `unknown`: anything else, such as an editor, a pager, or a turn that hides the composer.
  */
 export type Focus = "composer" | "dialog" | "menu" | "unknown";
 
@@ -65,7 +68,10 @@ export interface MenuScreen extends MenuKeys {
 
 /** How the live keys allowed in this agent differ from those allowed in every agent. */
 export interface KeyRules {
-  /** tmux names of keys allowed in this agent's composer in addition to `PHONE_KEYS`: those that open a harmless menu. */
+  /**
+   * tmux names of keys allowed in this agent's composer in addition to `PHONE_KEYS` of
+   * `src/listener/keystrokes/keystroke_rules.ts`: those that open a harmless menu.
+   */
   alsoAllowed: readonly string[];
   /** Keys of `PHONE_KEYS` that do something else in this agent: open an editor, suspend, change approvals. */
   forbidden: readonly string[];
@@ -100,11 +106,26 @@ export interface TypingProfile {
 export interface DialogMarks {
   /**
    * Regular expressions that are valid both as POSIX extended and in JavaScript, matched against single screen lines; any
-   * match is a dialog. ASCII only: tmux evaluates them together with Enter, and 3.3a matches no other characters.
+   * match is a dialog. ASCII only: tmux evaluates them together with Enter, and 3.3a matches no other characters. No
+   * backslashes: `[[]` stands for `[`, and a `]` alone for itself. A line must stop matching once the dialog is answered:
+   * tmux finds the topmost match, and one that stays hides a new dialog below it.
    */
   lines: readonly string[];
   /** tmux glob patterns (`fnmatch`) of the pane's title while a dialog is open. */
   titles: readonly string[];
+}
+
+/**
+ * What of an agent no phone may allow, whatever the host's configuration says (`src/listener/cards/never_allowed.ts`).
+ * Regular expressions.
+ */
+export interface OffLimits {
+  /** Files and folders of its settings, as a request names them. */
+  settings: readonly string[];
+  /** Options with which it runs where no terminal shows its questions, or allows all by itself. */
+  options?: readonly string[];
+  /** The same of its subcommands, the first word behind its program. */
+  subcommands?: readonly string[];
 }
 
 export interface AgentProfile {
@@ -112,6 +133,7 @@ export interface AgentProfile {
   label: string;
   /** The program, as PATH finds it. */
   binary: string;
+  offLimits: OffLimits;
   /** The command that installs it. */
   install: string;
   /** Its package on npm. */
@@ -131,7 +153,7 @@ export interface AgentProfile {
   takesNoMarkers?: true;
   typing: TypingProfile;
   dialog: DialogMarks;
-  /** The version on which its screens, keys and commands were measured. */
+  /** The version on which its screens, keys and commands were measured; `""` if none was. */
   measuredVersion: string;
   /** Harmless screens other than the composer, by the name that a reading reports. */
   menus: Readonly<Record<string, MenuKeys>>;

@@ -80,6 +80,7 @@ export const profile: AgentProfile = {
   kind: "cc",
   label: "Claude",
   binary: "claude",
+  offLimits: { settings: ["\\.claude"], options: ["-p", "--print", "--prompt"] },
   install: "npm install -g @anthropic-ai/claude-code",
   npmPackage: "@anthropic-ai/claude-code",
   args: [],

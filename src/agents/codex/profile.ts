@@ -89,6 +89,7 @@ export const profile: AgentProfile = {
   kind: "codex",
   label: "Codex",
   binary: "codex",
+  offLimits: { settings: ["\\.codex"], subcommands: ["exec", "e"] },
   install: "npm install -g @openai/codex",
   npmPackage: "@openai/codex",
   // The shared background server would run hooks and MCP servers with the environment of another session.

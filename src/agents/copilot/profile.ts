@@ -58,6 +58,7 @@ export const profile: AgentProfile = {
   kind: "copilot",
   label: "Copilot",
   binary: "copilot",
+  offLimits: { settings: ["\\.copilot"], options: ["-p", "--print", "--prompt"] },
   install: "npm install -g @github/copilot",
   npmPackage: "@github/copilot",
   // It asks before each call of an MCP tool, and no configuration file can change that.

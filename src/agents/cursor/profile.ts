@@ -35,6 +35,7 @@ export const profile: AgentProfile = {
   kind: "cursor",
   label: "Cursor",
   binary: "cursor-agent",
+  offLimits: { settings: ["\\.cursor"], options: ["-p", "--print", "--prompt"] },
   install: "the installer at cursor.com/install",
   args: [],
   resume: undefined,

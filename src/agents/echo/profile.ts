@@ -31,6 +31,7 @@ export const profile: AgentProfile = {
   kind: "echo",
   label: "Echo",
   binary: "svc",
+  offLimits: { settings: ["\\.svc"], subcommands: ["(?:un)?(?:pair|mute|setup)", "key\\w*"] },
   install: "comes with svc",
   args: ["echo-agent"],
   resume: [],

@@ -89,6 +89,7 @@ export const profile: AgentProfile = {
   kind: "gemini",
   label: "Gemini",
   binary: "gemini",
+  offLimits: { settings: ["\\.gemini"], options: ["-p", "--print", "--prompt"] },
   install: "npm install -g @google/gemini-cli",
   npmPackage: "@google/gemini-cli",
   args: [],

@@ -44,6 +44,10 @@ export const profile: AgentProfile = {
   kind: "opencode",
   label: "OpenCode",
   binary: "opencode",
+  offLimits: {
+    settings: ["\\.opencode", "opencode\\.jsonc?", "\\.?config/opencode"],
+    subcommands: ["run", "serve", "web", "acp"],
+  },
   install: "npm install -g opencode-ai",
   npmPackage: "opencode-ai",
   args: [],

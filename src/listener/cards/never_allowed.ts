@@ -3,8 +3,12 @@
  * other rights, read or change credentials, or change the agent's own settings. In doubt a request counts as one of them,
  * since the dialog at the computer stays. docs/security.md lists them for the user.
  */
+import { agentProfile } from "../../agents/profiles.ts";
+import { AGENT_KINDS } from "../../agents/registry.ts";
 import { breather, systemClock } from "../../async/clock.ts";
 import { DELETES_RUN, isContent, NEVER_RUN, WRITTEN_BY_RUN } from "./never_run.ts";
+
+const AGENT_SETTINGS = AGENT_KINDS.flatMap((kind) => agentProfile(kind).offLimits.settings);
 
 /** Any of them, whatever the tool; in a list of several, all of them. Looked for in the whole request, in any order. */
 const NEVER: readonly (RegExp | readonly RegExp[])[] = [
@@ -39,9 +43,9 @@ const NEVER: readonly (RegExp | readonly RegExp[])[] = [
   /\$\{?\w*(?:TOKEN|SECRET|PASSWORD|API_?KEY)/,
   // A pattern that may stand for any of these folders.
   /(?<![\w)\]}?!.*])\.[a-z]{1,8}(?:\*|\?(?!\.))/i,
-  // The agent's settings, and svc's.
-  /(?<![\w)\]}?!.])\.(?:claude|codex|gemini|copilot|cursor|opencode|svc|mcp\.json)\b/i,
-  /\bopencode\.jsonc?\b|\bconfig\/opencode\b|--dangerously|--yolo\b|\bbypassPermissions\b/i,
+  // The agents' settings, and svc's; not a property such as `options.codex`.
+  new RegExp(`(?:(?<![\\w)\\]}?!.])|(?<=[)\\]}?!.])\\b)(?:${AGENT_SETTINGS.join("|")})\\b`, "i"),
+  /(?<![\w)\]}?!.])\.mcp\.json\b|--dangerously|--yolo\b|\bbypassPermissions\b/i,
   // Keys for another terminal: they answer the dialogs there.
   /\b(?:send-keys|paste-buffer|respawn-pane|kill-server)\b/i,
   // Start-up files, timers and hooks: they run later, outside the agent's approvals.

@@ -1,4 +1,7 @@
 /** What no phone may allow to run, where no file's new content is shown: such a file may name any of it. */
+import { agentProfile } from "../../agents/profiles.ts";
+import { AGENT_KINDS } from "../../agents/registry.ts";
+import type { AgentKind } from "../../protocol/names.ts";
 
 /** Where a shell looks for a program. */
 const PROGRAM =
@@ -8,6 +11,21 @@ const PROGRAM =
 /** These programs, named by patterns with a space between them. */
 function programs(...names: readonly string[]): RegExp {
   return new RegExp(`${PROGRAM}(?:${names.join(" ").replaceAll(" ", "|")})(?![\\w.-])`, "m");
+}
+
+/** What changes the settings or approvals of an agent, whichever it is; regular expressions. */
+const CHANGING = ["mcp", "config", "plugin", "--full-auto", "--allow-all\\S*", "-y"];
+
+/** An agent that changes settings, or runs where no terminal shows its questions. */
+function agentAlone(kind: AgentKind): RegExp {
+  const { binary, npmPackage = binary, offLimits } = agentProfile(kind);
+  const { options = [], subcommands = [] } = offLimits;
+  const agent = `(?:${[...new Set([binary, npmPackage.replace(/^.*\//, "")])].join("|")})`;
+  const words = [...CHANGING, ...options].join("|");
+  const withWord = `\\b${agent}\\s(?:[^\\n;&|]{0,80}\\s)?(?:${words})(?![\\w.-])`;
+  if (subcommands.length === 0) return new RegExp(withWord);
+  const asProgram = programs(...subcommands.map((word) => `${agent}\\s+(?:${word})`));
+  return new RegExp(`${withWord}|${asProgram.source}`, "m");
 }
 
 /** Any of them; in a list of several, all of them. */
@@ -54,14 +72,10 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
     "tmux\\s+(?:\\S+\\s+){0,8}?(?:send|pipe|paste|respawn|run|source|if-shell|kill|set-hook|load|command)[\\w-]*",
   ),
   programs(
-    "zellij xdotool ydotool wtype screen\\s+(?:\\S+\\s+){0,3}-X",
-    "svc\\s+(?:un)?(?:pair|mute|setup|key\\w*)",
+    "zellij xdotool ydotool wtype screen\\s+(?:\\S+\\s+){0,3}-X direnv\\s+(?:allow|permit|grant)",
   ),
-  /\b(?:claude|codex|gemini|opencode|copilot|cursor-agent)\s(?:[^\n;&|]{0,80}\s)?(?:mcp|config|plugin|--full-auto|--allow-all\S*|-y)(?!\S)/,
-  programs(
-    "(?:opencode|opencode-ai)\\s+(?:run|serve|web|acp) codex\\s+(?:exec|e) direnv\\s+(?:allow|permit|grant)",
-  ),
-  /\b(?:claude|gemini|copilot|cursor-agent)\s(?:[^\n;&|]{0,80}\s)?(?:-p|--print|--prompt)(?![\w-])|\/dev\/pts\/\d/,
+  ...AGENT_KINDS.map(agentAlone),
+  /\/dev\/pts\/\d/,
   // What Git runs.
   /\bGIT_(?:SSH(?:_COMMAND)?|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND|EXEC_PATH|TEMPLATE_DIR|CONFIG_(?:COUNT|PARAMETERS|KEY_\d+|VALUE_\d+))=/,
   /\bgit\b[^\n;&|]{0,80}\s(?:difftool|mergetool)\b[^\n;&|]{0,80}\s(?:-[xt]|--extcmd|--tool)\b/,

@@ -1,5 +1,7 @@
 /** What no phone may allow to run: commands by hostile hands, and everyday ones that it may, as an agent's shell tool names them. */
 import assert from "node:assert/strict";
+import { agentProfile } from "../../../../src/agents/profiles.ts";
+import { AGENT_KINDS, loadSetup } from "../../../../src/agents/registry.ts";
 import { isNeverAllowed } from "../../../../src/listener/cards/never_allowed.ts";
 
 const isNever = (request: string): Promise<boolean> =>
@@ -255,6 +257,7 @@ strace -p 1
 fuser -k 3000/tcp
 npx kill-port 3000
 opencode run x
+npx @google/gemini-cli -p 'do it'
 npx opencode-ai run 'do it'
 claude -p 'do it'
 cd x && claude --print y
@@ -451,6 +454,22 @@ jq '.scripts' package.json
 Deno.test("hostile commands stay at the computer, whoever's program they run [card-never]", async () => {
   assert.deepEqual(await judged(HOSTILE, false), []);
   assert.deepEqual(await judged(["git clone --depth 1 https://e/x\ncd x\ncargo run"], false), []);
+});
+
+Deno.test("of every agent, what changes its settings or runs it without its terminal stays at the computer [card-never]", async () => {
+  for (const kind of AGENT_KINDS) {
+    const { binary, offLimits: { options = [], subcommands = [] } } = agentProfile(kind);
+    const plain = subcommands.filter((word) => /^\w+$/.test(word)).map((word) => `${binary} ${word} x`);
+    const commands = [...plain, ...options.map((option) => `${binary} --model x ${option} 'do it'`)];
+    assert.ok(options.length + subcommands.length > 0, `the profile of ${kind} names no way`);
+    assert.deepEqual(await judged([`${binary} mcp add x`, `${binary} -y`, ...commands], false), []);
+    const setup = await loadSetup(kind, { home: "", env: {}, launcher: "/svc", plugin: "/plugin" });
+    for (const path of setup?.files.flatMap(({ paths }) => paths) ?? []) {
+      const inProject = path.slice(1);
+      assert.ok(await isNever(`Write\nfile_path:\n  ${inProject}\ncontent:\n  x`), path);
+      assert.ok(await isNever(call(`sort x -o ${inProject}`)), path);
+    }
+  }
 });
 
 Deno.test("everyday commands may be allowed from a phone, with all that the shell's tool shows", async () => {
