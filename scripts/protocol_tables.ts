@@ -35,7 +35,10 @@ async function makeTables(): Promise<Record<string, string>> {
       ["reason", "what a person reads"],
       Object.entries(REASONS).map(([reason, sentence]) => [`\`${reason}\``, sentence]),
     ),
-    types: table(["type", "from → to", "meaning"], PUSH_TYPES.map((type) => directed(type, push?.get(type)))),
+    types: table(
+      ["type", "from → to", "meaning"],
+      Object.keys(PUSH_TYPES).map((type) => directed(type, push?.get(type))),
+    ),
     states: PUSH_STATES.map((state) => `\`${state}\``).join(", "),
     push: fields(PushRequest),
     entry: fields(SessionEntry),

@@ -1,6 +1,7 @@
 /** Compares the documents with the tree: what they list exists, and what exists is listed. */
 import { pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
+import * as library from "../mod.ts";
 import { PAGE, renderPage } from "../scripts/protocol_tables.ts";
 import { CHECKOUT, readPages, readSources } from "./helpers/sources.ts";
 
@@ -128,4 +129,19 @@ Deno.test("docs/agents.md names each agent's program and how to install it", asy
     if (binary) assert.ok(page.includes(`\`${binary}\``), `docs/agents.md has no program "${binary}"`);
     if (binary && install) assert.ok(page.includes(install), `docs/agents.md does not say "${install}"`);
   }
+});
+
+Deno.test("every function and class of mod.ts is in an example, beside it or in examples/ [style-mod-examples]", async () => {
+  const documented = (await readSources("src")).concat(await readSources("examples"), {
+    path: "mod.ts",
+    text: await read("mod.ts"),
+  });
+  const examples = documented.map(({ path, text }) =>
+    path.startsWith("examples/")
+      ? text
+      : Array.from(text.matchAll(/^ \* ```ts\n([\s\S]*?)^ \* ```$/gm), ([, code = ""]) => code).join("\n")
+  ).join("\n");
+  const names = Object.entries(library).flatMap(([name, value]) => typeof value === "function" ? [name] : []);
+  assert.ok(names.length > 20, "the exports were read");
+  assert.deepEqual(names.filter((name) => !new RegExp(`\\b${name}\\b`).test(examples)), []);
 });

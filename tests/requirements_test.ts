@@ -48,6 +48,9 @@ Deno.test("names are read from tests, steps and cases, however they are written"
   ]);
   assert.deepEqual(testNames(`const code = 'Deno.test("inside a string [a-b]")';`), []);
   assert.deepEqual(testNames('// Deno.test("commented out [a-b]")'), []);
+  assert.deepEqual(testNames('const quote = text.replace(/`/g, ""); Deno.test("behind it [a-b]", fn)'), [
+    "behind it [a-b]",
+  ]);
 });
 
 Deno.test("ids are the words with hyphens in the last brackets of a name", () => {

@@ -91,6 +91,13 @@ Deno.test("wrapper and inventory take names and labels from the wire [flow-4-lab
   assert.deepEqual(spelled, ["src/protocol/names.ts"]);
 });
 
+Deno.test("the cases of SQLite and of NATS are those of one contract [style-store-bodies]", async () => {
+  for (const kind of ["sqlite", "nats"]) {
+    const text = await Deno.readTextFile(`${CHECKOUT}tests/contract/store_${kind}_cases.ts`);
+    assert.match(text, /storeCases\(/, kind);
+  }
+});
+
 Deno.test("two sandboxes have homes and tmux servers of their own, gone at the end [style-private-tmux]", async () => {
   const roots: string[] = [];
   {

@@ -4,7 +4,17 @@ const WS_PATH = "/ws";
 
 /**
  * The HTTP base address for a WebSocket address: with an HTTP scheme, without a final path segment `ws`, and otherwise
- * with the same path (`wss://host/stage` gives `https://host/stage`). Without trailing slash, query or fragment.
+ * with the same path (`wss://host/stage` gives `https://host/stage`). Without trailing slash, query or fragment. Throws
+ * TypeError for any other address.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { httpBaseFromWs, wsFromHttpBase } from "@svc/svc";
+ *
+ * assert.equal(httpBaseFromWs("wss://relay.example/ws"), "https://relay.example");
+ * assert.equal(wsFromHttpBase("https://relay.example"), "wss://relay.example/ws");
+ * ```
  */
 export function httpBaseFromWs(wsUrl: string): string {
   const url = parseAddress(wsUrl, { "ws:": "http:", "wss:": "https:", "http:": "http:", "https:": "https:" });
@@ -12,7 +22,7 @@ export function httpBaseFromWs(wsUrl: string): string {
   return url.origin + (path.endsWith(WS_PATH) ? path.slice(0, -WS_PATH.length) : path);
 }
 
-/** The WebSocket address under a base address: `{base}/ws`. */
+/** The WebSocket address under a base address: `{base}/ws`. Throws TypeError for any other address. */
 export function wsFromHttpBase(baseUrl: string): string {
   const url = parseAddress(baseUrl, { "http:": "http:", "https:": "https:" });
   const base = url.origin + url.pathname.replace(/\/+$/, "");

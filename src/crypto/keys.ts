@@ -15,7 +15,20 @@ export async function exportPublicKey(publicKey: CryptoKey): Promise<string> {
   return encodeBase64url(new Uint8Array(await crypto.subtle.exportKey("raw", publicKey)));
 }
 
-/** Undefined when the text is not a point of the curve. */
+/**
+ * Undefined when the text is not a point of the curve.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { exportPublicKey, generateKeyPair, importPublicKey } from "@svc/svc";
+ *
+ * const text = await exportPublicKey((await generateKeyPair()).publicKey);
+ * assert.equal(text.length, 87);
+ * assert.ok(await importPublicKey(text));
+ * assert.equal(await importPublicKey("no key"), undefined);
+ * ```
+ */
 export async function importPublicKey(text: string): Promise<CryptoKey | undefined> {
   const point = decodeBase64url(text);
   if (point?.length !== POINT_BYTES) return undefined;

@@ -7,7 +7,7 @@ import { errorText } from "../async/error_text.ts";
 import type { Audit } from "../home/log_files.ts";
 import type { Journal } from "../home/journal.ts";
 import { type Later, laterOf } from "../protocol/later.ts";
-import { Body, type Push } from "../protocol/push.ts";
+import { Body, type Push, rulesOf } from "../protocol/push.ts";
 import type { PushState, Reason } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
 import {
@@ -51,9 +51,6 @@ const MUTE = "project.mute";
 const CANCEL = "agent.cancel";
 const DIALOG = "dialog.answer";
 const ANSWER = "ask.answer";
-const ACTED_ON: readonly string[] = ["agent.command", START, END, MUTE, CANCEL, DIALOG, ANSWER];
-/** They must not wait behind the session's messages, because they are about them or about what holds them. */
-const AT_ONCE: readonly string[] = [END, MUTE, CANCEL, DIALOG, ANSWER];
 const FAILS: Record<string, Reason> = { [START]: "start_failed", [END]: "end_failed", [MUTE]: "mute_failed" };
 
 /** How long a message waits before the host's files are tried again. */
@@ -181,11 +178,12 @@ export class PushIntake {
       return this.#acknowledge(push.id, { ...known, state: known.outcome }, { final: true });
     }
     if (era.end.signal.aborted) return;
-    if (!ACTED_ON.includes(push.type)) return await this.#ignore(push);
+    const { acts } = rulesOf(push.type);
+    if (acts === undefined) return await this.#ignore(push);
     // An answer waits for the agent, and nothing waits behind it.
     const turn = push.type === ANSWER ? push.id : turnOf(push);
     const isInterrupted = known?.step === "typing" || known?.step === "typed";
-    const atOnce = AT_ONCE.includes(push.type);
+    const atOnce = acts === "at once";
     const step = isInterrupted || atOnce ? "typing" : "waiting";
     era.inHand.set(push.id, { push, progress: DELIVERED, turn: { step } });
     const arrived = this.#arrivals.add(turn, async () => {

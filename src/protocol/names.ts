@@ -49,7 +49,19 @@ export function sessionOrdinal(name: string, project: string): number | undefine
   return ordinal >= 2 ? ordinal : undefined;
 }
 
-/** What the phone's picker shows: `<project> · <Agent>`, from the second on with ` #<n>`. */
+/**
+ * What the phone's picker shows: `<project> · <Agent>`, from the second on with ` #<n>`.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { isSessionName, sessionLabel, sessionName } from "@svc/svc";
+ *
+ * assert.equal(sessionName("shop", 2), "svc-shop-2");
+ * assert.equal(sessionLabel("shop", "Claude", 2), "shop · Claude #2");
+ * assert.ok(isSessionName("svc-shop-2") && !isSessionName("two words"));
+ * ```
+ */
 export function sessionLabel(project: string, agentLabel: string, ordinal: number): string {
   const label = `${project} · ${agentLabel}`;
   return ordinal > 1 ? `${label} #${ordinal}` : label;

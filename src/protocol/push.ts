@@ -21,33 +21,50 @@ import { PushId, PushState, Receipt } from "./receipt.ts";
 
 export { PushId };
 
+/** What holds for a type of push. */
+interface PushRules {
+  /** It is for a listener alone: without `targetDeviceId` for the one that has the session. */
+  isForListener?: true;
+  /** When a listener acts on it: in its turn among those of its session, or at once: it is about them or what holds them. */
+  acts?: "in turn" | "at once";
+  /** Exactly one of `body` and `sealed` says what is to be done. */
+  needsText?: true;
+  /** Only the user decides it: with the key of a pairing, or with one that has no role. */
+  isUsersOnly?: true;
+}
+
 /** The push types of this version. Unknown types are stored and passed on; a listener answers `ignored`. */
-export const PUSH_TYPES = [
+export const PUSH_TYPES = {
   /** phone or script → listener: type `body` into `agentSessionName`. */
-  "agent.command",
+  "agent.command": { isForListener: true, acts: "in turn", needsText: true },
   /** phone → listener: start an agent in a known project, where the host allows it. */
-  "agent.start",
+  "agent.start": { isForListener: true, acts: "in turn" },
   /** phone → listener: end the agent of `agentSessionName`, where the host allows it. */
-  "agent.end",
+  "agent.end": { isForListener: true, acts: "at once", needsText: true, isUsersOnly: true },
   /** phone → listener: mute or unmute the project of `agentSessionName`, or unmute a directory. */
-  "project.mute",
+  "project.mute": { isForListener: true, acts: "at once", needsText: true, isUsersOnly: true },
   /** phone → listener: do not type the message that `inReplyTo` names, if its typing has not begun. */
-  "agent.cancel",
+  "agent.cancel": { isForListener: true, acts: "at once" },
   /** phone → listener: reject the dialog that the agent shows, or interrupt the agent, where the host allows it. */
-  "dialog.answer",
+  "dialog.answer": { isForListener: true, acts: "at once", needsText: true },
   /** MCP tool → phones: a question in `body`; `data` holds its kind, options, fields and deadline. */
-  "ask",
+  "ask": {},
   /** phone → MCP tool, or listener: the answer, `body` or `data`; `inReplyTo` names the question. */
-  "ask.answer",
+  "ask.answer": { acts: "at once" },
   /** stop hook → phones: the agent ended its turn. */
-  "agent.stop",
+  "agent.stop": {},
   /** notification hook → phones: the agent waits for a permission or for input. */
-  "agent.attention",
+  "agent.attention": {},
   /** anyone → phones: a plain note. */
-  "note",
+  "note": {},
   /** anyone → every device of a channel: a broadcast. */
-  "broadcast",
-] as const;
+  "broadcast": {},
+} as const satisfies Readonly<Record<string, PushRules>>;
+
+/** None for a type of another version. */
+export function rulesOf(type: string): PushRules {
+  return Object.hasOwn(PUSH_TYPES, type) ? PUSH_TYPES[type as keyof typeof PUSH_TYPES] : {};
+}
 
 const PushTypeName = z.string().check(
   z.regex(/^[a-z][a-z0-9.]{0,63}$/, "lower-case letters, digits and dots"),
@@ -149,9 +166,6 @@ const pushFields = {
   inReplyTo: z.optional(PushId),
 };
 
-/** Types that say in `body` or `sealed` what is to be done. */
-const TEXTS: readonly string[] = ["agent.command", "agent.end", "project.mute", "dialog.answer"];
-
 interface Addressed {
   type: string;
   agentSessionName?: string | undefined;
@@ -166,7 +180,7 @@ const isObject = ({ value }: { value: unknown }): boolean => typeof value === "o
 const hasTarget = (push: Addressed): boolean =>
   push.type !== "agent.command" || push.agentSessionName !== undefined;
 const hasText = (push: Addressed): boolean =>
-  !TEXTS.includes(push.type) ||
+  rulesOf(push.type).needsText !== true ||
   (push.body === undefined) !== (push.sealed === undefined);
 const hasCancelled = (push: Addressed): boolean =>
   push.type !== "agent.cancel" || push.inReplyTo !== undefined;
@@ -191,7 +205,7 @@ export const PushRequest = z.object({
   }),
   z.refine(hasText, {
     path: ["body"],
-    error: "exactly one of body and sealed for agent.command",
+    error: "exactly one of body and sealed for this type",
     when: isObject,
   }),
   z.refine(hasStart, {

@@ -99,7 +99,7 @@ export class Histogram implements Metric {
   }
 }
 
-/** The relay's own metrics, rendered in this order. A new metric is one line here. */
+/** The relay's own metrics, rendered in this order. A new metric is one field here. */
 export class RelayMetrics {
   readonly requests = new Counter("svc_http_requests_total", "HTTP requests by status.");
   readonly pushes = new Counter(

@@ -6,7 +6,14 @@ import {
   PAGE_MAX_BYTES,
   STORED_PER_DAY_MAX_BYTES,
 } from "../protocol/limits.ts";
-import { type PushAccepted, PushId, type PushPage, type PushRecord, PushRequest } from "../protocol/push.ts";
+import {
+  type PushAccepted,
+  PushId,
+  type PushPage,
+  type PushRecord,
+  PushRequest,
+  rulesOf,
+} from "../protocol/push.ts";
 import { type HookRecord, type KeyRecord, STORED_REGAINED_PER_MS, type StoredPush } from "../store/store.ts";
 import { acceptAnswer, acceptAsk } from "./asks.ts";
 import { acceptCancel, acceptPush, type IncomingPush } from "./pushes.ts";
@@ -62,11 +69,8 @@ async function checkReplyTo(
   });
 }
 
-/** What only the user decides: with the key of a pairing, or with one that has no role. */
-const USERS_ONLY: readonly string[] = ["agent.end", "project.mute"];
-
 function checkRole({ role }: KeyRecord, { type }: PushRequest): void {
-  if (!USERS_ONLY.includes(type) || role === "phone" || role === undefined) return;
+  if (rulesOf(type).isUsersOnly !== true || role === "phone" || role === undefined) return;
   throw new Refusal("wrong_role", `Cannot accept "${type}": this key is a ${role}'s, and not a phone's`);
 }
 

@@ -1,7 +1,7 @@
 /** A push's path through the relay: repeated or new, routed, counted for its hook, stored durably, published to its recipients; and how a message is cancelled. */
 import type { Audience } from "../bus/bus.ts";
 import { HookId } from "../protocol/http.ts";
-import type { Push, PushAccepted, PushRequest } from "../protocol/push.ts";
+import { type Push, type PushAccepted, type PushRequest, rulesOf } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import { equalDigests, sha256 } from "../runtime/digest.ts";
 import type { PushName, Store, StoredPush } from "../store/store.ts";
@@ -150,15 +150,6 @@ export function publishPush({ bus, store }: Services, { stored, to }: Published)
   publishFrame(bus, { account, to, event: "push.new", data: push, push: { id: push.id, seq } });
 }
 
-/** Types that only a listener handles. */
-const LISTENER_TYPES: readonly string[] = [
-  "agent.command",
-  "agent.start",
-  "agent.end",
-  "project.mute",
-  "agent.cancel",
-  "dialog.answer",
-];
 /** An account is one channel. */
 const BROADCAST = "broadcast";
 
@@ -167,7 +158,7 @@ export async function routePush(
   store: Store,
   { account, push }: { account: string; push: PushRequest },
 ): Promise<Audience> {
-  const forListener = LISTENER_TYPES.includes(push.type);
+  const forListener = rulesOf(push.type).isForListener === true;
   if (push.targetDeviceId === undefined) {
     if (forListener) return { listener: await findListener(store, { account, name: push.agentSessionName }) };
     return push.type === BROADCAST ? { everyone: true } : { phones: true };

@@ -54,6 +54,49 @@ Deno.test("svc pair knows the address with which svc up was started [up-addresse
   await stop(up);
 });
 
+/** Puts programs of these names, as shell scripts, first in PATH. */
+async function install(sandbox: Sandbox, programs: Record<string, string>): Promise<void> {
+  const bin = `${sandbox.root}/bin`;
+  await Deno.mkdir(bin, { recursive: true });
+  for (const [name, script] of Object.entries(programs)) {
+    await Deno.writeTextFile(`${bin}/${name}`, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  }
+  if (!sandbox.env.PATH?.startsWith(bin)) sandbox.env.PATH = `${bin}:${sandbox.env.PATH}`;
+}
+
+Deno.test("svc up --tunnel links to the address of cloudflared, or of tailscale where that is installed, and closes what it opened [up-tunnel]", async () => {
+  await using sandbox = await makeSandbox();
+  const log = `${sandbox.root}/calls`;
+  const calls = async (): Promise<string[]> => (await Deno.readTextFile(log)).trim().split("\n");
+  // As the programs answer: cloudflared prints its address among other lines and stays; tailscale serves in the background.
+  const cloudflared = [
+    `echo "cloudflared $*" >> ${log}`,
+    `trap 'echo ended >> ${log}; exit 0' TERM`,
+    `echo "INF | https://quick-brown-fox.trycloudflare.com |" >&2`,
+    "while :; do sleep 0.1; done",
+  ].join("\n");
+  await install(sandbox, { cloudflared });
+  const first = startSvc(sandbox, [...UP, "--tunnel"]);
+  await first.line(/^Open this link: https:\/\/quick-brown-fox\.trycloudflare\.com\/#pair=/);
+  await stop(first);
+  const [opened = "", ...rest] = await calls();
+  assert.match(opened, /^cloudflared tunnel --url http:\/\/127\.0\.0\.1:\d+$/);
+  assert.deepEqual(rest, ["ended"]);
+  await Deno.remove(log);
+  const tailscale = [
+    `echo "tailscale $*" >> ${log}`,
+    `[ "$1" = status ] && echo '{"Self": {"DNSName": "host.tail1234.ts.net."}}'`,
+    "exit 0",
+  ].join("\n");
+  await install(sandbox, { tailscale });
+  const second = startSvc(sandbox, [...UP, "--tunnel"]);
+  await second.line(/^Open this link: https:\/\/host\.tail1234\.ts\.net\/#pair=/);
+  await stop(second);
+  const [serve = "", ...others] = await calls();
+  assert.match(serve, /^tailscale serve --bg http:\/\/127\.0\.0\.1:\d+$/);
+  assert.deepEqual(others, ["tailscale status --json", "tailscale serve --https=443 off"]);
+});
+
 Deno.test("svc up leaves a listener that ran before it, and its session, alone [up-stops-own]", async () => {
   await using sandbox = await makeSandbox();
   const first = startSvc(sandbox, UP);

@@ -122,7 +122,7 @@ Deno.test("terminal: at a permission dialog keys are held, no more are accepted,
     await untilShown(page, "❯ on it goes");
   }));
 
-Deno.test("terminal: with the phone's keyboard open the cursor, the keys and the field are visible [spec-live-typing]", () =>
+Deno.test("terminal: with the phone's keyboard open the cursor, the keys and the field are visible [spec-live-typing, ux-small]", () =>
   withTerminals(async (scene) => {
     const { page, phone } = scene;
     await open(scene);

@@ -9,6 +9,8 @@ export interface TextFile {
 
 const LITERAL = /"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|`(?:[^`\\]|\\.)*`/.source;
 const JOINED = `(?:${LITERAL})(?:\\s*\\+\\s*(?:${LITERAL}))*`;
+const REGEX =
+  /(?<=[(,=:[!&|?{};\n]\s*|return\s)\/(?![*\/])(?:[^\/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/.source;
 const COMMENT = /\/\/[^\n]*|\/\*[\s\S]*?\*\//.source;
 /** Other literals and comments are matched so that nothing inside them is taken for a title. */
 const TITLE = new RegExp(
@@ -17,6 +19,7 @@ const TITLE = new RegExp(
     `(${LITERAL})(?=:\\s*(?:async\\b|\\())`,
     LITERAL,
     COMMENT,
+    REGEX,
   ].join("|"),
   "g",
 );

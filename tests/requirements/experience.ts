@@ -117,7 +117,7 @@ const PHONE_BEHAVIOUR = rows("docs/specification.md, Phone behaviour", {
   "ux-relay-back": phone("Once the relay takes a message the page connects at once."),
   "ux-resume": mirror("A mirror resumes without a gap or a repetition."),
   "ux-small": phone(
-    "The app works at 320 px, in landscape, with keyboards open, with a screen reader, at 44 px targets.",
+    "The app works at 320 px, also with the phone's keyboard open, with targets of 44 px.",
   ),
   "ph-offline-shell": phone(
     "A page that was open once opens without a network; the service worker keeps nothing that the relay says.",

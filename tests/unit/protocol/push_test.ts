@@ -29,7 +29,7 @@ Deno.test("only agent.command requires a session and a text, and only agent.star
     "agent.cancel",
     "dialog.answer",
   ];
-  for (const type of PUSH_TYPES) assert.equal(isTaken({ type }), !needy.includes(type), type);
+  for (const type of Object.keys(PUSH_TYPES)) assert.equal(isTaken({ type }), !needy.includes(type), type);
   assert.ok(isTaken({ type: "type.of.a.later.version" }));
 });
 
