@@ -61,9 +61,12 @@ export const PUSH_TYPES = {
   "broadcast": {},
 } as const satisfies Readonly<Record<string, PushRules>>;
 
-/** None for a type of another version. */
+/** A map compares a hostile value, where an object would call its `toString`. */
+const RULES: ReadonlyMap<string, PushRules> = new Map(Object.entries(PUSH_TYPES));
+
+/** None for a type of another version. `type` may be of any kind: a request's checks run also when its fields are bad. */
 export function rulesOf(type: string): PushRules {
-  return Object.hasOwn(PUSH_TYPES, type) ? PUSH_TYPES[type as keyof typeof PUSH_TYPES] : {};
+  return RULES.get(type) ?? {};
 }
 
 const PushTypeName = z.string().check(

@@ -31,6 +31,7 @@ Deno.test("only agent.command requires a session and a text, and only agent.star
   ];
   for (const type of Object.keys(PUSH_TYPES)) assert.equal(isTaken({ type }), !needy.includes(type), type);
   assert.ok(isTaken({ type: "type.of.a.later.version" }));
+  assert.ok(!isTaken({ type: { toString: 0, valueOf: 0 } }));
 });
 
 Deno.test("data has at most 4 KB and a bounded depth [proto-push-extra]", () => {
