@@ -104,7 +104,7 @@ async function storeAnnounced({ one, other }: LaggingNodes, n: number): Promise<
   stop?.();
 }
 
-/** What `work` finds although servers lag when it begins: `behind` makes them lag. */
+/** Runs `work` while servers lag, until they have been asked several times, then lets them catch up. */
 async function whileBehind<T>(
   { leader }: { leader: LaggingStream },
   behind: { upTo?: number; readsUpTo?: number },
@@ -152,7 +152,7 @@ async function readOwn({ leader }: LaggingNodes): Promise<void> {
   assert.deepEqual(found, { subject, seq, text: "new" });
 }
 
-/** A node that hears of a revocation closes what is open, also if it is told first that nothing was revoked. */
+/** A node that has heard of a revocation must announce it, even while a former leader still shows the key as valid. */
 async function revokeLagging({ one, other, ofState }: LaggingNodes): Promise<void> {
   await one.insertKey(aKey(1));
   const heard = Promise.withResolvers<unknown>();

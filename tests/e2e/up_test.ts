@@ -71,9 +71,10 @@ Deno.test("svc up --tunnel links to the address of cloudflared, or of tailscale 
   // As the programs answer: cloudflared prints its address among other lines and stays; tailscale serves in the background.
   const cloudflared = [
     `echo "cloudflared $*" >> ${log}`,
-    `trap 'echo ended >> ${log}; exit 0' TERM`,
+    `trap 'kill $!; echo ended >> ${log}; exit 0' TERM`,
+    "tail -f /dev/null &",
     `echo "INF | https://quick-brown-fox.trycloudflare.com |" >&2`,
-    "while :; do sleep 0.1; done",
+    "wait",
   ].join("\n");
   await install(sandbox, { cloudflared });
   const first = startSvc(sandbox, [...UP, "--tunnel"]);

@@ -28,7 +28,7 @@ async function commandsOf(kind: AgentKind): Promise<string[]> {
   );
 }
 
-Deno.test("every agent with hooks has a setup, and each setup reports what it trusts [set-trust-told]", async () => {
+Deno.test("every agent with hooks has a setup, and each setup lists what will run or be allowed without asking [set-trust-told]", async () => {
   for (const kind of AGENT_KINDS) {
     assert.equal(SETUP_KINDS.includes(kind), await loadHooks(kind) !== undefined, kind);
   }
