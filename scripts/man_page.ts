@@ -1,6 +1,6 @@
 /** Writes the manual page from the table of commands and each command's help: `deno run -A scripts/man_page.ts`. */
 import { fileURLToPath } from "node:url";
-import { helpText, listedCommands, SUBCOMMANDS } from "../src/cli/commands.ts";
+import { helpText, listedCommands } from "../src/cli/commands.ts";
 import { main } from "../src/cli/main.ts";
 import { AGENT_LABELS } from "../src/protocol/names.ts";
 import { VERSION } from "../src/protocol/version.ts";
@@ -15,10 +15,9 @@ const SEPARATOR = "\x1e";
 
 /** Every command and subcommand, as the words after `svc`. */
 export function allCommands(): string[][] {
-  return listedCommands().flatMap(({ name }) => {
-    const groups: Readonly<Record<string, readonly string[]>> = SUBCOMMANDS;
-    return [[name], ...(groups[name] ?? []).map((word) => [name, word])];
-  });
+  return listedCommands().flatMap((
+    { name, subcommands },
+  ) => [[name], ...subcommands.map((word) => [name, word])]);
 }
 
 async function printHelp(): Promise<void> {

@@ -6,6 +6,14 @@ import { CommandExit, EXIT_USAGE, UsageError } from "./output.ts";
 /** Takes the arguments after the command's name, and resolves with the exit code. */
 export type Run = (args: readonly string[]) => Promise<number>;
 
+/** A command for people, with its line in `svc --help`. */
+export interface ListedCommand {
+  name: string;
+  summary: string;
+  /** Empty if it has none. */
+  subcommands: readonly string[];
+}
+
 export interface CommandText {
   /** What follows `svc`. */
   name: string;

@@ -1,53 +1,132 @@
-/** The commands of `svc`, each with its line in `svc --help`; main.ts loads them. */
+/** The commands of `svc`: the line of each in `svc --help`, its subcommands, and the file that runs it. */
 import { AGENT_LABELS } from "../protocol/names.ts";
+import type { ListedCommand, Run } from "./command.ts";
 
-/** Undefined: only svc itself calls it. */
-export const COMMANDS = {
-  up: "start the relay and the listener here, and show the link for the phone",
-  server: "run the relay; server backup FILE copies its store, migrate moves it",
-  pair: "pair one phone: print its link and QR code, and wait for it",
-  devices: "list the account's devices; devices revoke ID locks one out",
-  keys: "create, list and revoke API keys",
-  listener: "run the listener here; --restart or --stop the daemon",
-  sessions: "list the sessions that a phone can reach",
-  send: "type a message into a session, and report what happens to it",
-  status: "show the listener, the relay and the sessions on one screen",
-  logs: "show the listener's log, or the audit of remote input",
-  verify: "check the setup, and say how to fix it",
-  agents: "check that svc recognizes the agents' screens, or record one",
-  "remote-hook": "what an agent's prompt hook runs: informs the model who is driving",
-  hook: "what an agent's other hooks run: reports to the listener",
-  setup: "register svc's hooks and tools with the agents; --remove undoes it",
-  keep: "start a session again after a reboot; --off undoes it",
-  mute: "silence a project: no remote mode, no messages",
-  unmute: "undo mute",
-  mcp: "the MCP server that agents start on stdio: svc_ask and the other tools",
-  service: "install, remove or show the relay or the listener as a service",
-  upgrade: "print the commands that upgrade this svc; --run runs them",
-  completions: "print the completion script for bash, zsh or fish",
-  "echo-agent": undefined,
-} as const satisfies Readonly<Record<string, string | undefined>>;
+interface Command {
+  /** Undefined: only svc itself calls it. */
+  summary: string | undefined;
+  /** Of a command that has them. */
+  subcommands?: readonly string[];
+  /** Called when the command is: "lazy-dynamic-imports" in deno.json keeps Deno from reading its files earlier. */
+  load(): Promise<Run>;
+}
 
-/** The subcommands of the commands that have them. */
-export const SUBCOMMANDS = {
-  server: ["backup", "migrate"],
-  devices: ["revoke", "release"],
-  keys: ["create", "list", "revoke"],
-  agents: ["check", "record"],
-  service: ["install", "remove", "status"],
-} as const satisfies Partial<Record<keyof typeof COMMANDS, readonly string[]>>;
+const COMMANDS = {
+  up: {
+    summary: "start the relay and the listener here, and show the link for the phone",
+    load: async () => (await import("./up.ts")).run,
+  },
+  server: {
+    summary: "run the relay; server backup FILE copies its store, migrate moves it",
+    subcommands: ["backup", "migrate"],
+    load: async () => (await import("./server.ts")).run,
+  },
+  pair: {
+    summary: "pair one phone: print its link and QR code, and wait for it",
+    load: async () => (await import("./pair.ts")).run,
+  },
+  devices: {
+    summary: "list the account's devices; devices revoke ID locks one out",
+    subcommands: ["revoke", "release"],
+    load: async () => (await import("./devices.ts")).run,
+  },
+  keys: {
+    summary: "create, list and revoke API keys",
+    subcommands: ["create", "list", "revoke"],
+    load: async () => (await import("./keys.ts")).run,
+  },
+  listener: {
+    summary: "run the listener here; --restart or --stop the daemon",
+    load: async () => (await import("./listener.ts")).run,
+  },
+  sessions: {
+    summary: "list the sessions that a phone can reach",
+    load: async () => (await import("./sessions.ts")).run,
+  },
+  send: {
+    summary: "type a message into a session, and report what happens to it",
+    load: async () => (await import("./send.ts")).run,
+  },
+  status: {
+    summary: "show the listener, the relay and the sessions on one screen",
+    load: async () => (await import("./status.ts")).run,
+  },
+  logs: {
+    summary: "show the listener's log, or the audit of remote input",
+    load: async () => (await import("./logs.ts")).run,
+  },
+  verify: {
+    summary: "check the setup, and say how to fix it",
+    load: async () => (await import("./verify.ts")).run,
+  },
+  agents: {
+    summary: "check that svc recognizes the agents' screens, or record one",
+    subcommands: ["check", "record"],
+    load: async () => (await import("./agents.ts")).run,
+  },
+  "remote-hook": {
+    summary: "what an agent's prompt hook runs: informs the model who is driving",
+    load: async () => (await import("./hook.ts")).runPromptHook,
+  },
+  hook: {
+    summary: "what an agent's other hooks run: reports to the listener",
+    load: async () => (await import("./hook.ts")).runEventHook,
+  },
+  setup: {
+    summary: "register svc's hooks and tools with the agents; --remove undoes it",
+    load: async () => (await import("./setup.ts")).run,
+  },
+  keep: {
+    summary: "start a session again after a reboot; --off undoes it",
+    load: async () => (await import("./keep.ts")).run,
+  },
+  mute: {
+    summary: "silence a project: no remote mode, no messages",
+    load: async () => (await import("./mute.ts")).runMute,
+  },
+  unmute: {
+    summary: "undo mute",
+    load: async () => (await import("./mute.ts")).runUnmute,
+  },
+  mcp: {
+    summary: "the MCP server that agents start on stdio: svc_ask and the other tools",
+    load: async () => (await import("./mcp.ts")).run,
+  },
+  service: {
+    summary: "install, remove or show the relay or the listener as a service",
+    subcommands: ["install", "remove", "status"],
+    load: async () => (await import("./service.ts")).run,
+  },
+  upgrade: {
+    summary: "print the commands that upgrade this svc; --run runs them",
+    load: async () => (await import("./upgrade.ts")).run,
+  },
+  completions: {
+    summary: "print the completion script for bash, zsh or fish",
+    load: async () => (await import("./completions.ts")).completionsOf(listedCommands()),
+  },
+  "echo-agent": {
+    summary: undefined,
+    load: async () => (await import("./echo_agent.ts")).run,
+  },
+} as const satisfies Readonly<Record<string, Command>>;
 
 export type CommandName = keyof typeof COMMANDS;
+
+export const COMMAND_NAMES = Object.keys(COMMANDS).filter(isCommandName);
 
 export function isCommandName(word: string): word is CommandName {
   return Object.hasOwn(COMMANDS, word);
 }
 
-/** The commands for people, each with its summary. */
-export function listedCommands(): { name: CommandName; summary: string }[] {
-  return Object.keys(COMMANDS).filter(isCommandName).flatMap((name) => {
-    const summary = COMMANDS[name];
-    return summary === undefined ? [] : [{ name, summary }];
+export async function loadCommand(name: CommandName): Promise<Run> {
+  return await COMMANDS[name].load();
+}
+
+export function listedCommands(): ListedCommand[] {
+  return COMMAND_NAMES.flatMap((name) => {
+    const { summary, subcommands = [] }: Command = COMMANDS[name];
+    return summary === undefined ? [] : [{ name, summary, subcommands }];
   });
 }
 

@@ -4,8 +4,7 @@
  * name would start the agent.
  */
 import { AGENT_LABELS } from "../protocol/names.ts";
-import { defineCommand, parseOptions } from "./command.ts";
-import { listedCommands, SUBCOMMANDS } from "./commands.ts";
+import { defineCommand, type ListedCommand, parseOptions, type Run } from "./command.ts";
 import { print, UsageError } from "./output.ts";
 import { SERVICE_NAMES } from "./service/manager.ts";
 
@@ -15,7 +14,11 @@ interface Word {
   summary: string;
 }
 
-export async function run(args: readonly string[]): Promise<number> {
+export function completionsOf(commands: readonly ListedCommand[]): Run {
+  return (args) => run(args, commands);
+}
+
+async function run(args: readonly string[], commands: readonly ListedCommand[]): Promise<number> {
   const command = defineCommand({
     name: "completions",
     summary: "Print the completion script for a shell: bash, zsh or fish.",
@@ -32,13 +35,13 @@ export async function run(args: readonly string[]): Promise<number> {
       `Cannot complete for "${shell}": the shells are ${Object.keys(SCRIPTS).join(", ")}.`,
     );
   }
-  print(script(firstWords()));
+  print(script(commands));
   return await Promise.resolve(0);
 }
 
-export function firstWords(): Word[] {
+function firstWords(commands: readonly Word[]): Word[] {
   const agents = Object.entries(AGENT_LABELS).map(([name, label]) => ({ name, summary: label }));
-  return [...agents, ...listedCommands()];
+  return [...agents, ...commands];
 }
 
 /** Sed's program for the long options in a command's help. */
@@ -46,21 +49,27 @@ const OPTION_LINES = String.raw`s/^ *\(-[a-z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/
 
 const SERVICES = SERVICE_NAMES.join(" ");
 
-function commandNames(separator: string): string {
-  return listedCommands().map(({ name }) => name).join(separator);
+function commandNames(commands: readonly Word[], separator: string): string {
+  return commands.map(({ name }) => name).join(separator);
+}
+
+function groupsOf(commands: readonly ListedCommand[]): ListedCommand[] {
+  return commands.filter(({ subcommands }) => subcommands.length > 0);
 }
 
 /** One line for each command that has subcommands. */
-function perGroup(line: (name: string, words: string) => string): string {
-  return Object.entries(SUBCOMMANDS).map(([name, words]) => line(name, words.join(" "))).join("\n");
+function perGroup(commands: readonly ListedCommand[], line: (name: string, words: string) => string): string {
+  return groupsOf(commands).map(({ name, subcommands }) => line(name, subcommands.join(" "))).join("\n");
 }
 
 /**
  * Needs no bash-completion package and defines no globals but its function. `compgen -W` expands its words as the shell
  * does, so session names, which are data, do not go through it.
  */
-export function bashScript(words: readonly Word[]): string {
-  const first = [...words.map(({ name }) => name), "--detach", "--help", "--version"].join(" ");
+export function bashScript(commands: readonly ListedCommand[]): string {
+  const first = [...firstWords(commands).map(({ name }) => name), "--detach", "--help", "--version"].join(
+    " ",
+  );
   return `# bash completion of svc
 _svc() {
   local name group="" word="\${COMP_WORDS[COMP_CWORD]}" command="\${COMP_WORDS[1]}"
@@ -70,11 +79,11 @@ _svc() {
     return
   fi
   case "$command" in
-${perGroup((name, list) => `    ${name}) group="${list}" ;;`)}
+${perGroup(commands, (name, list) => `    ${name}) group="${list}" ;;`)}
   esac
   if [[ $word == -* ]]; then
     case "$command" in
-      ${commandNames(" | ")})
+      ${commandNames(commands, " | ")})
         local -a called=("$command")
         [[ " $group " == *" \${COMP_WORDS[2]} "* ]] && called+=("\${COMP_WORDS[2]}")
         COMPREPLY=($(compgen -W "$(svc "\${called[@]}" --help 2>/dev/null | sed -n '${OPTION_LINES}')" -- "$word"))
@@ -107,8 +116,10 @@ ${perGroup((name, list) => `    ${name}) group="${list}" ;;`)}
 complete -o filenames -F _svc svc`;
 }
 
-export function zshScript(words: readonly Word[]): string {
-  const described = words.map(({ name, summary }) => `    '${name}:${summary.replaceAll("'", "'\\''")}'`)
+export function zshScript(commands: readonly ListedCommand[]): string {
+  const described = firstWords(commands).map(({ name, summary }) =>
+    `    '${name}:${summary.replaceAll("'", "'\\''")}'`
+  )
     .join("\n");
   return `#compdef svc
 _svc() {
@@ -121,11 +132,11 @@ ${described}
     return
   fi
   case "\${words[2]}" in
-${perGroup((name, list) => `    ${name}) group=(${list}) ;;`)}
+${perGroup(commands, (name, list) => `    ${name}) group=(${list}) ;;`)}
   esac
   if [[ "\${words[CURRENT]}" == -* ]]; then
     case "\${words[2]}" in
-      ${commandNames("|")})
+      ${commandNames(commands, "|")})
         called=("\${words[2]}")
         ((\${group[(Ie)\${words[3]}]})) && called+=("\${words[3]}")
         compadd -- \${(f)"$(svc "\${called[@]}" --help 2>/dev/null | sed -n '${OPTION_LINES}')"}
@@ -156,28 +167,31 @@ else
 fi`;
 }
 
-export function fishScript(words: readonly Word[]): string {
+export function fishScript(commands: readonly ListedCommand[]): string {
   const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
   return [
     "# fish completion of svc",
     "function __svc_options",
     "  set -l words (commandline -opc)",
-    `  contains -- "$words[2]" ${commandNames(" ")}; or return`,
+    `  contains -- "$words[2]" ${commandNames(commands, " ")}; or return`,
     "  set -l called $words[2]",
     '  switch "$words[2] $words[3]"',
     `    case ${
-      Object.entries(SUBCOMMANDS).flatMap(([name, list]) => list.map((word) => `"${name} ${word}"`)).join(" ")
+      groupsOf(commands).flatMap(({ name, subcommands }) => subcommands.map((word) => `"${name} ${word}"`))
+        .join(" ")
     }`,
     "      set -a called $words[3]",
     "  end",
     `  svc $called --help 2>/dev/null | sed -n '${OPTION_LINES}'`,
     "end",
-    ...words.map(({ name, summary }) =>
+    ...firstWords(commands).map(({ name, summary }) =>
       `complete -c svc -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary)}`
     ),
     "complete -c svc -n __fish_use_subcommand -f -l detach -d 'start without attaching'",
-    perGroup((name, list) =>
-      `complete -c svc -n '__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${list}' -f -a '${list}'`
+    perGroup(
+      commands,
+      (name, list) =>
+        `complete -c svc -n '__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${list}' -f -a '${list}'`,
     ),
     "complete -c svc -n 'string match -q -- \"-*\" (commandline -ct)' -f -a '(__svc_options)'",
     "complete -c svc -n '__fish_seen_subcommand_from send' -f -a '(svc sessions --names 2>/dev/null)'",

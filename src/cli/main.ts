@@ -2,36 +2,8 @@
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import { AGENT_LABELS, isAgentKind } from "../protocol/names.ts";
-import type { Run } from "./command.ts";
-import { type CommandName, COMMANDS, helpText, isCommandName } from "./commands.ts";
+import { COMMAND_NAMES, helpText, isCommandName, loadCommand } from "./commands.ts";
 import { CommandExit, EXIT_FAILED, EXIT_USAGE, printError, UsageError } from "./output.ts";
-
-/** Each command is loaded when it is called: "lazy-dynamic-imports" in deno.json keeps Deno from reading it earlier. */
-const LOADERS: Readonly<Record<CommandName, () => Promise<Run>>> = {
-  up: async () => (await import("./up.ts")).run,
-  server: async () => (await import("./server.ts")).run,
-  pair: async () => (await import("./pair.ts")).run,
-  devices: async () => (await import("./devices.ts")).run,
-  keys: async () => (await import("./keys.ts")).run,
-  listener: async () => (await import("./listener.ts")).run,
-  sessions: async () => (await import("./sessions.ts")).run,
-  send: async () => (await import("./send.ts")).run,
-  status: async () => (await import("./status.ts")).run,
-  logs: async () => (await import("./logs.ts")).run,
-  verify: async () => (await import("./verify.ts")).run,
-  agents: async () => (await import("./agents.ts")).run,
-  "remote-hook": async () => (await import("./hook.ts")).runPromptHook,
-  hook: async () => (await import("./hook.ts")).runEventHook,
-  setup: async () => (await import("./setup.ts")).run,
-  keep: async () => (await import("./keep.ts")).run,
-  mute: async () => (await import("./mute.ts")).runMute,
-  unmute: async () => (await import("./mute.ts")).runUnmute,
-  mcp: async () => (await import("./mcp.ts")).run,
-  service: async () => (await import("./service.ts")).run,
-  upgrade: async () => (await import("./upgrade.ts")).run,
-  completions: async () => (await import("./completions.ts")).run,
-  "echo-agent": async () => (await import("./echo_agent.ts")).run,
-};
 
 /** Used by the listener when it starts an agent. */
 const BY_LISTENER = "--by-listener";
@@ -73,13 +45,13 @@ async function dispatch(args: readonly string[]): Promise<number> {
   if (word === "help") return await dispatch([...rest.slice(0, 1), "--help"]);
   if (detach) throw new UsageError(`--detach is for agents only, and "${word}" is not one. ${SEE_HELP}`);
   if (!isCommandName(word)) throw await unknownCommand(word);
-  const run = await LOADERS[word]();
+  const run = await loadCommand(word);
   return await run(rest);
 }
 
 async function unknownCommand(word: string): Promise<UsageError> {
   const { nearest } = await import("./nearest.ts");
-  const guess = nearest(word, [...Object.keys(AGENT_LABELS), ...Object.keys(COMMANDS)]);
+  const guess = nearest(word, [...Object.keys(AGENT_LABELS), ...COMMAND_NAMES]);
   const hint = guess === undefined ? "" : ` Did you mean "${guess}"?`;
   return new UsageError(`Unknown command "${word}".${hint} ${SEE_HELP}`);
 }

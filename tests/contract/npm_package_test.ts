@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import config from "../../deno.json" with { type: "json" };
 import { node22 } from "../../scripts/node22.ts";
-import { COMMANDS } from "../../src/cli/commands.ts";
+import { COMMAND_NAMES } from "../../src/cli/commands.ts";
 
 interface Result {
   code: number;
@@ -55,7 +55,7 @@ Deno.test("the npm package runs under Node 22 as packed [dep-npm-package]", asyn
     });
 
     await test.step("every command of the table loads", async () => {
-      for (const command of Object.keys(COMMANDS)) {
+      for (const command of COMMAND_NAMES) {
         const { code, stderr } = await svc(command, "--help");
         assert.deepEqual([code, stderr], [0, ""], command);
       }

@@ -1,14 +1,16 @@
 /** Completion scripts: what they offer, and that they execute nothing from the command line. */
 import assert from "node:assert/strict";
-import { bashScript, firstWords, fishScript, zshScript } from "../../../src/cli/completions.ts";
+import { listedCommands } from "../../../src/cli/commands.ts";
+import { bashScript, fishScript, zshScript } from "../../../src/cli/completions.ts";
+import { AGENT_LABELS } from "../../../src/protocol/names.ts";
 
-const words = firstWords();
+const commands = listedCommands();
 
 /** Completes in a real bash, with an `svc` that prints `sessions`. */
 async function completeInBash(line: readonly string[], sessions = "svc-app\nsvc-app-2\n"): Promise<string[]> {
   const script = `
     svc() { printf '%s' "$SESSIONS"; }
-    ${bashScript(words)}
+    ${bashScript(commands)}
     COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _svc
     printf '%s\\n' "\${COMPREPLY[@]}"`;
   const { stdout, stderr } = await new Deno.Command("bash", {
@@ -23,7 +25,7 @@ Deno.test("bash completes commands, agents, sessions and shells [cli-completions
   assert.deepEqual(
     await completeInBash(["svc", "se"]),
     ["server", "sessions", "send", "setup", "service"].filter((name) =>
-      words.some((word) => word.name === name)
+      commands.some((command) => command.name === name)
     ),
   );
   assert.deepEqual(await completeInBash(["svc", "co"]), ["codex", "copilot", "completions"]);
@@ -40,12 +42,12 @@ Deno.test("what is on the command line or in a session's name is never executed 
   await completeInBash(["svc", "send", ""], `${trap}\n\`touch ${directory}/ran\`\n`);
   assert.deepEqual([...Deno.readDirSync(directory)], []);
   await Deno.remove(directory, { recursive: true });
-  for (const script of [bashScript, zshScript, fishScript]) assert.doesNotMatch(script(words), /\beval\b/);
+  for (const script of [bashScript, zshScript, fishScript]) assert.doesNotMatch(script(commands), /\beval\b/);
 });
 
 Deno.test("zsh and fish offer every first word with its summary", () => {
-  for (const { name } of words) {
-    assert.ok(zshScript(words).includes(`'${name}:`), name);
-    assert.ok(fishScript(words).includes(`-a ${name} `), name);
+  for (const name of [...Object.keys(AGENT_LABELS), ...commands.map((command) => command.name)]) {
+    assert.ok(zshScript(commands).includes(`'${name}:`), name);
+    assert.ok(fishScript(commands).includes(`-a ${name} `), name);
   }
 });
