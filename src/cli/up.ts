@@ -1,9 +1,17 @@
 /** `svc up`: relay, listener and pairing in one command, with a demo session on request. */
 import { runtime } from "#runtime";
+import { delay, systemClock } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
 import { createRelayApi } from "../client/api.ts";
 import { type Config, deviceNameOf, loadConfig, newHookId, saveConfig } from "../home/config.ts";
-import { daemonStatus, ensureListener, planDaemon, restartListener, stopDaemon } from "../home/daemon.ts";
+import {
+  daemonStatus,
+  ensureListener,
+  hasCrashed,
+  planDaemon,
+  restartListener,
+  stopDaemon,
+} from "../home/daemon.ts";
 import { offerPairing, type PairingHost, type PendingPairing } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import type { Scope } from "../protocol/http.ts";
@@ -69,7 +77,7 @@ async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Prom
   const wsUrl = relay.wsUrl.replace("0.0.0.0", "127.0.0.1");
   const key = await joinRelay(paths, { dataDir, wsUrl, replace: options.replace === true });
   if (key.notice !== undefined) print(`${key.notice}\n`);
-  await bringListener(paths, { restart: key.changed, undo });
+  const keepListener = await bringListener(paths, { restart: key.changed, undo });
   const tunnel = options.tunnel ? await openTunnel(runtime.commands, relay.port) : undefined;
   if (tunnel) undo.push(() => tunnel.close());
   const address = { publicUrl: tunnel?.url ?? publicUrl, lanAddress: runtime.lanAddress() };
@@ -81,7 +89,8 @@ async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Prom
   const host = await pairingHost(paths, api);
   const pairing = await offerPairing(host);
   show(pairingLink(link, pairing), lines);
-  await Promise.all([watchSessions(api, stopped), announcePhone(host, pairing, { signal: stopped })]);
+  const phone = announcePhone(host, pairing, { signal: stopped });
+  await Promise.all([watchSessions(api, stopped), phone, keepListener(stopped)]);
   print("Stopping.");
 }
 
@@ -173,22 +182,51 @@ function isOwnRelay(wsUrl: string): boolean {
   return URL.canParse(wsUrl) && isLoopback(wsUrl);
 }
 
+/** Resolves once a listener runs; returns what keeps one running from then on, until the signal fires. */
 async function bringListener(
   paths: HomePaths,
   { restart, undo }: { restart: boolean; undo: Undo[] },
-): Promise<void> {
+): Promise<(signal: AbortSignal) => Promise<void>> {
   const host = daemonHost();
   const options = daemonOptions(paths);
-  const plan = await planDaemon(host, options);
-  if (plan.action !== "start" && restart) return void await restartListener(host, options);
-  await ensureListener(host, { ...options, onNotice: print });
-  const isService = await runtime.files.info(paths.service) !== undefined;
-  const started = await daemonStatus(host, paths);
-  if (plan.action !== "start" || isService || started === undefined) return;
+  let own: number | undefined;
+  const start = async (): Promise<void> => {
+    await ensureListener(host, { ...options, onNotice: print });
+    const isService = await runtime.files.info(paths.service) !== undefined;
+    if (!isService) own = (await daemonStatus(host, paths))?.pid;
+  };
   // Meanwhile another one may have taken its place, such as a service.
   undo.push(async () =>
-    (await daemonStatus(host, paths))?.pid === started.pid && await stopDaemon(host, paths)
+    own !== undefined && (await daemonStatus(host, paths))?.pid === own && await stopDaemon(host, paths)
   );
+  const plan = await planDaemon(host, options);
+  if (plan.action === "start") await start();
+  else if (restart) await restartListener(host, options);
+  else await ensureListener(host, { ...options, onNotice: print });
+  return async (signal) => {
+    let failure = "";
+    while (await pause(LISTENER_CHECK_MS, signal)) {
+      if (!await hasCrashed(host, paths)) continue;
+      try {
+        await start();
+        print("The listener ended unexpectedly and was started again. To see why, run: svc logs");
+        failure = "";
+      } catch (error) {
+        if (failure === errorText(error)) continue;
+        failure = errorText(error);
+        printError(failure);
+      }
+    }
+  };
+}
+
+/** How soon a listener that crashed is missed. */
+const LISTENER_CHECK_MS = 5_000;
+
+/** False if the signal fires first. */
+async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
+  await delay(ms, { clock: systemClock, signal }).catch(() => {});
+  return !signal.aborted;
 }
 
 function show(url: string, lines: readonly string[]): void {

@@ -81,6 +81,11 @@ export async function isLockFree(files: Files, paths: HomePaths): Promise<boolea
   return lock !== undefined;
 }
 
+/** True after a daemon ended without being stopped: it left its pid file. */
+export async function hasCrashed({ files }: Pick<DaemonHost, "files">, paths: HomePaths): Promise<boolean> {
+  return await recordedPid(files, paths) !== undefined && await isLockFree(files, paths);
+}
+
 /** What a wrapper should do now. Fast: one request over the control socket. */
 export async function planDaemon(host: DaemonHost, options: DaemonOptions): Promise<DaemonDecision> {
   const status = await daemonStatus(host, options.paths);
@@ -227,7 +232,10 @@ export async function stopDaemon(host: DaemonHost, paths: HomePaths): Promise<bo
   if (answer?.ok && await hasExited(host, paths, DRAIN_LIMIT_MS)) return true;
   const pid = status?.pid ?? await recordedPid(host.files, paths);
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
-    if (await signalDaemon(host, pid, signal) && await hasExited(host, paths, SIGNAL_LIMIT_MS)) return true;
+    if (!await signalDaemon(host, pid, signal) || !await hasExited(host, paths, SIGNAL_LIMIT_MS)) continue;
+    // One that was killed could not remove it, and would count as crashed.
+    if (await recordedPid(host.files, paths) === pid) await host.files.remove(paths.pid);
+    return true;
   }
   throw new Error(
     `Cannot stop the listener: its process is not known for certain. Find it with: ps aux | grep -E "(cli.(ts|js)|svc) listener"`,

@@ -1,6 +1,9 @@
 /** `svc up` starts everything, shows sessions as they change, and stops only what it started. */
 import assert from "node:assert/strict";
+import { runtime } from "#runtime";
 import { qrLines } from "../../src/cli/pair.ts";
+import { hasCrashed } from "../../src/home/daemon.ts";
+import { homePaths } from "../../src/home/paths.ts";
 import { runSvc, type Started, startSvc } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
@@ -124,6 +127,28 @@ Deno.test("svc up leaves a listener alone that has replaced its own [up-stops-ow
   await stop(up);
   assert.equal(await listenerPid(sandbox), other);
   assert.equal((await runSvc(sandbox, ["listener", "--stop"])).code, 0);
+});
+
+Deno.test("while svc up runs, a listener that was killed is started again, and one that was stopped does not count as killed [up-keeps-listener, up-stops-own]", async () => {
+  await using sandbox = await makeSandbox();
+  const up = startSvc(sandbox, [...UP, "--demo"]);
+  await up.line(/^svc-demo +demo · Echo/);
+  const first = await connectedListener(sandbox);
+  Deno.kill(first, "SIGKILL");
+  await up.line(/^The listener ended unexpectedly and was started again\./);
+  const second = await connectedListener(sandbox);
+  assert.notEqual(second, first);
+  assert.equal((await runSvc(sandbox, ["send", "svc-demo", "hello"])).code, 0);
+  assert.equal((await runSvc(sandbox, ["listener", "--stop"])).code, 0);
+  const paths = await homePaths({
+    svcHome: sandbox.svcHome,
+    homeDirectory: sandbox.root,
+    cwd: sandbox.root,
+    temporaryDirectory: sandbox.root,
+    uid: runtime.uid,
+  });
+  assert.equal(await hasCrashed(runtime, paths), false);
+  await stop(up);
 });
 
 Deno.test("svc up says which address works for what, and does not replace another relay without --replace [up-addresses]", async () => {

@@ -83,6 +83,9 @@ const SVC_UP = rows("docs/specification.md, svc up", {
   ),
   "up-inventory": main("svc up shows the inventory as it changes."),
   "up-stops-own": main("Ctrl-C at svc up stops only what it started."),
+  "up-keeps-listener": main(
+    "While svc up runs, a listener that crashed is started again, and one that was stopped is not.",
+  ),
   "up-demo": main("svc up --demo adds a session with the built-in echo agent."),
   "up-addresses": main(
     "svc up says which address is good for what, because browsers offer cryptography only on https and localhost; svc pair prints it again.",
