@@ -109,6 +109,8 @@ async function startInShell({ stack, sessions }: FaultStage, name: string): Prom
     // A shell that is taking back its terminal may lose a key, and one that is starting ends at C-c.
     if (command.trim() !== "bash" || looks++ % RETYPE_LOOKS > 0) return false;
     if (looks > 1) await sandbox.tmux("send-keys", "-t", pane, "C-c");
+    // What the agent had not read when it left stands in the shell's line: an Enter would run all lines of it but the last.
+    await sandbox.tmux("send-keys", "-t", pane, "C-u");
     await sandbox.tmux("send-keys", "-t", pane, "-l", line.join(" "));
     await sandbox.tmux("send-keys", "-t", pane, "Enter");
     return false;

@@ -275,11 +275,21 @@ export class FaultStage implements AsyncDisposable {
         trace: await this.#trace(id),
       })),
     );
-    const why = JSON.stringify({ row, outcomes, unexplained });
+    const inShell = shell === 0 ? [] : await this.#shellTraces();
+    const why = JSON.stringify({ row, outcomes, unexplained, inShell });
     assert.equal(lost + doubled + outOfOrder + shell + approved, 0, why);
     assert.equal(sent, submitted + refused + unknown, why);
     assert.ok(injected > 0 && submitted > 0, why);
     assert.deepEqual(unexplained, [], why);
+  }
+
+  /** What ran in a shell, and what the panes show. */
+  async #shellTraces(): Promise<string[]> {
+    const ran = Array.from(Deno.readDirSync(this.canaries)).map(({ name }) => name);
+    const panes = this.names.map((name) =>
+      this.stack.sandbox.tmux("capture-pane", "-p", "-S", "-", "-t", `=${name}:`).catch(errorText)
+    );
+    return [...ran, ...await Promise.all(panes)];
   }
 
   /** What the journal and the listener's log say about a message. */
