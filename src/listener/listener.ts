@@ -316,12 +316,9 @@ class Listener implements RunningListener {
 
   #injection(): Injection {
     return {
-      targets: this.#targets,
-      inputs: this.#inputs,
+      ...{ targets: this.#targets, inputs: this.#inputs, now, elapsed: systemClock.elapsed },
       ...{ policy: policyOf(this.#options.config), effects: typingEffects(this.#options.paths) },
       rateLimit: new SessionRateLimit(systemClock.elapsed),
-      now,
-      elapsed: systemClock.elapsed,
       typed: () => this.#inventory.typed(),
       pause: (ms) => this.#messages.sleep(ms),
       record: (id, step, earlier) => this.#journal.record(id, { step, ...earlier }),

@@ -7,8 +7,8 @@ import { errorText } from "../async/error_text.ts";
 import type { Audit } from "../home/log_files.ts";
 import type { Journal } from "../home/journal.ts";
 import { type Later, laterOf } from "../protocol/later.ts";
-import { Body, type Push, rulesOf } from "../protocol/push.ts";
-import type { PushState, Reason } from "../protocol/receipt.ts";
+import { Body, isAtOnce, isInTurn, type Push, rulesOf } from "../protocol/push.ts";
+import type { PushState } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
 import {
   beginTyping,
@@ -44,14 +44,6 @@ import {
 } from "./waiting_pushes.ts";
 
 export type PushJournal = Pick<Journal, "state" | "record" | "take" | "promise">;
-
-const START = "agent.start";
-const END = "agent.end";
-const MUTE = "project.mute";
-const CANCEL = "agent.cancel";
-const DIALOG = "dialog.answer";
-const ANSWER = "ask.answer";
-const FAILS: Record<string, Reason> = { [START]: "start_failed", [END]: "end_failed", [MUTE]: "mute_failed" };
 
 /** How long a message waits before the host's files are tried again. */
 export const FILES_RETRY_MS = 500;
@@ -113,7 +105,7 @@ export function pushSteps(
       await removeEarlier(context, { before: "", text: found.body, emptyAt, shown });
     },
     async ended(push, outcome, elapsedMs) {
-      if (push.type === ANSWER && outcome.state !== "submitted") cards.refused(push, outcome);
+      if (push.type === "ask.answer" && outcome.state !== "submitted") cards.refused(push, outcome);
       await recordEnd(push, outcome, { audit, log, now: now(), elapsedMs });
     },
   };
@@ -178,19 +170,18 @@ export class PushIntake {
       return this.#acknowledge(push.id, { ...known, state: known.outcome }, { final: true });
     }
     if (era.end.signal.aborted) return;
-    const { acts } = rulesOf(push.type);
-    if (acts === undefined) return await this.#ignore(push);
+    const atOnce = isAtOnce(push.type);
+    if (!atOnce && !isInTurn(push.type)) return await this.#ignore(push);
     // An answer waits for the agent, and nothing waits behind it.
-    const turn = push.type === ANSWER ? push.id : turnOf(push);
+    const turn = push.type === "ask.answer" ? push.id : turnOf(push);
     const isInterrupted = known?.step === "typing" || known?.step === "typed";
-    const atOnce = acts === "at once";
     const step = isInterrupted || atOnce ? "typing" : "waiting";
     era.inHand.set(push.id, { push, progress: DELIVERED, turn: { step } });
     const arrived = this.#arrivals.add(turn, async () => {
       if (isInterrupted) return await this.#endInterrupted(push, era);
       await (atOnce ? this.#actAtOnce(push, era) : this.#arrive(push, { turn, era }));
     });
-    if (push.type === CANCEL) era.cancelling(push, arrived);
+    if (push.type === "agent.cancel") era.cancelling(push, arrived);
     if (arrived !== undefined) return await arrived;
     era.inHand.delete(push.id);
     // What was interrupted may have been submitted: it stays with the relay.
@@ -198,7 +189,7 @@ export class PushIntake {
   }
 
   /** The relay is about to store this message. */
-  expect: EarlyPanes["expect"] = (push) => {
+  expect: PushSteps["expect"] = (push) => {
     if (!this.#era.end.signal.aborted) this.#options.expect(push);
   };
 
@@ -275,9 +266,9 @@ export class PushIntake {
 
   /** While the host's files cannot be written it waits: what comes after it for the same session must not overtake it. */
   async #openInTurn(push: Push, { end: { signal } }: Era): Promise<Push | Outcome | undefined> {
-    const { clock = systemClock, now, toLocalTime } = this.#options;
+    const { clock = systemClock } = this.#options;
     for (let tries = 0; !signal.aborted; tries++) {
-      if (tries > 0 && now() >= toLocalTime(push.expiresAt)) return { state: "expired" };
+      if (tries > 0 && this.#isExpired(push)) return { state: "expired" };
       const opened = await this.#opener.open(push, { isFirst: tries === 0 });
       if (opened !== undefined) return opened;
       if (tries === 0) this.report(push.id, { state: "held", reason: "host_files" });
@@ -304,9 +295,19 @@ export class PushIntake {
   }
 
   async #act(push: Push, { turn, signal }: { turn: Turn; signal: AbortSignal }): Promise<Outcome> {
-    if (push.type !== START) return await this.#options.inject(this.#command(push, turn), signal);
-    if (this.#options.now() >= this.#options.toLocalTime(push.expiresAt)) return { state: "expired" };
-    return beginTyping(turn) ? await this.#options.start(push) : { state: "withdrawn" };
+    const { type } = push;
+    if (!isInTurn(type)) throw new Error(`the type "${type}" takes no turn`);
+    switch (type) {
+      case "agent.command":
+        return await this.#options.inject(this.#command(push, turn), signal);
+      case "agent.start":
+        if (this.#isExpired(push)) return { state: "expired" };
+        return beginTyping(turn) ? await this.#options.start(push) : { state: "withdrawn" };
+    }
+  }
+
+  #isExpired({ expiresAt }: Push): boolean {
+    return this.#options.now() >= this.#options.toLocalTime(expiresAt);
   }
 
   #command(push: Push, turn: Turn): Command {
@@ -334,13 +335,22 @@ export class PushIntake {
   }
 
   async #actOn(push: Push, era: Era): Promise<Outcome> {
-    if (push.type === CANCEL) return await this.#withdraw(push, era);
-    if (this.#options.now() >= this.#options.toLocalTime(push.expiresAt)) return { state: "expired" };
-    if (push.type === MUTE) return await this.#options.mute(push);
-    if (push.type === END) return await this.#options.end(push);
-    if (push.type === DIALOG) return await this.#options.answerDialog(push);
-    this.report(push.id, { state: "delivered" });
-    return await this.#options.answerCard(push);
+    const { type } = push;
+    if (!isAtOnce(type)) throw new Error(`the type "${type}" takes a turn`);
+    if (type !== "agent.cancel" && this.#isExpired(push)) return { state: "expired" };
+    switch (type) {
+      case "agent.cancel":
+        return await this.#withdraw(push, era);
+      case "project.mute":
+        return await this.#options.mute(push);
+      case "agent.end":
+        return await this.#options.end(push);
+      case "dialog.answer":
+        return await this.#options.answerDialog(push);
+      case "ask.answer":
+        this.report(push.id, { state: "delivered" });
+        return await this.#options.answerCard(push);
+    }
   }
 
   /** Atomic: a message is either typed or withdrawn. One that has not arrived is remembered as withdrawn. */
@@ -374,7 +384,7 @@ export class PushIntake {
     this.#options.log(`push ${push.id}: failed: ${errorText(error)}`);
     const step = this.#options.journal.state(push.id)?.step;
     const isOpen = step === "accepted" || step === "left";
-    await this.#end(push, isOpen ? refused(FAILS[push.type] ?? "tmux_failed") : { state: "unknown" });
+    await this.#end(push, isOpen ? refused(rulesOf(push.type).fails ?? "tmux_failed") : { state: "unknown" });
   }
 
   async #end(push: Push, outcome: Outcome, arrived: number = this.#options.now()): Promise<void> {

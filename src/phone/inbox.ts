@@ -1,16 +1,13 @@
 /** What agents send to the phone: questions with their status, and notifications. */
 import { askDeadline, type Asked, askedOf, isCard, secretFields } from "../protocol/ask.ts";
 import type { EventData } from "../protocol/frames.ts";
-import type { Push, PushRecord } from "../protocol/push.ts";
+import { isNotification, type NotificationType, type Push, type PushRecord } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import { type CardOutcome, cardOutcome, isStanding } from "./cards.ts";
 import { laterReceipt, type Message, type SendFailure } from "./message.ts";
 
 /** The page keeps this many of the newest items; older ones are at the relay. */
 export const INBOX_MAX = 300;
-
-const NOTIFICATION_TYPES = ["note", "broadcast", "agent.stop", "agent.attention"] as const;
-export type NotificationType = (typeof NOTIFICATION_TYPES)[number];
 
 export interface QuestionItem {
   kind: "question";
@@ -37,8 +34,8 @@ export function inboxItemOf({ push, receipt }: PushRecord): InboxItem | undefine
   if (ask !== undefined) return { kind: "question", push, receipt, ask };
   // Muted.
   if (receipt.state === "ignored") return undefined;
-  const type = NOTIFICATION_TYPES.find((one) => one === push.type);
-  return type && { kind: "notification", push, receipt, type };
+  const { type } = push;
+  return isNotification(type) ? { kind: "notification", push, receipt, type } : undefined;
 }
 
 /** Adds items, keeps the later receipt and any text that was sealed, and bounds how many there are besides `opened`. */

@@ -17,7 +17,7 @@ import {
 } from "./limits.ts";
 import { laterOf } from "./later.ts";
 import { isSessionName } from "./names.ts";
-import { PushId, PushState, Receipt } from "./receipt.ts";
+import { PushId, PushState, type Reason, Receipt } from "./receipt.ts";
 
 export { PushId };
 
@@ -31,6 +31,10 @@ interface PushRules {
   needsText?: true;
   /** Only the user decides it: with the key of a pairing, or with one that has no role. */
   isUsersOnly?: true;
+  /** Why it is refused when the listener's step fails; `tmux_failed` without it. */
+  fails?: Reason;
+  /** Phones show it as a line of its own. */
+  isNotification?: true;
 }
 
 /** The push types of this version. Unknown types are stored and passed on; a listener answers `ignored`. */
@@ -38,11 +42,23 @@ export const PUSH_TYPES = {
   /** phone or script → listener: type `body` into `agentSessionName`. */
   "agent.command": { isForListener: true, acts: "in turn", needsText: true },
   /** phone → listener: start an agent in a known project, where the host allows it. */
-  "agent.start": { isForListener: true, acts: "in turn" },
+  "agent.start": { isForListener: true, acts: "in turn", fails: "start_failed" },
   /** phone → listener: end the agent of `agentSessionName`, where the host allows it. */
-  "agent.end": { isForListener: true, acts: "at once", needsText: true, isUsersOnly: true },
+  "agent.end": {
+    isForListener: true,
+    acts: "at once",
+    needsText: true,
+    isUsersOnly: true,
+    fails: "end_failed",
+  },
   /** phone → listener: mute or unmute the project of `agentSessionName`, or unmute a directory. */
-  "project.mute": { isForListener: true, acts: "at once", needsText: true, isUsersOnly: true },
+  "project.mute": {
+    isForListener: true,
+    acts: "at once",
+    needsText: true,
+    isUsersOnly: true,
+    fails: "mute_failed",
+  },
   /** phone → listener: do not type the message that `inReplyTo` names, if its typing has not begun. */
   "agent.cancel": { isForListener: true, acts: "at once" },
   /** phone → listener: reject the dialog that the agent shows, or interrupt the agent, where the host allows it. */
@@ -52,14 +68,24 @@ export const PUSH_TYPES = {
   /** phone → MCP tool, or listener: the answer, `body` or `data`; `inReplyTo` names the question. */
   "ask.answer": { acts: "at once" },
   /** stop hook → phones: the agent ended its turn. */
-  "agent.stop": {},
+  "agent.stop": { isNotification: true },
   /** notification hook → phones: the agent waits for a permission or for input. */
-  "agent.attention": {},
+  "agent.attention": { isNotification: true },
   /** anyone → phones: a plain note. */
-  "note": {},
+  "note": { isNotification: true },
   /** anyone → every device of a channel: a broadcast. */
-  "broadcast": {},
+  "broadcast": { isNotification: true },
 } as const satisfies Readonly<Record<string, PushRules>>;
+
+/** The types with this rule. */
+type TypesWith<R extends PushRules> = {
+  [T in keyof typeof PUSH_TYPES]: (typeof PUSH_TYPES)[T] extends R ? T : never;
+}[keyof typeof PUSH_TYPES];
+
+/** What a listener acts on, by when. */
+export type InTurnType = TypesWith<{ acts: "in turn" }>;
+export type AtOnceType = TypesWith<{ acts: "at once" }>;
+export type NotificationType = TypesWith<{ isNotification: true }>;
 
 /** A map compares a hostile value, where an object would call its `toString`. */
 const RULES: ReadonlyMap<string, PushRules> = new Map(Object.entries(PUSH_TYPES));
@@ -67,6 +93,18 @@ const RULES: ReadonlyMap<string, PushRules> = new Map(Object.entries(PUSH_TYPES)
 /** None for a type of another version. `type` may be of any kind: a request's checks run also when its fields are bad. */
 export function rulesOf(type: string): PushRules {
   return RULES.get(type) ?? {};
+}
+
+export function isInTurn(type: string): type is InTurnType {
+  return rulesOf(type).acts === "in turn";
+}
+
+export function isAtOnce(type: string): type is AtOnceType {
+  return rulesOf(type).acts === "at once";
+}
+
+export function isNotification(type: string): type is NotificationType {
+  return rulesOf(type).isNotification === true;
 }
 
 const PushTypeName = z.string().check(

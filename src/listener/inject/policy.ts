@@ -55,17 +55,22 @@ export function dialogActions(policy: Policy): DialogAction[] {
   return mayAnswerDialogs(policy) ? ["reject", "interrupt", "type"] : ["reject", "interrupt"];
 }
 
+/** For each field the configuration key that widens what a phone may do, and when it does. */
+const WIDENING: { [F in keyof Policy]: { key: keyof Config; isWidened(value: Policy[F]): boolean } } = {
+  allowShellEscape: { key: "allowShellEscape", isWidened: Boolean },
+  approval: { key: "allowRemoteApproval", isWidened: (approval) => approval !== "none" },
+  steer: { key: "steer", isWidened: Boolean },
+  allowUnknownScreens: { key: "allowUnknownScreens", isWidened: Boolean },
+  allowApprovalChange: { key: "allowApprovalChange", isWidened: Boolean },
+  allowCommands: { key: "allowCommands", isWidened: ({ length }) => length > 0 },
+  allowAgentEnd: { key: ALLOW_AGENT_END, isWidened: Boolean },
+};
+
 /** The configuration keys that widen what a phone may do, for the phone to show. */
 export function widenedBy(policy: Policy): string[] {
-  return [
-    ...(policy.allowShellEscape ? ["allowShellEscape"] : []),
-    ...(policy.approval === "none" ? [] : ["allowRemoteApproval"]),
-    ...(policy.steer ? ["steer"] : []),
-    ...(policy.allowUnknownScreens ? ["allowUnknownScreens"] : []),
-    ...(policy.allowApprovalChange ? ["allowApprovalChange"] : []),
-    ...(policy.allowCommands.length > 0 ? ["allowCommands"] : []),
-    ...(policy.allowAgentEnd ? [ALLOW_AGENT_END] : []),
-  ];
+  const isWidened = <F extends keyof Policy>(field: F): boolean => WIDENING[field].isWidened(policy[field]);
+  const fields = Object.keys(WIDENING) as (keyof Policy)[];
+  return fields.filter(isWidened).map((field) => WIDENING[field].key);
 }
 
 /** A name with another slash is a path, which agents treat as text. */

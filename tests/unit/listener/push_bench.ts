@@ -3,7 +3,7 @@ import { type Clock, systemClock } from "../../../src/async/clock.ts";
 import type { JournalEntry } from "../../../src/home/journal.ts";
 import type { Command } from "../../../src/listener/inject/context.ts";
 import type { Acknowledgement } from "../../../src/listener/acknowledger.ts";
-import { PushIntake, type PushOptions } from "../../../src/listener/pushes.ts";
+import { PushIntake, type PushOptions, type PushSteps } from "../../../src/listener/pushes.ts";
 import { DELIVERED_WITHIN_MS, SessionQueues } from "../../../src/listener/waiting_pushes.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 
@@ -33,6 +33,18 @@ export interface Bench {
   /** Pushes whose end it must not forget. */
   promised: string[];
 }
+
+/** Steps that do nothing and succeed. */
+export const PLAIN_STEPS: Omit<PushSteps, "unseal" | "inject" | "start"> = {
+  expect: () => {},
+  prepare: () => {},
+  end: () => Promise.resolve({ state: "submitted" }),
+  mute: () => Promise.resolve({ state: "submitted" }),
+  answerDialog: () => Promise.resolve({ state: "submitted" }),
+  answerCard: () => Promise.resolve({ state: "submitted" }),
+  leftBehind: () => Promise.resolve(),
+  ended: () => Promise.resolve(),
+};
 
 /** The time that `delivered` may take has passed at once. */
 export const bareClock: Pick<Clock, "after"> = {
@@ -68,20 +80,14 @@ export function makeBench(
     },
     queues,
     clock: bareClock,
-    expect: () => {},
-    prepare: () => {},
+    ...PLAIN_STEPS,
     inject: (command, signal) => {
       injected.push(command);
       return inject(command, signal);
     },
-    answerDialog: () => Promise.resolve({ state: "submitted" }),
-    answerCard: () => Promise.resolve({ state: "submitted" }),
-    end: () => Promise.resolve({ state: "submitted" }),
-    mute: () => Promise.resolve({ state: "submitted" }),
     start: () => Promise.resolve({ state: "submitted", agentSessionName: "svc-b" }),
     leftBehind: (push) => Promise.resolve(void left.push(push.body ?? "")),
     acknowledge: (ack) => void acks.push(ack),
-    ended: () => Promise.resolve(),
     log: (line) => void log.push(line),
     now: () => 0,
     toLocalTime: (ms) => ms - 500,

@@ -4,6 +4,7 @@ import { type Outcome, Stopping } from "../../../src/listener/inject/context.ts"
 import { DELIVERED_WITHIN_MS, QUEUE_FULL_WAIT_SECONDS } from "../../../src/listener/waiting_pushes.ts";
 import { QUEUE_MAX, SessionQueues } from "../../../src/listener/waiting_pushes.ts";
 import { FILES_RETRY_MS } from "../../../src/listener/pushes.ts";
+import { PUSH_TYPES } from "../../../src/protocol/push.ts";
 import { until } from "../../helpers/until.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { ID, makeBench, outcomes, push, sealed } from "./push_bench.ts";
@@ -128,6 +129,16 @@ Deno.test("pushes: a push interrupted by a crash before typing is injected when 
   await bench.intake.receive(push);
   await bench.queues.idle();
   assert.equal(bench.injected.length, 1);
+});
+
+Deno.test("pushes: of all types only agent.command is typed [push-types-ignored]", async () => {
+  for (const type of Object.keys(PUSH_TYPES)) {
+    const bench = makeBench();
+    await bench.intake.receive({ ...push, type, inReplyTo: ID.replace(/1$/, "2") });
+    await bench.queues.idle();
+    assert.equal(bench.injected.length, type === "agent.command" ? 1 : 0, type);
+    assert.ok(bench.acks.at(-1)?.final, type);
+  }
 });
 
 Deno.test("pushes: other types are ignored, acknowledged and logged [push-types-ignored, type-ignored, ver-unknown-type, ws-acts-on]", async () => {

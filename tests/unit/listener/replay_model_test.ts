@@ -9,6 +9,7 @@ import { SessionQueues } from "../../../src/listener/waiting_pushes.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import type { Files } from "../../../src/runtime/types.ts";
 import { randomNumbers } from "../../helpers/random_numbers.ts";
+import { PLAIN_STEPS } from "./push_bench.ts";
 
 const PUSHES = 100_000;
 const PHONES = 3;
@@ -78,17 +79,10 @@ class World {
     this.#intake = new PushIntake({
       journal,
       queues,
-      expect: () => {},
-      prepare: () => {},
+      ...PLAIN_STEPS,
       inject: ({ id }) => this.#inject(id, life),
-      end: () => Promise.resolve({ state: "submitted" }),
-      mute: () => Promise.resolve({ state: "submitted" }),
-      answerDialog: () => Promise.resolve({ state: "submitted" }),
-      answerCard: () => Promise.resolve({ state: "submitted" }),
-      leftBehind: () => Promise.resolve(),
       start: () => Promise.resolve({ state: "refused", reason: "start_not_allowed" }),
       acknowledge: (ack) => life === this.#life && this.#heard(ack),
-      ended: () => Promise.resolve(),
       log: () => {},
       now: () => this.#now,
       toLocalTime: (ms) => ms,

@@ -13,6 +13,7 @@ import { unseal } from "../../../src/listener/sealing.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import { CHECKOUT } from "../../helpers/sources.ts";
 import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
+import { PLAIN_STEPS } from "./push_bench.ts";
 
 const NOW = 1_795_000_000_000;
 const DEVICE = "dev_listener_01234567";
@@ -38,21 +39,14 @@ async function start({ files, paths }: TempHome) {
   const intake = new PushIntake({
     journal,
     queues,
-    expect: () => {},
-    prepare: () => {},
+    ...PLAIN_STEPS,
     inject: async ({ id, body }) => {
       await journal.record(id, { step: "typing" });
       typed.push(body);
       return { state: "submitted" };
     },
-    end: () => Promise.resolve({ state: "submitted" }),
-    mute: () => Promise.resolve({ state: "submitted" }),
-    answerDialog: () => Promise.resolve({ state: "submitted" }),
-    answerCard: () => Promise.resolve({ state: "submitted" }),
-    leftBehind: () => Promise.resolve(),
     start: none,
     acknowledge: (ack) => void acks.push(ack),
-    ended: () => Promise.resolve(),
     log: () => {},
     now,
     toLocalTime: (ms) => ms,
