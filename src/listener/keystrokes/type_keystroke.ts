@@ -153,7 +153,10 @@ async function typeInFlight(
     const outcome = await send(context, input, pane);
     if (outcome.state !== "typed" && outcome.state !== "unknown") return outcome;
     const after = outcome.state === "typed" ? afterInput : afterUncertainInput;
-    Object.assign(context.input.model, after(context.input.model, input, context.now()));
+    const { model } = context.input;
+    Object.assign(model, after(model, input, context.now()));
+    // After a message nothing predicts the draft, and only the screen shows that it was empty.
+    if (input.type !== "key" && pane.reading.draft === "") model.isFromPhone = true;
     if (mayEndAgent(context, input)) context.input.model.mayHaveLeft = true;
     context.typed();
     if (submits(input)) {

@@ -139,3 +139,21 @@ Deno.test("keystroke: behind a Ctrl-C that may end an agent which a person start
     "the pane of svc's own session ends with its agent",
   );
 });
+
+Deno.test("keystroke: a draft that live keys begin after a message counts as the phone's, and not as the computer's [inj-phone-draft]", async () => {
+  const pane = new FakePane();
+  pane.draw("");
+  pane.input.forgetKeys();
+  assert.deepEqual(await pane.press({ type: "text", text: "abc" }), { state: "typed" });
+  pane.draw("abc");
+  await pane.inject("the next one");
+  assert.deepEqual(pane.events.filter((event) => event.startsWith("reported")), [
+    "reported held phone_draft",
+  ]);
+  const other = new FakePane();
+  other.draw("typed at the computer");
+  other.input.forgetKeys();
+  await other.press({ type: "text", text: "abc" });
+  await other.inject("the next one");
+  assert.deepEqual(other.events.filter((event) => event.startsWith("reported")), ["reported held desk_busy"]);
+});
