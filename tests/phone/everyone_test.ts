@@ -169,3 +169,27 @@ Deno.test("with reduced motion nothing moves by itself [ux-reduced-motion]", () 
     }
     assert.deepEqual(moving, []);
   }));
+
+Deno.test("a long name takes two lines of a session's header at most, and the session's menu has all of it", () =>
+  withScene(async ({ wire, listener, makeKey }) => {
+    const name = `svc-${"very-long-project-name-".repeat(4)}end`;
+    await listener.report({ name, state: "idle" });
+    const apiKey = await makeKey("push:read", "push:send");
+    const phone = await Phone.start(wire.url);
+    try {
+      const { page } = phone;
+      await page.setViewportSize({ width: 320, height: 640 });
+      await page.goto(`${wire.url}/#key=${apiKey}`);
+      await page.getByRole("link", { name: /very-long-project-name/ }).click();
+      const heading = page.locator(".session-title h1");
+      await heading.waitFor();
+      const lines = await heading.evaluate((one) =>
+        one.getBoundingClientRect().height / parseFloat(getComputedStyle(one).lineHeight)
+      );
+      assert.ok(lines > 1.5 && lines < 2.5, `${lines}`);
+      await page.getByRole("button", { name: "About this session" }).click();
+      await page.locator("#menu-heading").getByText(name.slice("svc-".length)).waitFor();
+    } finally {
+      await phone.close();
+    }
+  }));
