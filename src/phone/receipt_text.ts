@@ -143,9 +143,11 @@ function takenText(receipt: Receipt, expiresAt: number, context: ReceiptContext)
 }
 
 /** The dialog's card says what can be done. */
-function heldDetail({ reason }: Receipt): string {
+function heldDetail(receipt: Receipt): string {
+  const { reason } = receipt;
   if (!isReason(reason)) return TEXT.heldGoesOn;
-  return reason === "dialog_open" ? TEXT.heldByDialog : `${WHY[reason]} ${TEXT.heldGoesOn}`;
+  if (reason === "dialog_open") return TEXT.heldByDialog;
+  return `${WHY[reason]} ${mayInsist(receipt) ? TEXT.heldBriefly : TEXT.heldGoesOn}`;
 }
 
 /** Why it was refused, and what to do. */

@@ -299,6 +299,7 @@ const ENGLISH = {
       "The listener stopped while typing, so it may have been typed. Check the terminal before you send it again.",
     heldByDialog: "It is typed automatically once the dialog is closed.",
     heldGoesOn: "It will be typed automatically once that is over.",
+    heldBriefly: "It waits 10 seconds for that to be over, and is then refused.",
     refusedOther: (reason: string) => `The host refused it: ${reason}.`,
   },
   /** Why a message was refused or is held. */
@@ -312,7 +313,8 @@ const ENGLISH = {
     pane_dead: "Check the terminal on the host.",
     rate_limited: "Wait, then send it again.",
     shell_escape: "Start the message with another character.",
-    desk_busy: "Sent anyway, it is typed behind the text there, unless that begins with / or !.",
+    desk_busy:
+      "If you send it anyway, it is typed behind the text that is already there, unless that text begins with / or !.",
     muted: "Unmute the project in the session's menu, or on the host: svc unmute.",
     mute_failed: "Check the listener's log: svc logs.",
     muted_at_computer: "Unmute it there: svc unmute.",
@@ -349,7 +351,8 @@ const ENGLISH = {
     dialog_not_allowed: "Allow it on the host: allowRemoteApproval in config.json.",
     dialog_gone: "Check the session.",
     answer_unconfirmed: "Check the session.",
-    phone_draft: "Sent anyway, it follows that, unless that begins with / or !. Live keys can finish it.",
+    phone_draft:
+      "If you send it anyway, it follows that text, unless that begins with / or !. Live keys can finish the text.",
     not_before: "Until then you can edit or cancel it.",
     until_idle: "Until then you can edit or cancel it.",
     until_reset: "Until then you can edit or cancel it.",

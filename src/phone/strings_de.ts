@@ -322,6 +322,7 @@ export const GERMAN: Strings = {
     unknown:
       "Der Listener wurde beim Tippen beendet, sie kann also getippt worden sein. Sieh im Terminal nach, bevor du noch einmal sendest.",
     heldGoesOn: "Danach wird sie von selbst getippt.",
+    heldBriefly: "Darauf wartet sie 10 Sekunden, dann wird sie abgelehnt.",
     refusedOther: (reason) => `Der Rechner hat sie abgelehnt: ${reason}.`,
   },
   ...REASON_STRINGS_DE,

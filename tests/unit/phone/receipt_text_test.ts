@@ -23,6 +23,15 @@ Deno.test("every reason is explained, with what to do [ux-receipt, rcpt-reasons]
   assert.match(wordsFor(receiptOf("refused", { reason: "of_the_future" })).detail, /of_the_future/);
 });
 
+Deno.test("a message that is held for somebody who types, or for a draft, says that it is refused soon [ux-receipt]", () => {
+  for (const reason of ["desk_busy", "phone_draft"] as const) {
+    const { detail } = wordsFor(receiptOf("held", { reason }));
+    assert.match(`${detail}`, /10 seconds/, reason);
+    assert.doesNotMatch(`${detail}`, /automatically/, reason);
+  }
+  assert.match(`${wordsFor(receiptOf("held", { reason: "agent_working" })).detail}`, /automatically/);
+});
+
 Deno.test("a held message says why, and that it will be typed by itself [ux-receipt]", () => {
   const { tone, detail, resendFrom } = wordsFor(receiptOf("held", { reason: "dialog_open" }));
   assert.equal(tone, "held");
