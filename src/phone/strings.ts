@@ -313,8 +313,7 @@ const ENGLISH = {
     pane_dead: "Check the terminal on the host.",
     rate_limited: "Wait, then send it again.",
     shell_escape: "Start the message with another character.",
-    desk_busy:
-      "If you send it anyway, it is typed behind the text that is already there, unless that text begins with / or !.",
+    desk_busy: "Sending it anyway types it behind the text there, unless that begins with / or !.",
     muted: "Unmute the project in the session's menu, or on the host: svc unmute.",
     mute_failed: "Check the listener's log: svc logs.",
     muted_at_computer: "Unmute it there: svc unmute.",
@@ -352,7 +351,7 @@ const ENGLISH = {
     dialog_gone: "Check the session.",
     answer_unconfirmed: "Check the session.",
     phone_draft:
-      "If you send it anyway, it follows that text, unless that begins with / or !. Live keys can finish the text.",
+      "Sending it anyway types it behind that, unless that begins with / or !. Live keys can finish it.",
     not_before: "Until then you can edit or cancel it.",
     until_idle: "Until then you can edit or cancel it.",
     until_reset: "Until then you can edit or cancel it.",

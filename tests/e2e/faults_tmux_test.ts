@@ -84,6 +84,7 @@ Deno.test("faults: an agent that exits under a queue leaves nothing to the shell
     await t.step(fault, async () => {
       await stage.row({
         fault,
+        areUnwrapped: true,
         inject: (load) =>
           stage.during(load, async (n) => {
             const name = stage.names[n % 2] ?? "";

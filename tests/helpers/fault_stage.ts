@@ -37,6 +37,8 @@ export interface RowOptions {
   baseUrl?: string;
   /** How the row's listener is started. */
   listener?: StartOptions;
+  /** No wrapper started the agents: until the screen of one is known, nothing confirms more than that a text was typed. */
+  areUnwrapped?: boolean;
 }
 
 export class FaultStage implements AsyncDisposable {
@@ -173,7 +175,7 @@ export class FaultStage implements AsyncDisposable {
 
   /** Sends to every session while the fault is injected, and counts. Fails unless all is accounted for and nothing went wrong. */
   async row(
-    { fault, inject, messages = MESSAGES, baseUrl, listener }: RowOptions,
+    { fault, inject, messages = MESSAGES, baseUrl, listener, areUnwrapped = false }: RowOptions,
   ): Promise<FaultRow> {
     const { stack } = this;
     this.#rows++;
@@ -200,6 +202,7 @@ export class FaultStage implements AsyncDisposable {
     const shell = Array.from(Deno.readDirSync(this.canaries)).length;
     const row = { fault, injected, ...counts, inHand: inHand.size, shell };
     sayRow(row);
+    for (const { id, outcome } of load.messages) if (areUnwrapped && outcome === "typed") inHand.add(id);
     await this.#check(row, load, inHand);
     return row;
   }
