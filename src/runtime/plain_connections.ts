@@ -293,6 +293,7 @@ export class FairTurns {
   readonly #waiting = new Map<string, Set<() => void>>();
   #left: number;
   #timer: ReturnType<typeof setTimeout> | undefined;
+  #isOver = false;
 
   /** So many pieces of work are done in one turn. */
   constructor(perTurn: number) {
@@ -301,6 +302,10 @@ export class FairTurns {
 
   /** Does the work now, or in a later turn when this one has done its share; the result takes it back. */
   run(address: string, work: () => void): () => void {
+    if (this.#isOver) {
+      work();
+      return () => undefined;
+    }
     this.#timer ??= setTimeout(() => this.#turn(), TURN_MS);
     if (this.#left > 0 && this.#waiting.size === 0) {
       this.#left -= 1;
@@ -315,8 +320,9 @@ export class FairTurns {
     };
   }
 
-  /** Does at once what waits. */
+  /** Does at once what waits, and what comes later. */
   [Symbol.dispose](): void {
+    this.#isOver = true;
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const queues = [...this.#waiting.values()];

@@ -28,3 +28,11 @@ Deno.test("work that is taken back is not done, and at the end nothing is left w
   turns[Symbol.dispose]();
   assert.deepEqual(done, [0, 1, 3, 4]);
 });
+
+Deno.test("what comes after the end is done at once, and no timer is left for it", () => {
+  const done: number[] = [];
+  const turns = new FairTurns(1);
+  turns[Symbol.dispose]();
+  for (const n of [1, 2, 3]) turns.run("one", () => void done.push(n));
+  assert.deepEqual(done, [1, 2, 3]);
+});
