@@ -206,8 +206,8 @@ async function bringListener(
   return async (signal) => {
     let failure = "";
     while (await pause(LISTENER_CHECK_MS, signal)) {
-      if (!await hasCrashed(host, paths)) continue;
       try {
+        if (!await hasCrashed(host, paths)) continue;
         await start();
         print("The listener ended unexpectedly and was started again. To see why, run: svc logs");
         failure = "";

@@ -88,7 +88,7 @@ export function saved(message: Message): Message {
 }
 
 /** The local user or a draft blocked it: sending it again types it anyway. */
-export function mayInsist({ reason }: Pick<Receipt, "reason">): boolean {
+export function mayInsist({ reason }: Receipt): boolean {
   return reason === "desk_busy" || reason === "phone_draft";
 }
 

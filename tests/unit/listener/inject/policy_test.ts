@@ -1,4 +1,4 @@
-/** Which keys of the configuration the phone is told to widen what it may do. */
+/** The list of configuration keys that give a phone more rights, which the phone shows. */
 import assert from "node:assert/strict";
 import type { Config } from "../../../../src/home/config.ts";
 import { DEFAULT_POLICY, policyOf, widenedBy } from "../../../../src/listener/inject/policy.ts";
@@ -13,7 +13,7 @@ const WIDE: Config = {
   allowAgentEnd: true,
 };
 
-Deno.test("the phone is told each key that widens what it may do, and none by default", () => {
+Deno.test("every configuration key that gives a phone more rights is listed for it, and none by default", () => {
   assert.deepEqual(widenedBy(DEFAULT_POLICY), []);
   assert.deepEqual(widenedBy(policyOf({})), []);
   assert.deepEqual(widenedBy(policyOf({ allowRemoteApproval: false, allowCommands: [] })), []);
@@ -21,5 +21,9 @@ Deno.test("the phone is told each key that widens what it may do, and none by de
   for (const [key, value] of Object.entries(WIDE)) {
     assert.deepEqual(widenedBy(policyOf({ [key]: value })), [key]);
   }
-  assert.equal(Object.keys(WIDE).length, Object.keys(DEFAULT_POLICY).length, "every field of the policy");
+  assert.equal(
+    Object.keys(WIDE).length,
+    Object.keys(DEFAULT_POLICY).length,
+    "one key for each field of the policy",
+  );
 });
