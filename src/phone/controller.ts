@@ -158,7 +158,8 @@ export class Controller {
 
   /** The check words differ, so someone is intercepting: erase everything. */
   async wordsDiffer(): Promise<void> {
-    await this.signOut({ code: "words_differ", message: "The check words differ" });
+    const { deviceId = "ID" } = await this.#options.storage.readAccount() ?? {};
+    await this.signOut({ code: "words_differ", message: "The check words differ", deviceId });
   }
 
   /** The paired hosts, by their names on this phone. */

@@ -36,6 +36,8 @@ export interface SignInProblem {
   message: string;
   /** The link is kept: it may work when it is tried again. */
   hasLink?: boolean;
+  /** What this phone was, if it is to be revoked. */
+  deviceId?: string;
 }
 
 export type SignIn =

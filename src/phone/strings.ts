@@ -50,9 +50,9 @@ const ENGLISH = {
       unknown_pairing: "This pairing code has been used or has expired. Create a new one on the host.",
       unproven_host:
         "The relay could not prove that this code comes from your host, so nothing was paired. Create a new code on the host with svc pair. If this happens again, do not trust the relay.",
-      words_differ:
-        "The pairing was removed from this phone. On the host, run svc devices and revoke any device that you do not recognize.",
     } as Partial<Record<string, string>>,
+    wordsDiffer: (phone: string) =>
+      `The pairing was removed from this phone. On the host, run svc devices revoke ${phone}. Then look at svc devices, and revoke any other device that you do not recognize.`,
   },
   /** Before a link changes the account. */
   swap: {

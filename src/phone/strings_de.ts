@@ -48,9 +48,9 @@ export const GERMAN: Strings = {
         "Dieser Kopplungscode wurde schon benutzt oder ist abgelaufen. Erstelle auf dem Rechner einen neuen.",
       unproven_host:
         "Das Relay konnte nicht beweisen, dass der Code von deinem Rechner kommt, deshalb wurde nichts gekoppelt. Erstelle auf dem Rechner mit svc pair einen neuen Code. Geschieht das wieder, vertrau dem Relay nicht.",
-      words_differ:
-        "Die Kopplung wurde von diesem Telefon entfernt. Führe auf dem Rechner svc devices aus und sperre jedes Gerät, das du nicht kennst.",
     },
+    wordsDiffer: (phone) =>
+      `Die Kopplung wurde von diesem Telefon entfernt. Führe auf dem Rechner svc devices revoke ${phone} aus. Sieh dann in svc devices nach und sperre jedes andere Gerät, das du nicht kennst.`,
   },
   swap: {
     heading: "Konto wechseln?",

@@ -17,6 +17,7 @@ Deno.test("a session that ends while it is open says when, and keeps its message
     await page.getByText("start the agent again on its computer").waitFor();
     assert.equal(await page.getByText("Opening the terminal").count(), 0);
     assert.equal(await page.getByRole("button", { name: "Enter", exact: true }).count(), 0);
+    assert.equal(await page.getByRole("textbox", { name: /Message to/ }).inputValue(), "half a thought");
     await phone.shoot("session-ended");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
 

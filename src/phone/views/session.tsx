@@ -87,8 +87,7 @@ export function SessionView({ state, name, panel, item, option, notice, actions 
   );
   const field = useComposer({ state, name, session, label, mode, actions });
   // A text that was begun can still be read and copied.
-  const hasText = panel === "messages" && state.drafts[sessionKey(name)];
-  const composer = end === undefined || hasText ? field : null;
+  const composer = end === undefined || state.drafts[sessionKey(name)] ? field : null;
   const ended = end && <SessionEndCard {...{ name, end, now, panel }} />;
   return (
     <div class="page session">

@@ -112,7 +112,8 @@ function KeyForm({ busy, signIn, onKey }: Omit<Props, "actions"> & { busy: boole
   );
 }
 
-function problemText({ code, message }: SignInProblem): string {
+function problemText({ code, message, deviceId }: SignInProblem): string {
+  if (code === "words_differ" && deviceId !== undefined) return SIGN_IN.wordsDiffer(deviceId);
   return SIGN_IN.problems[code] ?? message;
 }
 

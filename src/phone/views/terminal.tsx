@@ -64,6 +64,7 @@ export function TerminalPanel(props: Props): JSX.Element {
           />
         )}
         {!isLive && newest}
+        {ended !== undefined && composer}
         {ended === undefined && (
           <div class="type-row">
             <LiveToggle button={toggle} isLive={isLive} onChange={setLive} />

@@ -103,13 +103,14 @@ Deno.test("an unproven host signs nobody in and is reported; a phone that was si
   known.controller.stop();
 });
 
-Deno.test("if the words differ, the pairing is erased", async () => {
+Deno.test("if the words differ, the pairing is erased, and the phone says what to revoke", async () => {
   const host = await offeringHost();
   const { controller, store, account, pairing } = phoneBefore(host);
   await controller.start({ kind: "pair", code: "c", secret: host.word });
   await controller.wordsDiffer();
   const { signIn, pairing: news, paired } = store.get();
-  assert.equal(signIn.kind === "out" && signIn.problem?.code, "words_differ");
+  const { code, deviceId } = signIn.kind === "out" && signIn.problem || {};
+  assert.deepEqual([code, deviceId], ["words_differ", PHONE_ID]);
   assert.deepEqual([news, paired.size, account.account, pairing.hosts.size], [undefined, 0, undefined, 0]);
 });
 
