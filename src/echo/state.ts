@@ -48,7 +48,7 @@ export const IDLE: EchoState = {
 /** With this many prompts queued, a new one stays in the input line. */
 export const QUEUE_MAX = 100;
 const DRAFT_MAX_CHARS = 1_000_000;
-export const HELP = "/work [seconds]  work for a while   /permit  ask for permission   /exit  quit";
+export const HELP = "/work [seconds]  work   /permit  ask permission   /exit  quit (not by phone)";
 
 export function step(state: EchoState, event: EchoEvent): Step {
   switch (event.kind) {

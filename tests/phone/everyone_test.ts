@@ -148,6 +148,20 @@ Deno.test("held sideways with its keyboard open, the screen keeps eight rows and
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
   }));
 
+Deno.test("held sideways, a session says what its agent does in the line of its name [ux-landscape]", () =>
+  withTerminals(async (scene) => {
+    const { page, phone } = scene;
+    await open(scene);
+    await page.setViewportSize({ width: 844, height: 390 });
+    await page.locator(".session-head .chip").waitFor();
+    const [name, state] = await Promise.all([".session-head h1", ".session-head .chip"].map(async (one) => {
+      const { y = 0, height = 0 } = await page.locator(one).boundingBox() ?? {};
+      return { top: y, bottom: y + height };
+    }));
+    assert.ok(name && state && name.top < state.bottom && state.top < name.bottom, "beside the name");
+    await phone.shoot("terminal-sideways");
+  }));
+
 Deno.test("with reduced motion nothing moves by itself [ux-reduced-motion]", () =>
   withScene(async (scene) => {
     const { wire, phone: { page } } = scene;

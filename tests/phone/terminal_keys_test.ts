@@ -109,8 +109,11 @@ Deno.test("terminal: at a permission dialog keys are held, no more are accepted,
     await field.pressSequentially("/permit");
     await field.press("Enter");
     await untilShown(page, "Enter to confirm");
+    const latency = page.locator(".latency");
+    await latency.waitFor();
     await key(page, "Enter").tap();
     await status(page).getByText("A dialog is open, so keys are held").waitFor();
+    const before = await latency.textContent();
     assert.equal(await key(page, "Esc").isDisabled(), true);
     assert.equal(await field.evaluate((element: HTMLTextAreaElement) => element.readOnly), true);
     await phone.shoot("terminal-held");
@@ -118,6 +121,7 @@ Deno.test("terminal: at a permission dialog keys are held, no more are accepted,
     assert.match(await session.screen(), /Enter to confirm/, "the dialog is still open");
     await stack.sandbox.tmux("send-keys", "-t", `=${session.name}:`, "Escape");
     await until("keys again", async () => !await key(page, "Esc").isDisabled());
+    assert.equal(await latency.textContent(), before, "waiting for the dialog is no delay of the link");
     await field.pressSequentially("on it goes");
     await untilShown(page, "❯ on it goes");
   }));

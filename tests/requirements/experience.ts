@@ -131,7 +131,7 @@ const PHONE_BEHAVIOUR = rows("docs/specification.md, Phone behaviour", {
   ),
   "ux-a11y": phone("No view breaks a rule of axe-core, and controls have edges in forced colours."),
   "ux-landscape": phone(
-    "With a keyboard open in landscape the terminal keeps eight rows and follows the cursor.",
+    "With a keyboard open in landscape the terminal keeps eight rows and follows the cursor; without one the header says what the agent does.",
   ),
   "ux-reduced-motion": phone("With reduced motion nothing moves by itself."),
   "ux-tablet": phone("On a tablet the list and the session stand side by side."),

@@ -107,8 +107,8 @@ class MountedTerminal {
   readonly #terminal = new LateTerminal();
   readonly #abort = new AbortController();
   #stream: TerminalStream | undefined;
-  /** The newest keys, until it is known whether they were typed. */
-  #pending: { sequence: number; at: number } | undefined;
+  /** The newest keys, until it is known whether they were typed; `at` is when, unless they wait for a dialog. */
+  #pending: { sequence: number; at?: number } | undefined;
   #requestedEarlierAt = -Infinity;
   /** Earlier lines were shown; a new stream starts without them. */
   #wantsEarlier = false;
@@ -259,10 +259,11 @@ class MountedTerminal {
   }
 
   #onKeys(keys: KeyState): void {
-    const { sequence = Infinity, at = 0 } = this.#pending ?? {};
+    const { sequence = Infinity, at } = this.#pending ?? {};
     const isNewest = keys.sequence >= sequence;
-    const latencyMs = isNewest ? performance.now() - at : undefined;
-    if (isNewest && keys.state !== "held") this.#pending = undefined;
+    const isHeld = keys.state === "held";
+    const latencyMs = isNewest && !isHeld && at !== undefined ? performance.now() - at : undefined;
+    if (isNewest) this.#pending = isHeld ? { sequence } : undefined;
     this.#options.update((info) => ({ ...info, keys, latencyMs: latencyMs ?? info.latencyMs }));
   }
 }
