@@ -29,17 +29,18 @@ const ENDING = /\.(?:[cm]?js|exe)$/;
  * or the script of an interpreter: any later argument may be anything.
  */
 export function agentKindOfProgram(name: string, argv: readonly string[]): AgentKind | undefined {
-  const program = baseOf(name);
-  return kindOfFile(program, argv) ?? agentKindOfBinary(baseOf(argv[0] ?? ""));
+  const program = programName(name);
+  return kindOfFile(program, argv) ?? agentKindOfBinary(programName(argv[0] ?? ""));
 }
 
 function kindOfFile(program: string, argv: readonly string[]): AgentKind | undefined {
   if (!INTERPRETERS.has(program)) return agentKindOfBinary(program);
   const script = argv.slice(1).find((argument) => !argument.startsWith("-"));
-  return script === undefined ? undefined : kindOfScript(script) ?? agentKindOfBinary(baseOf(script));
+  return script === undefined ? undefined : kindOfScript(script) ?? agentKindOfBinary(programName(script));
 }
 
-function baseOf(path: string): string {
+/** Of a program or script by its path; a login shell begins with a dash. */
+export function programName(path: string): string {
   return (path.split("/").at(-1) ?? "").replace(/^-/, "").replace(ENDING, "");
 }
 

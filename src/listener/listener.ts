@@ -184,6 +184,7 @@ class Listener implements RunningListener {
 
   revokePhone(phone: string): void {
     this.#mirrors.revoke(phone);
+    void this.#pushes.revoke(phone);
   }
 
   async stop(): Promise<void> {

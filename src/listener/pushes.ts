@@ -31,12 +31,22 @@ import { EarlyPanes } from "./inject/find_pane.ts";
 import { inject } from "./inject/inject.ts";
 import { removeEarlier } from "./inject/remove_text.ts";
 import { type MuteOptions, muteProject } from "./projects.ts";
-import { leftIn, type OpenOptions, PushOpener, unseal, type Unsealed, type UnsealHost } from "./sealing.ts";
+import {
+  leftIn,
+  type OpenedPush,
+  type OpenOptions,
+  PushOpener,
+  unseal,
+  type Unsealed,
+  type UnsealHost,
+} from "./sealing.ts";
 import {
   ARRIVALS_MAX,
   DELIVERED,
   dueTimes,
   Era,
+  expiryOf,
+  type InHand,
   QUEUE_FULL_WAIT_SECONDS,
   SessionQueues,
   turnOf,
@@ -247,7 +257,7 @@ export class PushIntake {
   /** False if it cannot wait. */
   #waitFor(
     later: Later | "invalid",
-    push: Push,
+    push: OpenedPush,
     { enter, era }: { enter: () => Promise<void> | undefined; era: Era },
   ): boolean {
     if (later === "invalid") return false;
@@ -265,7 +275,7 @@ export class PushIntake {
   }
 
   /** While the host's files cannot be written it waits: what comes after it for the same session must not overtake it. */
-  async #openInTurn(push: Push, { end: { signal } }: Era): Promise<Push | Outcome | undefined> {
+  async #openInTurn(push: Push, { end: { signal } }: Era): Promise<OpenedPush | Outcome | undefined> {
     const { clock = systemClock } = this.#options;
     for (let tries = 0; !signal.aborted; tries++) {
       if (tries > 0 && this.#isExpired(push)) return { state: "expired" };
@@ -277,13 +287,14 @@ export class PushIntake {
     return undefined;
   }
 
-  async #work(push: Push, { arrived, era }: { arrived: number; era: Era }): Promise<void> {
+  async #work(push: OpenedPush, { arrived, era }: { arrived: number; era: Era }): Promise<void> {
     const { signal } = era.end;
     try {
       const cancelling = era.inHand.get(push.id)?.cancelling;
       if (cancelling) await cancelling;
       const inHand = era.inHand.get(push.id);
       if (signal.aborted || inHand === undefined) return;
+      if (await this.#endedBefore(push, era)) return;
       const outcome = await this.#act(push, { turn: inHand.turn, signal });
       // The cancellation has already ended it.
       if (outcome.state !== "withdrawn") await this.#end(push, outcome, arrived);
@@ -294,7 +305,17 @@ export class PushIntake {
     }
   }
 
-  async #act(push: Push, { turn, signal }: { turn: Turn; signal: AbortSignal }): Promise<Outcome> {
+  /** True for one that had begun before a hand-over, and went on until its turn came again. */
+  async #endedBefore(push: Push, era: Era): Promise<boolean> {
+    const known = this.#options.journal.state(push.id);
+    if (known?.step === "typing" || known?.step === "typed") await this.#endInterrupted(push, era);
+    else if (known?.step === "done") {
+      this.#acknowledge(push.id, { ...known, state: known.outcome }, { final: true });
+    } else return false;
+    return true;
+  }
+
+  async #act(push: OpenedPush, { turn, signal }: { turn: Turn; signal: AbortSignal }): Promise<Outcome> {
     const { type } = push;
     if (!isInTurn(type)) throw new Error(`the type "${type}" takes no turn`);
     switch (type) {
@@ -306,18 +327,18 @@ export class PushIntake {
     }
   }
 
-  #isExpired({ expiresAt }: Push): boolean {
-    return this.#options.now() >= this.#options.toLocalTime(expiresAt);
+  #isExpired(push: OpenedPush): boolean {
+    return this.#options.now() >= expiryOf(push, this.#options);
   }
 
-  #command(push: Push, turn: Turn): Command {
-    const { toLocalTime } = this.#options;
+  #command(push: OpenedPush, turn: Turn): Command {
+    const options = this.#options;
     return {
       ...{ id: push.id, session: push.agentSessionName ?? "", body: Body.parse(push.body) },
       get expiresAt() {
-        return toLocalTime(push.expiresAt);
+        return expiryOf(push, options);
       },
-      ...{ sendAnyway: push.data?.sendAnyway === true, turn, left: leftIn(this.#options.journal, push) },
+      ...{ sendAnyway: push.data?.sendAnyway === true, turn, left: leftIn(options.journal, push) },
     };
   }
 
@@ -334,7 +355,7 @@ export class PushIntake {
     }
   }
 
-  async #actOn(push: Push, era: Era): Promise<Outcome> {
+  async #actOn(push: OpenedPush, era: Era): Promise<Outcome> {
     const { type } = push;
     if (!isAtOnce(type)) throw new Error(`the type "${type}" takes a turn`);
     if (type !== "agent.cancel" && this.#isExpired(push)) return { state: "expired" };
@@ -371,12 +392,27 @@ export class PushIntake {
       await journal.record(inReplyTo, { step: "done", outcome: "withdrawn" }, { isSealed });
       return { state: "submitted" };
     }
-    inHand.turn.step = "withdrawn";
-    era.later.remove(inReplyTo);
-    inHand.delivered?.();
-    era.inHand.delete(inReplyTo);
-    await this.#end(inHand.push, { state: "withdrawn" });
+    await this.#takeAway(inHand, era, { state: "withdrawn" });
     return { state: "submitted" };
+  }
+
+  /** Nothing that a phone has sent and that still waits is typed once the phone was revoked. */
+  async revoke(phone: string): Promise<void> {
+    const era = this.#era;
+    const waiting = [...era.inHand.values()].filter(({ push, turn }) =>
+      push.from === phone && turn.step === "waiting"
+    );
+    await Promise.all(waiting.map((inHand) => this.#takeAway(inHand, era, refused("unsealable"))));
+  }
+
+  /** Ends what waits: whoever would type it finds it withdrawn. */
+  async #takeAway(inHand: InHand, era: Era, outcome: Outcome): Promise<void> {
+    const { push, turn } = inHand;
+    turn.step = "withdrawn";
+    era.later.remove(push.id);
+    inHand.delivered?.();
+    era.inHand.delete(push.id);
+    await this.#end(push, outcome);
   }
 
   /** Nothing was typed: refused. Something may have been typed: unknown, and never typed again. */

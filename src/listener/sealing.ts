@@ -38,7 +38,7 @@ export class PushOpener {
    * The push with its text, recorded in the journal; or its outcome; or undefined if the host's files cannot be used, which
    * only the first try of a push logs.
    */
-  async open(push: Push, { isFirst = true } = {}): Promise<Push | Outcome | undefined> {
+  async open(push: Push, { isFirst = true } = {}): Promise<OpenedPush | Outcome | undefined> {
     const { journal, log, prepare } = this.#options;
     try {
       // Only reading may come before the journal.
@@ -98,9 +98,15 @@ export interface UnsealHost
 /** Clocks of phone and host may differ by this much. */
 const SKEW_MS = 600_000;
 
+/** A push with its text. */
+export interface OpenedPush extends Push {
+  /** When it ends, whatever the relay says, in this host's epoch milliseconds: it was sealed in. */
+  notAfter?: number;
+}
+
 export interface Unsealed {
   /** The push with its text, or its outcome. */
-  found: Push | Outcome;
+  found: OpenedPush | Outcome;
   /** Set for a message that a paired phone sealed. */
   seal?: PhoneSeal | undefined;
 }
@@ -162,14 +168,16 @@ async function judge(
   push: Push,
   { body: text, notAfter }: SealedContent,
   host: UnsealHost,
-): Promise<Push | Outcome> {
+): Promise<OpenedPush | Outcome> {
   const age = ageOf(notAfter, host.now());
   if (age !== "fresh") return age === "old" ? { state: "expired" } : refused("unsealable");
   const answer = carriedAnswer(push);
   const body = answer === undefined ? text : await lateAnswer(push, text);
   if (body === undefined) return refused("unsealable");
   if (answer !== undefined && !await host.claimAnswer(answer, "listener")) return refused("answer_taken");
-  return Body.safeParse(body).success ? { ...push, body } : refused("invalid_body");
+  return Body.safeParse(body).success
+    ? { ...push, body, notAfter: notAfter + SKEW_MS }
+    : refused("invalid_body");
 }
 
 /** The text of a sealed answer that arrives as a message. Undefined if the relay attached it to another question. */

@@ -9,6 +9,7 @@ import type { Reason } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
 import type { Push } from "../protocol/push.ts";
 import { type Progress, TakenOver, type Turn } from "./inject/context.ts";
+import type { OpenedPush } from "./sealing.ts";
 
 /** Messages that may wait on one host; more are refused. */
 export const LATER_MAX = 200;
@@ -37,14 +38,24 @@ export interface LaterPush {
   release(): Promise<void>;
 }
 
+interface RelayTime {
+  /** Converts the relay's epoch milliseconds to this host's. */
+  toLocalTime(relayMs: number): number;
+}
+
+/** When a push expires, in this host's epoch milliseconds. The relay says, and may lie: what a phone sealed in holds too. */
+export function expiryOf({ expiresAt, notAfter = Infinity }: OpenedPush, { toLocalTime }: RelayTime): number {
+  return Math.min(toLocalTime(expiresAt), notAfter);
+}
+
 /** What a message waits for, in this host's time. */
 export function dueTimes(
-  { agentSessionName: session = "", expiresAt }: Push,
+  push: OpenedPush,
   later: Later,
-  { toLocalTime }: { toLocalTime(relayMs: number): number },
+  time: RelayTime,
 ): Pick<LaterPush, "session" | "atMs" | "expiresAt"> {
-  const atMs = later.kind === "at" ? toLocalTime(later.at) : 0;
-  return { session, atMs, expiresAt: toLocalTime(expiresAt) };
+  const atMs = later.kind === "at" ? time.toLocalTime(later.at) : 0;
+  return { session: push.agentSessionName ?? "", atMs, expiresAt: expiryOf(push, time) };
 }
 
 interface SessionTurn {
@@ -166,7 +177,7 @@ export const DELIVERED: Progress = { state: "delivered" };
 export const DELIVERED_WITHIN_MS = 5;
 
 /** A push that has not ended. */
-interface InHand {
+export interface InHand {
   push: Push;
   progress: Progress;
   turn: Turn;

@@ -104,12 +104,7 @@ export type PhoneEvent =
   | { type: "receipt"; update: { id: string; receipt: CheckedReceipt } }
   /** `page`: the records are a page of the history. */
   | { type: "history"; records: readonly PushRecord[]; page?: HistoryPage }
-  | {
-    type: "restored";
-    messages: readonly Message[];
-    drafts: Readonly<Record<string, string>>;
-    seen: Readonly<Record<string, number>>;
-  }
+  | { type: "restored"; messages: readonly Message[] } & Pick<PhoneState, "drafts" | "seen">
   | { type: "composed"; message: Message }
   | { type: "saved"; id: string }
   | { type: "accepted"; accepted: PushAccepted }

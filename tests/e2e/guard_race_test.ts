@@ -2,10 +2,13 @@
 import assert from "node:assert/strict";
 import { EarlyPanes, findPane } from "../../src/listener/inject/find_pane.ts";
 import { inject } from "../../src/listener/inject/inject.ts";
+import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
 import { makeInjectBench } from "../helpers/inject_bench.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
+/** Without it the listener's own check would refuse the unknown agent. */
+const UNKNOWN_ALLOWED = { ...DEFAULT_POLICY, allowUnknownScreens: true };
 const RACES = 200;
 const ANNOUNCED_RACES = 20;
 const RETYPE_LOOKS = 100;
@@ -77,6 +80,7 @@ Deno.test("guard: an agent that exits between guard and typing leaves nothing to
       if (waits) await until("the shell", async () => (await pane.command()) === "bash");
     },
     rateLimit: { take: () => 0 },
+    policy: UNKNOWN_ALLOWED,
   });
   for (let race = 0; race < RACES; race++) {
     waits = race % 2 === 0;
@@ -99,6 +103,7 @@ Deno.test("guard: an agent that exits after a message was announced leaves nothi
   await using bench = makeInjectBench(sandbox, {
     isMuted: () => Promise.resolve(++checks < 0),
     rateLimit: { take: () => 0 },
+    policy: UNKNOWN_ALLOWED,
     // The check that began with the announcement never gets too old.
     elapsed: () => 0,
   });
@@ -147,6 +152,7 @@ Deno.test("guard: a dead agent that its shell has not reaped yet gets neither te
         Deno.kill(Number(agent), "SIGKILL");
         await until("its death", async () => / Z /.test(await Deno.readTextFile(`/proc/${agent}/stat`)));
       },
+      policy: UNKNOWN_ALLOWED,
     });
     const { state, reason } = await bench.send("svc-a", "echo reached");
     const expected = step === "typing" ? "refused" : "typed";
@@ -165,6 +171,27 @@ Deno.test("guard: neither an exited agent's shell nor a login shell nor one that
     const outcome = await bench.send("svc-a", "echo reached");
     assert.deepEqual([outcome.state, outcome.reason], ["refused", "shell_in_pane"], argv.join(" "));
     assert.match(await pane.promptLine(), CLEAR_PROMPT);
+  }
+});
+
+Deno.test("guard: a program that does not read what is typed leaves nothing to the shell below it [sec-no-shell]", async () => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox, { rateLimit: { take: () => 0 } });
+  const canary = `${sandbox.root}/canary`;
+  const [build, go] = [`${sandbox.root}/build`, `${sandbox.root}/go`];
+  await Deno.writeTextFile(build, `until [ -e ${go} ]; do sleep 0.05; done\n`);
+  const pane = await makeShellPane(sandbox, BASH);
+  for (const program of ["timeout 60", "perl -e 'system @ARGV'", "setsid -w", "env -i timeout 60"]) {
+    await sandbox.tmux("send-keys", "-t", "=svc-a:", `${program} sh ${build}`, "Enter");
+    await until("the build", async () => (await pane.command()) !== "bash");
+    for (const body of [`touch ${canary}`, `touch ${canary}\ntouch ${canary}\n`, `/tmp ; touch ${canary}`]) {
+      const { state, reason } = await bench.send("svc-a", body);
+      assert.deepEqual([state, reason], ["refused", "shell_in_pane"], `${program}: ${body}`);
+    }
+    await Deno.writeTextFile(go, "");
+    await pane.clearPrompt();
+    await Deno.remove(go);
+    await assert.rejects(Deno.stat(canary), Deno.errors.NotFound, program);
   }
 });
 

@@ -78,6 +78,7 @@ const PAIRING = rows("docs/security.md, Pairing", {
   "pair-keys": mirror("The phone keeps its key and the secret non-extractable."),
   "pair-words": mirror("Both sides show the same six words."),
   "pair-devices": mirror("svc devices lists and revokes."),
+  "sec-revoke-waiting": mirror("What a revoked phone has waiting at the host is not typed."),
 });
 
 const KEYS = rows("docs/security.md, Keys", {
@@ -115,6 +116,9 @@ const THE_SEALED_CHANNEL = rows("docs/security.md, The sealed channel", {
   "seal-shown": mirror("The phone shows each session's mode as a lock and as text."),
   "seal-open-fails": mirror(
     "A frame that fails to open is dropped and counted; three in a row close the stream.",
+  ),
+  "sec-not-after": mirror(
+    "No sealed message is typed after the time that its sender sealed in, however long the relay lets it wait.",
   ),
   "seal-stored": mirror(
     "Stored messages of paired phones are sealed and bound to id, type, target and session.",

@@ -3,11 +3,13 @@
  * and in the commands that type a text behind it.
  */
 import type { DialogMarks, TypingProfile } from "../../agents/profile.ts";
+import { programName } from "../../agents/profiles.ts";
 import { MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts";
 import { utf8Length } from "../../async/encodings.ts";
 import { canonicalText } from "../../protocol/canonical.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
+import type { Policy } from "./policy.ts";
 
 /** Programs that must never get a message: interactive shells, and programs that lead to one. */
 export const GUARDED_PROGRAMS = [
@@ -87,6 +89,7 @@ export const COMMAND_PROGRAMS = [
     "gdb",
   ],
   ...["lldb", "jshell", "groovysh", "clj", "sbcl", "guile", "racket", "tclsh", "wish", "gnuplot", "ipython"],
+  ...["bpython", "ptpython", "pdb", "ipdb", "beam.smp", "ghc"],
   // File managers.
   ...["mc", "ranger", "nnn", "lf", "vifm", "yazi"],
   // Multiplexers, remote shells, and wrappers of other programs.
@@ -119,20 +122,29 @@ export const COMMAND_PROGRAMS = [
   ],
 ] as const;
 
+/** Debian's alternatives and versions surround the name. */
 const COMMAND_PROGRAM = new RegExp(
-  `^(${COMMAND_PROGRAMS.join("|")})([.](basic|tiny|nox|gtk3?|athena|distrib|real))?[-.0-9]*$`,
+  `^(${COMMAND_PROGRAMS.map((name) => name.replace(".", "[.]")).join("|")})` +
+    "([.](basic|tiny|nox|gtk3?|athena|distrib|real|openbsd|traditional|netkit))?(-(gtk|pgtk|nox|lucid|qt|x11|cli|gui))?[-.0-9]*$",
 );
 
-/** Interpreters, which show a prompt unless a script follows. */
-const INTERPRETER = /^(node|nodejs|deno|bun|qjs|python|pypy|ruby|jruby|perl|php|lua|luajit)[-.0-9]*$/;
+/** Interpreters, which show a prompt unless a script follows. macOS calls its own "Python". */
+const INTERPRETER = /^(node|nodejs|deno|bun|qjs|python|pypy|ruby|jruby|perl|php|lua|luajit)[-.0-9]*$/i;
 const ASKS_FOR_PROMPT = /^(-i|--interactive|-a|repl)$/;
+/** Python's modules that show a prompt. */
+const PROMPT_MODULE = /^(IPython|asyncio|code|pdb|ipdb|bpython|ptpython)$/;
 
-/** The foreground program executes what is typed. `argv` begins with the program. */
+/** The foreground program executes what is typed. `argv` begins with the program, which a link may name otherwise; a script is named by what interprets it. */
 export function isCommandProgram(program: string, argv: readonly string[]): boolean {
-  if (COMMAND_PROGRAM.test(program)) return true;
-  if (!INTERPRETER.test(program)) return false;
-  const words = argv.slice(1);
-  return words.some((word) => ASKS_FOR_PROMPT.test(word)) || !words.some((word) => !word.startsWith("-"));
+  const [called = "", ...words] = argv;
+  const names = [program, programName(called)];
+  if (names.some((name) => COMMAND_PROGRAM.test(name))) return true;
+  if (!names.some((name) => INTERPRETER.test(name))) return false;
+  const script = words.find((word) => !word.startsWith("-"));
+  if (script === undefined || words.some((word) => ASKS_FOR_PROMPT.test(word))) return true;
+  const flag = words.indexOf("-m");
+  return COMMAND_PROGRAM.test(programName(script)) ||
+    (flag >= 0 && PROMPT_MODULE.test(words[flag + 1] ?? ""));
 }
 
 /** A login shell has a leading dash, and a version or path may surround the name. */
@@ -168,19 +180,29 @@ export interface ProcessFacts {
   shellBelow: boolean;
 }
 
+interface JudgeContext {
+  process: ProcessFacts;
+  /** The agent's, or 0 without a wrapper. */
+  recordedPid: number;
+  /** The screen shows whether the agent's own composer has the focus. */
+  isProfiled: boolean;
+  policy: Pick<Policy, "allowUnknownScreens">;
+}
+
 /**
- * Why nothing may be typed, or undefined. `recordedPid`: the agent's, or 0 without a wrapper; `isProfiled`:
- * the screen shows whether the agent's own composer has the focus.
+ * Why nothing may be typed, or undefined. What a program that nothing is known of does not read, the shell below runs
+ * once it has the terminal back: a build, or an agent that is ending.
  */
 export function judgePane(
   pane: PaneFacts,
-  { process, recordedPid, isProfiled }: { process: ProcessFacts; recordedPid: number; isProfiled: boolean },
+  { process, recordedPid, isProfiled, policy }: JudgeContext,
 ): Reason | undefined {
   if (pane.dead || pane.inputOff || process.stopped) return "pane_dead";
   if (pane.synchronized) return "shell_in_pane";
   if (isGuardedProgram(pane.command) || isGuardedProgram(process.foreground)) return "shell_in_pane";
   if (process.shellBelow && process.foreground === "") return "shell_in_pane";
   const { foreground, argv } = process;
+  if (!isProfiled && process.shellBelow && !policy.allowUnknownScreens) return "shell_in_pane";
   if (!isProfiled && isCommandProgram(foreground || pane.command, argv)) return "shell_in_pane";
   if (recordedPid !== 0 && pane.pid !== recordedPid) return "shell_in_pane";
   return undefined;

@@ -129,10 +129,10 @@ type Step =
 
 /**
  * One try with the pane to itself: checks it, unless `checked` is fresh, and if nothing stands in the way does
- * everything up to the confirmation.
+ * everything up to the confirmation. Throws Stopping if by then another listener may have the message.
  */
 async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked?: PaneState): Promise<Step> {
-  const { command, target, input, policy, effects } = attempt;
+  const { command, command: { sendAnyway }, target, input, policy, effects } = attempt;
   // A search takes tmux long on a large screen, and its other sessions wait: a held message does without.
   const search = before === undefined || input.leftBehind !== undefined;
   const { check, hasSettled } = await checkAfterKeys(attempt, { fresh: checked, search });
@@ -141,7 +141,6 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
   // 4. to 6. The screen, the agent's turn, the local user.
   const pane = await withoutLeftBehind(attempt, check.pane);
   if (pane === undefined) return { kind: "held", reason: "agent_working" };
-  const { sendAnyway } = command;
   if (pane.reading.focus === "composer" && !hasSettled) return { kind: "held", reason: before };
   const reason = holdReason(pane, { ...target, input, now: attempt.now(), sendAnyway, policy });
   // While it was held, the project may have been muted.
@@ -150,6 +149,7 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
   const inFlight = reason === undefined ? input.gate.begin() : undefined;
   if (inFlight === undefined) return { kind: "held", reason: reason ?? "agent_working" };
   try {
+    attempt.signal.throwIfAborted();
     if (!beginTyping(command.turn)) return { kind: "ended", outcome: { state: "withdrawn" } };
     // 7. The marker, and the journal. The agent's hook runs right after Enter. 8. The text. A paste buffer is filled
     // meanwhile: until it is pasted, which follows the journal, nothing is in the pane.

@@ -41,7 +41,7 @@ interface CheckOptions {
  * target was found or by a launcher, gets nothing: its dialogs would not be seen.
  */
 export async function checkPane(
-  { target, server, input, effects }: PaneContext,
+  { target, server, input, effects, policy }: PaneContext,
   { search = true }: CheckOptions = {},
 ): Promise<PaneCheck> {
   try {
@@ -56,7 +56,7 @@ export async function checkPane(
       : await effects.processFacts(facts.pid, { findAgent: !isProfiled });
     const reason = process.hasAgent && !isProfiled
       ? "unknown_screen"
-      : judgePane(facts, { process, recordedPid, isProfiled });
+      : judgePane(facts, { process, recordedPid, isProfiled, policy });
     if (reason !== undefined) return { kind: "refused", outcome: refused(reason) };
     input.observed(reading, target.profile);
     return { kind: "ready", pane: { ...observed, process } };

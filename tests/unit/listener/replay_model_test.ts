@@ -29,15 +29,18 @@ interface Message {
   end?: Acknowledgement;
 }
 
-/** One file, in memory: what was appended and synced is what a restart finds. */
-function memoryFiles(): Files {
-  const disk = { text: "" };
+/** One file, in memory: what was appended and synced is what a restart finds. What a process writes that has died is lost. */
+function memoryFiles(disk: { text: string }, { isAlive }: { isAlive(): boolean }): Files {
+  const write = (text: string): Promise<void> => {
+    if (isAlive()) disk.text = text;
+    return Promise.resolve();
+  };
   const files: Pick<Files, "readText" | "replaceText" | "openAppend"> = {
     readText: () => Promise.resolve(disk.text),
-    replaceText: (_path, text) => Promise.resolve(void (disk.text = text)),
+    replaceText: (_path, text) => write(text),
     openAppend: () =>
       Promise.resolve({
-        append: (text) => Promise.resolve(void (disk.text += text)),
+        append: (text) => write(disk.text + text),
         sync: () => Promise.resolve(),
         close: () => {},
       }),
@@ -49,7 +52,7 @@ class World {
   readonly messages: Message[] = [];
   readonly #byId = new Map<string, Message>();
   readonly #random = randomNumbers(20_261_121);
-  readonly #files = memoryFiles();
+  readonly #disk = { text: "" };
   readonly #counters: number[] = Array(PHONES).fill(0);
   /** What the relay never delivered, and earlier states of that as its backups. */
   #waiting: Message[] = [];
@@ -59,6 +62,7 @@ class World {
   #queues!: SessionQueues;
   /** Of the host's process: what an older one still does has no effect. */
   #life = 0;
+  /** The host has come back after a crash, and has not said hello yet. */
   #isDown = false;
   #now = 1_800_000_000_000;
   /** What must never happen, and did. */
@@ -69,12 +73,14 @@ class World {
     const life = ++this.#life;
     const queues = new SessionQueues();
     const journal = await openJournal({
-      files: this.#files,
+      files: memoryFiles(this.#disk, { isAlive: () => life === this.#life }),
       path: "journal",
       now: () => this.#now,
       pushesMax: REMEMBERED,
       promisesMax: REMEMBERED,
     });
+    // It ended while it started.
+    if (life !== this.#life) return;
     [this.#journal, this.#queues] = [journal, queues];
     this.#intake = new PushIntake({
       journal,
@@ -208,8 +214,8 @@ class World {
     if (chance < 0.201) {
       // The process dies here: nothing that it does any more counts.
       this.counts.crashes += 1;
-      this.#isDown = true;
       await this.boot();
+      this.#isDown = true;
       return await new Promise(() => {});
     }
     await this.#journal.record(id, { step: "typed" });

@@ -18,8 +18,14 @@ const running: ProcessFacts = {
 const judge = (
   change: Partial<typeof pane>,
   process: Partial<ProcessFacts> = {},
-  { recordedPid = 10, isProfiled = true } = {},
-) => judgePane({ ...pane, ...change }, { process: { ...running, ...process }, recordedPid, isProfiled });
+  { recordedPid = 10, isProfiled = true, allowUnknownScreens = false } = {},
+) =>
+  judgePane({ ...pane, ...change }, {
+    process: { ...running, ...process },
+    recordedPid,
+    isProfiled,
+    policy: { allowUnknownScreens },
+  });
 
 Deno.test("guard: no shell gets a message, not even as a login shell or by its path [err-shell, inj-2-guard]", () => {
   for (const shell of ["bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "csh", "pwsh"]) {
@@ -87,6 +93,44 @@ Deno.test("guard: the tmux format checks every condition, and ignores dialogs if
   }
   const open = guardFormat({ pid: 10, command: undefined, dialog: undefined, dialogRow: 0 });
   assert.ok(!open.includes("C/r:") && open.includes("pane_current_command"));
+});
+
+Deno.test("guard: over a shell a program that nothing is known of gets nothing, for the shell would run what it leaves [sec-no-shell]", () => {
+  const over = (context: Parameters<typeof judge>[2]) =>
+    judge({ command: "sleep" }, { foreground: "sleep", argv: ["sleep", "3"], shellBelow: true }, {
+      recordedPid: 0,
+      ...context,
+    });
+  assert.equal(over({ isProfiled: false }), "shell_in_pane");
+  assert.equal(over({ isProfiled: false, allowUnknownScreens: true }), undefined, "as the host has chosen");
+  assert.equal(over({ isProfiled: true }), undefined, "a known agent's screen decides");
+});
+
+Deno.test("guard: a prompt is recognised by what runs it, as the system names it [sec-command-program]", () => {
+  const inFront = (foreground: string, argv: string[]) =>
+    judge({ command: argv[0] ?? "" }, { foreground, argv }, { recordedPid: 0, isProfiled: false });
+  const prompts: [executable: string, argv: string][] = [
+    ["python3.11", "/usr/bin/python3 /usr/bin/ipython3 --no-banner"],
+    ["python3.11", "python3 -m IPython"],
+    ["python3.11", "python3 -m pdb x.py"],
+    ["python3.11", "/usr/bin/python3 -O /usr/bin/ranger"],
+    ["Python", "python3"],
+    ["ruby3.1", "ruby /usr/bin/irb"],
+    ["beam.smp", "/usr/lib/erlang/erts-13/bin/beam.smp -- -root"],
+    ["ghc-9.0.2", "/usr/lib/ghc/bin/ghc -B/usr/lib/ghc --interactive"],
+    ["emacs-gtk", "emacs"],
+    ["gnuplot-qt", "gnuplot"],
+    ["octave-cli-7.3.0", "octave-cli"],
+    ["nc.openbsd", "nc localhost 23"],
+    ["vim.gtk3", "editor notes"],
+  ];
+  for (const [executable, argv] of prompts) {
+    assert.equal(inFront(executable, argv.split(" ")), "shell_in_pane", argv);
+  }
+  for (const argv of ["python3 -m aider", "python3 /opt/agent/main.py -m code", "ruby agent.rb"]) {
+    const words = argv.split(" ");
+    assert.equal(inFront(words[0] ?? "", words), words.includes("code") ? "shell_in_pane" : undefined, argv);
+  }
 });
 
 Deno.test("guard: a session of an unknown agent takes nothing while an editor, a pager or a prompt is in the foreground [sec-command-program]", () => {
