@@ -11,12 +11,12 @@ import type { StartChoices } from "../protocol/session.ts";
 import { AGENT_LABELS, type AgentKind, isAgentKind, isSessionName } from "../protocol/names.ts";
 import { type Push, type StartData, startDataOf } from "../protocol/push.ts";
 import type { Reason } from "../protocol/receipt.ts";
-import type { Commands, Files } from "../runtime/types.ts";
+import type { Commands } from "../runtime/types.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { type Outcome, paneContext, refused, type TypingContext } from "./inject/context.ts";
-import { type Clock, systemClock, waitFor } from "../async/clock.ts";
+import { systemClock, waitFor } from "../async/clock.ts";
 import { verbs } from "../tmux/argv.ts";
-import { endLeftovers, type LeftoverHost, processIdentity } from "../tmux/leftovers.ts";
+import { endLeftovers, hasLostTerminal, processIdentity, type TerminalHost } from "../tmux/leftovers.ts";
 import { TmuxError } from "../tmux/server.ts";
 import { resolveTarget, type Target, type Targets } from "./targets.ts";
 import type { KnownProject, KnownProjects } from "./projects.ts";
@@ -275,12 +275,8 @@ function ignoreTmux(error: unknown): void {
 
 /** How often the terminals of agents that ignore SIGHUP are checked, in milliseconds. */
 export const TERMINAL_CHECK_MS = 1_000;
-/** Linux appends this to the path of a deleted terminal. */
-const GONE = / \(deleted\)$/;
 
-export interface EndedAgentsOptions extends LeftoverHost {
-  clock: Clock;
-  files: Pick<Files, "readLink">;
+export interface EndedAgentsOptions extends TerminalHost {
   log(line: string): void;
 }
 
@@ -297,7 +293,7 @@ export class EndedAgents {
     this.#options = options;
   }
 
-  /** Takes all live sessions. The agent of a session that is gone has ended, even if its terminal cannot be checked. */
+  /** Takes the sessions that were found. That one is missing proves nothing: its window may have moved, or its server not answered. */
   async take(sessions: readonly TmuxSession[]): Promise<void> {
     const live = new Set<number>();
     for (const { recorded, pane } of sessions) {
@@ -309,7 +305,12 @@ export class EndedAgents {
         this.#watched.set(pane.pid, await processIdentity(this.#options, pane.pid));
       }
     }
-    for (const pid of this.#watched.keys()) if (!live.has(pid)) this.#end(pid);
+    for (const [pid, identity] of this.#watched) {
+      if (live.has(pid)) continue;
+      const now = await processIdentity(this.#options, pid);
+      if (now === "" || now !== identity) this.#watched.delete(pid);
+      else if (await hasLostTerminal(this.#options, pid)) this.#end(pid);
+    }
     this.#checkLater();
   }
 
@@ -329,8 +330,7 @@ export class EndedAgents {
 
   async #check(): Promise<void> {
     for (const pid of [...this.#watched.keys()]) {
-      const terminal = await this.#options.files.readLink(`/proc/${pid}/fd/0`).catch(() => undefined);
-      if (terminal !== undefined && GONE.test(terminal)) this.#end(pid);
+      if (await hasLostTerminal(this.#options, pid, { withPs: false })) this.#end(pid);
     }
   }
 

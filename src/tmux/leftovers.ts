@@ -1,6 +1,6 @@
 /** Ends what is left behind: by an agent that ignores the end of its session, and by a listener that was killed. */
 import { type Clock, delay } from "../async/clock.ts";
-import type { Commands } from "../runtime/types.ts";
+import type { Commands, Files } from "../runtime/types.ts";
 import { CONTROL_CLIENT } from "./argv.ts";
 
 export interface ProcessRow {
@@ -22,6 +22,28 @@ const PROBE_MS = 100;
 export async function processIdentity(host: LeftoverHost, pid: number): Promise<string> {
   const { stdout } = await host.commands.run(["ps", "-o", "lstart=", "-p", String(pid)]);
   return new TextDecoder().decode(stdout).trim();
+}
+
+/** Linux appends this to the path of a deleted terminal. */
+const GONE = / \(deleted\)$/;
+/** What ps prints for no terminal. */
+const NO_TERMINAL = /^[?-]*$/;
+
+export type TerminalHost = LeftoverHost & { files: Pick<Files, "readLink"> };
+
+/**
+ * Nothing else shows that a process was left behind: its session may have another name, or its window another session. False
+ * if only ps could tell and is not to be asked.
+ */
+export async function hasLostTerminal(
+  { files, commands }: TerminalHost,
+  pid: number,
+  { withPs = true } = {},
+): Promise<boolean> {
+  const terminal = await files.readLink(`/proc/${pid}/fd/0`).catch(() => undefined);
+  if (terminal !== undefined || !withPs) return GONE.test(terminal ?? "");
+  const { code, stdout } = await commands.run(["ps", "-o", "tty=", "-p", String(pid)]);
+  return code === 0 && NO_TERMINAL.test(new TextDecoder().decode(stdout).trim());
 }
 
 /** Ends the pane's process group and its descendants. `identity` was read while the pane was alive. */

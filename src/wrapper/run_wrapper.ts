@@ -1,9 +1,9 @@
 /** `svc <agent>`: runs the agent in its own tmux session, where a phone can reach it (docs/specification.md, "Wrapper"). */
 import type { AgentProfile } from "../agents/profile.ts";
-import { type Clock, delay, withProgress } from "../async/clock.ts";
+import { type Clock, delay, waitFor, withProgress } from "../async/clock.ts";
 import type { DaemonHost, DaemonOptions } from "../home/daemon.ts";
 import type { LineConnection, Runtime } from "../runtime/types.ts";
-import { endLeftovers, processIdentity } from "../tmux/leftovers.ts";
+import { endLeftovers, hasLostTerminal, processIdentity } from "../tmux/leftovers.ts";
 import { TmuxError } from "../tmux/server.ts";
 import {
   attachSession,
@@ -38,6 +38,9 @@ export interface WrapperRun extends DaemonOptions {
 
 /** An agent that exits this soon after its start printed a reason, which is shown again, in milliseconds. */
 const SOON_MS = 15_000;
+/** How long the terminal of a session that was killed may take to close, and how often it is looked at. */
+const TERMINAL_CLOSES_MS = 1_000;
+const TERMINAL_LOOK_MS = 50;
 
 /** Resolves with the exit code. Throws Error when something is missing, before anything is created. */
 export async function runWrapper(host: WrapperHost, run: WrapperRun): Promise<number> {
@@ -141,12 +144,20 @@ async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment
     if (created) await stopSavingLastWords(host, run, { tmux, name });
     return code;
   }
-  if (agent !== undefined && agent.identity !== "") await endLeftovers(host, agent);
+  if (agent !== undefined && agent.identity !== "") await endLeftBehind(host, agent);
   if (!created) return 0;
   const output = await takeLastWords(host, lastWordsFile(run, name));
   const wasSoon = host.clock.elapsed() - started < SOON_MS;
   if (wasSoon && output !== "") host.terminal.write(`${output}\n`);
   return 0;
+}
+
+/** A session that was renamed keeps its terminal, and its agent goes on. */
+async function endLeftBehind(host: WrapperHost, agent: { pid: number; identity: string }): Promise<void> {
+  const isLost = async (): Promise<boolean> =>
+    await processIdentity(host, agent.pid) !== agent.identity || await hasLostTerminal(host, agent.pid);
+  const limits = { clock: host.clock, limitMs: TERMINAL_CLOSES_MS, everyMs: TERMINAL_LOOK_MS };
+  if (await waitFor(async () => await isLost() || undefined, limits)) await endLeftovers(host, agent);
 }
 
 /** Arguments such as `--version` end the agent at once: then there is nothing to attach, and tmux would report an error. */

@@ -46,3 +46,22 @@ Deno.test("ended agents: an agent that ignores SIGHUP leaves no process behind a
   assert.ok(isAlive(other), "an agent that is not known to ignore hang-up is left alone");
   await ended.close();
 });
+
+Deno.test("ended agents: an agent whose window moved to another session, or whose server cannot be asked, goes on [wr-leftovers]", async () => {
+  await using sandbox = await makeSandbox();
+  await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "svc-a", "--", "sh", "-c", ALONE);
+  await sandbox.tmux("set-option", "-t", "=svc-a:", "@svc_agent", "gemini");
+  await sandbox.tmux("new-session", "-d", "-s", "other", "cat");
+  const pid = Number(await sandbox.tmux("display-message", "-p", "-t", "=svc-a:", "#{pane_pid}"));
+  const read = () => listSessions(spawningServer(runtime.commands, sandbox.tmuxSocket));
+  let checks = 0;
+  const files = { readLink: (path: string) => (checks++, runtime.files.readLink(path)) };
+  const ended = new EndedAgents({ ...runtime, files, clock: systemClock, log: (line) => assert.fail(line) });
+  await ended.take(await read());
+  await sandbox.tmux("move-window", "-s", "=svc-a:0", "-t", "=other:5");
+  await ended.take(await read());
+  await ended.take([]);
+  await until("two checks of its terminal", () => checks > 1);
+  await ended.close();
+  assert.ok(runtime.commands.kill(pid, 0), "it goes on");
+});
