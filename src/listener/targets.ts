@@ -1,5 +1,7 @@
 /** Resolves a session name to exactly one pane on one tmux server, and connects to that server. */
 import type { AgentProfile } from "../agents/profile.ts";
+import { delay, systemClock } from "../async/clock.ts";
+import { SharedRun } from "../async/mutex.ts";
 import { agentKindOfProgram, agentProfile, unknownAgent } from "../agents/profiles.ts";
 import type { Commands, Files } from "../runtime/types.ts";
 import { controlArgv } from "../tmux/argv.ts";
@@ -39,6 +41,8 @@ export function openTargets(
 
 /** Sessions whose last target is remembered. */
 const KNOWN_MAX = 500;
+/** Between two searches of the whole machine, which any name that no session has asks for. */
+const SEARCH_GAP_MS = 1_000;
 
 export class Targets {
   #host: TargetsHost;
@@ -47,6 +51,9 @@ export class Targets {
   #discovery: TmuxDiscovery;
   /** By session name, the least recently used first. */
   readonly #known = new Map<string, Target>();
+  /** Whoever asks meanwhile shares the next search. */
+  readonly #search = new SharedRun(() => this.#searchAll());
+  #searchedAt = -Infinity;
   /** The ids of the sessions of the last call of `holdClients`. */
   #lastIds: string | undefined;
 
@@ -84,8 +91,18 @@ export class Targets {
     const quick = resolveTarget(name, await this.#discovery.sessionsNamed(name));
     if (quick.kind === "found") return { ...quick, target: await this.#recognise(quick.target) };
     if (quick.reason !== "no_such_session") return quick;
-    const found = resolveTarget(name, await this.#discovery.sessions({ deep: true }));
+    const found = resolveTarget(name, await this.#search.get());
     return found.kind === "found" ? { ...found, target: await this.#recognise(found.target) } : found;
+  }
+
+  async #searchAll(): Promise<TmuxSession[]> {
+    const waitMs = this.#searchedAt + SEARCH_GAP_MS - systemClock.elapsed();
+    if (waitMs > 0) await delay(waitMs, { clock: systemClock });
+    try {
+      return await this.#discovery.sessions({ deep: true });
+    } finally {
+      this.#searchedAt = systemClock.elapsed();
+    }
   }
 
   /** Gives a known agent in a session that the wrapper did not create its own profile. */

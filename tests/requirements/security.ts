@@ -29,6 +29,12 @@ const WHAT_A_PHONE_MAY_DO = rows("docs/specification.md, What a phone may do", {
   ),
 });
 
+const WHAT_A_HOSTILE_RELAY_CAN_DO = rows("docs/security.md, What a hostile relay can do", {
+  "sec-search": main(
+    "Names of unknown sessions make the host search for tmux servers once a second at most.",
+  ),
+});
+
 const FILES_FROM_A_PHONE = rows("docs/security.md, Files from a phone", {
   "up-sealed": phone(
     "Nothing of a file, not even its name, leaves the phone over a stream that is not sealed for the paired host.",
@@ -131,6 +137,7 @@ const THE_SEALED_CHANNEL = rows("docs/security.md, The sealed channel", {
 export const SECURITY_ROWS: readonly Requirement[] = [
   ...THREATS_AND_DEFENCES,
   ...WHAT_A_PHONE_MAY_DO,
+  ...WHAT_A_HOSTILE_RELAY_CAN_DO,
   ...FILES_FROM_A_PHONE,
   ...FILES_AND_SOCKETS_ON_THE_HOST,
   ...THE_PHONE_S_PAGE,
