@@ -46,10 +46,13 @@ export async function followQuestion(
 ): Promise<Outcome> {
   const { clock, wakeup } = parts;
   const end = clock.elapsed() + timeoutMs;
+  // From then on nobody else types it, even if the relay cannot be asked for a moment.
+  let isTaken = false;
   for (;;) {
     const found = await poll(parts, { id, signal });
     if (found.kind !== "open" && found.kind !== "taking") return found;
-    const left = end - clock.elapsed() + (found.kind === "taking" ? CONFIRM_LIMIT_MS : 0);
+    isTaken ||= found.kind === "taking";
+    const left = end - clock.elapsed() + (isTaken ? CONFIRM_LIMIT_MS : 0);
     if (left <= 0) return { kind: "timed_out" };
     await wakeup.wait(Math.min(left, POLL_MS), signal);
   }

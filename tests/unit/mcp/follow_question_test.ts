@@ -71,6 +71,21 @@ class Bench {
   }
 }
 
+Deno.test("an answer that was taken is waited for over the end of the time, also while the relay cannot be asked [type-answer]", async () => {
+  const bench = new Bench();
+  bench.asked = answered;
+  await bench.look();
+  await until("the answer taken", () => bench.taken.length > 0);
+  while (bench.clock.elapsed() < 120_000 - POLL_MS) await bench.look(POLL_MS);
+  bench.asked = new RelayError("restarting", { code: "unavailable", status: 503 });
+  await bench.look(POLL_MS);
+  await until("another wait", () => bench.clock.pending > 0);
+  bench.asked = answered;
+  bench.answer = { state: "delivered", final: true, at: {} };
+  await bench.look();
+  assert.deepEqual(await bench.ended(), { kind: "answered", answer: { kind: "text", text: "yes" } });
+});
+
 Deno.test("an answer counts once the relay confirms that it was taken [type-answer]", async () => {
   const bench = new Bench();
   bench.asked = answered;
