@@ -282,7 +282,7 @@ export const Push = z.object({
   ...pushFields,
   agentSessionName: z.optional(z.string().check(maxLength(1_000))),
   body: z.optional(z.string().check(maxLength(TEXT_FRAME_MAX_BYTES))),
-  from: z.string(),
+  from: z.string().check(maxLength(100)),
   createdAt: z.number(),
   expiresAt: z.number(),
 });
