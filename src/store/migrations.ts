@@ -171,8 +171,17 @@ const DETAILS = `
   ALTER TABLE inventories ADD COLUMN details TEXT;
 `;
 
+/** Finds a listener's open cancellations without reading what else waits for it. */
+const CANCELS = `
+  CREATE INDEX open_cancels ON pushes (account, target, seq)
+    WHERE final = 0 AND json_extract(push, '$.type') = 'agent.cancel';
+`;
+
 /** Step n upgrades version n to version n + 1. Never edit a released step: add a new one. */
-export const MIGRATIONS: readonly string[] = [CORE, PHONES, OFFERS, HOOKS, OWNERS, SECRETS, STORED, DETAILS];
+export const MIGRATIONS: readonly string[] = [
+  ...[CORE, PHONES, OFFERS, HOOKS, OWNERS, SECRETS, STORED, DETAILS],
+  CANCELS,
+];
 
 function schemaVersion(database: Database): number {
   database.exec("CREATE TABLE IF NOT EXISTS schema_version (version INTEGER NOT NULL) STRICT");

@@ -123,18 +123,16 @@ function storedBytesOf({ database, read }: SqliteContext): PushStore["storedByte
     });
 }
 
+const OPEN = "SELECT * FROM pushes WHERE account = ? AND target = ? AND final = 0 AND seq > ?";
+const OPEN_PAGE = `${OPEN} ORDER BY seq LIMIT ?`;
+/** The type is spelled out, as in the index that finds them: each connection of a listener asks for them. */
+export const OPEN_CANCELS = `${OPEN} AND json_extract(push, '$.type') = 'agent.cancel' ORDER BY seq LIMIT ?`;
+
 function openOf({ database, read }: SqliteContext): PushStore["openPushes"] {
-  const open = "SELECT * FROM pushes WHERE account = ? AND target = ? AND final = 0 AND seq > ?";
-  const ofAny = database.prepare(`${open} ORDER BY seq LIMIT ?`);
-  const ofType = database.prepare(`${open} AND json_extract(push, '$.type') = ? ORDER BY seq LIMIT ?`);
+  const ofAny = database.prepare(OPEN_PAGE);
+  const cancels = database.prepare(OPEN_CANCELS);
   return ({ account, id }, { afterSeq, limit, type }) =>
-    read(() =>
-      toPushes(
-        type === undefined
-          ? ofAny.all(account, id, afterSeq, limit)
-          : ofType.all(account, id, afterSeq, type, limit),
-      )
-    );
+    read(() => toPushes((type === undefined ? ofAny : cancels).all(account, id, afterSeq, limit)));
 }
 
 /** Returns undefined when the account has already used the id. */

@@ -248,7 +248,7 @@ export interface PushStore {
    */
   openPushes(
     device: DeviceName,
-    page: { afterSeq: number; limit: number; type?: string },
+    page: { afterSeq: number; limit: number; type?: "agent.cancel" },
   ): Promise<StoredPush[]>;
   /**
    * Calls `handler` for every push to a device that is stored from now on, by any process, in order; undefined for a store

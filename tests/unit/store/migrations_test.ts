@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { openDatabase } from "../../../src/runtime/sqlite.ts";
 import { MIGRATIONS } from "../../../src/store/migrations.ts";
 import { openStore } from "../../../src/store/sqlite.ts";
+import { OPEN_CANCELS } from "../../../src/store/sqlite_pushes.ts";
 import { StoreUnavailable } from "../../../src/store/store.ts";
 
 const SAMPLES = new URL("../../testdata/store/", import.meta.url);
@@ -32,6 +33,23 @@ Deno.test("a new database records the number of every step [run-sqlite]", async 
   await withDatabase("", async (dataDir) => {
     await (await openStore(dataDir)).close();
     assert.deepEqual(await versionsIn(dataDir), newest);
+  });
+});
+
+Deno.test("a listener's open cancellations are found by an index of their own, however much waits for it", async () => {
+  await withDatabase("", async (dataDir) => {
+    await (await openStore(dataDir)).close();
+    const database = await openDatabase(`${dataDir}/relay.db`, { busyMs: 0 });
+    const plan = database.prepare(`EXPLAIN QUERY PLAN ${OPEN_CANCELS}`).all(
+      "default",
+      "dev_listener_x",
+      0,
+      9,
+    );
+    database.close();
+    const steps = plan.map(({ detail }) => String(detail));
+    assert.equal(steps.length, 1);
+    assert.match(steps[0] ?? "", /^SEARCH pushes USING INDEX open_cancels/);
   });
 });
 
