@@ -21,52 +21,59 @@ import { PushId, PushState, type Reason, Receipt } from "./receipt.ts";
 
 export { PushId };
 
-/** What holds for a type of push. */
-interface PushRules {
+/** What holds for a type of push that a listener acts on. */
+interface ListenerRules {
+  /** In its turn among those of its session, or at once: it is about them or what holds them. */
+  acts: "in turn" | "at once";
   /** It is for a listener alone: without `targetDeviceId` for the one that has the session. */
-  isForListener?: true;
-  /** When a listener acts on it: in its turn among those of its session, or at once: it is about them or what holds them. */
-  acts?: "in turn" | "at once";
+  isForListener: boolean;
+  /** Only the user decides it: with the key of a pairing, or with one that has no role. */
+  isUsersOnly: boolean;
   /** Exactly one of `body` and `sealed` says what is to be done. */
   needsText?: true;
-  /** Only the user decides it: with the key of a pairing, or with one that has no role. */
-  isUsersOnly?: true;
   /** Why it is refused when the listener's step fails; `tmux_failed` without it. */
   fails?: Reason;
+}
+
+/** What holds for any other. */
+interface PhoneRules {
   /** Phones show it as a line of its own. */
   isNotification?: true;
+  acts?: never;
+  /** Its text may be sealed for phones. */
+  needsText?: never;
 }
 
 /** The push types of this version. Unknown types are stored and passed on; a listener answers `ignored`. */
 export const PUSH_TYPES = {
   /** phone or script → listener: type `body` into `agentSessionName`. */
-  "agent.command": { isForListener: true, acts: "in turn", needsText: true },
+  "agent.command": { acts: "in turn", isForListener: true, isUsersOnly: false, needsText: true },
   /** phone → listener: start an agent in a known project, where the host allows it. */
-  "agent.start": { isForListener: true, acts: "in turn", fails: "start_failed" },
+  "agent.start": { acts: "in turn", isForListener: true, isUsersOnly: false, fails: "start_failed" },
   /** phone → listener: end the agent of `agentSessionName`, where the host allows it. */
   "agent.end": {
-    isForListener: true,
     acts: "at once",
-    needsText: true,
+    isForListener: true,
     isUsersOnly: true,
+    needsText: true,
     fails: "end_failed",
   },
   /** phone → listener: mute or unmute the project of `agentSessionName`, or unmute a directory. */
   "project.mute": {
-    isForListener: true,
     acts: "at once",
-    needsText: true,
+    isForListener: true,
     isUsersOnly: true,
+    needsText: true,
     fails: "mute_failed",
   },
   /** phone → listener: do not type the message that `inReplyTo` names, if its typing has not begun. */
-  "agent.cancel": { isForListener: true, acts: "at once" },
+  "agent.cancel": { acts: "at once", isForListener: true, isUsersOnly: false },
   /** phone → listener: reject the dialog that the agent shows, or interrupt the agent, where the host allows it. */
-  "dialog.answer": { isForListener: true, acts: "at once", needsText: true },
+  "dialog.answer": { acts: "at once", isForListener: true, isUsersOnly: false, needsText: true },
   /** MCP tool → phones: a question in `body`; `data` holds its kind, options, fields and deadline. */
   "ask": {},
   /** phone → MCP tool, or listener: the answer, `body` or `data`; `inReplyTo` names the question. */
-  "ask.answer": { acts: "at once" },
+  "ask.answer": { acts: "at once", isForListener: false, isUsersOnly: false },
   /** stop hook → phones: the agent ended its turn. */
   "agent.stop": { isNotification: true },
   /** notification hook → phones: the agent waits for a permission or for input. */
@@ -75,7 +82,9 @@ export const PUSH_TYPES = {
   "note": { isNotification: true },
   /** anyone → every device of a channel: a broadcast. */
   "broadcast": { isNotification: true },
-} as const satisfies Readonly<Record<string, PushRules>>;
+} as const satisfies Readonly<Record<string, ListenerRules | PhoneRules>>;
+
+type PushRules = Partial<ListenerRules> & Pick<PhoneRules, "isNotification">;
 
 /** The types with this rule. */
 type TypesWith<R extends PushRules> = {
