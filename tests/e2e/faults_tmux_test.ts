@@ -76,6 +76,11 @@ const EXITS: Record<string, (stage: FaultStage, name: string) => Promise<void>> 
 
 Deno.test("faults: an agent that exits under a queue leaves nothing to the shell below it [fault-agent-exit, fault-count]", async (t) => {
   await using stage = await FaultStage.make({ sessions: 0 });
+  // Without it nothing is typed into such an agent at all.
+  const config = `${stage.stack.sandbox.svcHome}/config.json`;
+  const before = JSON.parse(await Deno.readTextFile(config));
+  await Deno.writeTextFile(config, JSON.stringify({ ...before, allowUnknownScreens: true }));
+  await stage.restartListener();
   for (const name of ["svc-a", "svc-b"]) {
     await stage.stack.sandbox.newSession(name, BASH);
     await startInShell(stage, name);
