@@ -93,6 +93,8 @@ export const COMMAND_PROGRAMS = [
   // File managers.
   ...["mc", "ranger", "nnn", "lf", "vifm", "yazi"],
   // Multiplexers, remote shells, and wrappers of other programs.
+  ...["asciinema", "tmate", "poetry", "pipenv", "hatch", "toolbox", "distrobox", "vagrant", "limactl"],
+  ...["lxc", "incus", "nix", "gcloud", "aws"],
   ...[
     "zellij",
     "byobu",

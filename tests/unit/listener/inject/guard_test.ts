@@ -123,6 +123,8 @@ Deno.test("guard: a prompt is recognised by what runs it, as the system names it
     ["octave-cli-7.3.0", "octave-cli"],
     ["nc.openbsd", "nc localhost 23"],
     ["vim.gtk3", "editor notes"],
+    ["python3.11", "/usr/bin/python3 /usr/bin/asciinema rec"],
+    ["python3.11", "/opt/venv/bin/python /opt/venv/bin/poetry shell"],
   ];
   for (const [executable, argv] of prompts) {
     assert.equal(inFront(executable, argv.split(" ")), "shell_in_pane", argv);
