@@ -10,7 +10,7 @@ import type { AnswerOutcome } from "./inbox.ts";
 import type { Group } from "./sessions.ts";
 import type { AuditStrings } from "./strings_audit.ts";
 import type { CardStrings } from "./strings_cards.ts";
-import { HOST_STRINGS, NOTIFICATION_STRINGS, SETTINGS_STRINGS } from "./strings_manage.ts";
+import { HOST_STRINGS, NOTIFICATION_STRINGS, SETTINGS_STRINGS, SWAP_STRINGS } from "./strings_manage.ts";
 import type { SESSION_STRINGS } from "./strings_session.ts";
 
 const ENGLISH = {
@@ -54,21 +54,7 @@ const ENGLISH = {
     wordsDiffer: (phone: string) =>
       `The pairing was removed from this phone. On the host, run svc devices revoke ${phone}. Then look at svc devices, and revoke any other device that you do not recognize.`,
   },
-  /** Before a link changes the account. */
-  swap: {
-    heading: "Switch accounts?",
-    question: "This link signs the phone in to a different account. Switch only if you meant to.",
-    /** An account by the beginning of its key. */
-    key: (beginning: string) => `key ${beginning}`,
-    from: "Current account",
-    to: "In the link",
-    lost: (unsent: number) => {
-      const hosts = "This phone will forget the hosts it is paired with";
-      return unsent === 0 ? `${hosts}.` : `${hosts} and lose ${count(unsent, "unsent message")}.`;
-    },
-    keep: "Keep current account",
-    change: "Switch account",
-  },
+  swap: SWAP_STRINGS,
   picker: {
     heading: "Agents",
     summary: (sessions: number, hosts: number) => `${count(sessions, "session")} on ${count(hosts, "host")}`,

@@ -1,4 +1,4 @@
-/** The English texts of what is managed from a phone: the list of hosts and sessions, starting and ending agents, muting, settings, notifications. */
+/** The English texts of what is managed from a phone: the list of hosts and sessions, starting and ending agents, muting, settings, notifications, another account. */
 import type { RingKind } from "../protocol/web_push.ts";
 import type { Grouping, TextSize, Theme } from "./preferences.ts";
 
@@ -232,3 +232,20 @@ export const NOTIFICATION_STRINGS = {
     },
   },
 } as const;
+
+/** Before a link changes the account. */
+export const SWAP_STRINGS = {
+  heading: "Switch accounts?",
+  question: "This link signs the phone in to a different account. Switch only if you meant to.",
+  /** An account by the beginning of its key. */
+  key: (beginning: string) => `key ${beginning}`,
+  from: "Current account",
+  to: "In the link",
+  lost: (unsent: number) => {
+    const hosts = "This phone will forget the hosts it is paired with";
+    if (unsent === 0) return `${hosts}.`;
+    return `${hosts} and lose ${unsent === 1 ? "1 unsent message" : `${unsent} unsent messages`}.`;
+  },
+  keep: "Keep current account",
+  change: "Switch account",
+};
