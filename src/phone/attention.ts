@@ -164,6 +164,7 @@ export class ReadMarks {
     const { store, storage } = this.#options;
     const before = store.get();
     store.dispatch({ type: "seen", key, at });
-    if (store.get() !== before) void storage.putSeen(key, at);
+    // A full or broken storage costs the mark after a reload.
+    if (store.get() !== before) void storage.putSeen(key, at).catch(() => undefined);
   }
 }

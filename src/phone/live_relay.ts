@@ -305,9 +305,10 @@ export class LiveRelay {
     if (devices !== undefined && signIn.kind === "in") await this.#write(storage.writeSessions(devices));
   }
 
+  /** A full or broken storage costs what was to be kept for the next start, and nothing that is shown now. */
   async #write(writing: Promise<void>): Promise<void> {
     this.#writing = Promise.allSettled([this.#writing, writing]);
-    await writing;
+    await writing.catch(() => undefined);
   }
 
   #readPage(before: string): Promise<PushPage> {

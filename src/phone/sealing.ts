@@ -155,7 +155,8 @@ export class Sealing {
     const secret = this.#hosts.get(sent.host)?.secret;
     const proof = secret && await receiptProof(secret, { id: sent.id, ...receipt });
     if (proof === undefined || proof !== receipt.proof) return { ...receipt, unproven: true };
-    if (receipt.final) await this.#options.storage?.putSent({ ...sent, end: receipt });
+    // A full or broken storage costs the remembered end, and not the receipt that was proven.
+    if (receipt.final) await this.#options.storage?.putSent({ ...sent, end: receipt }).catch(() => undefined);
     return receipt;
   }
 

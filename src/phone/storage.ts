@@ -243,7 +243,10 @@ export class KeptDrafts {
     if (drafts === kept || !isRestored) return;
     this.#kept = drafts;
     for (const key of new Set([...Object.keys(kept), ...Object.keys(drafts)])) {
-      if (drafts[key] !== kept[key]) void this.#storage.putDraft(key, drafts[key] ?? "");
+      // A full or broken storage costs the draft after a reload.
+      if (drafts[key] !== kept[key]) {
+        void this.#storage.putDraft(key, drafts[key] ?? "").catch(() => undefined);
+      }
     }
   }
 }

@@ -79,6 +79,30 @@ Deno.test("a session that the page shows at once gets its mirror as soon as the 
   await until("the mirror", () => bench.sockets.last.events.includes("pane.open"));
 });
 
+const full = (): Promise<never> => Promise.reject(new DOMException("full", "QuotaExceededError"));
+
+Deno.test("a storage that takes nothing more hides nothing of what came while the link was lost [ux-any-order]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  bench.storage.writeSessions = full;
+  bench.relay.records = [recordOf(7)];
+  bench.sockets.last.ends(1006);
+  bench.controller.reconnectNow();
+  bench.sockets.last.welcome(NOW);
+  await until("what came meanwhile", () => stateOf(bench, idOf(7)) === "submitted");
+  await bench.controller.stop();
+});
+
+Deno.test("a phone that cannot store its device id, read marks and drafts shows the history all the same [ux-any-order]", async () => {
+  const bench = phoneWith({ apiKey: "svc_k" });
+  Object.assign(bench.storage, { writeSessions: full, writeAccount: full, putSeen: full, putDraft: full });
+  bench.relay.records = [recordOf(7)];
+  await live(bench);
+  assert.equal(stateOf(bench, idOf(7)), "submitted");
+  bench.controller.draft(TO, "a draft");
+  bench.controller.keepDrafts();
+  await bench.controller.stop();
+});
+
 Deno.test("a receipt for a message from another phone loads the message", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   bench.relay.records = [recordOf(8, receiptOf("delivered"))];

@@ -10,7 +10,7 @@ import { messageOf } from "../../../src/phone/message.ts";
 import { answerPush } from "../../../src/phone/outbox.ts";
 import { type OutgoingMessage, SEALED_LIFE_MS, Sealing } from "../../../src/phone/sealing.ts";
 import { DETAILS_TYPE } from "../../../src/protocol/session.ts";
-import type { Push } from "../../../src/protocol/push.ts";
+import type { Push, PushRecord } from "../../../src/protocol/push.ts";
 import type { PushState, Receipt } from "../../../src/protocol/receipt.ts";
 import { decodeAnswer } from "../../../src/protocol/sealed_text.ts";
 import { FakePairingStorage } from "./fake_pairing_storage.ts";
@@ -148,6 +148,21 @@ Deno.test("signing out leaves no host, no secret and no text behind", async () =
   await sealing.outgoingContent(MESSAGE);
   await sealing.clear();
   assert.deepEqual([storage.hosts.size, storage.sent.size, sealing.confirmedHosts().size], [0, 0, 0]);
+});
+
+Deno.test("a proven final receipt is shown, and its page with it, if the phone cannot store it [ux-receipt]", async () => {
+  const { host, storage, sealing, keep } = await pairedPhone();
+  await keep();
+  const { sealed } = await sealing.outgoingContent(MESSAGE);
+  storage.putSent = () => Promise.reject(new DOMException("full", "QuotaExceededError"));
+  const receipt: Receipt = { state: "submitted", final: true, at: { submitted: NOW } };
+  const proven = { ...receipt, proof: await receiptProof(host.secret, { id: MESSAGE.id, ...receipt }) };
+  assert.deepEqual(await sealing.checkReceipt(MESSAGE.id, proven), proven);
+  const { push } = recordOf(1);
+  const own: PushRecord = { push: { ...push, body: undefined, sealed } as Push, receipt: proven };
+  const page = await sealing.openRecords([own, recordOf(2)]);
+  assert.deepEqual(page.map(({ push: { body } }) => body), ["hello", "text 2"]);
+  assert.deepEqual(page[0]?.receipt, proven);
 });
 
 /** A note of the paired host, sealed for this phone. */
