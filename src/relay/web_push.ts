@@ -156,7 +156,8 @@ export class WebPush {
       urgency: kind === "ask" || kind === "agent.attention" ? "high" : "normal",
       group: groupOf(push, kind),
     });
-    const isWanted = (): Promise<boolean> => this.#isWanted(device, push.id);
+    const isWanted = async (): Promise<boolean> =>
+      await this.#isSubscribed(recipient) && await this.#isWanted(device, push.id);
     const outcome = await deliver({ subscription, message, isWanted }, await this.#delivery());
     if (outcome === undefined) return this.#count("unnecessary");
     await this.#settle(recipient, outcome);
@@ -178,6 +179,12 @@ export class WebPush {
     return stored.receipt.shown?.[id]?.seen === undefined;
   }
 
+  /** A post waits for a busy vendor for minutes: the phone may be revoked meanwhile, or subscribed anew. */
+  async #isSubscribed({ device: { account, id }, subscription }: Recipient): Promise<boolean> {
+    const subscriptions = await this.#options.store.listWebPush(account);
+    return subscriptions.get(id)?.endpoint === subscription.endpoint;
+  }
+
   async #withdrawFrom(
     ids: readonly string[],
     { account, push }: { account: string; push: Push },
@@ -194,8 +201,8 @@ export class WebPush {
         group: groupOf(push, "ask"),
       });
       this.#enqueue(recipient, async () => {
-        const always = (): Promise<boolean> => Promise.resolve(true);
-        const outcome = await deliver({ subscription, message, isWanted: always }, await this.#delivery());
+        const isWanted = (): Promise<boolean> => this.#isSubscribed(recipient);
+        const outcome = await deliver({ subscription, message, isWanted }, await this.#delivery());
         if (outcome !== undefined) await this.#settle(recipient, outcome);
       });
     }

@@ -1,107 +1,13 @@
 /** Web Push at the relay: who is rung, what a message holds, what takes it away, and what becomes of dead endpoints. */
 import assert from "node:assert/strict";
 import { decodeBase64url, encodeBase64url } from "../../../src/async/encodings.ts";
-import { PairingClaimed, PairingCreated } from "../../../src/protocol/http.ts";
-import type { PushRecord, SealedForPhones } from "../../../src/protocol/push.ts";
-import type { RingPreferences, WebPushPayload } from "../../../src/protocol/web_push.ts";
+import type { SealedForPhones } from "../../../src/protocol/push.ts";
+import type { WebPushPayload } from "../../../src/protocol/web_push.ts";
 import { IN_VIEW_LIMIT_MS, MESSAGES_PER_ACCOUNT_MAX } from "../../../src/relay/web_push.ts";
-import type { PublicPost } from "../../../src/runtime/public_post.ts";
-import {
-  makeSubscriber,
-  openMessage,
-  openText,
-  openToken,
-  type Subscriber,
-  SUBSCRIPTION,
-} from "../../helpers/push_vendor.ts";
+import { makeSubscriber, openText, openToken, SUBSCRIPTION } from "../../helpers/push_vendor.ts";
 import { until } from "../../helpers/until.ts";
-import { Fixture, uuid } from "./fixture.ts";
-
-const HOST = "dev_listener_0a1b2c3d";
-const SESSION = "svc-p";
-
-interface RungPhone {
-  id: string;
-  key: string;
-  subscriber: Subscriber;
-}
-
-/** A relay whose vendor records what it gets, a host's key, and helpers to subscribe phones. */
-class Stage implements AsyncDisposable {
-  readonly posts: PublicPost[] = [];
-  /** The vendor's next answers; then 201. */
-  readonly answers: { status: number; retryAfterSeconds?: number }[] = [];
-  private constructor(readonly relay: Fixture, readonly host: string) {
-    relay.vendor = (post) => {
-      this.posts.push(post);
-      return Promise.resolve(this.answers.shift() ?? { status: 201 });
-    };
-  }
-
-  static async make(): Promise<Stage> {
-    const relay = await Fixture.make();
-    const host = await relay.key(["push:read", "push:send"], { role: "listener", deviceId: HOST });
-    await relay.connect(host, { role: "listener", deviceId: HOST });
-    return new Stage(relay, host);
-  }
-
-  /** A paired phone with a subscription, whose page is closed. */
-  async phone(preferences?: RingPreferences): Promise<RungPhone> {
-    const { relay, host } = this;
-    const { code } = PairingCreated.parse(
-      await (await relay.request("POST", "/pairings", { key: host })).json(),
-    );
-    const claimed = await relay.request("POST", `/pairings/${code}/claim`, { body: { name: "iPhone" } });
-    const { deviceId: id, apiKey: key } = PairingClaimed.parse(await claimed.json());
-    const subscriber = await makeSubscriber(`https://push.example/${id}`);
-    const body = { ...subscriber.subscription, ...(preferences ? { preferences } : {}) };
-    assert.equal((await relay.request("PUT", `/devices/${id}/web-push`, { key, body })).status, 204);
-    return { id, key, subscriber };
-  }
-
-  async push(fields: Record<string, unknown>): Promise<void> {
-    const answer = await this.relay.request("POST", "/pushes/send", { key: this.host, body: fields });
-    assert.equal(answer.status, 202, await answer.text());
-  }
-
-  async ask(n: number, fields: Record<string, unknown> = {}): Promise<void> {
-    const data = { kind: "ask", options: ["yes", "no"], timeoutSeconds: 300, replyTo: HOST };
-    await this.push({
-      id: uuid(n),
-      type: "ask",
-      body: "Deploy?",
-      agentSessionName: SESSION,
-      data,
-      ...fields,
-    });
-  }
-
-  async answer(n: number, by: RungPhone): Promise<void> {
-    const body = { type: "ask.answer", inReplyTo: uuid(n), data: { choices: ["yes"] } };
-    const answer = await this.relay.request("POST", "/pushes/send", { key: by.key, body });
-    assert.equal(answer.status, 202, await answer.text());
-    await this.relay.settle();
-  }
-
-  async seen(n: number, { id, key }: RungPhone, how = "page"): Promise<number> {
-    const body = { deviceId: id, how };
-    return (await this.relay.request("PUT", `/pushes/${uuid(n)}/shown`, { key, body })).status;
-  }
-
-  async record(n: number): Promise<PushRecord> {
-    return await (await this.relay.request("GET", `/pushes/${uuid(n)}`, { key: this.host })).json();
-  }
-
-  async sentTo({ subscriber }: RungPhone): Promise<WebPushPayload[]> {
-    await this.relay.settle();
-    const own = this.posts.filter(({ url }) => url === subscriber.subscription.endpoint);
-    return await Promise.all(own.map(({ body }) => openMessage(body, subscriber)));
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.relay[Symbol.asyncDispose]();
-  }
-}
+import { uuid } from "./fixture.ts";
+import { HOST, type RungPhone, SESSION, Stage } from "./web_push_stage.ts";
 
 const kinds = (payloads: readonly WebPushPayload[]): string[] => payloads.map(({ kind }) => kind);
 
@@ -315,6 +221,42 @@ Deno.test("a busy vendor is asked again after its Retry-After, and not for ever 
   });
   assert.equal(stage.posts.length, 3 + 6);
 });
+
+for (
+  const [what, change] of [
+    ["that is revoked", async ({ relay }, { id }) => {
+      const admin = await relay.key(["admin"]);
+      assert.equal((await relay.request("DELETE", `/devices/${id}`, { key: admin })).status, 204);
+    }],
+    ["whose key is revoked", async ({ relay }, { id }) => {
+      const owner = await relay.services.store.deviceOwner({ account: "default", id });
+      await relay.services.store.revokeKey(owner ?? "", relay.clock.now());
+    }],
+    ["that subscribes anew", async ({ relay }, { id, key }) => {
+      const { subscription: body } = await makeSubscriber(`https://push.example/${id}/new`);
+      assert.equal((await relay.request("PUT", `/devices/${id}/web-push`, { key, body })).status, 204);
+    }],
+  ] as [string, (stage: Stage, phone: RungPhone) => Promise<void>][]
+) {
+  for (const kind of ["ring", "withdraw"]) {
+    Deno.test(`a ${kind} that waits for a busy vendor is not sent to a phone ${what} meanwhile [push-retry, sec-leaked-key]`, async () => {
+      await using stage = await Stage.make();
+      const [phone, other] = [await stage.phone(), await stage.phone()];
+      if (kind === "withdraw") await stage.ask(1).then(() => stage.relay.settle());
+      const busy = { status: 503, retryAfterSeconds: 100 };
+      const before = stage.posts.length;
+      stage.answers.push(...(kind === "ring" ? [busy, busy] : [busy]));
+      if (kind === "ring") await stage.ask(1);
+      else void stage.answer(1, other);
+      const own = (): number => stage.posts.slice(before).filter(({ url }) => url.includes(phone.id)).length;
+      await until("the first try", () => own() === 1 && stage.relay.clock.pending > 0);
+      await change(stage, phone);
+      stage.relay.clock.advance(100_000);
+      await stage.relay.settle();
+      assert.equal(own(), 1);
+    });
+  }
+}
 
 Deno.test("messages that wait are bounded for each account [push-bounded]", async () => {
   await using stage = await Stage.make();
