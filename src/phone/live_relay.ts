@@ -197,7 +197,7 @@ export class LiveRelay {
     const { store, outboxStore } = this.#options;
     store.dispatch({ type: "failed", id, failure });
     const message = store.get().messages.get(id);
-    if (message !== undefined) await this.#write(outboxStore.fail(message));
+    if (message?.progress.kind === "failed") await this.#write(outboxStore.fail(message));
   }
 
   #onLink(state: LinkState): void {

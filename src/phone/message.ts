@@ -77,6 +77,13 @@ export function withoutSending(message: Message, edit: boolean): Message {
   return { ...message, ...(edit ? { editing: true as const } : {}), progress: kept };
 }
 
+/** The relay has refused it here. One that the relay has reported on was sent by another page of this browser. */
+export function withFailure(message: Message, failure: SendFailure): Message {
+  const { progress } = message;
+  const isReported = progress.kind === "taken" && progress !== NOT_KNOWN;
+  return isReported ? message : { ...message, progress: { kind: "failed", failure } };
+}
+
 /** It is on this phone, also after a reload, until it is connected to the relay. */
 export function waitsForLink({ progress }: Message, isLive: boolean): boolean {
   return !isLive && !(progress.kind === "outbox" && progress.unsaved);

@@ -12,6 +12,7 @@ import {
   messageOf,
   saved,
   type SendFailure,
+  withFailure,
   withoutSending,
   withReceipt,
   withRelayCopy,
@@ -167,11 +168,11 @@ export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
     case "accepted":
       return change(state, event.accepted.id, (message) => taken(message, event.accepted));
     case "failed":
-      return withProgress(state, event.id, { kind: "failed", failure: event.failure });
+      return change(state, event.id, (message) => withFailure(message, event.failure));
     case "saved":
       return change(state, event.id, saved);
     case "retried":
-      return withProgress(state, event.id, { kind: "outbox", unsaved: true });
+      return change(state, event.id, unsent);
     case "discarded":
       return without(state, event.id);
     case "cancelled":
@@ -198,8 +199,9 @@ function withRestored(
   return { ...withMessages(state, messages), drafts: { ...drafts, ...state.drafts }, seen, isRestored: true };
 }
 
-function withProgress(state: PhoneState, id: string, progress: Message["progress"]): PhoneState {
-  return change(state, id, (message) => ({ ...message, progress }));
+/** Of a message that is sent again. */
+function unsent(message: Message): Message {
+  return { ...message, progress: { kind: "outbox", unsaved: true } };
 }
 
 /** A cancellation leaves the draft as it is. */

@@ -24,14 +24,17 @@ export class FakeRelay {
     const path = pathname.replace(/^\/svc/, "");
     this.asked.push(`${init.method} ${path}`);
     if (this.away) throw new TypeError("connection refused");
-    if (this.refusal !== undefined) {
-      const body = problem(this.refusal);
-      return Response.json(body, { status: body.status });
-    }
+    if (this.refusal !== undefined) return await this.#refused(this.refusal);
     const answer = Response.json(path === "/pushes" ? this.#page(searchParams) : this.#answer(path, init));
     await this.answering;
     return answer;
   };
+
+  async #refused(code: WireErrorCode): Promise<Response> {
+    const body = problem(code);
+    await this.answering;
+    return Response.json(body, { status: body.status });
+  }
 
   #answer(path: string, init: RequestInit): unknown {
     if (path === "/healthz") return { status: "ok", version: "0" };

@@ -90,6 +90,22 @@ Deno.test("a message that the relay rejected is shown as rejected after a reload
   await next.controller.stop();
 });
 
+Deno.test("a message that another page has sent keeps its receipt when the relay refuses it here [ux-receipt, ux-outbox]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  const { controller, relay, storage } = bench;
+  const answered = Promise.withResolvers<void>();
+  Object.assign(relay, { refusal: "id_reused", answering: answered.promise });
+  const sent = controller.send(TO, "sent twice");
+  await until("the request", () => relay.asked.at(-1) === "POST /pushes/send");
+  const { id } = firstMessage(bench);
+  bench.sockets.last.says("push.updated", { id, receipt: receiptOf("delivered") });
+  await until("the receipt", () => stateOf(bench, id) === "delivered");
+  answered.resolve();
+  await sent;
+  assert.deepEqual([stateOf(bench, id), storage.outbox.size], ["delivered", 0]);
+  await controller.stop();
+});
+
 Deno.test("a rejected message that is edited is gone, so that only its new wording is sent [ux-no-dead-end]", async () => {
   const bench = await rejected();
   const { controller, relay, storage, store } = bench;

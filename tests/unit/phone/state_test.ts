@@ -137,6 +137,15 @@ Deno.test("a message refused by the relay can be retried or discarded", () => {
   assert.equal(reduce(failed, { type: "discarded", id: idOf(1) }).messages.size, 0);
 });
 
+Deno.test("a refusal does not replace what the relay has reported of a message; of one that was only withdrawn here it does [ux-receipt]", () => {
+  const failure = { code: "id_reused", message: "The id was used with different content" };
+  const failed = { type: "failed", id: idOf(1), failure } as const;
+  const known = stateWith(messageOf(1, takenWith(receiptOf("delivered"))));
+  assert.equal(receiptStateOf(reduce(known, failed), 1), "delivered");
+  const withdrawn = reduce(stateWith(messageOf(1)), { type: "cancelled", id: idOf(1), edit: true });
+  assert.equal(receiptStateOf(reduce(withdrawn, failed), 1), "failed", "the relay has never had it");
+});
+
 Deno.test("the picker updates each host separately [ux-live, inv-picker]", () => {
   const other = deviceOf({ deviceId: "dev_listener_2", host: "laptop" });
   const working = deviceOf({ lastSeen: NOW + 5, sessions: [entryOf({ state: "working" })] });
