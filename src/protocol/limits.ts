@@ -117,6 +117,8 @@ export const PAGE_LIMIT_MAX = 200;
 export const DEVICES_PER_ACCOUNT_MAX = 1_000;
 /** Devices that one key may own, including phones paired with its codes. */
 export const DEVICES_PER_KEY = 200;
+/** Bytes of a phone's Web Push subscription as JSON, with its preferences. */
+export const WEB_PUSH_SUBSCRIPTION_MAX_BYTES = 16_384;
 /** Unclaimed pairing codes of one key. */
 export const OPEN_PAIRINGS_PER_KEY = 20;
 /** Bytes of pushes that one key may store in a day, over restarts of the relay; the budget refills evenly over the day. */

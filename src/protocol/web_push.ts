@@ -1,6 +1,8 @@
 /** Web Push: a phone's subscription and preferences, what rings, and what the relay sends to the phone's service worker. */
 import * as z from "zod/mini";
+import { utf8Length } from "../async/encodings.ts";
 import { maxLength } from "./lengths.ts";
+import { WEB_PUSH_SUBSCRIPTION_MAX_BYTES } from "./limits.ts";
 import { DeviceId, PublicKey, type Push, SealedForPhones } from "./push.ts";
 import { PushId } from "./receipt.ts";
 
@@ -8,6 +10,8 @@ import { PushId } from "./receipt.ts";
 export const RING_KINDS = ["ask", "agent.attention", "agent.stop", "note"] as const;
 export const RingKind = z.enum(RING_KINDS);
 export type RingKind = z.infer<typeof RingKind>;
+
+const RingKinds = z.array(RingKind).check(maxLength(RING_KINDS.length));
 
 /** Sessions whose kinds a phone may set. */
 const QUIET_SESSIONS_MAX = 200;
@@ -25,9 +29,9 @@ export type QuietHours = z.infer<typeof QuietHours>;
 /** What a phone does not want to be rung for. The relay decides, because a browser must show what reaches it. */
 export const RingPreferences = z.object({
   /** Kinds that do not ring. */
-  off: z.array(RingKind).check(maxLength(RING_KINDS.length)),
+  off: RingKinds,
   /** Kinds that do not ring for one session, by `<listener's device id>/<session>`. */
-  sessions: z.record(z.string().check(maxLength(330)), z.array(RingKind)).check(
+  sessions: z.record(z.string().check(maxLength(330)), RingKinds).check(
     z.refine(
       (sessions) => Object.keys(sessions).length <= QUIET_SESSIONS_MAX,
       `at most ${QUIET_SESSIONS_MAX} sessions`,
@@ -45,7 +49,12 @@ export const WebPushSubscription = z.object({
   ),
   keys: z.object({ p256dh: PublicKey, auth: z.string().check(maxLength(100)) }),
   preferences: z.optional(RingPreferences),
-});
+}).check(
+  z.refine(
+    (subscription) => utf8Length(JSON.stringify(subscription)) <= WEB_PUSH_SUBSCRIPTION_MAX_BYTES,
+    `at most ${WEB_PUSH_SUBSCRIPTION_MAX_BYTES} bytes as JSON`,
+  ),
+);
 export type WebPushSubscription = z.infer<typeof WebPushSubscription>;
 
 /** `GET /web-push/key`: the relay's VAPID key (RFC 8292), base64url of the uncompressed point. */

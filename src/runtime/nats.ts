@@ -89,9 +89,14 @@ function keepHeard<S extends Socket>(socket: S): S {
   return hear();
 }
 
+/** The longest message that the server which is connected now takes. */
+export function payloadBytes({ info }: NatsConnection): number {
+  return info?.max_payload ?? PAYLOAD_MIN_BYTES;
+}
+
 /** Says that the server which is connected now takes too short messages; one that is configured anew may do so later. */
-export function payloadFault({ info }: NatsConnection): string | undefined {
-  const { max_payload: most = PAYLOAD_MIN_BYTES } = info ?? {};
+export function payloadFault(connection: NatsConnection): string | undefined {
+  const most = payloadBytes(connection);
   if (most >= PAYLOAD_MIN_BYTES) return undefined;
   return `it takes messages of up to ${most} bytes, and those of svc have up to ${PAYLOAD_MIN_BYTES}: ` +
     "set max_payload to 1MB or more in the configuration of each NATS server";

@@ -2,7 +2,7 @@
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { systemClock } from "../async/clock.ts";
-import { connectionFault, connectNats } from "../runtime/nats.ts";
+import { connectionFault, connectNats, payloadBytes } from "../runtime/nats.ts";
 import { type NatsAddress, replicasOf } from "../runtime/nats_address.ts";
 import { natsContext } from "./nats_context.ts";
 import { forgetCopy, natsCopies } from "./nats_copy.ts";
@@ -67,7 +67,10 @@ async function prepare(
 ): Promise<Store> {
   const { prefix } = address;
   const streams = await prepareStreams(connection, address);
-  const context = natsContext(streams, { prefix, node: node ?? crypto.randomUUID() });
+  const context = natsContext(streams, {
+    ...{ prefix, node: node ?? crypto.randomUUID() },
+    maxBytes: () => payloadBytes(connection),
+  });
   const nodes = new Nodes(context);
   if (node !== undefined) {
     await nodes.start();

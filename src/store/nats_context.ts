@@ -5,6 +5,7 @@ import type { WebPushSubscription } from "../protocol/web_push.ts";
 import { delay, systemClock } from "../async/clock.ts";
 import { backoffMs } from "../async/retry.ts";
 import type { Entry, NatsStream } from "./nats_streams.ts";
+import { decideWithin, type Decision, type Outcome, type Room } from "./nats_room.ts";
 import { type DeviceRecord, type KeyRecord, type PairedPhone, StoreUnavailable } from "./store.ts";
 
 /** A key as stored: `hash` in base64url. */
@@ -51,6 +52,8 @@ export interface NatsContext {
 export interface AccountDocument {
   get(): Promise<Account>;
   change<T>(work: (account: Account) => T): Promise<T>;
+  /** A change that revokes: it is stored also where there is no room for another change. */
+  revoke<T>(work: (account: Account) => T): Promise<T>;
 }
 
 export function stateSubjects(prefix: string) {
@@ -87,17 +90,21 @@ export function stateSubjects(prefix: string) {
 
 export function natsContext(
   streams: Pick<NatsContext, "state" | "pushes" | "receipts">,
-  { prefix, node }: { prefix: string; node: string },
+  { prefix, node, maxBytes }: { prefix: string; node: string; maxBytes: () => number },
 ): NatsContext {
   const subjects = stateSubjects(prefix);
   const documents = <V>(empty: () => V): Documents<V> => new Documents({ stream: streams.state, empty });
-  const accounts = new Documents<Account>({ stream: streams.state, empty: emptyAccount, note: revokedMark });
+  const accounts = new Documents<Account>({
+    ...{ stream: streams.state, empty: emptyAccount, note: revokedMark },
+    room: { maxBytes, tidy: dropUnused, clear: dropSubscriptions },
+  });
   return {
     ...streams,
     ...{ subjects, documents, node },
     account: (id) => ({
       get: async () => await accounts.get(subjects.account(id)) ?? emptyAccount(),
       change: (work) => accounts.change(subjects.account(id), work),
+      revoke: (work) => accounts.change(subjects.account(id), work, { isUrgent: true }),
     }),
     listAccounts: async () => (await accounts.list(subjects.everyAccount)).map(({ value }) => value),
   };
@@ -114,6 +121,23 @@ function emptyAccount(): Account {
   return { keys: {}, devices: {}, owners: {}, pairings: {}, webPush: {} };
 }
 
+/** Subscriptions of devices that are revoked or have no key that works, and pairing codes of such keys. */
+function dropUnused({ keys, devices, owners, pairings, webPush }: Account): void {
+  const works = (id: string | undefined): boolean => {
+    const key = id === undefined ? undefined : keys[id];
+    return key !== undefined && key.revokedAt === undefined;
+  };
+  for (const id of Object.keys(webPush)) {
+    if (devices[id]?.revokedAt !== undefined || !works(owners[id])) delete webPush[id];
+  }
+  for (const [code, { keyId }] of Object.entries(pairings)) if (!works(keyId)) delete pairings[code];
+}
+
+/** Phones store their subscriptions again when their pages open. */
+function dropSubscriptions(account: Account): void {
+  account.webPush = {};
+}
+
 /** How often a change is decided again because another node was faster. */
 const ATTEMPTS = 120;
 /** A write that nobody has seen for so long was lost: the server that took it stopped before the others had it. */
@@ -122,13 +146,10 @@ const BACKOFF = { minMs: 4, maxMs: 200 };
 /** Changes waiting for one document; more are refused. */
 const WAITING_MAX = 20_000;
 
-interface Change<V> {
-  work(value: V): unknown;
+interface Change<V> extends Decision<V> {
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
-
-type Outcome = { result: unknown } | { error: unknown };
 
 interface DocumentsOptions<V> {
   stream: NatsStream;
@@ -136,6 +157,8 @@ interface DocumentsOptions<V> {
   empty(): V;
   /** What followers of the stream see of a value. */
   note?(value: V): string;
+  /** How much it may grow; as far as NATS allows without it. */
+  room?: Room<V>;
 }
 
 /** `V` consists of plain JSON values. */
@@ -162,9 +185,9 @@ export class Documents<V> {
    * Calls `work` with the newest value, which it may alter, and stores what it left. It is called again when another node
    * was faster, and must have no other effect. Changes of one document that wait together share one write.
    */
-  change<T>(subject: string, work: (value: V) => T): Promise<T> {
+  change<T>(subject: string, work: (value: V) => T, { isUrgent = false } = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {
-      const change: Change<V> = { work, resolve: resolve as (result: unknown) => void, reject };
+      const change: Change<V> = { work, isUrgent, resolve: resolve as (result: unknown) => void, reject };
       const waiting = this.#waiting.get(subject);
       if (waiting === undefined) {
         this.#waiting.set(subject, [change]);
@@ -197,7 +220,7 @@ export class Documents<V> {
   }
 
   async #write(subject: string, batch: readonly Change<V>[]): Promise<Outcome[]> {
-    const { stream, empty, note } = this.#options;
+    const { stream, empty, note, room } = this.#options;
     let seen: { seq: number | undefined; since: number } | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (attempt > 0) await delay(backoffMs(attempt, BACKOFF), { clock: systemClock });
@@ -207,9 +230,7 @@ export class Documents<V> {
       }
       const round = Math.floor((systemClock.elapsed() - seen.since) / LOST_MS);
       const before = entry?.text ?? JSON.stringify(empty());
-      const value = JSON.parse(before) as V;
-      const outcomes = batch.map((change) => outcomeOf(change, value));
-      const text = JSON.stringify(value);
+      const { value, text, outcomes } = decideWithin(room, { before, batch });
       if (text === before) return outcomes;
       const options = {
         expected: entry?.seq ?? 0,
@@ -219,15 +240,6 @@ export class Documents<V> {
       if (await stream.put(subject, text, options) !== undefined) return outcomes;
     }
     throw new StoreUnavailable("Cannot use the store: other nodes change the same document all the time");
-  }
-}
-
-/** A decision that throws must not have altered the value. */
-function outcomeOf<V>({ work }: Change<V>, value: V): Outcome {
-  try {
-    return { result: work(value) };
-  } catch (error) {
-    return { error };
   }
 }
 

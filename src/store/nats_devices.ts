@@ -96,7 +96,7 @@ async function revokeWithInventory(
   context: NatsContext,
   { device: { account, id }, now }: { device: DeviceName; now: number },
 ): ReturnType<DeviceStore["revokeDevice"]> {
-  const revoked = await context.account(account).change((found) => revokeDevice(found, { id, now }));
+  const revoked = await context.account(account).revoke((found) => revokeDevice(found, { id, now }));
   if (revoked === undefined) return undefined;
   const stored = await context.state.get(context.subjects.inventory(account, id));
   if (stored !== undefined) await context.state.remove(stored.seq);

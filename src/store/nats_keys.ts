@@ -48,7 +48,7 @@ export function natsKeys(context: NatsContext): KeyStore {
     async revokeKey(id, now, { only } = { only: false }) {
       const place = await places.find(subjects.key(id));
       if (place === undefined) return [];
-      return await accountOf(place.account).change((account) =>
+      return await accountOf(place.account).revoke((account) =>
         revokeKeys(account, { ids: [id], now, only })
       );
     },

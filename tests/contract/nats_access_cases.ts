@@ -1,19 +1,20 @@
 /** NATS servers with TLS and users: what is right connects, and what is wrong says what to do. */
 import assert from "node:assert/strict";
-import { readFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import type { NatsAddress } from "../../src/runtime/nats_address.ts";
 import { openNatsStore } from "../../src/store/nats.ts";
 import { type Store, StoreUnavailable } from "../../src/store/store.ts";
 import { credentialsUser, makeAuthority, nkeyUser, tlsLines } from "../helpers/nats_access.ts";
-import { startNats } from "../helpers/nats_server.ts";
+import { type NatsServer, startNats } from "../helpers/nats_server.ts";
 import type { Case } from "../helpers/on_node.ts";
-import { aKey } from "./store_samples.ts";
+import { aClaim, aDevice, aKey, NOW } from "./store_samples.ts";
 
 type Access = Partial<NatsAddress>;
 
 interface Setting {
   works(access: Access): Promise<void>;
   open(): Promise<Store>;
+  server: NatsServer;
   /** The sentence that names the fault. */
   fails(access: Access, says: RegExp): Promise<void>;
 }
@@ -28,6 +29,7 @@ async function onServer(
   try {
     await body({
       open: () => openNatsStore(address),
+      server,
       async works(access) {
         const store = await openNatsStore({ ...address, ...access });
         await store.insertKey(aKey(1));
@@ -44,6 +46,38 @@ async function onServer(
     });
   } finally {
     await server.stop();
+  }
+}
+
+const SUBSCRIPTION_BYTES = 60_000;
+
+/** Phones of the key store long subscriptions until no phone has room, and the first one's takes every byte that is left. */
+async function fill(store: Store, keyId: string): Promise<{ phones: number; refusal: string }> {
+  const phone = (n: number) => aDevice(`dev_phone_${keyId}_${n}`, { kind: "phone" });
+  const claim = aClaim(keyId, { ofKey: 200, ofAccount: 1_000 });
+  const save = (n: number, length: number) =>
+    refusalOf(store.saveWebPush(phone(n), {
+      ...{ endpoint: "x".repeat(length), keys: { p256dh: "BD3xJ1b8", auth: "k9m" } },
+    }));
+  let phones = 0;
+  while (await refusalOf(store.claimDevice(phone(phones), claim)) === undefined) {
+    if (await save(phones, SUBSCRIPTION_BYTES) !== undefined) break;
+    phones++;
+  }
+  let length = SUBSCRIPTION_BYTES;
+  for (let step = SUBSCRIPTION_BYTES; step >= 1; step = Math.floor(step / 2)) {
+    while (await save(0, length + step) === undefined) length += step;
+  }
+  return { phones, refusal: await save(0, length + 1) ?? "" };
+}
+
+async function refusalOf(work: Promise<unknown>): Promise<string | undefined> {
+  try {
+    await work;
+    return undefined;
+  } catch (error) {
+    assert.ok(error instanceof StoreUnavailable, String(error));
+    return error.message;
   }
 }
 
@@ -83,6 +117,54 @@ const BODIES: Record<string, (directory: string) => Promise<void>> = {
         await store.close();
       });
     },
+  "one key's subscriptions leave room in the account's document, and its revocation makes more [nats-room]":
+    async (directory) => {
+      await onServer(directory, [], async ({ open }) => {
+        const store = await open();
+        for (const n of [1, 2, 3]) await store.insertKey(aKey(n));
+        const filled = await fill(store, "key_2");
+        assert.ok(filled.phones > 10, `${filled.phones} phones`);
+        await store.revokeKey("key_3", NOW);
+        assert.equal((await store.findKeyById("key_3"))?.revokedAt, NOW);
+        assert.match(filled.refusal, /keys, devices and subscriptions may have 786432 together/);
+        assert.ok((await store.listWebPush("a")).size > 10, "what fits stays");
+        await assert.rejects(
+          store.insertKey(aKey(4, { name: "x".repeat(SUBSCRIPTION_BYTES) })),
+          StoreUnavailable,
+        );
+        await store.revokeKey("key_2", NOW);
+        assert.equal((await store.findKeyById("key_2"))?.revokedAt, NOW);
+        await store.insertKey(aKey(5, { name: "x".repeat(SUBSCRIPTION_BYTES) }));
+        assert.ok((await fill(store, "key_1")).phones > 10, "the room is free again");
+        await store.close();
+      });
+    },
+  "a key and a device are revoked also in a document that has almost no room left [nats-room]": async (
+    directory,
+  ) => {
+    // Three quarters of it are almost as much as a message of the default length.
+    await onServer(directory, ["max_payload: 1396000"], async ({ open, server }) => {
+      const store = await open();
+      for (const n of [1, 2]) await store.insertKey(aKey(n));
+      await fill(store, "key_2");
+      for (const length of [10_000, 1_000]) {
+        const key = (n: number) => aKey(n, { id: `key_${length}_${n}`, name: "x".repeat(length) });
+        for (let n = 1; await store.insertKey(key(n)).catch(() => false); n++);
+      }
+      const file = `${directory}/nats/nats.conf`;
+      await writeFile(file, (await readFile(file, "utf8")).replace("max_payload: 1396000", ""));
+      await server.restart();
+      await store.ready();
+      await assert.rejects(store.insertKey(aKey(3)), StoreUnavailable);
+      await store.revokeKey("key_1", NOW);
+      assert.equal((await store.findKeyById("key_1"))?.revokedAt, NOW);
+      assert.equal((await store.listWebPush("a")).size, 0, "phones store them again");
+      const phone = { account: "a", id: "dev_phone_key_2_0" };
+      assert.deepEqual(await store.revokeDevice(phone, NOW), { keys: [], workingKey: "key_2" });
+      assert.equal((await store.findDevice(phone))?.revokedAt, NOW);
+      await store.close();
+    });
+  },
   "a user is known by an nkey seed [nats-access]": async (directory) => {
     const { lines, seed } = nkeyUser();
     await onServer(directory, lines, async ({ works, fails }) => {

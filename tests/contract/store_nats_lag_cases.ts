@@ -80,7 +80,7 @@ async function openNodes(url: string) {
   const leader = new LaggingStream(handles, optionsOf("push"));
   const ofState = new LaggingStream(handles, optionsOf("state"));
   const [one, other] = [streams, { ...streams, pushes: leader, state: ofState }].map((of, n) => {
-    const context = natsContext(of, { prefix: "test", node: `node-${n}` });
+    const context = natsContext(of, { prefix: "test", node: `node-${n}`, maxBytes: () => 1_048_576 });
     const presences = new Presences(context, new Nodes(context));
     return { ...natsPushes(context, { prefix: "test", presences }), ...natsKeys(context) };
   });

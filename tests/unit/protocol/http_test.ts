@@ -20,3 +20,18 @@ Deno.test("a Web Push endpoint is an https address", () => {
     assert.ok(!WebPushSubscription.safeParse({ endpoint, keys }).success, endpoint);
   }
 });
+
+Deno.test("a Web Push subscription has 16 KiB, which preferences for 200 sessions fit into", () => {
+  const subscription = (name: string) => {
+    const entries = Array.from(
+      { length: 200 },
+      (_, n) => [`dev_listener_0a1b2c3d/svc-${name}-${n}`, ["agent.stop"]],
+    );
+    const keys = { p256dh: "a".repeat(87), auth: "b".repeat(22) };
+    const preferences = { off: ["note"], sessions: Object.fromEntries(entries) };
+    return { endpoint: `https://push.example/${"x".repeat(180)}`, keys, preferences };
+  };
+  assert.ok(WebPushSubscription.safeParse(subscription("project")).success);
+  const { error } = WebPushSubscription.safeParse(subscription("project".repeat(16)));
+  assert.deepEqual(error?.issues.map(({ message }) => message), ["at most 16384 bytes as JSON"]);
+});

@@ -1,0 +1,90 @@
+/** How long a document in NATS may become, which is one message: what grows it too far is refused, and a revocation makes room for itself. */
+import { utf8Length } from "../async/encodings.ts";
+import { StoreUnavailable } from "./store.ts";
+
+/** What part of the longest message a document may grow to: the rest is for revocations, which mark every key and device. */
+const GROWTH_SHARE = 0.75;
+/** The same for a revocation: the rest is for the message's headers. */
+const REVOCATION_SHARE = 0.99;
+
+export interface Decision<V> {
+  work(value: V): unknown;
+  /** Stored whatever the document's length. */
+  isUrgent: boolean;
+}
+
+export type Outcome = { result: unknown } | { error: unknown };
+
+export interface Room<V> {
+  /** The longest message that the server takes. */
+  maxBytes(): number;
+  /** Removes what nobody can use any more. */
+  tidy(value: V): void;
+  /** Removes what clients store again by themselves. */
+  clear(value: V): void;
+}
+
+interface Decided<V> {
+  value: V;
+  text: string;
+  outcomes: Outcome[];
+}
+
+interface Decisions<V> {
+  before: string;
+  batch: readonly Decision<V>[];
+}
+
+/** The text of the document after these decisions. Where they have no room together, each is judged alone. */
+export function decideWithin<V>(room: Room<V> | undefined, { before, batch }: Decisions<V>): Decided<V> {
+  const value = JSON.parse(before) as V;
+  const outcomes = batch.map((change) => outcomeOf(change, value));
+  const text = JSON.stringify(value);
+  if (room === undefined || !outgrows(room, { before, text })) return { value, text, outcomes };
+  let kept = before;
+  const each = batch.map((decision) => {
+    const { text, outcome } = decideAlone(room, { before: kept, decision });
+    kept = text;
+    return outcome;
+  });
+  return { value: JSON.parse(kept) as V, text: kept, outcomes: each };
+}
+
+function decideAlone<V>(
+  room: Room<V>,
+  { before, decision }: { before: string; decision: Decision<V> },
+): { text: string; outcome: Outcome } {
+  const value = JSON.parse(before) as V;
+  const outcome = outcomeOf(decision, value);
+  let text = JSON.stringify(value);
+  if (!outgrows(room, { before, text })) return { text, outcome };
+  room.tidy(value);
+  text = JSON.stringify(value);
+  if (!outgrows(room, { before, text })) return { text, outcome };
+  const most = Math.floor(room.maxBytes() * (decision.isUrgent ? REVOCATION_SHARE : GROWTH_SHARE));
+  if (!decision.isUrgent) return { text: before, outcome: { error: tooLong(utf8Length(text), most) } };
+  if (utf8Length(text) > most) room.clear(value);
+  return { text: JSON.stringify(value), outcome };
+}
+
+/** A document that was longer before may shrink. */
+function outgrows<V>(room: Room<V>, { before, text }: { before: string; text: string }): boolean {
+  const bytes = utf8Length(text);
+  return bytes > room.maxBytes() * GROWTH_SHARE && bytes > utf8Length(before);
+}
+
+function tooLong(bytes: number, most: number): StoreUnavailable {
+  return new StoreUnavailable(
+    `Cannot store a change of ${bytes} bytes in NATS: the account's keys, devices and subscriptions may have ${most} ` +
+      "together; revoke keys or devices that are not needed, or raise max_payload in the configuration of each NATS server",
+  );
+}
+
+/** A decision that throws must not have altered the value. */
+function outcomeOf<V>({ work }: Decision<V>, value: V): Outcome {
+  try {
+    return { result: work(value) };
+  } catch (error) {
+    return { error };
+  }
+}
