@@ -42,27 +42,36 @@ export class History {
   async page(request: PageRequest): Promise<Page | undefined> {
     const start = await this.#startOf(request);
     if (start === undefined) return undefined;
-    const pushes = request.openQuestions === true
-      ? await this.#options.openQuestions(request.account)
-      : (await this.#orderOf(request.account)).pushes;
+    const order = request.openQuestions === true ? undefined : await this.#orderOf(request.account);
+    const pushes = order?.pushes ?? await this.#options.openQuestions(request.account);
     const isForward = request.before === undefined;
     const wanted = isForward
       ? pushes.filter(({ seq }) => seq > start)
       : pushes.filter(({ seq }) => seq < start).reverse();
-    const page = await this.#take(wanted, request);
+    const gone = new Set<Place>();
+    const page = await this.#take(wanted, { request, gone });
+    if (order !== undefined && gone.size > 0) order.pushes = order.pushes.filter((place) => !gone.has(place));
     return isForward ? page : { ...page, pushes: page.pushes.reverse() };
   }
 
-  async #take(wanted: readonly Place[], request: PageRequest): Promise<Page> {
+  /** Adds to `gone` what it does not find. */
+  async #take(
+    wanted: readonly Place[],
+    { request, gone }: { request: PageRequest; gone: Set<Place> },
+  ): Promise<Page> {
     const { account, limit, bytes: most, openQuestions } = request;
     const pushes: StoredPush[] = [];
     let bytes = 0;
     for (let start = 0; start < wanted.length; start += READ_AT_ONCE) {
       const some = wanted.slice(start, start + READ_AT_ONCE);
       const found = await eachOf(some, ({ id }) => this.#options.find({ account, id }));
-      for (const [index, stored] of found.entries()) {
+      for (const [index, place] of some.entries()) {
+        const stored = found[index];
         // Removed, or its id is used again further on.
-        if (stored === undefined || stored.seq !== some[index]?.seq) continue;
+        if (stored?.seq !== place.seq) {
+          gone.add(place);
+          continue;
+        }
         if (openQuestions === true && stored.receipt.final) continue;
         const size = sizeOf(stored);
         if (pushes.length === limit || pushes.length > 0 && bytes + size > most) {
@@ -91,6 +100,7 @@ export class History {
       this.#orders.delete(oldest);
     }
     const filter = `${prefix}.push.${subjectToken(account)}.*`;
+    await this.#forgetRemoved(order, filter);
     if (await pushes.next(filter, order.upTo + 1) === undefined) return order;
     await pushes.scan(filter, ({ seq, note }) => {
       // Another request may have read them meanwhile.
@@ -99,6 +109,15 @@ export class History {
       order.upTo = seq;
     }, order.upTo + 1);
     return order;
+  }
+
+  /** Pushes are removed as they come of age, the first ones first; one in between is forgotten by who asks for it. */
+  async #forgetRemoved(order: Order, filter: string): Promise<void> {
+    const [oldest] = order.pushes;
+    if (oldest === undefined) return;
+    const first = await this.#options.pushes.next(filter, oldest.seq);
+    if (first === undefined || first.seq === oldest.seq) return;
+    order.pushes = order.pushes.filter(({ seq }) => seq >= first.seq);
   }
 }
 

@@ -9,7 +9,7 @@ import { Nodes, Presences } from "../../src/store/nats_presences.ts";
 import { natsPushes } from "../../src/store/nats_pushes.ts";
 import type { Consuming } from "../../src/store/nats_following.ts";
 import { NatsStream } from "../../src/store/nats_streams.ts";
-import type { StoredPush } from "../../src/store/store.ts";
+import type { NewPush, StoredPush } from "../../src/store/store.ts";
 import { startNats } from "../helpers/nats_server.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
@@ -191,6 +191,35 @@ async function answerCompletedFirst({ one, other, writes }: LaggingNodes) {
   assert.equal(outcome.kind, "stored");
 }
 
+/** A node remembers the order of pushes, and forgets those that another one has removed. */
+async function pageAfterRemoval({ one, other, leader }: LaggingNodes): Promise<void> {
+  const expired: Receipt = { state: "expired", final: true, at: {} };
+  const store = async (from: number, to: number, fields: Partial<NewPush & { expiresAt: number }> = {}) => {
+    for (let n = from; n <= to; n++) await one.insertPush(aPush(n, fields));
+  };
+  const { push } = aPush(0);
+  for (let n = 1; n <= 60; n++) {
+    await one.insertPush(aPush(n, { push: { ...push, id: uuid(n), createdAt: NOW - 10 } }));
+  }
+  await store(61, 61);
+  await store(62, 121, { receipt: expired, expiresAt: NOW + 10 });
+  await store(122, 125);
+  const page = async () => {
+    const before = leader.asked;
+    const found = await other.pagePushes({ account: "a", limit: 5, bytes: 1_000_000 });
+    return { ids: idsOf(found?.pushes), asked: leader.asked - before };
+  };
+  await page();
+  assert.equal(await one.removePushes({ madeBefore: NOW, expiredBefore: NOW + 20 }), 120);
+  const left = [61, 122, 123, 124, 125].map(uuid);
+  const first = await page();
+  assert.deepEqual(first.ids, left);
+  assert.ok(first.asked < 80, `those before the first that is left are not read: ${first.asked} messages`);
+  const second = await page();
+  assert.deepEqual(second.ids, left);
+  assert.ok(second.asked <= 7, `of five pushes, the oldest and newer ones, no removed one: ${second.asked}`);
+}
+
 /** What was stored before a page is asked for is on it, wherever the page's consumer is. */
 async function pageBehind(directory: string): Promise<void> {
   const server = await startNats(directory);
@@ -259,6 +288,10 @@ export const cases: readonly Case[] = [
   {
     name: "a revocation is announced although a former leader does not have it [nats-lag]",
     run: (_runtime, directory) => withNodes(directory, revokeLagging),
+  },
+  {
+    name: "a page of the history reads no push again that was found removed [http-history]",
+    run: (_runtime, directory) => withNodes(directory, pageAfterRemoval),
   },
   {
     name: "a node goes on with what NATS has when the newest messages are lost [nats-lag]",
