@@ -20,6 +20,8 @@ interface PhoneHere {
   connection: Connection;
   /** By the phone's stream number. */
   routes: Map<number, Route>;
+  /** Those that have heard of the phone, also where its mirrors have ended. */
+  nodes: Set<string>;
 }
 
 /** Where the mirrors of this node's listeners are served. */
@@ -34,7 +36,7 @@ interface Mirrors {
 export class RemotePhones {
   readonly #bus: Bus;
   readonly #store: Pick<Store, "nodeOf" | "isNodeAlive">;
-  /** Phones of this node with mirrors on others, by connection id. */
+  /** Phones of this node that have opened mirrors on others, by connection id. */
   readonly #here = new Map<string, PhoneHere>();
   /** Phones of other nodes with mirrors here, by connection id. */
   readonly #there = new Map<string, RemotePhone>();
@@ -51,8 +53,10 @@ export class RemotePhones {
 
   /** Asks the listener's node to open a mirror for a phone of this node. */
   open(connection: Connection, open: EventData<"pane.open">, route: Route): void {
-    const here = this.#here.get(connection.id) ?? { connection, routes: new Map<number, Route>() };
+    const here = this.#here.get(connection.id) ??
+      { connection, routes: new Map<number, Route>(), nodes: new Set<string>() };
     here.routes.set(open.stream, route);
+    here.nodes.add(route.node);
     this.#here.set(connection.id, here);
     this.#toListener(connection, { node: route.node, text: encodeFrame("pane.open", open) });
   }
@@ -76,7 +80,7 @@ export class RemotePhones {
 
   /** A connection of this node has closed. */
   gone({ id }: PhonePeer): void {
-    const nodes = new Set([...this.#here.get(id)?.routes.values() ?? []].map(({ node }) => node));
+    const { nodes = [] } = this.#here.get(id) ?? {};
     this.#here.delete(id);
     for (const node of nodes) this.#bus.send(node, { kind: "phoneGone", connection: id });
   }
@@ -113,9 +117,7 @@ export class RemotePhones {
   }
 
   #forget({ id }: PhonePeer, stream: number): void {
-    const here = this.#here.get(id);
-    here?.routes.delete(stream);
-    if (here?.routes.size === 0) this.#here.delete(id);
+    this.#here.get(id)?.routes.delete(stream);
   }
 
   #toListener(
@@ -146,23 +148,38 @@ export class RemotePhones {
 
   #fromPhone(streams: Mirrors, message: FromNode<"fromPhone">): void {
     const { connection, text, bytes } = message;
-    const phone = this.#there.get(connection) ?? new RemotePhone(this.#bus, message);
-    this.#there.set(connection, phone);
+    // Only an open mirror keeps a phone: a frame may come after its mirror has ended here.
+    const phone: RemotePhone = this.#there.get(connection) ??
+      new RemotePhone(message, { bus: this.#bus, ended: (stream) => this.#ended(phone, stream) });
     // A copy: the number in it is replaced in place.
     if (bytes !== undefined) return streams.bytes(phone, bytes.slice());
     const frame = parseFrame(text ?? "");
     if ("fault" in frame) return;
     switch (frame.event) {
       case "pane.open":
-        return void streams.open(phone, frame.data).catch(() =>
-          phone.sendFrame("pane.closed", { stream: frame.data.stream, reason: "listener_offline" })
-        );
+        return this.#openHere(streams, { phone, open: frame.data });
       case "pane.closed":
-        return streams.closed(phone, frame.data);
+        streams.closed(phone, frame.data);
+        return this.#ended(phone, frame.data.stream);
       case "pane.credit":
       case "pane.scrollback":
         return streams.forward(phone, frame.event, frame.data);
     }
+  }
+
+  #openHere(streams: Mirrors, { phone, open }: { phone: RemotePhone; open: EventData<"pane.open"> }): void {
+    phone.streams.add(open.stream);
+    this.#there.set(phone.id, phone);
+    streams.open(phone, open).catch(() => {
+      const closed = { stream: open.stream, reason: "listener_offline" };
+      streams.closed(phone, closed);
+      phone.sendFrame("pane.closed", closed);
+    });
+  }
+
+  #ended(phone: RemotePhone, stream: number): void {
+    phone.streams.delete(stream);
+    if (phone.streams.size === 0 && this.#there.get(phone.id) === phone) this.#there.delete(phone.id);
   }
 
   #toPhone({ connection: id, text, bytes, ended }: FromNode<"toPhone">): void {
@@ -196,10 +213,17 @@ class RemotePhone implements PhonePeer {
   readonly unread = 0;
   /** The node that it is connected to. */
   readonly node: string;
+  /** Its mirrors here, by its own numbers. */
+  readonly streams = new Set<number>();
   readonly #bus: Bus;
+  readonly #ended: (stream: number) => void;
 
-  constructor(bus: Bus, { connection, account, phone, from }: FromNode<"fromPhone">) {
+  constructor(
+    { connection, account, phone, from }: FromNode<"fromPhone">,
+    { bus, ended }: { bus: Bus; ended(stream: number): void },
+  ) {
     this.#bus = bus;
+    this.#ended = ended;
     this.node = from;
     this.id = connection;
     this.account = account;
@@ -213,9 +237,11 @@ class RemotePhone implements PhonePeer {
   }
 
   sendFrame<E extends EventName>(event: E, data: EventData<E>): void {
-    const ended = event === "pane.closed" ? { ended: (data as EventData<"pane.closed">).stream } : {};
     const text = encodeFrame(event, data);
-    this.#bus.send(this.node, { kind: "toPhone", connection: this.id, text, ...ended });
+    const ended = event === "pane.closed" ? (data as EventData<"pane.closed">).stream : undefined;
+    const message = { kind: "toPhone", connection: this.id, text } as const;
+    this.#bus.send(this.node, ended === undefined ? message : { ...message, ended });
+    if (ended !== undefined) this.#ended(ended);
   }
 
   closeForFlood(budget: string): void {

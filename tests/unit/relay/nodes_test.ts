@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { type Bus, type BusMessage, LocalBus, type NodeMessage } from "../../../src/bus/bus.ts";
 import { CLOSE } from "../../../src/protocol/errors.ts";
 import { encodeFrame } from "../../../src/protocol/frames.ts";
+import type { PhonePeer } from "../../../src/relay/connection.ts";
 import { RemotePhones } from "../../../src/relay/remote_phones.ts";
 import { HTTP_REQUESTS_BURST, HTTP_REQUESTS_PER_SECOND } from "../../../src/protocol/limits.ts";
 import { makeBudgets, reportBudgets, shareBudgets } from "../../../src/relay/budgets.ts";
@@ -47,6 +48,66 @@ Deno.test("the mirrors of phones on a node that died are ended [nodes-presence]"
   await remote.endLost(mirrors);
   await remote.endLost(mirrors);
   assert.deepEqual(ended, ["c-one"]);
+});
+
+Deno.test("a node forgets another's phone when its last mirror ends, and hears of the end of its connection [nodes-presence]", async () => {
+  const handlers = new Map<string, Handler>();
+  const sent: string[] = [];
+  const asked: string[] = [];
+  const store = {
+    nodeOf: () => Promise.resolve("two"),
+    isNodeAlive: (node: string) => Promise.resolve(asked.push(node) > 0),
+  };
+  const opened: PhonePeer[] = [];
+  const mirrors = {
+    open: (phone: PhonePeer) => Promise.resolve(void opened.push(phone)),
+    closed: () => undefined,
+    forward: () => undefined,
+    bytes: () => undefined,
+    endAllOf: () => undefined,
+  };
+  const [one, two] = ["one", "two"].map((node) => {
+    const bus: Bus = Object.assign(new LocalBus(), {
+      node,
+      send(to: string, message: NodeMessage) {
+        sent.push(message.kind);
+        handlers.get(to)?.({ ...message, from: node });
+      },
+      receive(handler: Handler) {
+        handlers.set(node, handler);
+        return () => undefined;
+      },
+    });
+    const remote = new RemotePhones({ bus, store });
+    remote.start(mirrors);
+    return remote;
+  });
+  assert.ok(one !== undefined && two !== undefined);
+  /** Whether the second node still keeps the phone. */
+  const isKept = async (): Promise<boolean> => {
+    asked.length = 0;
+    await two.endLost(mirrors);
+    return asked.length > 0;
+  };
+  const phone = { id: "c-1", account: "a", key: { id: "key_1", scopes: [] }, send: () => undefined } as never;
+  const route = { node: "two", listener: { account: "a", id: HOST } };
+  const open = (stream: number) => one.open(phone, { stream, agentSessionName: "svc-x" } as never, route);
+  const close = { stream: 1, reason: "left" };
+  open(1);
+  open(2);
+  assert.ok(one.end(phone, close));
+  assert.equal(await isKept(), true, "one mirror is open");
+  opened[1]?.sendFrame("pane.closed", { stream: 2, reason: "session_gone" });
+  assert.equal(await isKept(), false);
+  handlers.get("two")?.({
+    ...{ kind: "fromPhone", connection: "c-1", account: "a", from: "one" },
+    ...{ phone: { keyId: "key_1", scopes: [], deviceId: "" }, text: encodeFrame("pane.closed", close) },
+  });
+  assert.equal(await isKept(), false, "a late frame keeps nothing");
+  one.gone(phone);
+  assert.equal(sent.filter((kind) => kind === "phoneGone").length, 1);
+  one.gone(phone);
+  assert.equal(sent.filter((kind) => kind === "phoneGone").length, 1, "it is told once");
 });
 
 Deno.test("what a key takes from one node is missing on the others, and too much is owed [nodes-limits]", () => {
