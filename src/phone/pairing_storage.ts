@@ -28,6 +28,8 @@ export interface PairingStorage {
   putHost(host: PairedHost): Promise<void>;
   removeHost(deviceId: string): Promise<void>;
   readSent(ids: readonly string[]): Promise<SentForm[]>;
+  /** Stores the entry, unless another page has stored one with this id. The one that counts, once it survives a reload. */
+  addSent(sent: SentForm): Promise<SentForm>;
   /** Resolves once the entry survives a reload. Drops the oldest beyond `SENT_MAX`. */
   putSent(sent: SentForm): Promise<void>;
   clear(): Promise<void>;
@@ -71,6 +73,13 @@ export async function openPairingStorage(makeKeys: () => Promise<CryptoKeyPair>)
       const { store } = database.transaction("sent");
       const found = await Promise.all(ids.map((id) => store.get(id)));
       return found.filter((one) => one !== undefined);
+    },
+    addSent: async (entry) => {
+      const { store, done } = database.transaction("sent", "readwrite", STRICT);
+      const first = await store.get(entry.id);
+      await Promise.all([first ?? store.add(entry), done]);
+      await dropOldest(database);
+      return first ?? entry;
     },
     putSent: async (entry) => {
       const { store, done } = database.transaction("sent", "readwrite", STRICT);

@@ -180,8 +180,7 @@ export class Sealing {
       body,
       ...(byHost ? { host: host.deviceId } : {}),
     };
-    await storage.putSent(sent);
-    return sent;
+    return await storage.addSent(sent);
   }
 }
 

@@ -36,6 +36,12 @@ export class FakePairingStorage implements PairingStorage {
     return Promise.resolve(ids.map((id) => this.sent.get(id)).filter((one) => one !== undefined));
   }
 
+  addSent(sent: SentForm): Promise<SentForm> {
+    const first = this.sent.get(sent.id) ?? sent;
+    this.sent.set(sent.id, first);
+    return Promise.resolve(first);
+  }
+
   putSent(sent: SentForm): Promise<void> {
     this.sent.set(sent.id, sent);
     return Promise.resolve();

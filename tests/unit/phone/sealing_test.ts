@@ -68,6 +68,17 @@ Deno.test("a message sent again is the same to the byte, even after a reload and
   assert.deepEqual(await reloaded.outgoingContent(next), first);
 });
 
+Deno.test("two pages that send one message at once send it in one form [ux-outbox]", async () => {
+  const { storage, sealing, keep } = await pairedPhone();
+  await keep();
+  const other = new Sealing({ storage, now: () => NOW });
+  await other.load();
+  const [first, second] = await Promise.all([sealing, other].map((one) => one.outgoingContent(MESSAGE)));
+  assert.ok(first?.sealed);
+  assert.deepEqual(second, first);
+  assert.deepEqual(await sealing.outgoingContent(MESSAGE), first);
+});
+
 Deno.test("to an unpaired host, or without WebCrypto, messages are sent plain [seal-off]", async () => {
   const { sealing, keep } = await pairedPhone();
   await keep();
