@@ -48,6 +48,7 @@ import {
   expiryOf,
   type InHand,
   QUEUE_FULL_WAIT_SECONDS,
+  type RelayTime,
   SessionQueues,
   turnOf,
   waitingProgress,
@@ -121,15 +122,13 @@ export function pushSteps(
   };
 }
 
-export interface PushOptions extends PushSteps, OpenOptions {
+export interface PushOptions extends PushSteps, OpenOptions, RelayTime {
   journal: PushJournal;
   acknowledge(ack: Acknowledgement): void;
   queues?: SessionQueues;
   clock?: Pick<Clock, "after">;
   log(line: string): void;
   now(): number;
-  /** Converts the relay's epoch milliseconds to this host's. */
-  toLocalTime(relayMs: number): number;
 }
 
 /** The steps of a push: `receive`, `#arrive`, `#openInTurn`, the queue of its session, `#work`, `#act`, `#end`. */

@@ -38,7 +38,7 @@ export interface LaterPush {
   release(): Promise<void>;
 }
 
-interface RelayTime {
+export interface RelayTime {
   /** Converts the relay's epoch milliseconds to this host's. */
   toLocalTime(relayMs: number): number;
 }

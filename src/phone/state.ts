@@ -37,7 +37,7 @@ export interface SignInProblem {
   message: string;
   /** The link is kept: it may work when it is tried again. */
   hasLink?: boolean;
-  /** What this phone was, if it is to be revoked. */
+  /** The device that this phone was: it is to be revoked, because the words differ. */
   deviceId?: string;
 }
 

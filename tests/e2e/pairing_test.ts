@@ -102,6 +102,27 @@ Deno.test("svc devices lists listener and phones; revoking one closes its socket
   assert.equal(again.code, 1);
 });
 
+Deno.test("what a phone has waiting at the host is not typed once svc devices has revoked it [sec-revoke-waiting]", async () => {
+  await using stack = await makeStack();
+  const agent = await stack.echo();
+  const [lost, kept] = [await paired(stack, "lost"), await paired(stack, "kept")];
+  await agent.control({ op: "permit" });
+  const pushes = await Promise.all(["one", "two", "three"].map((body) => lost.pushOf(agent.name, body)));
+  for (const push of pushes) await lost.api.sendPush(push);
+  const receipts = async (): Promise<string[]> => {
+    const { pushes: all } = await kept.api.listPushes({ before: "end", limit: 20 });
+    return all.filter(({ push }) => push.type === "agent.command").map(({ receipt }) => outcomeOf(receipt));
+  };
+  await until("the hold", async () => (await receipts()).includes("held dialog_open"));
+  await until("the others at the host", async () => !(await receipts()).includes("queued"));
+  const revoked = await stack.svc("devices", "revoke", lost.deviceId);
+  assert.equal(revoked.code, 0, revoked.stderr);
+  await until("the refusals", async () => (await receipts()).every((one) => one === "refused unsealable"));
+  await agent.control({ op: "deny" });
+  assert.equal(await sent(kept, agent.name, "from the other phone"), "submitted");
+  assert.deepEqual(await agent.prompts(1), ["from the other phone"]);
+});
+
 Deno.test("a phone that pairs again is the same device with a new secret; the old secret opens nothing [pair-devices]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();

@@ -113,8 +113,7 @@ function KeyForm({ busy, signIn, onKey }: Omit<Props, "actions"> & { busy: boole
 }
 
 function problemText({ code, message, deviceId }: SignInProblem): string {
-  if (code === "words_differ" && deviceId !== undefined) return SIGN_IN.wordsDiffer(deviceId);
-  return SIGN_IN.problems[code] ?? message;
+  return deviceId === undefined ? SIGN_IN.problems[code] ?? message : SIGN_IN.wordsDiffer(deviceId);
 }
 
 export interface PairingActions extends Pick<LinkActions, "tryLinkAgain"> {

@@ -92,7 +92,7 @@ Deno.test("a storage that takes nothing more hides nothing of what came while th
   await bench.controller.stop();
 });
 
-Deno.test("a phone that cannot store its device id, read marks and drafts shows the history all the same [ux-any-order]", async () => {
+Deno.test("a phone that cannot store its device id, read marks and drafts still shows the history [ux-any-order]", async () => {
   const bench = phoneWith({ apiKey: "svc_k" });
   Object.assign(bench.storage, { writeSessions: full, writeAccount: full, putSeen: full, putDraft: full });
   bench.relay.records = [recordOf(7)];

@@ -107,7 +107,7 @@ Deno.test("a node forgets another's phone when its last mirror ends, and hears o
   one.gone(phone);
   assert.equal(sent.filter((kind) => kind === "phoneGone").length, 1);
   one.gone(phone);
-  assert.equal(sent.filter((kind) => kind === "phoneGone").length, 1, "it is told once");
+  assert.equal(sent.filter((kind) => kind === "phoneGone").length, 1, "no second message");
 });
 
 Deno.test("what a key takes from one node is missing on the others, and too much is owed [nodes-limits]", () => {

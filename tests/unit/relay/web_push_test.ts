@@ -249,7 +249,8 @@ for (
       if (kind === "ring") await stage.ask(1);
       else void stage.answer(1, other);
       const own = (): number => stage.posts.slice(before).filter(({ url }) => url.includes(phone.id)).length;
-      await until("the first try", () => own() === 1 && stage.relay.clock.pending > 0);
+      const tries = kind === "ring" ? 2 : 1;
+      await until("the first tries", () => own() === 1 && stage.relay.clock.pending === tries);
       await change(stage, phone);
       stage.relay.clock.advance(100_000);
       await stage.relay.settle();
