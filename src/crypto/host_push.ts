@@ -1,5 +1,6 @@
 /** A push from a host to its paired phones: the text is sealed once with a fresh key, and that key once for each phone (RFC 9180, section 6.1). */
 import { decodeBase64url, encodeBase64url, encodeUtf8 } from "../async/encodings.ts";
+import { SKEW_MS } from "../protocol/limits.ts";
 import type { Push, PushRequestInput, SealedForPhones } from "../protocol/push.ts";
 import { decodePushContent, encodePushContent } from "../protocol/sealed_text.ts";
 import { encodeFields, SUITE } from "./hpke.ts";
@@ -12,32 +13,45 @@ export type HostPush = PushRequestInput & { id: string };
 /** The push unchanged when no phone is paired; else with title, body and data sealed, and `shown` as its plain data. */
 export async function sealHostPush(
   push: HostPush,
-  { host, phones, shown }: {
+  { host, phones, shown, now = Date.now() }: {
     /** The listener's device id. */
     host: string;
     phones: readonly PhoneKeys[];
     shown?: Record<string, unknown> | undefined;
+    /** Epoch milliseconds. */
+    now?: number;
   },
 ): Promise<HostPush> {
   if (phones.length === 0) return push;
   const { title, body, data, ...rest } = push;
-  const text = encodePushContent({ title, body, data });
+  const { ttlSeconds } = rest;
+  const until = ttlSeconds === undefined ? undefined : now + ttlSeconds * 1_000;
+  const text = encodePushContent({ title, body, data, at: now, until });
   const sealedFor = await sealForPhones(text, { boundTo: bindingOf(push, host), phones });
   return { ...rest, ...(shown ? { data: shown } : {}), sealedFor };
 }
+
+/** `sealedAt` and `sealedUntil` by the host's clock, in epoch milliseconds; hosts of the first version do not say. */
+export type OpenedHostPush = Push & { sealedAt?: number | undefined; sealedUntil?: number | undefined };
 
 /** The push with its text opened; undefined when it was not sealed for this phone. */
 export async function openHostPush(
   push: Push,
   keys: { phone: string; keyPair: CryptoKeyPair; secret: CryptoKey },
-): Promise<Push | undefined> {
+): Promise<OpenedHostPush | undefined> {
   const { sealedFor } = push;
   if (sealedFor === undefined) return undefined;
   const text = await openForPhone(sealedFor, { ...keys, boundTo: bindingOf(push, sealedFor.host) });
   const content = text === undefined ? undefined : decodePushContent(text);
   if (content === undefined) return undefined;
   const { title: _title, body: _body, data: _data, ...rest } = push;
-  return { ...rest, ...content };
+  const { at: sealedAt, until: sealedUntil, ...texts } = content;
+  return { ...rest, ...texts, sealedAt, sealedUntil };
+}
+
+/** Its time has passed, by the host's word, also if the clocks differ. `now`: epoch milliseconds. */
+export function isOver({ sealedUntil = Infinity }: OpenedHostPush, now: number): boolean {
+  return now > sealedUntil + SKEW_MS;
 }
 
 function bindingOf({ id, type, agentSessionName = "" }: HostPush | Push, host: string): HostPushBinding {

@@ -90,12 +90,15 @@ interface ProvenReceipt {
   state: PushState;
   reason?: string | undefined;
   final: boolean;
+  /** The session of a started agent, which the phone opens. */
+  agentSessionName?: string | undefined;
 }
 
 /** Shows the phone that the receipt comes from the host and not from the relay. */
 export function receiptProof(
   secret: CryptoKey,
-  { id, state, reason = "", final }: ProvenReceipt,
+  { id, state, reason = "", final, agentSessionName }: ProvenReceipt,
 ): Promise<string> {
-  return proofOf(secret, { use: "receipt", facts: [id, state, reason, final] });
+  const started = agentSessionName === undefined ? [] : [agentSessionName];
+  return proofOf(secret, { use: "receipt", facts: [id, state, reason, final, ...started] });
 }

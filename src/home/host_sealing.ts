@@ -23,6 +23,13 @@ import type { HomePaths } from "./paths.ts";
 /** Who acts on a sealed answer: the program that asked, or the listener, which types a late one. */
 export type AnswerTaker = "asker" | "listener";
 
+/** Of the sealed questions of this host, each is answered once. */
+interface QuestionClaim {
+  /** The answer's id. */
+  answer: string;
+  by: AnswerTaker;
+}
+
 export interface HostKeys {
   /** The listener's device id. */
   deviceId: string;
@@ -32,8 +39,8 @@ export interface HostKeys {
   secretOf(phone: string): Promise<CryptoKey | undefined>;
   /** The secret for `svc send` on this host itself. */
   ownSecret(): Promise<CryptoKey | undefined>;
-  /** False when the other program of this host has claimed this answer. */
-  claimAnswer(id: string, by: AnswerTaker): Promise<boolean>;
+  /** False when the other program of this host has claimed this question, or another answer to it was acted on. */
+  claimQuestion(id: string, claim: QuestionClaim): Promise<boolean>;
   /** The weakest encryption mode that this host accepts now; `psk` when the pairings cannot be read. */
   floor(config: Config): Promise<Sealing>;
   /** The phones that this host's pushes are sealed for, at most `SEALED_PHONES_MAX`. */
@@ -61,7 +68,7 @@ export function hostKeys(host: PairingHost): HostKeys {
       const { own } = await loadPaired(host.files, host.paths);
       return own && await importSecret(own.secret);
     },
-    claimAnswer: (id, by) => claimAnswer(host.files, host.paths, { id, by, now: host.now() }),
+    claimQuestion: (id, claim) => claimQuestion(host.files, host.paths, { id, now: host.now(), ...claim }),
     floor: async (config) => {
       try {
         return sealingFloor(await loadPaired(host.files, host.paths), config);
@@ -92,20 +99,24 @@ async function readersOf(paired: readonly PairedPhone[]): Promise<PhoneKeys[]> {
   return keys.flat();
 }
 
-/** Longer than any sealed answer is valid. */
+/** Longer than a question can be answered, and than any sealed answer is valid. */
 const CLAIM_KEPT_MS = 8 * 24 * 3_600_000;
 
-/** False if the other one has claimed it. The same one may claim it again: its own records show what it has done. */
-export async function claimAnswer(
+/**
+ * False if another answer, or the other program, has claimed the question. The same one may claim it again for the same
+ * answer: its own records show what it has done.
+ */
+export async function claimQuestion(
   files: Files,
   { answers }: Pick<HomePaths, "answers">,
-  { id, by, now }: { id: string; by: AnswerTaker; now: number },
+  { id, answer, by, now }: QuestionClaim & { id: string; now: number },
 ): Promise<boolean> {
   await files.makeDirectory(answers, { mode: 0o700 });
   await forgetOld(files, answers, now);
   const path = `${answers}/${id}`;
-  if (await files.createText(path, by, { mode: 0o600 })) return true;
-  return await files.readText(path) === by;
+  const claim = `${by} ${answer}`;
+  if (await files.createText(path, claim, { mode: 0o600 })) return true;
+  return await files.readText(path) === claim;
 }
 
 async function forgetOld(files: Files, folder: string, now: number): Promise<void> {
@@ -142,7 +153,7 @@ export function hostSealing(keys: HostKeys): HostSealing {
       const found = content && decodeAnswer(content.body);
       if (found?.question !== question) return undefined;
       // A relay that sends the same answer to the listener must not get it typed as well.
-      return await keys.claimAnswer(id, "asker") ? found.answer : undefined;
+      return await keys.claimQuestion(question, { answer: id, by: "asker" }) ? found.answer : undefined;
     },
   };
 }

@@ -34,7 +34,7 @@ export interface HomePaths {
   pairedLock: string;
   /** Files from phones. */
   uploads: string;
-  /** Which sealed answers were claimed, and by which program. */
+  /** Which sealed questions were answered: by question, the program that acted on the answer, and the answer's id. */
   answers: string;
   /** The last screen of agents that exited, by session, for the wrapper that was attached. */
   lastWords: string;

@@ -5,10 +5,10 @@ import { PairingsBusy } from "../home/pairing.ts";
 import { isEnough, type Sealing } from "../crypto/mode.ts";
 import { pairingId } from "../crypto/paired_secret.ts";
 import { type MessageBinding, openMessage, type SealedContent } from "../crypto/stored_message.ts";
-import { answerText } from "../protocol/ask.ts";
+import { answerText, isToCard } from "../protocol/ask.ts";
 import { carriedAnswer, lateAnswerId } from "../protocol/late_answer.ts";
 import { laterOf } from "../protocol/later.ts";
-import { TTL_MAX_SECONDS } from "../protocol/limits.ts";
+import { SKEW_MS, TTL_MAX_SECONDS } from "../protocol/limits.ts";
 import { Body, type Push } from "../protocol/push.ts";
 import type { Reason } from "../protocol/receipt.ts";
 import { decodeAnswer } from "../protocol/sealed_text.ts";
@@ -90,13 +90,10 @@ export function leftIn(journal: Pick<Journal, "state">, { id }: Pick<Push, "id">
 }
 
 export interface UnsealHost
-  extends Pick<HostKeys, "deviceId" | "identity" | "secretOf" | "ownSecret" | "claimAnswer"> {
+  extends Pick<HostKeys, "deviceId" | "identity" | "secretOf" | "ownSecret" | "claimQuestion"> {
   now(): number;
   log(line: string): void;
 }
-
-/** Clocks of phone and host may differ by this much. */
-const SKEW_MS = 600_000;
 
 /** A push with its text. */
 export interface OpenedPush extends Push {
@@ -174,18 +171,24 @@ async function judge(
   const answer = carriedAnswer(push);
   const body = answer === undefined ? text : await lateAnswer(push, text);
   if (body === undefined) return refused("unsealable");
-  if (answer !== undefined && !await host.claimAnswer(answer, "listener")) return refused("answer_taken");
+  const question = push.inReplyTo ?? "";
+  if (answer !== undefined && !await host.claimQuestion(question, { answer, by: "listener" })) {
+    return refused("answer_taken");
+  }
   return Body.safeParse(body).success
     ? { ...push, body, notAfter: notAfter + SKEW_MS }
     : refused("invalid_body");
 }
 
-/** The text of a sealed answer that arrives as a message. Undefined if the relay attached it to another question. */
+/**
+ * The text of a sealed answer that arrives as a message. Undefined if the relay attached it to another question, and for the
+ * answer to a card, which is never typed.
+ */
 async function lateAnswer(push: Push, text: string): Promise<string | undefined> {
   const sealed = decodeAnswer(text);
+  if (sealed === undefined || isToCard(sealed.answer)) return undefined;
   const id = await lateAnswerId(carriedAnswer(push) ?? "");
-  const isMeant = sealed?.question === push.inReplyTo && push.id === id;
-  return sealed !== undefined && isMeant ? answerText(sealed.answer) : undefined;
+  return sealed.question === push.inReplyTo && push.id === id ? answerText(sealed.answer) : undefined;
 }
 
 /** The target is always this listener, whatever the relay wrote. */

@@ -1,5 +1,6 @@
 /** Carries out the user's actions: sign in and out, pair, send, resend, discard, answer. */
 import { systemClock } from "../async/clock.ts";
+import { errorText } from "../async/error_text.ts";
 import { randomUuid } from "../async/encodings.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import type { Claimed } from "../client/claim_pairing.ts";
@@ -328,8 +329,8 @@ export class Controller {
       await this.#enter(account);
       return undefined;
     } catch (error) {
-      const mayWork = error instanceof RelayError && error.transient;
-      if (!mayWork) await storage.forgetLink();
+      const isRefused = error instanceof RelayError ? !error.transient : error instanceof UnprovenHost;
+      if (isRefused) await storage.forgetLink();
       const problem = { ...signInProblem(error), hasLink: await storage.readLink() !== undefined };
       const stored = await storage.readAccount();
       if (stored !== undefined) await this.#enter(stored);
@@ -374,9 +375,9 @@ export class Controller {
   }
 }
 
-/** The failures of signing in that the page can explain; rethrows anything else. */
+/** Why signing in failed. What is neither the relay nor the host may work at the next try, as a script that did not load. */
 function signInProblem(error: unknown): SignInProblem {
   if (error instanceof RelayError) return { code: error.code, message: error.message };
   if (error instanceof UnprovenHost) return { code: "unproven_host", message: error.message };
-  throw error;
+  return { code: "page_failed", message: errorText(error) };
 }

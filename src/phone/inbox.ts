@@ -4,7 +4,7 @@ import type { EventData } from "../protocol/frames.ts";
 import { isNotification, type NotificationType, type Push, type PushRecord } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import { type CardOutcome, cardOutcome, isStanding } from "./cards.ts";
-import { laterReceipt, type Message, type SendFailure } from "./message.ts";
+import { isOwn, laterReceipt, type Message, type SendFailure } from "./message.ts";
 
 /** The page keeps this many of the newest items; older ones are at the relay. */
 export const INBOX_MAX = 300;
@@ -141,7 +141,7 @@ function answered(messages: readonly Message[], { push, receipt, ask }: Question
     ...(answer ? { answer } : {}),
     ...(typed ? { typed } : {}),
     // After a reload only the text that this phone sealed shows it.
-    here: answer?.fromHere === true || answer?.sealed === "here",
+    here: answer !== undefined && isOwn(answer),
   };
 }
 

@@ -62,6 +62,11 @@ export interface Message {
   progress: Progress;
 }
 
+/** Written on this phone, as far as it can tell: everything about any other message may be the relay's invention. */
+export function isOwn({ fromHere, sealed }: Pick<Message, "fromHere" | "sealed">): boolean {
+  return fromHere === true || sealed === "here";
+}
+
 /** Something that the user wrote, rather than a request about a message, a dialog or an agent. */
 export function isText({ cancels, dialog, request }: Message): boolean {
   return cancels === undefined && dialog === undefined && request === undefined;

@@ -1,6 +1,7 @@
 /** End-to-end encryption with paired hosts: seals what the phone sends, opens what it receives, checks receipts. */
 import type { PairedHost } from "../client/claim_pairing.ts";
 import { receiptProof } from "../crypto/paired_secret.ts";
+import { SKEW_MS } from "../protocol/limits.ts";
 import { carriedAnswer } from "../protocol/late_answer.ts";
 import { DETAILS_TYPE, type DeviceSessions, type HostDetails, parseDetails } from "../protocol/session.ts";
 import type { Later } from "../protocol/later.ts";
@@ -126,7 +127,7 @@ export class Sealing {
     return await Promise.all(records.map(async (record) => {
       const form = own.get(sentId(record));
       const opened = await this.#open(asSent(record, form), storage);
-      return { ...opened, receipt: await this.#checked(record.receipt, form) };
+      return { ...opened, receipt: await this.#checked(opened.receipt, form) };
     }));
   }
 
@@ -164,9 +165,15 @@ export class Sealing {
     const host = this.#hosts.get(record.push.sealedFor?.host ?? "");
     if (host === undefined) return withoutText(record);
     const { phone, secret } = host;
-    const { openHostPush } = await import("../crypto/host_push.ts");
-    const push = await openHostPush(record.push, { phone, secret, keyPair: await storage.ownKeys() });
-    return push === undefined ? withoutText(record) : { ...record, push };
+    const { isOver, openHostPush } = await import("../crypto/host_push.ts");
+    const opened = await openHostPush(record.push, { phone, secret, keyPair: await storage.ownKeys() });
+    if (opened === undefined) return withoutText(record);
+    // As old as its host says: a relay must not show an old text as new, nor a question whose time is over as open.
+    const { sealedAt = Infinity, sealedUntil: _until, ...rest } = opened;
+    const push = { ...rest, createdAt: Math.min(rest.createdAt, sealedAt + SKEW_MS) };
+    const { receipt } = record;
+    const isKept = receipt.final || !isOver(opened, this.#options.now());
+    return { push, receipt: isKept ? receipt : { ...receipt, state: "expired", final: true } };
   }
 
   async #firstForm(storage: PairingStorage, message: OutgoingMessage): Promise<SentForm> {

@@ -48,6 +48,8 @@ const ENGLISH = {
       timeout: "The relay is not answering. Check the network and try again.",
       rate_limited: "Too many attempts. Wait a moment and try again.",
       unknown_pairing: "This pairing code has been used or has expired. Create a new one on the host.",
+      page_failed:
+        "A part of this page did not load, or this browser cannot store anything. Check the network and try again.",
       unproven_host:
         "The relay could not prove that this code comes from your host, so nothing was paired. Create a new code on the host with svc pair. If this happens again, do not trust the relay.",
     } as Partial<Record<string, string>>,
@@ -97,7 +99,8 @@ const ENGLISH = {
       string
     >,
     plain: "Not encrypted: the relay could have forged it",
-    elsewhere: "Encrypted on another device: only the host can read it.",
+    elsewhere:
+      "Encrypted on another device: only the host can read it, and this phone cannot check its receipt.",
     forOthers:
       "Encrypted for the phones that were paired with the host then. This one was not, or has been paired again.",
   },

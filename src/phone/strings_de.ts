@@ -46,6 +46,8 @@ export const GERMAN: Strings = {
       rate_limited: "Zu viele Versuche. Warte einen Moment und versuch es noch einmal.",
       unknown_pairing:
         "Dieser Kopplungscode wurde schon benutzt oder ist abgelaufen. Erstelle auf dem Rechner einen neuen.",
+      page_failed:
+        "Ein Teil dieser Seite wurde nicht geladen, oder dieser Browser kann nichts speichern. Prüfe das Netz und versuch es noch einmal.",
       unproven_host:
         "Das Relay konnte nicht beweisen, dass der Code von deinem Rechner kommt, deshalb wurde nichts gekoppelt. Erstelle auf dem Rechner mit svc pair einen neuen Code. Geschieht das wieder, vertrau dem Relay nicht.",
     },
@@ -106,7 +108,8 @@ export const GERMAN: Strings = {
       off: "Nicht verschlüsselt",
     },
     plain: "Nicht verschlüsselt: das Relay könnte es gefälscht haben",
-    elsewhere: "Auf einem anderen Gerät verschlüsselt: nur der Rechner kann es lesen.",
+    elsewhere:
+      "Auf einem anderen Gerät verschlüsselt: nur der Rechner kann es lesen, und ob es ankam, kann dieses Telefon nicht prüfen.",
     forOthers:
       "Für die Telefone verschlüsselt, die damals mit dem Rechner gekoppelt waren. Dieses war es nicht oder ist neu gekoppelt.",
   },

@@ -24,6 +24,8 @@ export const TTL_DEFAULT_SECONDS = 3_600;
 export const TTL_MIN_SECONDS = 10;
 /** Longest time to live of a push. */
 export const TTL_MAX_SECONDS = 604_800;
+/** How far the clocks of a phone, a host and a relay may be apart. */
+export const SKEW_MS = 600_000;
 
 /** Bytes of a control frame; a longer one closes the connection with 1009. */
 export const TEXT_FRAME_MAX_BYTES = 262_144;

@@ -9,16 +9,21 @@ import { PushId } from "./receipt.ts";
 const ContentHead = z.object({
   title: z.optional(z.string().check(maxLength(TITLE_MAX_CHARS))),
   data: z.optional(z.record(z.string(), z.unknown())),
+  at: z.optional(z.number()),
+  until: z.optional(z.number()),
 });
 
-/** The part of a push that only phones may read, with the same field names as in a plain push. */
+/**
+ * The part of a push that only phones may read, with the same field names as in a plain push. `at`: when the host sealed it,
+ * and `until` the end of its time, in epoch milliseconds by the host's clock.
+ */
 export type PushContent = z.infer<typeof ContentHead> & { body?: string | undefined };
 
 /** `question` binds the sealed answer to one question. */
 const AnswerHead = z.object({ question: PushId, data: z.optional(AnswerData) });
 
-export function encodePushContent({ title, data, body }: PushContent): string {
-  return withHead({ title, data }, body);
+export function encodePushContent({ body, ...head }: PushContent): string {
+  return withHead(head, body);
 }
 
 /** Undefined for text that `encodePushContent` does not produce. */

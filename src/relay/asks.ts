@@ -57,7 +57,7 @@ export async function acceptAnswer(services: Services, incoming: IncomingPush): 
   const answer = sentAnswerOf(incoming.request);
   if (answer === undefined) throw badAsk("answer", answerFaults(incoming.request));
   const question = await findQuestion(services, incoming);
-  checkAnswerer(question, incoming.from);
+  checkAnswerer(question.push, incoming.from);
   const fault = sentAnswerFault(question.data, answer);
   if (fault !== undefined) throw badAsk("answer", [fault]);
   const now = services.clock.now();
@@ -70,12 +70,12 @@ export async function acceptAnswer(services: Services, incoming: IncomingPush): 
   return deliver(services, { incoming, question, outcome, route });
 }
 
-/** An agent's own dialog is answered only by a phone that its question is sealed for: nobody else can close it. */
-function checkAnswerer({ push, data }: Question, from: string): void {
-  if (!isAskedByListener(data) || Object.hasOwn(push.sealedFor?.keys ?? {}, from)) return;
+/** A sealed question is answered only by a phone that it is sealed for: nobody else can read it, or may close it. */
+function checkAnswerer({ id, sealedFor }: Push, from: string): void {
+  if (sealedFor === undefined || Object.hasOwn(sealedFor.keys, from)) return;
   throw new Refusal(
     "wrong_role",
-    `Cannot accept the answer: the question "${push.id}" is sealed for other devices, and only they can answer it`,
+    `Cannot accept the answer: the question "${id}" is sealed for other devices, and only they can answer it`,
   );
 }
 

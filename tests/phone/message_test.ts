@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { createRelayApi } from "../../src/client/api.ts";
 import { until } from "../helpers/until.ts";
+import { SESSION, withCards } from "./card_scene.ts";
 import { bubble, openMessages, sendMessage, withScene } from "./scene.ts";
 
 const receiptOf = (page: Page, text: string) => bubble(page, text).locator(".receipt-state");
@@ -162,4 +163,20 @@ Deno.test("a field that is tapped as soon as its session is there keeps the focu
     await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
     await page.getByRole("link", { name: /demo · Claude/ }).waitFor();
     assert.equal(await page.evaluate(focusAtOnce), "TEXTAREA");
+  }));
+
+Deno.test("the receipt of a plain message, which the relay may have invented, does not cover that of this phone's own, and the message is marked [hostile-relay, ux-receipt]", () =>
+  withCards(async ({ page, api, listener }) => {
+    await sendMessage(page, "Stop. Do not deploy.");
+    const own = await listener.receivedType("agent.command");
+    const plain = { type: "agent.command", targetDeviceId: own.targetDeviceId, agentSessionName: SESSION };
+    await api.sendPush({ ...plain, body: "Stop. Do not deploy." });
+    const invented = await listener.receivedType("agent.command", own);
+    listener.acknowledge(invented, { outcome: "submitted" });
+    const others = bubble(page, "Submitted");
+    await others.getByText("Not encrypted: the relay could have forged it").waitFor();
+    assert.equal(await page.getByText("Not encrypted").count(), 1, "this phone's own is sealed");
+    await page.getByRole("link", { name: "Terminal" }).tap();
+    await page.locator(".newest-receipt .receipt-state").waitFor();
+    assert.match(await page.locator(".newest-receipt").innerText(), /Queued/);
   }));

@@ -10,7 +10,7 @@ import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { type AskActions, AskCard } from "./ask_card.tsx";
 import { Markdown } from "./markdown.tsx";
-import { Icon, PlainSign, TONE_ICONS, useNow } from "./shared.tsx";
+import { Icon, Plain, PlainSign, TONE_ICONS, useNow } from "./shared.tsx";
 
 const { session: TEXT, bubble: BUBBLE } = STRINGS;
 /** This close to the end counts as being at the end. */
@@ -21,6 +21,8 @@ const WAITING_GAP_PIXELS = 10;
 export interface Shown {
   message: Message;
   receipt: ReceiptText;
+  /** A paired phone cannot tell this message, or its receipt, from an invention of the relay. */
+  isInventable: boolean;
 }
 
 /** Both sides by time; what is yet to be typed comes last. */
@@ -53,7 +55,7 @@ export function MessageList({ shown, state, waiting, isOver, now, actions, ...pr
   const items = props.items.filter((one) => one.kind !== "question" || one.receipt.final);
   const { history, clockOffsetMs, link } = state;
   const list = useStickToEnd([shown, waiting]);
-  const last = shown.at(-1)?.receipt;
+  const last = shown.findLast(({ isInventable }) => !isInventable)?.receipt;
   return (
     <main class="messages" ref={list} tabIndex={0} aria-label={TEXT.messages}>
       {history === "more" && (
@@ -158,9 +160,7 @@ function AgentEntry({ item, state, now, actions }: AgentEntryProps): JSX.Element
 const FOLD_FROM_CHARS = 700;
 const FOLD_FROM_LINES = 12;
 
-interface BubbleProps {
-  message: Message;
-  receipt: ReceiptText;
+interface BubbleProps extends Shown {
   /** The relay's clock. */
   now: number;
   clockOffsetMs: number;
@@ -168,7 +168,7 @@ interface BubbleProps {
 }
 
 function Bubble(props: BubbleProps): JSX.Element {
-  const { message, receipt, now } = props;
+  const { message, receipt, isInventable, now } = props;
   return (
     <li class="message" data-tone={receipt.tone} data-id={message.id}>
       <Text body={message.sealed === "elsewhere" ? STRINGS.sealing.elsewhere : message.body} />
@@ -180,6 +180,7 @@ function Bubble(props: BubbleProps): JSX.Element {
         </time>
       </p>
       {receipt.detail !== "" && <p class="receipt-detail">{receipt.detail}</p>}
+      {isInventable && message.sealed === undefined && <Plain />}
       <ReceiptActions {...props} />
     </li>
   );

@@ -10,7 +10,7 @@ import { questionLine } from "../cards.ts";
 import { formatAgo, formatTime } from "../format_time.ts";
 import type { InboxItem, QuestionItem } from "../inbox.ts";
 import type { SendOptions } from "../own_messages.ts";
-import { sentAgain } from "../message.ts";
+import { isOwn, sentAgain } from "../message.ts";
 import { receiptText } from "../receipt_text.ts";
 import { formatRoute } from "../route.ts";
 import { findSession, type HostSession, screenTitle, sessionKey, type SessionName } from "../sessions.ts";
@@ -155,9 +155,12 @@ function shownMessages(
   const context = { live: state.link.kind === "live", hostOnline, now };
   const messages = messagesOf(state, name);
   const cancellations = cancellationsOf(state);
-  const repeated = sentAgain(messages);
+  const isPaired = state.paired.has(name.deviceId);
+  const counting = messages.filter((message) => !isPaired || isOwn(message));
+  const repeated = sentAgain(counting);
   const all = messages.map((message) => ({
     message,
+    isInventable: !counting.includes(message),
     receipt: receiptText(message, {
       ...context,
       sentAgain: repeated.has(message.id),
@@ -171,12 +174,12 @@ function shownMessages(
   ];
 }
 
-/** A pending or held receipt is shown until there is a newer one. */
+/** A pending or held receipt is shown until there is a newer one. A lying relay must not cover it with one of its own. */
 function newestReceipt(
   shown: readonly Shown[],
   { state, now, actions }: { state: PhoneState; now: number; actions: SessionActions },
 ): JSX.Element | null {
-  const { message, receipt } = shown.filter((one) => !one.receipt.isScheduled).at(-1) ?? {};
+  const { message, receipt } = shown.findLast((one) => !one.receipt.isScheduled && !one.isInventable) ?? {};
   if (message === undefined || receipt === undefined) return null;
   const isOpen = receipt.tone === "pending" || receipt.tone === "held";
   const shownMs = receipt.tone === "good" || receipt.tone === "off" ? GOOD_RECEIPT_MS : BAD_RECEIPT_MS;

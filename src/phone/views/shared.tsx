@@ -233,7 +233,10 @@ export function SealSign({ mode, short = false }: { mode: Sealing; short?: boole
 
 /** Warns, on a paired phone, that a push came unencrypted and could be forged by the relay. */
 export function PlainSign({ state, push }: { state: PhoneState; push: Push }): JSX.Element | null {
-  if (state.paired.size === 0 || push.sealedFor !== undefined) return null;
+  return state.paired.size === 0 || push.sealedFor !== undefined ? null : <Plain />;
+}
+
+export function Plain(): JSX.Element {
   return (
     <p class="facts seal-sign" data-seal="off">
       <Icon name="unlocked" />

@@ -1,15 +1,18 @@
-/** An answer is acted on by the asker or by the listener, never by both. */
+/** A question is answered once: by one answer, which the asker or the listener acts on, never both. */
 import assert from "node:assert/strict";
-import { claimAnswer } from "../../../src/home/host_sealing.ts";
+import { claimQuestion } from "../../../src/home/host_sealing.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
-Deno.test("the first who claims an answer has it, the other never, also at the same instant [replay-window, seal-answers]", async () => {
+Deno.test("the first who claims a question has it, the other never, also at the same instant [replay-window, seal-answers]", async () => {
   await using home = await makeTempHome();
-  const claim = (id: string, by: "asker" | "listener", now = Date.now()) =>
-    claimAnswer(home.files, home.paths, { id, by, now });
+  const claim = (id: string, by: "asker" | "listener", now = Date.now(), answer = "1") =>
+    claimQuestion(home.files, home.paths, { id, answer, by, now });
   assert.deepEqual([await claim("a", "asker"), await claim("a", "listener"), await claim("a", "asker")], [
     ...[true, false, true],
   ]);
+  for (const by of ["asker", "listener"] as const) {
+    assert.equal(await claim("a", by, Date.now(), "2"), false, "another answer to the same question");
+  }
   for (let n = 0; n < 50; n++) {
     const both = await Promise.all([claim(`b${n}`, "asker"), claim(`b${n}`, "listener")]);
     assert.equal(both.filter(Boolean).length, 1);

@@ -42,7 +42,7 @@ Deno.test("pushes: a message that is held at a dialog waits for its own signal [
       identity: () => Promise.resolve(undefined),
       secretOf: () => Promise.resolve(undefined),
       ownSecret: () => Promise.resolve(undefined),
-      claimAnswer: () => Promise.resolve(true),
+      claimQuestion: () => Promise.resolve(true),
     },
     audit: { record: () => {} },
     log: () => {},

@@ -26,7 +26,7 @@ async function waitingMessage(): Promise<Scene> {
     identity: () => Promise.resolve(keyPair),
     secretOf: () => Promise.resolve(secret),
     ownSecret: () => Promise.resolve(undefined),
-    claimAnswer: () => Promise.resolve(true),
+    claimQuestion: () => Promise.resolve(true),
     now: () => clock.now,
     log: () => {},
   };

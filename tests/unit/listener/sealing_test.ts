@@ -5,6 +5,7 @@ import { importSecret, newSecret, pairingId } from "../../../src/crypto/paired_s
 import { type SealedContent, sealMessage } from "../../../src/crypto/stored_message.ts";
 import { PairingsBusy } from "../../../src/home/pairing.ts";
 import { unseal, type UnsealHost } from "../../../src/listener/sealing.ts";
+import type { Answer } from "../../../src/protocol/ask.ts";
 import { lateAnswerId } from "../../../src/protocol/late_answer.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import { encodeAnswer } from "../../../src/protocol/sealed_text.ts";
@@ -33,7 +34,7 @@ function makeHost(change: Partial<UnsealHost> = {}): UnsealHost & { logged: stri
     identity: () => Promise.resolve(keyPair),
     secretOf: (phone) => Promise.resolve(phone === PHONE ? secret : undefined),
     ownSecret: () => Promise.resolve(undefined),
-    claimAnswer: () => Promise.resolve(true),
+    claimQuestion: () => Promise.resolve(true),
     now: () => NOW,
     log: (line) => void logged.push(line),
     logged,
@@ -122,7 +123,10 @@ const QUESTION = "00000000-0000-4000-8000-00000000000a";
 const ANSWER = "00000000-0000-4000-8000-00000000000b";
 
 /** An answer that no asker took, as the relay sends it on. */
-async function lateAnswer(question: string): Promise<Push> {
+async function lateAnswer(
+  question: string,
+  answer: Answer = { kind: "choices", choices: ["the first", "the second"] },
+): Promise<Push> {
   const boundTo = {
     ...PLAIN,
     id: ANSWER,
@@ -131,7 +135,7 @@ async function lateAnswer(question: string): Promise<Push> {
     agentSessionName: "svc-a",
     sendAnyway: false,
   };
-  const body = encodeAnswer(question, { kind: "choices", choices: ["the first", "the second"] });
+  const body = encodeAnswer(question, answer);
   const publicKey = await exportPublicKey(keyPair.publicKey);
   const sealed = await sealMessage({ body, notAfter: NOW + DAY_MS }, { boundTo, publicKey, secret });
   return { ...PLAIN, id: await lateAnswerId(ANSWER), inReplyTo: QUESTION, data: { answer: ANSWER }, sealed };
@@ -141,11 +145,25 @@ Deno.test("a late answer is opened as the text of the answer [seal-answers, mcp-
   assert.equal(await judged(await lateAnswer(QUESTION)), "text the first, the second");
 });
 
+Deno.test("the answer to a card, which a relay sends on as a message, is not typed [hostile-relay, card-bound]", async () => {
+  const answers: Answer[] = [
+    { kind: "answers", answers: [{ options: [0], text: "and more" }] },
+    { kind: "decided", decision: "once", digest: "0".repeat(64) },
+  ];
+  for (const answer of answers) {
+    const claimed: string[] = [];
+    const claimQuestion: UnsealHost["claimQuestion"] = (id) => Promise.resolve(claimed.push(id) > 0);
+    assert.equal(await judged(await lateAnswer(QUESTION, answer), { claimQuestion }), "refused unsealable");
+    assert.deepEqual(claimed, []);
+  }
+});
+
 Deno.test("an answer that the asking program took is not typed as well [seal-answers, replay-window]", async () => {
   const asked: unknown[] = [];
-  const claimAnswer: UnsealHost["claimAnswer"] = (id, by) => Promise.resolve(asked.push([id, by]) < 1);
-  assert.equal(await judged(await lateAnswer(QUESTION), { claimAnswer }), "refused answer_taken");
-  assert.deepEqual(asked, [[ANSWER, "listener"]]);
+  const claimQuestion: UnsealHost["claimQuestion"] = (id, claim) =>
+    Promise.resolve(asked.push([id, claim]) < 1);
+  assert.equal(await judged(await lateAnswer(QUESTION), { claimQuestion }), "refused answer_taken");
+  assert.deepEqual(asked, [[QUESTION, { answer: ANSWER, by: "listener" }]]);
 });
 
 Deno.test("a late answer for another question, under another id, or taken for a message is not typed [seal-answers, hostile-relay]", async () => {

@@ -86,6 +86,20 @@ function reopened({ account, pairing }: Pick<ReturnType<typeof phoneBefore>, "ac
   return { controller, store };
 }
 
+Deno.test("a link that a part of the page failed to load for is kept, and works at the next try [ux-link-kept]", async () => {
+  const host = await offeringHost();
+  const phone = phoneBefore(host);
+  const { ownKeys } = phone.pairing;
+  phone.pairing.ownKeys = () => Promise.reject(new TypeError("Failed to fetch dynamically imported module"));
+  await phone.controller.start({ kind: "pair", code: "c", secret: host.word });
+  const { signIn } = phone.store.get();
+  assert.ok(signIn.kind === "out" && signIn.problem?.hasLink, JSON.stringify(signIn));
+  phone.pairing.ownKeys = ownKeys;
+  await phone.controller.start();
+  assert.deepEqual([phone.store.get().signIn.kind, phone.store.get().pairing?.kind], ["in", "words"]);
+  await phone.controller.stop();
+});
+
 Deno.test("an unproven host signs nobody in and is reported; a phone that was signed in stays signed in [sec-active-relay]", async () => {
   const liar = await offeringHost(() => undefined);
   const fresh = phoneBefore(liar);

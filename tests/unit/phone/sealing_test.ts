@@ -11,11 +11,14 @@ import { answerPush } from "../../../src/phone/outbox.ts";
 import { type OutgoingMessage, SEALED_LIFE_MS, Sealing } from "../../../src/phone/sealing.ts";
 import { DETAILS_TYPE } from "../../../src/protocol/session.ts";
 import type { Push, PushRecord } from "../../../src/protocol/push.ts";
+import { SKEW_MS } from "../../../src/protocol/limits.ts";
 import type { PushState, Receipt } from "../../../src/protocol/receipt.ts";
 import { decodeAnswer } from "../../../src/protocol/sealed_text.ts";
 import { FakePairingStorage } from "./fake_pairing_storage.ts";
 import { HOST_ID, offeringHost, PHONE_ID } from "./offering_host.ts";
 import { deviceOf, idOf, messageOf as messageSample, NOW, recordOf } from "./samples.ts";
+
+const DAY_MS = 86_400_000;
 
 const MESSAGE: OutgoingMessage = {
   id: idOf(1),
@@ -177,7 +180,11 @@ Deno.test("a proven final receipt is shown, and its page with it, if the phone c
 });
 
 /** A note of the paired host, sealed for this phone. */
-async function told({ host, storage }: Awaited<ReturnType<typeof pairedPhone>>, push: Partial<HostPush>) {
+async function told(
+  { host, storage }: Awaited<ReturnType<typeof pairedPhone>>,
+  push: Partial<HostPush>,
+  now = NOW,
+) {
   const { publicKey } = await storage.ownKeys();
   const phones = [{
     deviceId: PHONE_ID,
@@ -190,6 +197,7 @@ async function told({ host, storage }: Awaited<ReturnType<typeof pairedPhone>>, 
     host: HOST_ID,
     phones,
     shown: { hookId: "hook_1" },
+    now,
   });
   return { push: { ...stored, body: undefined, ...sealed } as Push, receipt };
 }
@@ -210,6 +218,26 @@ Deno.test("a note from a paired host can be read, even after a reload, but not o
   const [unopened] = await other.sealing.openRecords([record]);
   const { title: noTitle, body: noBody, data: noData } = unopened?.push ?? {};
   assert.deepEqual([noTitle, noBody, noData], [undefined, undefined, undefined]);
+});
+
+Deno.test("an old question that a relay shows as new is closed, and an old note is as old as its host says [hostile-relay, seal-answers]", async () => {
+  const phone = await pairedPhone();
+  await phone.keep();
+  const open: Receipt = { state: "delivered", final: false, at: { delivered: NOW } };
+  const shown = async (push: Partial<HostPush>, sealedAt: number): Promise<PushRecord | undefined> => {
+    const record = await told(phone, push, sealedAt);
+    const fresh = { ...record.push, createdAt: NOW, expiresAt: NOW + DAY_MS };
+    return (await phone.sealing.openRecords([{ push: fresh, receipt: open }]))[0];
+  };
+  const question = { type: "ask", body: "Deploy?", ttlSeconds: DAY_MS / 1_000 };
+  const ages = await Promise.all([0, DAY_MS, 14 * DAY_MS].map((age) => shown(question, NOW - age)));
+  assert.deepEqual(ages.map((one) => one?.receipt.state), ["delivered", "delivered", "expired"]);
+  assert.deepEqual(ages.map((one) => one?.push.body), ["Deploy?", "Deploy?", "Deploy?"]);
+  const [note, ahead] = await Promise.all(
+    [NOW - 14 * DAY_MS, NOW + DAY_MS].map((at) => shown({ type: "note", body: "All tests pass." }, at)),
+  );
+  assert.equal(note?.push.createdAt, NOW - 14 * DAY_MS + SKEW_MS);
+  assert.equal(ahead?.push.createdAt, NOW, "never newer than the relay says");
 });
 
 Deno.test("text that a relay puts beside sealed text is not taken for the host's [hostile-relay, seal-answers]", async () => {
@@ -309,7 +337,14 @@ Deno.test("the state of a sealed message counts only once its host has proven it
   assert.equal((await sealing.checkReceipt(id, delivered)).unproven, undefined);
   assert.equal((await sealing.checkReceipt(id, { ...delivered, state: "typed" })).unproven, true);
   assert.equal((await sealing.checkReceipt(idOf(9), submitted)).unproven, undefined, "not sealed here");
+  const started = await proven({ ...submitted, agentSessionName: "svc-started" });
+  const { agentSessionName: _started, ...nowhere } = started;
+  for (const changed of [{ ...started, agentSessionName: "svc-other" }, nowhere]) {
+    const { unproven } = await sealing.checkReceipt(id, changed);
+    assert.equal(unproven, true, "another session than the one that was started");
+  }
   const end = await proven(submitted);
+  assert.equal((await sealing.checkReceipt(id, { ...end, agentSessionName: "svc-other" })).unproven, true);
   assert.deepEqual(await sealing.checkReceipt(id, end), end);
   assert.deepEqual(await sealing.checkReceipt(id, word("expired", true)), end);
 });

@@ -10,6 +10,7 @@ import { type FakeClient, Fixture, sessionNamed, uuid } from "./fixture.ts";
 
 const ASKER = "dev_script_1";
 const LISTENER = "dev_listener_0a1b2c3d";
+const PHONE = "dev_phone_1";
 const ASK = uuid(1);
 const ANSWER = uuid(2);
 
@@ -31,8 +32,11 @@ class Bench {
     this.asker = parts.asker;
   }
 
-  async post(body: Record<string, unknown>): Promise<{ status: number; json: Record<string, unknown> }> {
-    const response = await this.relay.request("POST", "/pushes/send", { key: this.key, body });
+  async post(
+    body: Record<string, unknown>,
+    key = this.key,
+  ): Promise<{ status: number; json: Record<string, unknown> }> {
+    const response = await this.relay.request("POST", "/pushes/send", { key, body });
     await this.relay.settle();
     return { status: response.status, json: await response.json() };
   }
@@ -45,8 +49,22 @@ class Bench {
     return status;
   }
 
-  answer(fields: Record<string, unknown> = { body: "the first" }): ReturnType<Bench["post"]> {
-    return this.post({ id: ANSWER, type: "ask.answer", inReplyTo: ASK, ...fields });
+  /** Sealed for the phone with this id. */
+  async askSealed(phone = PHONE): Promise<void> {
+    const keys = { [phone]: { enc: "AA", ciphertext: "AA" } };
+    await this.ask({ kind: "sealed" }, { body: undefined, sealedFor: { ...sealedFor, keys } });
+  }
+
+  answer(
+    fields: Record<string, unknown> = { body: "the first" },
+    key = this.key,
+  ): ReturnType<Bench["post"]> {
+    return this.post({ id: ANSWER, type: "ask.answer", inReplyTo: ASK, ...fields }, key);
+  }
+
+  /** By the paired phone. */
+  async answerSealed(): ReturnType<Bench["post"]> {
+    return this.answer({ sealed }, await this.relay.key(["push:send"], { deviceId: PHONE }));
   }
 
   async receipt(id: string): Promise<Record<string, unknown>> {
@@ -263,16 +281,16 @@ Deno.test("a question that phones could not display is refused", () =>
   }));
 
 const sealedFor = { host: LISTENER, nonce: "AA", ciphertext: "AA", keys: {} };
-const sealedQuestion = { body: undefined, sealedFor };
 const sealed = { mode: "psk", enc: "AA", ciphertext: "AA" };
 
 Deno.test("a sealed question accepts only sealed answers, and a plain one only plain answers [seal-answers]", () =>
   withBench(async (bench) => {
-    await bench.ask({ kind: "sealed" }, sealedQuestion);
+    await bench.askSealed();
+    const key = await bench.relay.key(["push:send"], { deviceId: PHONE });
     for (const plain of [{ body: "yes" }, { sealed, body: "yes" }]) {
-      assert.equal((await bench.answer(plain)).status, 400, JSON.stringify(plain));
+      assert.equal((await bench.answer(plain, key)).status, 400, JSON.stringify(plain));
     }
-    assert.equal((await bench.answer({ sealed })).status, 202);
+    assert.equal((await bench.answerSealed()).status, 202);
     const received = bench.asker.received("push.new").find(({ data }) => data.type === "ask.answer");
     assert.deepEqual([received?.data.sealed, received?.data.body], [sealed, undefined]);
     await withBench(async (other) => {
@@ -281,11 +299,22 @@ Deno.test("a sealed question accepts only sealed answers, and a plain one only p
     });
   }));
 
+Deno.test("a sealed question is answered, and so closed, only by a phone that it is sealed for [seal-answers]", () =>
+  withBench(async (bench) => {
+    await bench.askSealed("dev_phone_other");
+    const { status, json } = await bench.answer({ sealed });
+    assert.deepEqual([status, json["code"]], [403, "wrong_role"]);
+    assert.equal((await bench.receipt(ASK)).final, false);
+    await bench.pass(120_000);
+    assert.equal((await bench.answer({ sealed })).status, 403);
+    assert.deepEqual(bench.typed(), []);
+  }));
+
 Deno.test("a late sealed answer goes unchanged to the session's listener, with the answer's id [seal-answers, mcp-late]", () =>
   withBench(async (bench) => {
-    await bench.ask({ kind: "sealed" }, sealedQuestion);
+    await bench.askSealed();
     await bench.pass(120_000);
-    assert.equal((await bench.answer({ sealed })).status, 202);
+    assert.equal((await bench.answerSealed()).status, 202);
     const [command] = bench.listener.received("push.new");
     assert.deepEqual([command?.data.type, command?.data.sealed, command?.data.data], [
       "agent.command",
