@@ -2,7 +2,6 @@
 import { runtime } from "#runtime";
 import { PATIENCE_MS } from "../async/clock.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
-import { RelayError } from "../client/relay_error.ts";
 import { waitForReceipt } from "../client/wait_for_receipt.ts";
 import { absolutePath } from "../home/paths.ts";
 import {
@@ -92,10 +91,17 @@ async function routeFor(options: SendOptions, push: PlainPush): Promise<Route> {
   const paths = await accountPaths();
   const api = relayApi(paths, await addressInputs(paths));
   const host = await pairingHost(paths, api);
-  const isOwn = await isForOwnHost(api, { push, deviceId: host.deviceId });
-  const sealer = isOwn ? await ownSealer(host) : undefined;
-  const sealed = sealer === undefined ? push : await sealCommand(push, sealer);
-  return { api, push: sealed, isProven: () => Promise.resolve(true) };
+  const isToAnother = ![undefined, host.deviceId].includes(push.targetDeviceId);
+  const sealer = isToAnother ? undefined : await ownSealer(host);
+  if (sealer === undefined) return { api, push, isProven: () => Promise.resolve(true) };
+  if (push.targetDeviceId === undefined) await checkIsOwn(api, { push, deviceId: host.deviceId });
+  return { api, push: await sealCommand(push, sealer), isProven: provenWith(sealer) };
+}
+
+/** What the relay reports without the host's proof counts only where it is the relay's own to say. */
+function provenWith(pairing: Parameters<typeof isProvenReceipt>[0]): Route["isProven"] {
+  return async ({ push: { id }, receipt }) =>
+    RELAYS_OWN.has(receipt.state) || await isProvenReceipt(pairing, { id, receipt });
 }
 
 async function scriptRoute(
@@ -112,28 +118,24 @@ async function scriptRoute(
   return {
     api: createRelayApi(script),
     push: await sealCommand(push, scriptSealer(script)),
-    isProven: async ({ push: { id }, receipt }) =>
-      RELAYS_OWN.has(receipt.state) || await isProvenReceipt(script, { id, receipt }),
+    isProven: provenWith(script),
   };
 }
 
-/** This host can seal messages only for itself. */
-async function isForOwnHost(
+/** This host seals for itself only. A relay that lies here gets no text: it can only have a host named. */
+async function checkIsOwn(
   api: RelayApi,
-  { push, deviceId }: { push: PlainPush; deviceId: string },
-): Promise<boolean> {
-  if (push.targetDeviceId !== undefined) return push.targetDeviceId === deviceId;
-  try {
-    const { devices } = await api.sessions();
-    const owners = devices.filter(({ sessions }) =>
-      sessions.some(({ name }) => name === push.agentSessionName)
-    );
-    const isListed = devices.some((device) => device.deviceId === deviceId);
-    return owners.length === 0 ? isListed : owners.every((device) => device.deviceId === deviceId);
-  } catch (error) {
-    if (error instanceof RelayError) return false;
-    throw error;
-  }
+  { push: { agentSessionName: session }, deviceId }: { push: PlainPush; deviceId: string },
+): Promise<void> {
+  const { devices } = await api.sessions();
+  const others = devices.filter((device) =>
+    device.deviceId !== deviceId && device.sessions.some(({ name }) => name === session)
+  );
+  if (others.length === 0) return;
+  const named = others.map((other) => `"${other.deviceId}"`).join(" and ");
+  throw new UsageError(
+    `Cannot send to "${session}": ${named} has a session of this name. Add --device ${deviceId} for this host, or the other's id; the relay can read what goes there.`,
+  );
 }
 
 function pushFor(session: string, body: string, options: SendOptions): PlainPush {

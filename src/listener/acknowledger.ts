@@ -19,6 +19,8 @@ const PENDING_MAX = 10_000;
 export interface AcknowledgerOptions {
   /** The secret this host shares with a phone. */
   secretOf(phone: string): Promise<CryptoKey | undefined>;
+  /** The secret of `svc send` on this host itself, whose key the relay may call anything. */
+  ownSecret(): Promise<CryptoKey | undefined>;
   /** The outcome of this push is kept whatever else arrives: only such an outcome gets a proof. */
   isLasting(id: string): boolean;
   send(ack: Acknowledgement): void;
@@ -44,7 +46,7 @@ export class Acknowledger {
   /** Called for each incoming push. */
   expect({ id, sealed, from }: Push): void {
     if (sealed?.mode !== "psk" || this.#proving.has(id)) return;
-    const secret = this.#options.secretOf(from).catch((error) => new Error(errorText(error)));
+    const secret = this.#secretFor(from).catch((error) => new Error(errorText(error)));
     this.#proving.set(id, { from, secret, sent: Promise.resolve() });
     if (this.#proving.size <= PENDING_MAX) return;
     for (const oldest of this.#proving.keys()) return void this.#proving.delete(oldest);
@@ -61,10 +63,14 @@ export class Acknowledger {
     });
   }
 
+  async #secretFor(from: string): Promise<CryptoKey | undefined> {
+    return await this.#options.secretOf(from) ?? await this.#options.ownSecret();
+  }
+
   async #proof(ack: Acknowledgement, { from, secret: known }: Proving): Promise<string | undefined> {
     try {
       const found = await known;
-      const secret = found instanceof Error ? await this.#options.secretOf(from) : found;
+      const secret = found instanceof Error ? await this.#secretFor(from) : found;
       return secret && await receiptProof(secret, { ...ack, state: ack.outcome });
     } catch (error) {
       this.#options.log(`push ${ack.id}: acknowledged without proof: ${errorText(error)}`);

@@ -131,6 +131,7 @@ class Listener implements RunningListener {
     this.#inventory = this.#makeInventory(projects);
     this.#acknowledger = new Acknowledger({
       secretOf: (phone) => this.#keys.secretOf(phone),
+      ownSecret: () => this.#keys.ownSecret(),
       isLasting: (id) => journal.isLasting(id),
       send: (ack) => void this.#link.send("push.ack", ack),
       log,

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { outcomeOf } from "../helpers/outcome_of.ts";
 import { runSvc } from "../helpers/program.ts";
 import { pairScriptedPhone } from "../helpers/scripted_phone.ts";
+import { until } from "../helpers/until.ts";
 import { makeStack, type Stack } from "../helpers/stack.ts";
 
 const plain = async (stack: Stack, session: string, body: string): Promise<string> => {
@@ -31,6 +32,49 @@ Deno.test("after the first pairing plain messages are refused with a hint, svc s
   await stack.restartListener();
   assert.equal(await plain(stack, name, "lowered"), "submitted");
   assert.deepEqual(await prompts(5), ["before", "from the phone", "host 1", "host 2", "lowered"]);
+});
+
+Deno.test("svc send on a paired host gives a lying relay no text, and believes no receipt that the host has not proven [send-seals, hostile-relay]", async () => {
+  await using stack = await makeStack();
+  const { name } = await stack.echo();
+  await pairScriptedPhone(await stack.pairLink());
+  const devices = await until("the session", async () => {
+    const listed = (await stack.api.sessions()).devices;
+    return listed.some(({ sessions }) => sessions.length > 0) && listed;
+  });
+  const told: string[] = [];
+  let sessions = (): Response => Response.json({ devices: [] });
+  const push = {
+    type: "agent.command",
+    from: "key_1",
+    createdAt: Date.now(),
+    expiresAt: Date.now() + 60_000,
+  };
+  await using relay = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, async (request) => {
+    const { pathname } = new URL(request.url);
+    if (pathname === "/sessions") return sessions();
+    if (request.method === "GET") {
+      const id = pathname.replace("/pushes/", "");
+      const receipt = { state: "submitted", final: true, at: { submitted: Date.now() } };
+      return Response.json({ push: { id, ...push }, receipt });
+    }
+    told.push(await request.text());
+    const { id } = JSON.parse(told.at(-1) ?? "");
+    return Response.json({ id, state: "queued", expiresAt: push.expiresAt }, { status: 202 });
+  });
+  const env = { SVC_BASE_URL: `http://127.0.0.1:${relay.addr.port}` };
+  const send = () => runSvc(stack.sandbox, ["send", name, "the secret plan"], { env });
+  const unproven = await send();
+  assert.deepEqual([unproven.code, told.length], [1, 1], unproven.stderr);
+  assert.match(unproven.stderr, /Only the relay says so/);
+  const elsewhere = devices.map((device) => ({ ...device, deviceId: "dev_listener_99999999" }));
+  sessions = () => Response.json({ devices: elsewhere });
+  const named = await send();
+  assert.deepEqual([named.code !== 0, told.length], [true, 1], named.stderr);
+  assert.match(named.stderr, /dev_listener_99999999.*--device/);
+  sessions = () => new Response("no", { status: 500 });
+  assert.deepEqual([(await send()).code, told.length], [1, 1]);
+  assert.ok(told.every((text) => !text.includes("secret plan")), told.join());
 });
 
 Deno.test("the floor stays when the last phone is revoked [seal-floor-auto]", async () => {

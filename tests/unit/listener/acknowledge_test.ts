@@ -21,6 +21,7 @@ Deno.test("acknowledgements of a sealed message carry a proof, in order; others 
   const sent: EventData<"push.ack">[] = [];
   const acknowledger = new Acknowledger({
     secretOf: (phone) => Promise.resolve(phone === "dev_phone" ? secret : undefined),
+    ownSecret: () => Promise.resolve(undefined),
     isLasting: () => true,
     send: (ack) => void sent.push(ack),
     log: (line) => assert.fail(line),
@@ -43,10 +44,27 @@ Deno.test("acknowledgements of a sealed message carry a proof, in order; others 
   assert.notEqual(proofs[0], proofs[1]);
 });
 
+Deno.test("what svc send on the host sealed gets a proof with the host's own secret, whatever the relay calls its key [send-seals]", async () => {
+  assert.ok(secret);
+  const sent: EventData<"push.ack">[] = [];
+  const acknowledger = new Acknowledger({
+    secretOf: () => Promise.resolve(undefined),
+    ownSecret: () => Promise.resolve(secret),
+    isLasting: () => true,
+    send: (ack) => void sent.push(ack),
+    log: (line) => assert.fail(line),
+  });
+  acknowledger.expect({ ...push("own", "psk"), from: "key_0123" });
+  acknowledger.acknowledge({ id: "own", outcome: "submitted", final: true });
+  await until("the word", () => sent.length === 1);
+  assert.equal(sent[0]?.proof, await receiptProof(secret, { id: "own", state: "submitted", final: true }));
+});
+
 Deno.test("a host that cannot read its secrets still acknowledges [sec-active-relay]", async () => {
   const [sent, lines]: [unknown[], string[]] = [[], []];
   const acknowledger = new Acknowledger({
     secretOf: () => Promise.reject(new Error("paired.json is damaged")),
+    ownSecret: () => Promise.resolve(undefined),
     isLasting: () => true,
     send: (ack) => void sent.push(ack.proof),
     log: (line) => void lines.push(line),
@@ -62,6 +80,7 @@ Deno.test("secrets that could not be read when a message came are read again for
   let reads = 0;
   const acknowledger = new Acknowledger({
     secretOf: () => ++reads === 1 ? Promise.reject(new Error("busy")) : Promise.resolve(secret),
+    ownSecret: () => Promise.resolve(undefined),
     isLasting: () => true,
     send: (ack) => void sent.push(ack.proof),
     log: (line) => assert.fail(line),
@@ -77,6 +96,7 @@ Deno.test("a final state that the host may forget gets no proof, intermediate st
   const sent: EventData<"push.ack">[] = [];
   const acknowledger = new Acknowledger({
     secretOf: () => Promise.resolve(secret),
+    ownSecret: () => Promise.resolve(undefined),
     isLasting: () => false,
     send: (ack) => void sent.push(ack),
     log: (line) => assert.fail(line),
