@@ -11,7 +11,7 @@ import { GUARD_REFUSED } from "../../src/listener/inject/guard.ts";
 import { inject } from "../../src/listener/inject/inject.ts";
 import type { PaneInput } from "../../src/listener/inject/pane_input.ts";
 import { PaneInputs } from "../../src/listener/inject/pane_inputs.ts";
-import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
+import { DEFAULT_POLICY, type Policy } from "../../src/listener/inject/policy.ts";
 import type { Keystroke } from "../../src/listener/keystrokes/keystroke_rules.ts";
 import { type KeystrokeOutcome, typeKeystroke } from "../../src/listener/keystrokes/type_keystroke.ts";
 import type { Target } from "../../src/listener/targets.ts";
@@ -57,6 +57,7 @@ export class FakePane {
   isMuted = false;
   /** The foreground program, and what it calls itself. */
   program = { foreground: "agent", argv: ["agent"], hasAgent: false };
+  policy: Policy = DEFAULT_POLICY;
   /** How often tmux searched the screen for a dialog. */
   searches = 0;
   readonly target: Target;
@@ -140,7 +141,7 @@ export class FakePane {
         server: () => server,
       },
       inputs: this.inputs,
-      policy: DEFAULT_POLICY,
+      policy: this.policy,
       effects: this.#effects(),
       now: () => this.clock.now(),
       elapsed: () => this.clock.elapsed(),

@@ -84,6 +84,12 @@ export function continuesEscape(input: Keystroke): boolean {
   return input.type !== "key" && CONTINUES_ESCAPE.test(input.text);
 }
 
+/** Whether the host lets phones answer an open dialog with this input. */
+export function mayReachDialog(input: Keystroke, policy: Policy): boolean {
+  const rejects = input.type === "key" && REJECTS.has(input.key);
+  return mayAnswerDialogs(policy) || (rejects && policy.approval === "reject");
+}
+
 /** Why this screen of a known agent refuses the input. Undefined if the draft decides. */
 export function screenRefusal(
   input: Keystroke,
@@ -92,11 +98,9 @@ export function screenRefusal(
   const key = input.type === "key" ? input.key : undefined;
   if (key !== undefined && APPROVAL_KEYS.has(key) && !policy.allowApprovalChange) return "approval_change";
   switch (reading.focus) {
-    case "dialog": {
-      if (mayAnswerDialogs(policy)) return allowedKey(key, profile, policy) ? undefined : "key_not_allowed";
-      const rejects = policy.approval === "reject" && key !== undefined && REJECTS.has(key);
-      return rejects ? undefined : "dialog_open";
-    }
+    case "dialog":
+      if (!mayReachDialog(input, policy)) return "dialog_open";
+      return REJECTS.has(key ?? "") || allowedKey(key, profile, policy) ? undefined : "key_not_allowed";
     case "menu":
       return menuTakes(input, { reading, profile }) ? undefined : "unknown_screen";
     case "unknown":

@@ -26,6 +26,7 @@ import {
   isLineBegun,
   type Keystroke,
   mayBeElsewhere,
+  mayReachDialog,
   needsCaughtUp,
   neverApproves,
   screenRefusal,
@@ -205,7 +206,7 @@ async function typeUnrecognised(
   pane: PaneState,
 ): Promise<KeystrokeOutcome> {
   const { input: paneInput, policy } = context;
-  if (pane.reading.focus === "dialog" && policy.approval === "none") return notTyped("dialog_open");
+  if (pane.reading.focus === "dialog" && !mayReachDialog(input, policy)) return notTyped("dialog_open");
   const beginsShell = input.type !== "key" && !paneInput.isLineBegun && isShellEscape(input.text);
   if (beginsShell && !policy.allowShellEscape) return notTyped("shell_escape");
   const outcome = await send(context, input, pane);

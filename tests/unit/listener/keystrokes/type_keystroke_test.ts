@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { Keystroke } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
 import type { KeystrokeOutcome } from "../../../../src/listener/keystrokes/type_keystroke.ts";
 import { GATE_HOLD_MS } from "../../../../src/listener/inject/pane_input.ts";
+import { DEFAULT_POLICY } from "../../../../src/listener/inject/policy.ts";
 import { TmuxError } from "../../../../src/tmux/server.ts";
 import { FakePane } from "../../../helpers/fake_pane.ts";
 
@@ -19,6 +20,30 @@ async function pressAt(
   assert.deepEqual(await pane.press({ type: "key", key }), { state: "typed" });
   return pane.clock.now() - start;
 }
+
+Deno.test("keystroke: where phones may only reject dialogs, nothing else reaches one of an unknown agent [inj-dialog-allowed]", async () => {
+  const inputs: Keystroke[] = [
+    ENTER,
+    { type: "key", key: "y" },
+    { type: "text", text: "1" },
+    { type: "paste", text: "yes" },
+    { type: "key", key: "Escape" },
+    { type: "key", key: "C-c" },
+  ];
+  for (const approval of ["none", "reject", "once"] as const) {
+    const typed: boolean[] = [];
+    for (const input of inputs) {
+      const pane = new FakePane({ recordedPid: 0, isProfiled: false });
+      pane.policy = { ...DEFAULT_POLICY, approval };
+      pane.reading = { state: "waiting", focus: "dialog", draft: undefined };
+      const outcome = await pane.press(input);
+      assert.ok(outcome.state === "typed" || ("reason" in outcome && outcome.reason === "dialog_open"));
+      typed.push(outcome.state === "typed");
+    }
+    const rejects = [false, false, false, false, true, true];
+    assert.deepEqual(typed, approval === "reject" ? rejects : typed.map(() => approval === "once"), approval);
+  }
+});
 
 const gatedPane = (): FakePane => new FakePane({ gate: { afterEnterMs: AFTER_ENTER_MS } }).gated();
 
