@@ -6,6 +6,7 @@ import {
   checkSocketPath,
   codeOf,
   homeFrom,
+  isInOwnFolder,
   MISSING,
   NOBODY_LISTENS,
   SOCKET_MODE,
@@ -237,11 +238,13 @@ function removeSocket(path: string): void {
 
 async function connect(path: string): Promise<LineConnection | undefined> {
   checkSocketPath(path);
+  if (!await isInOwnFolder(path, { files, uid })) return undefined;
   const connecting = Deno.connect({ transport: "unix", path });
   const connection = await unless(NOBODY_LISTENS, connecting, undefined);
   return connection && new DenoLineConnection(connection);
 }
 
+const uid = Deno.uid() ?? -1;
 const sockets: LocalSockets = { listen, connect };
 
 let isRaw = false;
@@ -303,7 +306,7 @@ function exit(code: number): never {
 
 export const runtime: LeanRuntime = {
   args: Deno.args,
-  uid: Deno.uid() ?? -1,
+  uid,
   temporaryDirectory: () => temporaryFrom(Deno.env.get("TMPDIR")),
   homeDirectory: () => homeFrom(Deno.env.get("HOME")),
   env: { get: (name) => Deno.env.get(name), all: () => Deno.env.toObject() },

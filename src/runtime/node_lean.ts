@@ -10,6 +10,7 @@ import { files } from "./node_files.ts";
 import {
   checkSocketPath,
   homeFrom,
+  isInOwnFolder,
   NOBODY_LISTENS,
   SOCKET_MODE,
   SOCKET_UMASK,
@@ -87,10 +88,12 @@ function dial(path: string): Promise<Socket> {
 
 async function connect(path: string): Promise<LineConnection | undefined> {
   checkSocketPath(path);
+  if (!await isInOwnFolder(path, { files, uid })) return undefined;
   const socket = await unless(NOBODY_LISTENS, dial(path), undefined);
   return socket && toConnection(socket);
 }
 
+const uid = process.getuid?.() ?? -1;
 const sockets: LocalSockets = { listen, connect };
 
 const input = 0;
@@ -158,7 +161,7 @@ function exit(code: number): never {
 
 export const runtime: LeanRuntime = {
   args: process.argv.slice(2),
-  uid: process.getuid?.() ?? -1,
+  uid,
   temporaryDirectory: () => temporaryFrom(process.env.TMPDIR),
   homeDirectory: () => homeFrom(process.env.HOME),
   env: { get: (name) => process.env[name], all: allVariables },

@@ -1,5 +1,6 @@
 /** What both runtimes share of the operating system: its errors, directories, sockets, addresses and shell, and writing all of a text. */
 import { utf8Length } from "../async/encodings.ts";
+import type { Files } from "./types.ts";
 
 /** A code such as `ENOENT` or `EACCES`; undefined for any other error. */
 export function codeOf(error: unknown): string | undefined {
@@ -107,3 +108,12 @@ export function hasProxy(env: Readonly<Record<string, string | undefined>>): boo
 
 /** The asset of a single program that lists the others, as JSON. */
 export const EMBEDDED_NAMES = "names.json";
+
+/** Whoever else owns a socket's folder may be the one who listens there. */
+export async function isInOwnFolder(
+  path: string,
+  { files, uid }: { files: Pick<Files, "info">; uid: number },
+): Promise<boolean> {
+  const folder = await files.info(path.slice(0, path.lastIndexOf("/")));
+  return folder?.uid === uid;
+}

@@ -122,7 +122,7 @@ export interface LocalSockets {
     path: string,
     onConnection: (connection: LineConnection) => void,
   ): Promise<{ close(): void }>;
-  /** Undefined when nobody listens. */
+  /** Undefined when nobody listens, and in a folder of another user. */
   connect(path: string): Promise<LineConnection | undefined>;
 }
 

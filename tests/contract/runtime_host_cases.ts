@@ -152,6 +152,19 @@ const sockets: Case[] = [
     },
   },
   {
+    name: "a socket in a folder of another user is not connected to",
+    async run(runtime, directory) {
+      const folder = `${directory}/theirs`;
+      await runtime.files.makeDirectory(folder, { mode: 0o755 });
+      const server = await echo(runtime, `${folder}/sock`);
+      (await runtime.sockets.connect(`${folder}/sock`))?.close();
+      const given = await runtime.commands.run(["chown", "12345", folder]);
+      // Only root can give a folder away.
+      if (given.code === 0) assert.equal(await runtime.sockets.connect(`${folder}/sock`), undefined);
+      server.close();
+    },
+  },
+  {
     name: "an existing path is not replaced",
     async run(runtime, directory) {
       const server = await echo(runtime, `${directory}/sock`);
