@@ -278,7 +278,10 @@ const AGENT_NAMES = new Set([
   "TMUX_PANE",
 ]);
 
-/** The wrapper's environment without an agent's or a pane's variables. `SVC_HOME` becomes absolute. */
+/** What a person sets for each run of an agent, also of one that a phone starts: keys, folders and addresses. */
+const SETTING = /_(API_KEY|HOME|CONFIG_DIR|BASE_URL)$/;
+
+/** The wrapper's environment without the variables of one run of an agent, or of a pane. `SVC_HOME` becomes absolute. */
 export function daemonEnvironment(
   env: Readonly<Record<string, string>>,
   paths: HomePaths,
@@ -289,7 +292,8 @@ export function daemonEnvironment(
 }
 
 function isAgentScoped(name: string): boolean {
-  return AGENT_NAMES.has(name) || AGENT_PREFIXES.some((prefix) => name.startsWith(prefix));
+  return AGENT_NAMES.has(name) ||
+    (AGENT_PREFIXES.some((prefix) => name.startsWith(prefix)) && !SETTING.test(name));
 }
 
 /** `service.json`: how the listener is started when `svc service install listener` made it a service of this account. */

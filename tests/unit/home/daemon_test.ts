@@ -18,12 +18,26 @@ Deno.test("the wrapper's environment goes to the daemon [wrap-env]", async () =>
 
 Deno.test("what belongs to one agent or one pane stays behind [ls-clean-env]", async () => {
   const scoped = {
-    ...{ CLAUDECODE: "1", CLAUDE_PROJECT_DIR: "/p", CODEX_HOME: "/c", GEMINI_CLI: "1", CURSOR_TRACE_ID: "1" },
+    ...{
+      CLAUDECODE: "1",
+      CLAUDE_PROJECT_DIR: "/p",
+      CODEX_SANDBOX: "1",
+      GEMINI_CLI: "1",
+      CURSOR_TRACE_ID: "1",
+    },
     ...{ WINDSURF_PROJECT_DIR: "/p", OPENCODE: "1", COPILOT_MODEL: "m", MCP_TOOL_TIMEOUT: "1" },
     ...{ TMUX: "/s,1,0", TMUX_PANE: "%1", SVC_SESSION: "svc-a" },
   };
   const cleaned = daemonEnvironment({ ...scoped, PATH: "/bin" }, await homePaths(place));
   assert.deepEqual(cleaned, { PATH: "/bin" });
+});
+
+Deno.test("an agent that a phone starts gets the keys, folders and addresses that were set for it [ls-clean-env]", async () => {
+  const settings = {
+    ...{ GEMINI_API_KEY: "k", CURSOR_API_KEY: "k", CODEX_HOME: "/c", CLAUDE_CONFIG_DIR: "/d" },
+    ...{ OPENCODE_CONFIG_DIR: "/o", COPILOT_PROVIDER_BASE_URL: "http://p" },
+  };
+  assert.deepEqual(daemonEnvironment(settings, await homePaths(place)), settings);
 });
 
 Deno.test("a relative SVC_HOME becomes absolute, as the daemon works elsewhere", async () => {
