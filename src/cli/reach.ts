@@ -40,7 +40,7 @@ export function reach({ url, publicUrl, lanAddress }: ReachFacts): { link: strin
     lines.push(
       "  --listen 0.0.0.0:7420          the local network, plain http: messages work, sealing does not",
     );
-    lines.push("  --tls-cert FILE --tls-key FILE your own certificate, with --listen");
+    lines.push("  --tls-cert FILE --tls-key FILE your own certificate, with --listen and --public-url");
   } else {
     lines.push(`From the phone: ${link} (${link.startsWith("https:") ? "everything works" : PLAIN}).`);
   }

@@ -2,6 +2,7 @@
 import { runtime } from "#runtime";
 import { delay, systemClock } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
+import { wsFromHttpBase } from "../client/addresses.ts";
 import { createRelayApi } from "../client/api.ts";
 import { type Config, deviceNameOf, loadConfig, newHookId, saveConfig } from "../home/config.ts";
 import {
@@ -74,7 +75,8 @@ async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Prom
   const dataDir = await dataDirectory(options);
   const relay = await startOwnRelay(options, dataDir);
   undo.push(() => relay.stop());
-  const wsUrl = relay.wsUrl.replace("0.0.0.0", "127.0.0.1");
+  const own = await ownAddress(relay, { isTls: options.tlsCert !== undefined, publicUrl });
+  const wsUrl = wsFromHttpBase(own);
   const key = await joinRelay(paths, { dataDir, wsUrl, replace: options.replace === true });
   if (key.notice !== undefined) print(`${key.notice}\n`);
   const keepListener = await bringListener(paths, { restart: key.changed, undo });
@@ -85,13 +87,33 @@ async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Prom
   // For svc pair, later.
   if (!isLoopback(link)) relay.setPublicUrl(link);
   if (options.demo) await startDemo(undo);
-  const api = createRelayApi({ baseUrl: relay.url.replace("0.0.0.0", "127.0.0.1"), apiKey: key.apiKey });
+  const api = createRelayApi({ baseUrl: own, apiKey: key.apiKey });
   const host = await pairingHost(paths, api);
   const pairing = await offerPairing(host);
   show(pairingLink(link, pairing), lines);
   const phone = announcePhone(host, pairing, { signal: stopped });
   await Promise.all([watchSessions(api, stopped), phone, keepListener(stopped)]);
   print("Stopping.");
+}
+
+/** The address at which this machine reaches the relay. A certificate is seldom for 127.0.0.1. */
+async function ownAddress(
+  { url }: RunningRelay,
+  { isTls, publicUrl }: { isTls: boolean; publicUrl: string | undefined },
+): Promise<string> {
+  const local = url.replace("0.0.0.0", "127.0.0.1");
+  if (!isTls) return local;
+  const own = publicUrl ?? local;
+  try {
+    await createRelayApi({ baseUrl: own }).health();
+    return own;
+  } catch (error) {
+    throw new Error(
+      `This machine does not reach its relay at "${own}". Name the host that the certificate is for: --public-url https://NAME:PORT. (${
+        errorText(error)
+      })`,
+    );
+  }
 }
 
 async function startOwnRelay(options: UpOptions, dataDir: string): Promise<RunningRelay> {

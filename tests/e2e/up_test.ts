@@ -4,6 +4,8 @@ import { runtime } from "#runtime";
 import { qrLines } from "../../src/cli/pair.ts";
 import { hasCrashed } from "../../src/home/daemon.ts";
 import { homePaths } from "../../src/home/paths.ts";
+import { makeAuthority, makeCertificate } from "../helpers/nats_access.ts";
+import { freePorts } from "../helpers/nats_server.ts";
 import { runSvc, type Started, startSvc } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
@@ -99,6 +101,28 @@ Deno.test("svc up --tunnel links to the address of cloudflared, or of tailscale 
   const [serve = "", ...others] = await calls();
   assert.match(serve, /^tailscale serve --bg http:\/\/127\.0\.0\.1:\d+$/);
   assert.deepEqual(others, ["tailscale status --json", "tailscale serve --https=443 off"]);
+});
+
+Deno.test("svc up with a certificate uses the address that it is for, and says so where it has none [up-certificate]", async () => {
+  await using sandbox = await makeSandbox();
+  const [authority, relay] = [`${sandbox.root}/authority`, `${sandbox.root}/relay`];
+  await makeAuthority(authority);
+  await makeCertificate(relay, { authority, name: "DNS:localhost" });
+  const env = { DENO_CERT: `${authority}.pem`, NODE_EXTRA_CA_CERTS: `${authority}.pem` };
+  const tls = ["--tls-cert", `${relay}.pem`, "--tls-key", `${relay}.key`];
+  const nameless = await runSvc(sandbox, [...UP, ...tls], { env });
+  assert.equal(nameless.code, 1);
+  assert.match(nameless.stderr, /--public-url https:\/\/NAME:PORT/);
+  await assert.rejects(Deno.stat(`${sandbox.svcHome}/config.json`), Deno.errors.NotFound);
+  const [port] = await freePorts(1);
+  const up = startSvc(sandbox, [
+    ...["up", "--listen", `127.0.0.1:${port}`, "--public-url", `https://localhost:${port}`],
+    ...["--demo", ...tls],
+  ], { env });
+  await up.line(new RegExp(`^Open this link: https://localhost:${port}/`));
+  await up.line(/^svc-demo +demo · Echo/);
+  assert.equal((await runSvc(sandbox, ["send", "svc-demo", "hello"], { env })).code, 0);
+  await stop(up);
 });
 
 Deno.test("svc up leaves a listener that ran before it, and its session, alone [up-stops-own]", async () => {

@@ -23,13 +23,21 @@ export async function makeAuthority(file: string): Promise<void> {
 
 /** The lines of a server that has a certificate for 127.0.0.1 by the authority. */
 export async function tlsLines(file: string, authority: string): Promise<string[]> {
-  await openssl("req", ...NEW_KEY, "-keyout", `${file}.key`, "-out", `${file}.csr`, "-subj", "/CN=nats");
-  await writeFile(`${file}.ext`, "subjectAltName=IP:127.0.0.1\n");
+  await makeCertificate(file, { authority, name: "IP:127.0.0.1" });
+  return [`tls: { cert_file: "${file}.pem", key_file: "${file}.key" }`];
+}
+
+/** `<file>.pem` and `<file>.key`. `name`: as in a subjectAltName. */
+export async function makeCertificate(
+  file: string,
+  { authority, name }: { authority: string; name: string },
+): Promise<void> {
+  await openssl("req", ...NEW_KEY, "-keyout", `${file}.key`, "-out", `${file}.csr`, "-subj", "/CN=relay");
+  await writeFile(`${file}.ext`, `subjectAltName=${name}\n`);
   await openssl(
     ...["x509", "-req", "-in", `${file}.csr`, "-CA", `${authority}.pem`, "-CAkey", `${authority}.key`],
     ...["-CAcreateserial", "-days", "2", "-extfile", `${file}.ext`, "-out", `${file}.pem`],
   );
-  return [`tls: { cert_file: "${file}.pem", key_file: "${file}.key" }`];
 }
 
 /** The lines of a server that knows one user by its nkey, and the user's seed. */

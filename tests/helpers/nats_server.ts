@@ -55,7 +55,7 @@ const PORT_MIN = 20_000;
 const PORT_COUNT = 12_000;
 
 /** Ports that nobody listens on. */
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const found = new Set<number>();
   while (found.size < count) {
     const port = PORT_MIN + Math.floor(Math.random() * PORT_COUNT);

@@ -82,6 +82,7 @@ const SVC_UP = rows("docs/specification.md, svc up", {
     "svc up starts a relay and a listener connected to each other, and prints a QR code and a link.",
   ),
   "up-inventory": main("svc up shows the inventory as it changes."),
+  "up-certificate": main("svc up with a certificate uses the address that it is for."),
   "up-stops-own": main("Ctrl-C at svc up stops only what it started."),
   "up-keeps-listener": main(
     "While svc up runs, a listener that crashed is started again, and one that was stopped is not.",
