@@ -29,6 +29,8 @@ export class RotatingFile {
   #work: Promise<void> | undefined;
   #file: AppendFile | undefined;
   #bytes = 0;
+  /** `.1` already begins with this file's lines: the file could not be emptied. */
+  #isCopied = false;
   #lost = 0;
 
   constructor(files: Files, options: RotatingOptions) {
@@ -84,16 +86,31 @@ export class RotatingFile {
     if (this.#bytes > maxBytes) await this.#rotate();
   }
 
+  /** Copies before it renames: a full disk leaves every file as it was. Never throws: the next line tries again. */
   async #rotate(): Promise<void> {
-    const { path, kept } = this.#options;
-    for (let age = kept - 1; age >= 1; age--) {
-      if (await this.#files.info(`${path}.${age}`)) {
-        await this.#files.rename(`${path}.${age}`, `${path}.${age + 1}`);
-      }
+    const { path } = this.#options;
+    const copy = `${path}.new`;
+    try {
+      await this.#files.replaceText(copy, await this.#files.readText(path) ?? "", { mode: 0o600 });
+      if (!this.#isCopied) await this.#freeNewest();
+      await this.#files.rename(copy, `${path}.1`);
+      this.#isCopied = true;
+      await this.#files.writeText(path, "", { mode: 0o600 });
+      this.#isCopied = false;
+      this.#bytes = 0;
+    } catch {
+      await this.#files.remove(copy).catch(() => false);
     }
-    await this.#files.replaceText(`${path}.1`, await this.#files.readText(path) ?? "", { mode: 0o600 });
-    await this.#files.writeText(path, "", { mode: 0o600 });
-    this.#bytes = 0;
+  }
+
+  /** Renames `.1`, and older files only as far as they are in the way: after a failure nothing is renamed twice. */
+  async #freeNewest(): Promise<void> {
+    const { path, kept } = this.#options;
+    let free = 1;
+    while (free < kept && await this.#files.info(`${path}.${free}`) !== undefined) free++;
+    for (let age = free - 1; age >= 1; age--) {
+      await this.#files.rename(`${path}.${age}`, `${path}.${age + 1}`);
+    }
   }
 }
 
@@ -131,7 +148,7 @@ async function readPage(files: Files, { path, skip }: { path: string; skip: numb
   const found: AuditEntry[] = [];
   for (let age = 0; age <= AUDIT_KEPT && found.length <= end; age++) {
     const text = await files.readText(age === 0 ? path : `${path}.${age}`);
-    if (text === undefined) break;
+    if (text === undefined) continue;
     // Backwards by hand: splitting ten megabytes for one page takes too long.
     for (let to = text.length; to > 0 && found.length <= end;) {
       const from = text.lastIndexOf("\n", to - 1);

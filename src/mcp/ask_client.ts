@@ -66,7 +66,7 @@ export interface Note {
 
 /** The first question waits this long for the link, so that the relay knows where its answer goes, in milliseconds. */
 const LINK_LIMIT_MS = 3_000;
-/** An unreachable relay is retried for this long, in milliseconds. */
+/** A relay that is unreachable or busy is retried for this long, in milliseconds. */
 const POST_LIMIT_MS = 30_000;
 /** Closing waits this long for withdrawals, in milliseconds. */
 const CLOSE_LIMIT_MS = 1_000;
@@ -231,8 +231,10 @@ export class AskClient {
   async #post(push: PushRequestInput, signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options;
     const end = clock.elapsed() + POST_LIMIT_MS;
+    const canWait = ({ retryAfterSeconds = 0 }: RelayError): boolean =>
+      clock.elapsed() + retryAfterSeconds * 1_000 < end;
     await retry(() => this.#api.sendPush(push, { signal }), {
-      isTransient: (error) => error instanceof RelayError && error.transient && clock.elapsed() < end,
+      isTransient: (error) => error instanceof RelayError && error.transient && canWait(error),
       backoff: { ...RELAY_BACKOFF, random },
       clock,
       signal,

@@ -5,9 +5,12 @@ import { isEqual } from "./edit_json.ts";
 type Keys = readonly string[];
 type Values = Readonly<Record<string, string | number | readonly string[]>>;
 
-/** A table's header and the lines below it; the first part of a file has no header. */
+/** A header, and the lines below it. */
 interface Part {
+  /** Undefined for the lines before the first header. */
   keys: string[] | undefined;
+  /** The header is `[[…]]`, of an element of an array. */
+  isArray: boolean;
   lines: string[];
 }
 
@@ -21,26 +24,29 @@ export function putTable(text: string, keys: Keys, values: Values): string {
     ...Object.entries(values).map(([key, value]) => `${word(key)} = ${inToml(value)}`),
   ];
   const parts = partsOf(text);
-  const place = parts.findIndex((part) => isEqual(part.keys, keys));
-  const after = place >= 0
-    ? joined(parts.with(place, replaced(parts[place], lines.map((line) => line + eol))))
-    : text + gapAfter(text, eol) + lines.map((line) => line + eol).join("");
+  const own = parts.find((part) => !part.isArray && isEqual(part.keys, keys));
+  const ended = lines.map((line) => line + eol);
+  const after = own === undefined
+    ? text + gapAfter(text, eol) + ended.join("")
+    : joined(parts.map((part) => part === own ? replaced(own, ended) : part));
   return checked({ before, after, isOurs: (path) => isEqual(path, keys), values });
 }
 
 /** Removes each table that is in `tables` or below one of them, and headers that only led to it. Throws as `putTable` does. */
 export function takeTables(text: string, tables: readonly Keys[]): string {
   const before = parse(text);
-  const isOurs = (keys: Keys | undefined): boolean =>
-    keys !== undefined && tables.some((table) => isAtOrBelow(keys, table));
+  const isOurs = (keys: Keys): boolean => tables.some((table) => isAtOrBelow(keys, table));
+  // An array is never svc's table, but it may be below one.
+  const isOurPart = ({ keys, isArray }: Part): boolean =>
+    keys !== undefined && isOurs(isArray ? keys.slice(0, -1) : keys);
   const parts = partsOf(text);
-  if (!parts.some(({ keys }) => isOurs(keys))) return text;
-  const others = parts.filter(({ keys }) => !isOurs(keys));
-  const isIdle = ({ keys, lines }: Part): boolean =>
-    keys !== undefined && tables.some((table) => isAtOrBelow(table, keys)) &&
+  if (!parts.some(isOurPart)) return text;
+  const others = parts.filter((part) => !isOurPart(part));
+  const isIdle = ({ keys, isArray, lines }: Part): boolean =>
+    keys !== undefined && !isArray && tables.some((table) => isAtOrBelow(table, keys)) &&
     lines.slice(1).every(isWithoutValue) &&
     others.filter((other) => other.keys !== undefined && isAtOrBelow(other.keys, keys)).length === 1;
-  const kept = parts.map((part) => isOurs(part.keys) || isIdle(part) ? removed(part) : part);
+  const kept = parts.map((part) => isOurPart(part) || isIdle(part) ? removed(part) : part);
   return checked({ before, after: withoutTrailingGap(joined(kept), text), isOurs });
 }
 
@@ -53,17 +59,16 @@ function isWithoutValue(line: string): boolean {
 }
 
 /** A comment after the last value belongs to the next table. */
-function replaced(part: Part | undefined, lines: string[]): Part {
-  const all = part?.lines ?? [];
-  const last = all.findLastIndex((line) => !isWithoutValue(line));
-  return { keys: part?.keys, lines: [...lines, ...all.slice(last + 1)] };
+function replaced(part: Part, lines: string[]): Part {
+  const last = part.lines.findLastIndex((line) => !isWithoutValue(line));
+  return { ...part, lines: [...lines, ...part.lines.slice(last + 1)] };
 }
 
 /** Keeps the blank line before the table, which separates its neighbours. */
 function removed(part: Part): Part {
-  const { keys, lines } = replaced(part, []);
+  const { lines } = replaced(part, []);
   const first = lines.findIndex((line) => line.trim() !== "");
-  return { keys, lines: first < 0 ? [] : lines.slice(first) };
+  return { ...part, lines: first < 0 ? [] : lines.slice(first) };
 }
 
 function joined(parts: readonly Part[]): string {
@@ -81,42 +86,48 @@ function withoutTrailingGap(after: string, before: string): string {
 }
 
 function partsOf(text: string): Part[] {
-  const parts: Part[] = [{ keys: undefined, lines: [] }];
-  let quote: string | undefined;
-  for (const line of text.match(/[^\n]*\n|[^\n]+$/g) ?? []) {
-    const keys = quote === undefined ? headerKeys(line) : undefined;
-    if (keys !== undefined) parts.push({ keys, lines: [] });
-    parts.at(-1)?.lines.push(line);
-    quote = openQuote(line, quote);
+  const starts = statementStarts(text);
+  let part: Part = { keys: undefined, isArray: false, lines: [] };
+  const parts = [part];
+  for (const { 0: line, index } of text.matchAll(/[^\n]*\n|[^\n]+$/g)) {
+    const found = starts.has(index) ? readHeader(line) : undefined;
+    if (found !== undefined) parts.push(part = { ...found, lines: [] });
+    part.lines.push(line);
   }
   return parts;
 }
 
-/** The quotes of a multi-line string that is still open after the line. */
-function openQuote(line: string, before: string | undefined): string | undefined {
-  let quote = before;
-  for (const [found] of line.matchAll(/"""|'''/g)) {
-    if (quote === undefined) quote = found;
-    else if (quote === found) quote = undefined;
+/** Comments, strings, brackets and line ends. A multi-line string may end with two quotes of its own. */
+const TOKEN = /#[^\n]*|"""(?:\\[^]|[^\\])*?"{3,5}|'''[^]*?'{3,5}|"(?:\\.|[^"\\])*"|'[^']*'|[[\]\n]/g;
+
+/** Where the lines begin that do not continue a string or a list. */
+function statementStarts(text: string): Set<number> {
+  const starts = new Set([0]);
+  let depth = 0;
+  for (const { 0: token, index } of text.matchAll(TOKEN)) {
+    if (token === "[") depth++;
+    else if (token === "]") depth--;
+    else if (token === "\n" && depth === 0) starts.add(index + 1);
   }
-  return quote;
+  return starts;
 }
 
-const KEY = /\s*(?:([A-Za-z0-9_-]+)|"((?:[^"\\]|\\.)*)"|'([^']*)')\s*(\.|$)/y;
+const KEY = String.raw`[A-Za-z0-9_-]+|"(?:[^"\\]|\\.)*"|'[^']*'`;
+const PATH = String.raw`\s*(?:${KEY})\s*(?:\.\s*(?:${KEY})\s*)*`;
+const HEADER = new RegExp(String.raw`^\s*(?:\[(${PATH})\]|\[\[(${PATH})\]\])\s*(?:#.*)?$`);
 
-/** The keys of a line like `[a."b c".d] # why`; undefined for every other line. */
-function headerKeys(line: string): string[] | undefined {
-  const inside = /^\s*\[([^[].*?)\]\s*(?:#.*)?$/.exec(line.trimEnd())?.[1];
-  if (inside === undefined) return undefined;
-  const keys: string[] = [];
-  KEY.lastIndex = 0;
-  while (KEY.lastIndex < inside.length) {
-    const found = KEY.exec(inside);
-    if (found === null) return undefined;
-    const [, bare, quoted, literal] = found;
-    keys.push(bare ?? literal ?? unquoted(quoted ?? ""));
-  }
-  return keys;
+/** The keys of a line like `[a."b c".d] # why` or `[[a.b]]`; undefined for every other line. */
+function readHeader(line: string): Pick<Part, "keys" | "isArray"> | undefined {
+  const [, table, array] = HEADER.exec(line.trimEnd()) ?? [];
+  const path = table ?? array;
+  if (path === undefined) return undefined;
+  const keys = Array.from(path.matchAll(new RegExp(KEY, "g")), ([key]) => keyOf(key));
+  return { keys, isArray: array !== undefined };
+}
+
+function keyOf(key: string): string {
+  if (key.startsWith("'")) return key.slice(1, -1);
+  return key.startsWith('"') ? unquoted(key.slice(1, -1)) : key;
 }
 
 /** Escapes that JSON does not know stay as they are: svc writes none. */
@@ -149,10 +160,12 @@ function tableAt(root: unknown, keys: Keys): unknown {
   );
 }
 
-/** The table's own values: the user may have added tables below it. */
+/** The table's own values: the user may have added tables, or arrays of tables, below it. */
 function ownValues(table: unknown): unknown {
   if (!isTable(table)) return table;
-  return Object.fromEntries(Object.entries(table).filter(([, value]) => !isTable(value)));
+  const isBelow = (value: unknown): boolean =>
+    Array.isArray(value) ? value.length > 0 && value.every(isTable) : isTable(value);
+  return Object.fromEntries(Object.entries(table).filter(([, value]) => !isBelow(value)));
 }
 
 interface Edited {

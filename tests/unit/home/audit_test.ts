@@ -50,6 +50,16 @@ Deno.test("the log is read in pages, newest first, through rotated files and pas
   assert.deepEqual(read, Array.from({ length: 90 }, (_, n) => 89 - n));
 });
 
+Deno.test("a missing rotated file does not hide the older ones [ls-audit-phone]", async () => {
+  await using home = await makeTempHome();
+  for (const [suffix, length] of [["", 3], [".2", 2], [".3", 1]] as const) {
+    await home.files.writeText(home.paths.audit + suffix, `${JSON.stringify({ ...ENTRY, length })}\n`);
+  }
+  const audit = openAudit(home.files, home.paths.audit);
+  assert.deepEqual((await audit.page(0)).entries.map(({ length }) => length), [3, 2, 1]);
+  await audit.close();
+});
+
 Deno.test("a page includes entries not yet on disk, is empty without a file, and reaches back only as far as the limit [ls-audit-phone]", async () => {
   await using home = await makeTempHome();
   const audit = openAudit(home.files, home.paths.audit);

@@ -9,6 +9,36 @@ const options = (home: TempHome): ConstructorParameters<typeof RotatingFile>[1] 
   kept: 3,
 });
 
+const texts = (home: TempHome, ...suffixes: string[]): Promise<(string | undefined)[]> =>
+  Promise.all(suffixes.map((suffix) => home.files.readText(home.paths.log + suffix)));
+
+/** Fails `times` times as a full disk does. */
+function failing<Args extends unknown[]>(
+  work: (...args: Args) => Promise<void>,
+  times: number,
+): (...args: Args) => Promise<void> {
+  let left = times;
+  return (...args) =>
+    left-- > 0
+      ? Promise.reject(Object.assign(new Error("No space left"), { code: "ENOSPC" }))
+      : work(...args);
+}
+
+/** Three old files, and one that the next line makes too large. */
+async function writeFullSet(home: TempHome): Promise<string> {
+  for (const age of [1, 2, 3]) await home.files.writeText(`${home.paths.log}.${age}`, `old ${age}\n`);
+  const text = `${"x".repeat(99)}\n`;
+  await home.files.writeText(home.paths.log, text);
+  return text;
+}
+
+async function appendEach(file: RotatingFile, lines: readonly string[]): Promise<void> {
+  for (const line of lines) {
+    file.append(line);
+    await file.flush();
+  }
+}
+
 function names(home: TempHome): string[] {
   return Array.from(Deno.readDirSync(home.paths.root), ({ name }) => name).sort();
 }
@@ -23,8 +53,8 @@ Deno.test("the file is put aside when it is large, three old ones are kept, no l
   }
   await file.close();
   assert.deepEqual(names(home), ["listener.log", "listener.log.1", "listener.log.2", "listener.log.3"]);
-  const texts = names(home).map((name) => Deno.readTextFileSync(`${home.paths.root}/${name}`));
-  const kept = texts.reverse().join("").trimEnd().split("\n");
+  const all = names(home).map((name) => Deno.readTextFileSync(`${home.paths.root}/${name}`));
+  const kept = all.reverse().join("").trimEnd().split("\n");
   assert.deepEqual(kept, lines.slice(-kept.length));
   assert.ok(kept.length > 30, String(kept.length));
 });
@@ -64,6 +94,48 @@ Deno.test("lines that a full disk refuses are counted in the first line that it 
   file.append("three");
   await file.close();
   assert.equal(await Deno.readTextFile(home.paths.log), "! 2 line(s) could not be written here\nthree\n");
+});
+
+Deno.test("a rotation that a full disk refuses changes no file, and the next line tries again [ls-log-rotation]", async () => {
+  await using home = await makeTempHome();
+  const text = await writeFullSet(home);
+  const replaceText = failing(home.files.replaceText, 2);
+  const file = new RotatingFile({ ...home.files, replaceText }, options(home));
+  await appendEach(file, ["one", "two"]);
+  const all = ["", ".1", ".2", ".3"];
+  assert.deepEqual(await texts(home, ...all), [`${text}one\ntwo\n`, "old 1\n", "old 2\n", "old 3\n"]);
+  assert.equal(names(home).length, 4);
+  await appendEach(file, ["three"]);
+  await file.close();
+  assert.deepEqual(await texts(home, ...all), ["", `${text}one\ntwo\nthree\n`, "old 1\n", "old 2\n"]);
+  assert.equal(names(home).length, 4);
+});
+
+Deno.test("a rotation that cannot empty or rename a file loses no more old files than one that works", async () => {
+  for (const work of ["writeText", "rename"] as const) {
+    for (const times of [1, 2, 3]) {
+      await using home = await makeTempHome();
+      const text = await writeFullSet(home);
+      const files = { ...home.files, [work]: failing(home.files[work], times) };
+      const file = new RotatingFile(files, options(home));
+      const lines = ["one", "two", "three", "four"].slice(0, times + 1);
+      await appendEach(file, lines);
+      await file.close();
+      const rotated = `${text}${lines.join("\n")}\n`;
+      assert.deepEqual(await texts(home, "", ".1", ".2", ".3"), ["", rotated, "old 1\n", "old 2\n"], work);
+      assert.equal(names(home).length, 4);
+    }
+  }
+});
+
+Deno.test("a rotation interrupted between two names closes the gap", async () => {
+  await using home = await makeTempHome();
+  const text = await writeFullSet(home);
+  await home.files.remove(`${home.paths.log}.1`);
+  const file = new RotatingFile(home.files, options(home));
+  await appendEach(file, ["one"]);
+  await file.close();
+  assert.deepEqual(await texts(home, "", ".1", ".2", ".3"), ["", `${text}one\n`, "old 2\n", "old 3\n"]);
 });
 
 Deno.test("a disk that stands still does not fill the memory", async () => {

@@ -5,8 +5,10 @@ import { listenerDeviceId } from "../../../src/protocol/names.ts";
 import { DeviceId, type PushRecord } from "../../../src/protocol/push.ts";
 import { SecondOutlet } from "../../../src/home/config.ts";
 import { RelayError } from "../../../src/client/relay_error.ts";
+import { problem } from "../../../src/protocol/errors.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
+import { connectMcp, textOf } from "../../helpers/mcp_bench.ts";
 import { until } from "../../helpers/until.ts";
 
 Deno.test("each session of a host asks under an id of its own, always the same", async () => {
@@ -27,6 +29,71 @@ Deno.test("an invalid session name counts as none", async () => {
   for (const session of [undefined, "", "a b", "x".repeat(200)]) {
     assert.equal((await identify({ hostname: "box", session })).session, undefined);
   }
+});
+
+/** Lists how long each timer was set for, in milliseconds. */
+class ListingClock extends FakeClock {
+  readonly waits: number[] = [];
+
+  override after(ms: number, action: () => void): () => void {
+    this.waits.push(ms);
+    return super.after(ms, action);
+  }
+}
+
+/** What a tool answers when the relay refuses the question for some seconds: with 429 at first, then for good. */
+async function refusedFor(
+  retryAfter: number,
+  { refusals }: { refusals: number },
+): Promise<{ text: string | undefined; elapsed: number; sent: number }> {
+  let sent = 0;
+  const options = { hostname: "127.0.0.1", port: 0, onListen: () => undefined };
+  await using server = Deno.serve(options, async (request) => {
+    await request.body?.cancel();
+    if (request.method !== "POST") return new Response("no links here", { status: 404 });
+    const isBusy = ++sent <= refusals;
+    const headers = { "retry-after": String(retryAfter) };
+    return isBusy
+      ? Response.json(problem("rate_limited"), { status: 429, headers })
+      : Response.json(problem("missing_scope"), { status: 403 });
+  });
+  const address = `127.0.0.1:${server.addr.port}`;
+  const settings = { baseUrl: `http://${address}`, wsUrl: `ws://${address}`, apiKey: "k" };
+  const clock = new ListingClock();
+  const { client, served } = await connectMcp({ settings: () => Promise.resolve(settings), clock });
+  let text: string | undefined;
+  void client.callTool({ name: "svc_ask", arguments: { question: "Continue?" } })
+    .then((result) => text = textOf(result), () => {});
+  await until("the wait for the link", () => clock.waits.includes(3_000));
+  clock.advance(3_000);
+  const pauseMs = retryAfter * 1_000;
+  await until("an answer or a pause", () => text !== undefined || clock.waits.includes(pauseMs));
+  if (text === undefined && pauseMs < 30_000) {
+    clock.advance(pauseMs);
+    await until("the answer", () => text);
+  }
+  const answer = text;
+  await client.close();
+  await served;
+  return { text: answer, elapsed: clock.elapsed(), sent };
+}
+
+const refusal = (seconds: number): string =>
+  `Cannot send the push: Too many requests; try again in ${seconds} s`;
+
+Deno.test("a question that the relay refuses for longer than 30 s fails at once, with the relay's sentence", async () => {
+  for (const seconds of [3_600, 999_999_999]) {
+    const result = await refusedFor(seconds, { refusals: Infinity });
+    assert.deepEqual(result, { text: refusal(seconds), elapsed: 3_000, sent: 1 });
+  }
+});
+
+Deno.test("a question is sent again as long as the relay's pauses fit into 30 s", async () => {
+  const once = await refusedFor(2, { refusals: 1 });
+  assert.match(once.text ?? "", /lacks a scope/);
+  assert.deepEqual([once.elapsed, once.sent], [5_000, 2]);
+  const always = await refusedFor(28, { refusals: Infinity });
+  assert.deepEqual(always, { text: refusal(28), elapsed: 31_000, sent: 2 });
 });
 
 const ID = "6f1c2d3e-0000-4000-8000-000000000001";

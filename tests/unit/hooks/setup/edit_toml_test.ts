@@ -74,6 +74,67 @@ Deno.test("the user's own table below svc's stays when svc's is rewritten", () =
   assert.deepEqual(mcp_servers, { svc: { ...VALUES, env: { A: "1" } } });
 });
 
+Deno.test("an array of tables after svc's table is not a part of it [set-remove]", () => {
+  const ours = putTable("", KEYS, VALUES);
+  const headers = [
+    "[[skills.config]]",
+    "  [[ skills . config ]] # [x]",
+    "[[\"a]]#\".'b]'.c]]\t# why",
+    "[[mcp_servers.other]]",
+  ];
+  for (const header of headers) {
+    const array = `${header}\npath = "x"\n\n${header}\npath = "y"\n`;
+    const text = `${ours}\n# about the array\n${array}`;
+    assert.equal(takeTables(text, [KEYS]), `# about the array\n${array}`);
+    assert.equal(putTable(text, KEYS, { ...VALUES, tool_timeout_sec: 800 }), text.replace("700", "800"));
+  }
+  const trust = '[hooks]\n\n[hooks.state.key]\nhash = "x"\n';
+  const hook = '[[hooks.Stop]]\n\n[[hooks.Stop.hooks]]\ncommand = "a"\n';
+  assert.equal(takeTables(trust + hook, [["hooks", "state", "key"]]), `[hooks]\n\n${hook}`);
+});
+
+Deno.test("a header whose quoted key has a bracket and a # begins a table of its own", () => {
+  const theirs = '[projects."/work/[x] #1"] # mine\ntrust_level = "trusted"\n';
+  assert.equal(takeTables(putTable("", KEYS, VALUES) + theirs, [KEYS]), theirs);
+});
+
+Deno.test("an array of tables below svc's stays when svc's is rewritten, and goes with it", () => {
+  const text = '[mcp_servers.svc]\ncommand = "old"\n\n[[mcp_servers.svc.rules]]\nA = "1"\n';
+  const put = putTable(text, KEYS, VALUES);
+  assert.deepEqual(values(put).mcp_servers, { svc: { ...VALUES, rules: [{ A: "1" }] } });
+  assert.equal(putTable(put, KEYS, VALUES), put);
+  assert.equal(takeTables(`a = 1\n\n${put}`, [KEYS]), "a = 1\n");
+});
+
+Deno.test("an array of tables under svc's own keys is never svc's", () => {
+  const text = '[[mcp_servers.svc]]\ncommand = "a"\n';
+  assert.throws(() => putTable(text, KEYS, VALUES), /cannot be edited line by line/);
+  assert.equal(takeTables(text, [KEYS]), text);
+});
+
+Deno.test("what looks like a header inside a string or a list begins no table", () => {
+  const theirs = `quoted = '"""' # """
+[own]
+a = """
+[[mcp_servers.svc]]
+\\"""
+[mcp_servers.svc]"""""
+b = '''
+[mcp_servers.svc]
+'''
+c = [
+  ["]"], # ]
+  [
+["mcp_servers"],
+["svc"]
+  ],
+]
+`;
+  assert.equal(takeTables(putTable(theirs, KEYS, VALUES), [KEYS]), theirs);
+  const nested = `[mcp_servers.svc]\nargs = [\n[["mcp"]],\n[\n["a"]\n]\n]\nb = '''\n[[b]]\n'''\n`;
+  assert.equal(putTable(nested, KEYS, VALUES), putTable("", KEYS, VALUES));
+});
+
 Deno.test("forms that cannot be edited line by line are refused, and so is text that is not TOML", () => {
   const forms = [
     'mcp_servers = { svc = { command = "a" } }',
