@@ -28,7 +28,7 @@ export class TmuxDiscovery {
   /** Every session of every live server. `deep` runs lsof again. */
   async sessions(options: { deep?: boolean } = {}): Promise<TmuxSession[]> {
     const now = this.#options.now();
-    if (options.deep || this.#searched === undefined || now - this.#searched >= LSOF_INTERVAL_MS) {
+    if (options.deep || this.#searched === undefined || Math.abs(now - this.#searched) >= LSOF_INTERVAL_MS) {
       this.#searched = now;
       this.#extra = await runningServerSockets(this.#host);
     }

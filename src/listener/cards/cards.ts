@@ -219,7 +219,9 @@ export class Cards {
     if (phones.length === 0 || await this.#options.isMuted(cwd)) return undefined;
     const view = await this.#options.look(session);
     if (view === undefined) throw new Error(`cannot find the session "${session}"`);
-    if (!isShown && clock.now() - view.lastKeyAt < LOCAL_ACTIVE_MS) return undefined;
+    // A clock that was set back makes the last key lie in the future.
+    const sinceKeyMs = Math.abs(clock.now() - view.lastKeyAt);
+    if (!isShown && sinceKeyMs < LOCAL_ACTIVE_MS) return undefined;
     const full = await cardContent(dialog, { policy, directory: cwd, neverAllow: this.#neverAllow });
     const content = full && keptContent(full, this.#cards.values());
     const open = [...this.#cards.values()].filter(({ answer }) => answer === undefined);

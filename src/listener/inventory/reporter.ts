@@ -1,5 +1,6 @@
 /** Reads the inventory and reports it to the relay on a change, after a rejection, and as a heartbeat (docs/specification.md, Inventory); and with it the host's details. */
 import type { OpenDialog } from "./session_entry.ts";
+import { systemClock } from "../../async/clock.ts";
 import { errorText } from "../../async/error_text.ts";
 import type { EventData } from "../../protocol/frames.ts";
 import { HOST_DETAILS_MAX_BYTES, INVENTORY_HEARTBEAT_MS } from "../../protocol/limits.ts";
@@ -64,12 +65,13 @@ export interface ReporterOptions {
   pause(ms: number): Promise<void>;
   /** Takes every inventory that was read. */
   observed?(sessions: readonly SessionEntry[]): void;
-  /** Epoch milliseconds. */
-  now?(): number;
+  /** Milliseconds since some fixed moment: the wall clock may jump. */
+  elapsed?(): number;
 }
 
 interface Report {
   sessions: readonly SessionEntry[];
+  /** By `elapsed`. */
   at: number;
   /** As in ReportFacts. */
   retryAfterMs?: number;
@@ -88,7 +90,7 @@ export class Reporter {
 
   constructor(inventory: Pick<Inventory, "read" | "nextReadMs">, options: ReporterOptions) {
     this.#inventory = inventory;
-    this.#options = { now: Date.now, observed: () => {}, ...options };
+    this.#options = { elapsed: () => systemClock.elapsed(), observed: () => {}, ...options };
   }
 
   /** The last inventory that was read. */
@@ -113,7 +115,7 @@ export class Reporter {
   /** The relay rejected a report: the next one follows after a delay that doubles with each rejection. */
   rejected(reason: string): void {
     if (this.#report !== undefined) {
-      const sinceReportMs = this.#options.now() - this.#report.at;
+      const sinceReportMs = this.#options.elapsed() - this.#report.at;
       this.#report.retryAfterMs = sinceReportMs + rejectionDelayMs(this.#rejections++);
     }
     this.#options.details?.forget();
@@ -132,11 +134,11 @@ export class Reporter {
   }
 
   async poll(): Promise<void> {
-    const { now, send, log } = this.#options;
+    const { elapsed, send, log } = this.#options;
     this.#sessions = await this.#inventory.read();
     this.#options.observed(this.#sessions);
     const details = await this.#dueDetails();
-    const at = now();
+    const at = elapsed();
     const due = shouldReport({
       current: this.#sessions,
       reported: this.#report?.sessions,
@@ -172,10 +174,10 @@ export class Reporter {
 
   /** Hooks may end the pause at any rate, so a minimum gap follows. */
   async #pause(isRead: boolean): Promise<void> {
-    const { now, pause } = this.#options;
-    const since = now();
+    const { elapsed, pause } = this.#options;
+    const since = elapsed();
     await pause(Math.min(this.#inventory.nextReadMs(), isRead ? this.#retryInMs(since) : Infinity));
-    const left = since + POLL_GAP_MS - now();
+    const left = since + POLL_GAP_MS - elapsed();
     if (left > 0) await pause(left);
   }
 
@@ -338,7 +340,7 @@ export class DetailsReport {
 
   #isDue({ digest, lines, at }: Omit<DueDetails, "reported">): boolean {
     if (this.#sent === undefined || this.#sent.digest !== digest) return true;
-    return this.#sent.lines !== lines && at - this.#sent.at >= LINES_GAP_MS;
+    return this.#sent.lines !== lines && Math.abs(at - this.#sent.at) >= LINES_GAP_MS;
   }
 
   sent({ digest, lines, at }: DueDetails): void {

@@ -129,6 +129,15 @@ Deno.test("a dialog that its hook holds back opens at once while somebody is at 
   assert.equal(await shown, undefined);
 });
 
+Deno.test("a key at the computer that lies in the future, because the clock was set back, holds no card back [card-local, fault-clock]", async () => {
+  const scene = await Scene.make();
+  scene.localKeyAt = scene.clock.now() + 3_600_000;
+  const asked = scene.ask(QUESTION, { isShown: false });
+  await scene.card();
+  scene.gone.abort();
+  assert.equal(await asked, undefined);
+});
+
 Deno.test("a dialog that its hook holds back opens at the first key at the computer [card-local]", async () => {
   const scene = await Scene.make();
   scene.localKeyAt = scene.clock.now() - LOCAL_ACTIVE_MS;

@@ -13,7 +13,7 @@ Deno.test("reporter: polls every 5 s, reports changes and the heartbeat, and log
   const log: string[] = [];
   const sent: { at: number; sequence: number; names: string[] }[] = [];
   const reporter = new Reporter({ read: () => Promise.resolve(sessions), nextReadMs: () => 5_000 }, {
-    now: () => now,
+    elapsed: () => now,
     send: (report) => {
       sent.push({ at: now, sequence: report.sequence, names: report.sessions.map((one) => one.name) });
       return true;
@@ -38,7 +38,7 @@ Deno.test("reporter: without a connection nothing counts as reported", async () 
   let connected = false;
   const log: string[] = [];
   const reporter = new Reporter({ read: () => Promise.resolve([named("svc-a")]), nextReadMs: () => 5_000 }, {
-    now: () => 0,
+    elapsed: () => 0,
     send: () => connected,
     log: (line) => void log.push(line),
     pause: () => Promise.resolve(),
@@ -61,7 +61,7 @@ Deno.test("reporter: hook reports at any rate do not make it poll more often tha
   const reporter = new Reporter(
     { read: () => Promise.resolve((reads.push(now), [])), nextReadMs: () => 400 },
     {
-      now: () => now,
+      elapsed: () => now,
       send: () => true,
       log: () => {},
       // A report cuts the first pause of each pair short.
@@ -77,6 +77,28 @@ Deno.test("reporter: hook reports at any rate do not make it poll more often tha
   assert.deepEqual(pauses.slice(0, 2), [400, POLL_GAP_MS - 10]);
 });
 
+Deno.test("reporter: a clock that is set back during a pause does not make the next one longer [ls-state-pace, fault-clock]", async () => {
+  const { now } = Date;
+  const pauses: number[] = [];
+  let setBackMs = 0;
+  const reporter = new Reporter({ read: () => Promise.resolve([]), nextReadMs: () => 5_000 }, {
+    send: () => true,
+    log: () => {},
+    pause: (ms) => {
+      pauses.push(ms);
+      setBackMs = 3_600_000;
+      return pauses.length > 1 ? Promise.reject(new Stopping()) : Promise.resolve();
+    },
+  });
+  Date.now = () => now() - setBackMs;
+  try {
+    await assert.rejects(reporter.run(), Stopping);
+  } finally {
+    Date.now = now;
+  }
+  assert.ok(pauses.every((ms) => ms <= 5_000), pauses.join());
+});
+
 Deno.test("reporter: a rejected report is sent again with a growing delay, until one is stored [inv-rejected]", async () => {
   let now = 0;
   let isRejecting = true;
@@ -84,7 +106,7 @@ Deno.test("reporter: a rejected report is sent again with a growing delay, until
   const log: string[] = [];
   let answered = 0;
   const reporter = new Reporter({ read: () => Promise.resolve([named("svc-a")]), nextReadMs: () => 5_000 }, {
-    now: () => now,
+    elapsed: () => now,
     send: () => sent.push(now) > 0,
     log: (line) => void log.push(line),
     pause: (ms) => {
@@ -117,7 +139,7 @@ Deno.test("reporter: after a rejection a changed inventory waits for the delay t
   let sent = 0;
   const reporter = new Reporter(
     { read: () => Promise.resolve([named(`svc-${++reads}`)]), nextReadMs: () => 5_000 },
-    { now: () => now, send: () => ++sent > 0, log: () => {}, pause: () => Promise.resolve() },
+    { elapsed: () => now, send: () => ++sent > 0, log: () => {}, pause: () => Promise.resolve() },
   );
   const pollAt = async (ms: number): Promise<number> => {
     now = ms;
@@ -143,7 +165,7 @@ Deno.test("reporter: while the sessions cannot be read, a rejected report does n
     read: () => isBroken ? Promise.reject(new Error("no tmux")) : Promise.resolve([named("svc-a")]),
     nextReadMs: () => 5_000,
   }, {
-    now: () => 0,
+    elapsed: () => 0,
     send: () => true,
     log: () => {},
     pause: (ms) => pauses.push(ms) > 3 ? Promise.reject(new Stopping()) : Promise.resolve(),
@@ -174,7 +196,7 @@ Deno.test("reporter: without a connection a rejected report does not shorten the
   const pauses: number[] = [];
   let now = 0;
   const reporter = new Reporter({ read: () => Promise.resolve([named("svc-a")]), nextReadMs: () => 5_000 }, {
-    now: () => now,
+    elapsed: () => now,
     send: () => connected,
     log: () => {},
     pause: (ms) => {
@@ -232,7 +254,7 @@ Deno.test("reporter: details are sent when they are due, again after a rejection
   let due: boolean | "broken" = true;
   const events: string[] = [];
   const reporter = new Reporter({ read: () => Promise.resolve([]), nextReadMs: () => 5_000 }, {
-    now: () => 0,
+    elapsed: () => 0,
     send: ({ details }) => events.push(`sent ${JSON.stringify(details) ?? "none"}`) > 0,
     log: (line) => void (line.startsWith("! cannot") && events.push(line)),
     pause: () => Promise.resolve(),
