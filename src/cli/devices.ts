@@ -1,7 +1,7 @@
 /** `svc devices`: lists the account's listeners and phones, revokes one, or releases its id. */
 import { runtime } from "#runtime";
 import { askDaemon } from "../home/control_socket.ts";
-import { forgetPhone, loadPaired } from "../home/pairing.ts";
+import { forgetClaim, forgetPhone, loadPaired } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { scriptApiKey } from "../home/config.ts";
@@ -83,9 +83,12 @@ async function revoke(args: readonly string[]): Promise<number> {
   const [id] = parsed.processedArgs;
   const paths = await accountPaths();
   const api = relayApi(paths, await addressInputs(paths));
-  const forgotten = await forgetPhone(await pairingHost(paths, api), id);
-  if (forgotten) print(`Forgot the secret shared with ${id}: messages sealed by it are no longer opened.`);
+  const host = await pairingHost(paths, api);
+  const isKnown = await forgetPhone(host, id);
   await endStreams(paths, id);
+  if (isKnown) print(`Forgot the secret shared with ${id}: messages sealed by it are no longer opened.`);
+  // The relay, which knows about codes that were claimed a moment ago, may not answer.
+  if (await forgetClaim(host, id)) await endStreams(paths, id);
   let workingKey: DeviceRevoked["workingKey"] | undefined;
   await asAdmin(paths, { ...parsed.opts(), id }, {
     byRelay: async () => void ({ workingKey } = await api.revokeDevice(id)),

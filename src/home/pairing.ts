@@ -4,6 +4,7 @@ import { RelayError } from "../client/relay_error.ts";
 import { checkPhrase } from "../crypto/check_phrase.ts";
 import { exportKeyPair, exportPublicKey, generateKeyPair, importKeyPair } from "../crypto/keys.ts";
 import { hostProof, importSecret, newSecret, phoneProof } from "../crypto/paired_secret.ts";
+import { SKEW_MS } from "../protocol/limits.ts";
 import type { PairingStatus } from "../protocol/http.ts";
 import type { Files } from "../runtime/types.ts";
 import type { HomePaths } from "./paths.ts";
@@ -193,9 +194,17 @@ export async function pairedPhones(host: PairingHost): Promise<PairedPhone[]> {
   return (await loadPaired(host.files, host.paths)).phones;
 }
 
-/** Forgets the secret, also one that the phone has just claimed; false when there was none. */
-export async function forgetPhone(host: PairingHost, deviceId: string): Promise<boolean> {
+/** Forgets a secret that the phone has claimed and this host does not know yet; false when there was none. */
+export async function forgetClaim(host: PairingHost, deviceId: string): Promise<boolean> {
   await completePending(host);
+  return await forgetPhone(host, deviceId);
+}
+
+/** Forgets the secret without asking the relay; false when there was none. */
+export async function forgetPhone(
+  host: Pick<PairingHost, "files" | "paths">,
+  deviceId: string,
+): Promise<boolean> {
   let found = false;
   await changePaired(host.files, host.paths, (file) => {
     const others = file.phones.filter((phone) => phone.deviceId !== deviceId);
@@ -224,7 +233,8 @@ async function claimOf(
 ): Promise<Claim | "open" | "ended"> {
   try {
     const { phone } = await api.pairingStatus(code);
-    return phone ?? (now() < expiresAt ? "open" : "ended");
+    // The relay's clock, which decides, may be behind this host's.
+    return phone ?? (now() < expiresAt + SKEW_MS ? "open" : "ended");
   } catch (error) {
     if (error instanceof RelayError && error.code === "unknown_pairing") return "ended";
     throw error;

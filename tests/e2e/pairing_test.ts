@@ -123,6 +123,29 @@ Deno.test("what a phone has waiting at the host is not typed once svc devices ha
   assert.deepEqual(await agent.prompts(1), ["from the other phone"]);
 });
 
+Deno.test("svc devices revoke forgets the secret before a relay that does not answer is asked [pair-devices, sec-revoke-waiting]", async () => {
+  await using stack = await makeStack();
+  const { name } = await stack.echo();
+  const phone = await paired(stack, "lost");
+  assert.equal(await sent(phone, name, "hello"), "submitted");
+  await stack.pairLink();
+  let givenUp = 0;
+  const silent = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ signal }) => {
+    signal.addEventListener("abort", () => givenUp++);
+    return new Promise(() => {});
+  });
+  const revoking = startSvc(stack.sandbox, ["devices", "revoke", phone.deviceId], {
+    env: { SVC_BASE_URL: `http://127.0.0.1:${silent.addr.port}` },
+  });
+  await revoking.line(/^Forgot the secret/);
+  assert.equal(givenUp, 0, "no request has run into its time limit before");
+  const { phones } = JSON.parse(await Deno.readTextFile(`${stack.sandbox.svcHome}/paired.json`));
+  assert.deepEqual(phones, []);
+  revoking.kill("SIGKILL");
+  await revoking.exited;
+  await silent.shutdown();
+});
+
 Deno.test("a phone that pairs again is the same device with a new secret; the old secret opens nothing [pair-devices]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
