@@ -9,10 +9,19 @@ export function accountPaths(svcHome: string | undefined = runtime.env.get("SVC_
   return homePaths({
     svcHome,
     homeDirectory: runtime.homeDirectory(),
-    cwd: runtime.cwd(),
+    cwd: workingDirectory(),
     temporaryDirectory: runtime.temporaryDirectory(),
     uid: runtime.uid,
   });
+}
+
+/** `/` where the folder was deleted: `svc mcp` goes on there. */
+export function workingDirectory(): string {
+  try {
+    return runtime.cwd();
+  } catch {
+    return "/";
+  }
 }
 
 export function daemonHost(): DaemonHost {

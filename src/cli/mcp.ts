@@ -9,7 +9,7 @@ import type { RelaySettings } from "../mcp/ask_client.ts";
 import type { WaitingReport } from "../mcp/follow_question.ts";
 import { VERSION } from "../protocol/version.ts";
 import { splitLines } from "../runtime/input.ts";
-import { accountPaths } from "./context.ts";
+import { accountPaths, workingDirectory } from "./context.ts";
 import { UsageError } from "./output.ts";
 import { addressInputs, listenerSettings, pairingHost } from "./settings.ts";
 
@@ -34,6 +34,8 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (args.length > 0) throw new UsageError(`Cannot use "${args.join(" ")}": svc mcp takes no arguments`);
+  // It may be deleted while the agent runs.
+  const cwd = workingDirectory();
   const { serveMcp } = await import("../mcp/serve.ts");
   await serveMcp({
     lines: {
@@ -48,7 +50,7 @@ export async function run(args: readonly string[]): Promise<number> {
     clock: systemClock,
     random: Math.random,
     secondOutlet: async () => (await loadConfig(runtime.files, await accountPaths())).secondOutlet,
-    reportWaiting: (report) => void reportWaiting(report),
+    reportWaiting: (report) => void reportWaiting(report, cwd),
     onStop: (stop) => STOP_SIGNALS.forEach((signal) => runtime.onSignal(signal, stop)),
   });
   return 0;
@@ -88,11 +90,11 @@ async function relaySettings(): Promise<RelaySettings> {
 }
 
 /** Reports to the listener that the session waits for its user, or no longer does. */
-async function reportWaiting(waiting: WaitingReport): Promise<void> {
+async function reportWaiting(waiting: WaitingReport, cwd: string): Promise<void> {
   const session = runtime.env.get("SVC_SESSION");
   if (session === undefined) return;
   const paths = await accountPaths().catch(() => undefined);
   if (paths === undefined) return;
-  const report = { event: ASK_EVENT, agent: "mcp", cwd: runtime.cwd(), session, ...waiting };
+  const report = { event: ASK_EVENT, agent: "mcp", cwd, session, ...waiting };
   await notifyDaemon({ sockets: runtime.sockets, path: paths.socket }, { op: "hook", report });
 }

@@ -1,5 +1,6 @@
 /** Sends sealed messages as a phone does: a paired script with its file from `svc pair --script`, or `svc send` on the host itself. */
 import * as z from "zod/mini";
+import { errorText } from "../async/error_text.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { claimPairing } from "../client/claim_pairing.ts";
 import { exportPublicKey, generateKeyPair } from "../crypto/keys.ts";
@@ -43,9 +44,29 @@ export async function pairScript(
   host: PairingHost & { api: Pick<RelayApi, "baseUrl"> },
   { path, name, baseUrl }: ScriptPairingOptions,
 ): Promise<ScriptPairing> {
-  if (await host.files.info(path)) {
-    throw new Error(`Cannot write the pairing to "${path}": it exists. Name a new file.`);
+  await createEmpty(host.files, path);
+  try {
+    return await pairInto(host, { path, name, baseUrl });
+  } catch (error) {
+    await host.files.remove(path);
+    throw error;
   }
+}
+
+/** Before anything is paired: a host that has paired takes nothing plain any more. */
+async function createEmpty(files: Files, path: string): Promise<void> {
+  const isNew = await files.createText(path, "", { mode: 0o600 }).catch((error) => {
+    throw new Error(
+      `Cannot write the pairing to "${path}": ${errorText(error)}. Name a file in a folder of yours.`,
+    );
+  });
+  if (!isNew) throw new Error(`Cannot write the pairing to "${path}": it exists. Name a new file.`);
+}
+
+async function pairInto(
+  host: PairingHost & { api: Pick<RelayApi, "baseUrl"> },
+  { path, name, baseUrl }: ScriptPairingOptions,
+): Promise<ScriptPairing> {
   const pairing = await offerPairing(host);
   const { code, secret } = pairing;
   const claim = { code, secret, name, keyPair: await generateKeyPair() };

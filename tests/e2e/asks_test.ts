@@ -116,6 +116,19 @@ Deno.test("a question is answered from a phone in time: the tool gets the answer
     }
   }));
 
+Deno.test("an agent whose folder is deleted goes on asking [mcp-ask]", () =>
+  withScene(async ({ stack, echo }) => {
+    const cwd = await Deno.makeTempDir({ dir: stack.sandbox.root });
+    const agent = await startMcp(stack.sandbox, { env: { SVC_SESSION: echo.name }, cwd });
+    for (const question of ["before", "after"]) {
+      const call = ask(agent, question);
+      await answer(stack, await asked(stack, question), "yes");
+      assert.equal(await call, "yes");
+      if (question === "before") await Deno.remove(cwd);
+    }
+    await agent.client.close();
+  }));
+
 Deno.test("an answer after the tool's time is typed into the session, exactly once [mcp-late, mcp-timeout, flow-3]", () =>
   withScene(async ({ stack, echo }) => {
     const { url: baseUrl, wsUrl, apiKey } = stack;

@@ -89,6 +89,10 @@ Deno.test("the floor stays when the last phone is revoked [seal-floor-auto]", as
 Deno.test("a script pairs into a file of its own and sends sealed from another machine; with a copied file it is asked to pair again [pair-script, replay-window]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
+  const nowhere = await stack.svc("pair", "--script", `${stack.sandbox.root}/none/ci.json`);
+  assert.equal(nowhere.code, 1);
+  assert.match(nowhere.stderr, /none\/ci\.json.*Name a file in a folder/);
+  assert.equal(await plain(stack, name, "zero"), "submitted", "nothing was paired");
   const file = `${stack.sandbox.root}/ci.json`;
   const made = await stack.svc("pair", "--script", file);
   assert.equal(made.code, 0, made.stderr);
@@ -112,5 +116,5 @@ Deno.test("a script pairs into a file of its own and sends sealed from another m
   assert.match(used.stderr, /counter_used.*pair the script again/);
   await Deno.chmod(file, 0o644);
   assert.match((await send("--as", file, name, "open")).stderr, /others can read it/);
-  assert.deepEqual((await prompts(4)).sort(), ["four", "one", "three", "two"]);
+  assert.deepEqual((await prompts(5)).sort(), ["four", "one", "three", "two", "zero"]);
 });

@@ -57,12 +57,16 @@ export interface McpProcess {
 
 export async function startMcp(
   sandbox: Sandbox,
-  { launch = SVC, env = {} }: { launch?: Launch; env?: Record<string, string> } = {},
+  { launch = SVC, env = {}, cwd = sandbox.project }: {
+    launch?: Launch;
+    env?: Record<string, string>;
+    cwd?: string;
+  } = {},
 ): Promise<McpProcess> {
   const [program = "", ...args] = [...launch, "mcp"];
   const child = new Deno.Command(program, {
     args,
-    cwd: sandbox.project,
+    cwd,
     env: { ...sandbox.env, ...env },
     clearEnv: true,
     stdin: "piped",
