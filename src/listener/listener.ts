@@ -16,7 +16,7 @@ import { type HostKeys, hostKeys } from "../home/host_sealing.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { UPLOAD_DEFAULT_MAX_BYTES } from "../protocol/limits.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
-import type { TmuxSession } from "../tmux/sessions.ts";
+import { directoriesOf, type TmuxSession } from "../tmux/sessions.ts";
 import { apiOf, type HostIdentity, readIdentity, RelayClock } from "./host_at_relay.ts";
 import { Cards } from "./cards/cards.ts";
 import { type Injection, SessionRateLimit, type TypingContext, typingEffects } from "./inject/context.ts";
@@ -391,7 +391,8 @@ class Listener implements RunningListener {
       maxBytes: config.uploadMaxBytes ?? UPLOAD_DEFAULT_MAX_BYTES,
       isMuted: async (name) => {
         const session = (await this.#targets.sessions()).find((one) => one.name === name);
-        return isMuted(await loadMuted(files, paths), session?.recorded.directory ?? "");
+        const muted = await loadMuted(files, paths);
+        return session !== undefined && directoriesOf(session).some((one) => isMuted(muted, one));
       },
       record: (entry) => this.#audit.record(entry),
     });

@@ -58,6 +58,11 @@ export interface TmuxSession {
   destroyedWhenUnattached: boolean;
 }
 
+/** Where the session's project may lie: as the wrapper recorded it, and where its program is now. */
+export function directoriesOf({ recorded, pane }: Pick<TmuxSession, "recorded" | "pane">): string[] {
+  return [recorded.directory, recorded.root, pane?.path ?? ""].filter((directory) => directory !== "");
+}
+
 const PANE_FIELDS = {
   session: "#{session_name}",
   sessionId: "#{session_id}",

@@ -7,7 +7,7 @@ import { isAgentKind } from "../../protocol/names.ts";
 import { INVENTORY_POLL_MS, SESSIONS_MAX } from "../../protocol/limits.ts";
 import type { AgentState, DialogAction, SessionEntry } from "../../protocol/session.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
-import { captureScreens, type PaneScreen, type TmuxSession } from "../../tmux/sessions.ts";
+import { captureScreens, directoriesOf, type PaneScreen, type TmuxSession } from "../../tmux/sessions.ts";
 import { RESET_MARGIN_MS } from "../waiting_pushes.ts";
 import {
   canComeFrom,
@@ -178,7 +178,7 @@ export class Inventory {
     const stateSince = clock.since(session, { state, now });
     const limit = limitNow(this.#limits.get(session.name), { state, now });
     return toEntry(session, {
-      ...{ state, stateSince, muted: muted(session.recorded.directory) },
+      ...{ state, stateSince, muted: directoriesOf(session).some(muted) },
       ...(limit === undefined ? {} : { limit }),
       dialog: this.#dialogOf(session),
       version: this.#versions.get(paneKey(session)),

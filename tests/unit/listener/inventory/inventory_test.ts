@@ -31,6 +31,9 @@ class Bench {
   attached = false;
   cols = 80;
   captures = 0;
+  /** What is muted, and the directory that the wrapper recorded. */
+  muted = "";
+  directory = "/shop";
   /** Called between the list of the sessions and the capture of their screens. */
   onListed = (): void => {};
   readonly inventory = new Inventory({
@@ -41,7 +44,7 @@ class Bench {
       return Promise.resolve(sessions);
     },
     server: (socket) => ({ socket, run: (...commands) => Promise.resolve(this.#run(commands)) }),
-    muted: () => Promise.resolve(() => false),
+    muted: () => Promise.resolve((directory) => directory === this.muted),
     states: { load: () => Promise.resolve({}), save: (states) => this.save(states) },
   });
 
@@ -79,8 +82,8 @@ class Bench {
       recorded: {
         agent: "echo",
         project: "shop",
-        directory: "/shop",
-        root: "/shop",
+        directory: this.directory,
+        root: this.directory,
         claim: "",
         pane: "%1",
         pid: "42",
@@ -110,6 +113,18 @@ async function idleBench(): Promise<Bench> {
   assert.equal(await bench.state(), "idle");
   return bench;
 }
+
+Deno.test("inventory: a session is muted by its recorded project, and by where its program is now [cli-mute]", async () => {
+  const bench = new Bench();
+  const muted = async (): Promise<boolean | undefined> => (await bench.inventory.read())[0]?.muted;
+  assert.equal(await muted(), false);
+  bench.muted = "/shop";
+  assert.equal(await muted(), true);
+  bench.directory = "";
+  assert.equal(await muted(), true, "a session that no wrapper made");
+  [bench.directory, bench.muted] = ["/named/project", "/named/project"];
+  assert.equal(await muted(), true, "a project that the environment named");
+});
 
 Deno.test("inventory: a hook's state counts until the screen has changed, and for a limited time [ls-state-moved]", async () => {
   const bench = await idleBench();
