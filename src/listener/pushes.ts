@@ -70,8 +70,8 @@ export interface PushSteps extends Pick<OpenOptions, "unseal" | "prepare">, Pick
   mute(push: Push): Promise<Outcome>;
   answerDialog(push: Push): Promise<Outcome>;
   answerCard(push: Push): Promise<Outcome>;
-  /** A crash interrupted the injection of this push: its text may still be in the composer. */
-  leftBehind(push: Push, earlier: EarlierTyping, signal: AbortSignal): Promise<void>;
+  /** A crash interrupted the injection of this push: its text may still be in the composer. Resolves with the push as it opened. */
+  leftBehind(push: Push, earlier: EarlierTyping, signal: AbortSignal): Promise<Push>;
   /** Called once for each push that ended. */
   ended(push: Push, outcome: Outcome, elapsedMs: number): Promise<void>;
 }
@@ -107,13 +107,14 @@ export function pushSteps(
       return await cards.answer(push);
     },
     async leftBehind(push, { emptyAt, shown }, signal) {
-      if (push.type !== "agent.command") return;
+      if (push.type !== "agent.command") return push;
       const { found } = push.sealed ? await open(push) : { found: push };
-      if ("state" in found || found.body === undefined) return;
+      if ("state" in found || found.body === undefined) return push;
       const resolved = await targets.resolve(found.agentSessionName ?? "");
-      if (resolved.kind !== "found") return;
+      if (resolved.kind !== "found") return found;
       const context = paneContext(injectContext(injection, signal), resolved.target);
       await removeEarlier(context, { before: "", text: found.body, emptyAt, shown });
+      return found;
     },
     async ended(push, outcome, elapsedMs) {
       if (push.type === "ask.answer" && outcome.state !== "submitted") cards.refused(push, outcome);
@@ -213,10 +214,11 @@ export class PushIntake {
   async #endInterrupted(push: Push, era: Era): Promise<void> {
     const known = this.#options.journal.state(push.id);
     if (!era.end.signal.aborted && (known?.step === "typing" || known?.step === "typed")) {
-      await this.#options.leftBehind(push, known, era.end.signal).catch((error) =>
-        this.#options.log(`push ${push.id}: its text may stay in the composer: ${errorText(error)}`)
-      );
-      await this.#end(push, { state: "unknown", reason: "interrupted" });
+      const opened = await this.#options.leftBehind(push, known, era.end.signal).catch((error) => {
+        this.#options.log(`push ${push.id}: its text may stay in the composer: ${errorText(error)}`);
+        return push;
+      });
+      await this.#end(opened, { state: "unknown", reason: "interrupted" });
     }
     era.inHand.delete(push.id);
   }
@@ -241,6 +243,9 @@ export class PushIntake {
       era.inHand.delete(push.id);
       return await this.#end(push, opened, arrived);
     }
+    const inHand = era.inHand.get(push.id);
+    // The audit log has the length of a text that is taken away, too.
+    if (inHand !== undefined) inHand.push = opened;
     const enter = (): Promise<void> | undefined =>
       this.#queues.add(turn, () => this.#work(opened, { arrived, era }));
     const later = laterOf(opened);

@@ -42,7 +42,7 @@ export const PLAIN_STEPS: Omit<PushSteps, "unseal" | "inject" | "start"> = {
   mute: () => Promise.resolve({ state: "submitted" }),
   answerDialog: () => Promise.resolve({ state: "submitted" }),
   answerCard: () => Promise.resolve({ state: "submitted" }),
-  leftBehind: () => Promise.resolve(),
+  leftBehind: (push) => Promise.resolve(push),
   ended: () => Promise.resolve(),
 };
 
@@ -86,7 +86,10 @@ export function makeBench(
       return inject(command, signal);
     },
     start: () => Promise.resolve({ state: "submitted", agentSessionName: "svc-b" }),
-    leftBehind: (push) => Promise.resolve(void left.push(push.body ?? "")),
+    leftBehind: (push) => {
+      left.push(push.body ?? "");
+      return Promise.resolve(push);
+    },
     acknowledge: (ack) => void acks.push(ack),
     log: (line) => void log.push(line),
     now: () => 0,

@@ -15,12 +15,14 @@ const IDLE = [{ name: "svc-a", state: "idle", addressable: true } as SessionEntr
 
 interface Scene extends Bench {
   now: number;
+  /** The texts of the pushes that ended. */
+  ended: (string | undefined)[];
 }
 
 /** A message that its phone sealed for a day waits for an idle agent; the relay says that it may wait for a year. */
 async function waitingMessage(): Promise<Scene> {
   const [keyPair, secret] = [await generateKeyPair(), await importSecret(newSecret())];
-  const clock = { now: 1_800_000_000_000 };
+  const clock = { now: 1_800_000_000_000, ended: [] as (string | undefined)[] };
   const host: UnsealHost = {
     deviceId: LISTENER,
     identity: () => Promise.resolve(keyPair),
@@ -42,6 +44,7 @@ async function waitingMessage(): Promise<Scene> {
     ({ expiresAt }) => Promise.resolve({ state: clock.now < expiresAt ? "submitted" : "expired" }),
     {
       unseal: (one) => unseal(one, host),
+      ended: ({ body }) => Promise.resolve(void clock.ended.push(body)),
       floor: () => Promise.resolve("psk"),
       now: () => clock.now,
       toLocalTime: (ms) => ms,
@@ -59,6 +62,7 @@ Deno.test("what a revoked phone has waiting is not typed [sec-revoke-waiting]", 
   assert.equal(scene.acks.length, 1, "another phone's message waits on");
   await scene.intake.revoke(push.from);
   assert.deepEqual(outcomes(scene.acks).slice(1), ["refused unsealable final"]);
+  assert.deepEqual(scene.ended, ["hello"], "the audit log has the length of the sealed text");
   scene.intake.observe(IDLE);
   await scene.queues.idle();
   assert.deepEqual(scene.injected, []);
