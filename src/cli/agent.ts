@@ -9,7 +9,7 @@ import { accountPaths, daemonOptions } from "./context.ts";
 export async function runAgent(
   kind: AgentKind,
   args: readonly string[],
-  options: Pick<WrapperRun, "detach" | "byListener">,
+  options: Pick<WrapperRun, "detach" | "byListener" | "isNew">,
 ): Promise<number> {
   const { uid, files, commands, sockets, terminal } = runtime;
   const selfCommand = (): string[] => runtime.selfCommand();

@@ -5,9 +5,9 @@ import { AGENT_LABELS, isAgentKind } from "../protocol/names.ts";
 import { COMMAND_NAMES, helpText, isCommandName, loadCommand } from "./commands.ts";
 import { CommandExit, EXIT_FAILED, EXIT_USAGE, printError, UsageError } from "./output.ts";
 
-/** Used by the listener when it starts an agent. */
-const BY_LISTENER = "--by-listener";
-const OPTIONS: readonly string[] = ["--detach", BY_LISTENER, "--version", "--help", "-h"];
+/** Used by the listener when it starts an agent; the second for one that it brings back. */
+const [BY_LISTENER, NEW_SESSION] = ["--by-listener", "--new-session"];
+const OPTIONS: readonly string[] = ["--detach", BY_LISTENER, NEW_SESSION, "--version", "--help", "-h"];
 const SEE_HELP = "See: svc --help";
 
 /** Resolves with the exit code: 0 done, 1 failed, 2 used wrongly. Never rejects. */
@@ -32,6 +32,7 @@ async function dispatch(args: readonly string[]): Promise<number> {
   const first = args.findIndex((word) => !word.startsWith("-"));
   const options = first < 0 ? args : args.slice(0, first);
   const [detach, byListener] = [options.includes("--detach"), options.includes(BY_LISTENER)];
+  const isNew = options.includes(NEW_SESSION);
   const unknown = options.find((word) => !OPTIONS.includes(word));
   if (unknown !== undefined) throw new UsageError(`Unknown option "${unknown}". ${SEE_HELP}`);
   if (options.includes("--version")) return await printVersion();
@@ -40,7 +41,7 @@ async function dispatch(args: readonly string[]): Promise<number> {
   const rest = args.slice(first + 1);
   if (isAgentKind(word)) {
     const { runAgent } = await import("./agent.ts");
-    return await runAgent(word, rest, { detach, byListener });
+    return await runAgent(word, rest, { detach, byListener, isNew });
   }
   if (word === "help") return await dispatch([...rest.slice(0, 1), "--help"]);
   if (detach) throw new UsageError(`--detach is for agents only, and "${word}" is not one. ${SEE_HELP}`);

@@ -82,7 +82,7 @@ async function restoreSessions(
       paths,
       boot: await bootId(runtime),
       running: async () => (await tmuxSessions()).map(({ name }) => name),
-      start: (kept, args) => startDetached({ paths, env }, { ...kept, args }),
+      start: (kept, args) => startDetached({ paths, env }, { ...kept, args, isNew: true }),
       log,
     });
   } catch (error) {

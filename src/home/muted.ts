@@ -51,13 +51,13 @@ export async function loadMuted(files: Pick<Files, "readText">, paths: HomePaths
   return (await readMuted(files, paths)).directories;
 }
 
-/** Muting a directory mutes everything below it. `directory` must be a real path. */
-export function isMuted(muted: readonly string[], directory: string): boolean {
-  return muted.some((one) => covers(one, directory));
+/** True if one of these real paths is muted. Muting a directory mutes everything below it. */
+export function isMuted(muted: readonly string[], ...directories: string[]): boolean {
+  return muted.some((one) => directories.some((directory) => covers(one, directory)));
 }
 
 export function covers(muted: string, directory: string): boolean {
-  return directory === muted || directory.startsWith(muted === "/" ? "/" : `${muted}/`);
+  return muted === "/" || directory === muted || directory.startsWith(`${muted}/`);
 }
 
 /**

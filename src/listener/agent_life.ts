@@ -12,7 +12,7 @@ import { AGENT_LABELS, type AgentKind, isAgentKind, isSessionName } from "../pro
 import { type Push, type StartData, startDataOf } from "../protocol/push.ts";
 import type { Reason } from "../protocol/receipt.ts";
 import type { Commands } from "../runtime/types.ts";
-import type { TmuxSession } from "../tmux/sessions.ts";
+import { directoriesOf, type TmuxSession } from "../tmux/sessions.ts";
 import { type Outcome, paneContext, refused, type TypingContext } from "./inject/context.ts";
 import { systemClock, waitFor } from "../async/clock.ts";
 import { verbs } from "../tmux/argv.ts";
@@ -135,12 +135,19 @@ async function installedAgents(commands: Pick<Commands, "which">): Promise<Agent
 /** Runs `svc --detach <agent> <args>` there. Undefined if it did not end in time. */
 export async function startDetached(
   { env, paths }: StartEnvironment,
-  { agent, directory, args }: { agent: AgentKind; directory: string; args: readonly string[] },
+  { agent, directory, args, isNew = false }: {
+    agent: AgentKind;
+    directory: string;
+    args: readonly string[];
+    /** Never a session that is there. */
+    isNew?: boolean;
+  },
 ): Promise<Ran | undefined> {
   const signal = AbortSignal.timeout(START_LIMIT_MS);
-  const argv = [...runtime.selfCommand(), "--detach", "--by-listener", agent, ...args];
-  const options = { cwd: directory, env: daemonEnvironment(env, paths), signal };
-  const { code, stdout, stderr } = await runtime.commands.run(argv, options);
+  const options = ["--detach", "--by-listener", ...(isNew ? ["--new-session"] : [])];
+  const argv = [...runtime.selfCommand(), ...options, agent, ...args];
+  const place = { cwd: directory, env: daemonEnvironment(env, paths), signal };
+  const { code, stdout, stderr } = await runtime.commands.run(argv, place);
   return signal.aborted ? undefined : { code, stdout: new TextDecoder().decode(stdout), stderr };
 }
 
@@ -206,7 +213,7 @@ export interface EndOptions extends EndEffects {
   /** The host's `allowAgentEnd`. */
   allowed: boolean;
   targets: Pick<Targets, "sessions" | "anyServer">;
-  isMuted(directory: string): Promise<boolean>;
+  isMuted(...directories: string[]): Promise<boolean>;
   /** Written before the agent may end. */
   record(id: string, step: "typing"): Promise<void>;
   /** Called when the agent may have ended. */
@@ -265,7 +272,7 @@ async function findAgent(
   if (session === undefined || session.recorded.agent === "") return "not_started_by_svc";
   if (session.created * 1_000 !== createdAt) return "session_changed";
   if (target.recordedPid !== target.panePid) return "shell_in_pane";
-  return await isMuted(session.recorded.directory) ? "muted" : target;
+  return await isMuted(...directoriesOf(session)) ? "muted" : target;
 }
 
 /** The connection may have been one to this session. The process shows what happened. */

@@ -16,7 +16,7 @@ import { type HostKeys, hostKeys } from "../home/host_sealing.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { UPLOAD_DEFAULT_MAX_BYTES } from "../protocol/limits.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
-import { directoriesOf, type TmuxSession } from "../tmux/sessions.ts";
+import type { TmuxSession } from "../tmux/sessions.ts";
 import { apiOf, type HostIdentity, readIdentity, RelayClock } from "./host_at_relay.ts";
 import { Cards } from "./cards/cards.ts";
 import { type Injection, SessionRateLimit, type TypingContext, typingEffects } from "./inject/context.ts";
@@ -285,7 +285,7 @@ class Listener implements RunningListener {
       observed: (sessions) => this.#pushes.observe(sessions),
       muted: async () => {
         const muted = await loadMuted(runtime.files, paths);
-        return (directory) => isMuted(muted, directory);
+        return (...directories) => isMuted(muted, ...directories);
       },
       details: this.#details(projects),
       states: statesFile(runtime.files, paths),
@@ -389,11 +389,8 @@ class Listener implements RunningListener {
     return new Uploads({
       ...{ files, uid, root: paths.root, directory: paths.uploads, clock: systemClock, log },
       maxBytes: config.uploadMaxBytes ?? UPLOAD_DEFAULT_MAX_BYTES,
-      isMuted: async (name) => {
-        const session = (await this.#targets.sessions()).find((one) => one.name === name);
-        const muted = await loadMuted(files, paths);
-        return session !== undefined && directoriesOf(session).some((one) => isMuted(muted, one));
-      },
+      sessions: () => this.#targets.sessions(),
+      isMuted: async (...directories) => isMuted(await loadMuted(files, paths), ...directories),
       record: (entry) => this.#audit.record(entry),
     });
   }

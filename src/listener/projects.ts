@@ -8,7 +8,7 @@ import type { MutedProject } from "../protocol/session.ts";
 import type { Push } from "../protocol/push.ts";
 import type { Reason } from "../protocol/receipt.ts";
 import type { Files } from "../runtime/types.ts";
-import type { TmuxSession } from "../tmux/sessions.ts";
+import { directoriesOf, type TmuxSession } from "../tmux/sessions.ts";
 import { type Outcome, refused } from "./inject/context.ts";
 import type { Targets } from "./targets.ts";
 
@@ -135,7 +135,8 @@ async function editOf(
   if (session.created * 1_000 !== Number(createdAt)) return "session_changed";
   const { directory } = session.recorded;
   if (directory === "") return "unknown_project";
-  if (action === "unmute") return (before) => unmute(before, (one) => covers(one, directory));
+  const all = directoriesOf(session);
+  if (action === "unmute") return (before) => unmute(before, (one) => isMuted([one], ...all));
   return (before) => mute(before, session.recorded);
 }
 

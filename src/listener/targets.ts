@@ -198,6 +198,9 @@ export interface Target {
   panePid: number;
   /** The recorded agent's process id; 0 in a session that the wrapper did not create. */
   recordedPid: number;
+  /** Where the agent was started, and its project's directory; "" in a session that the wrapper did not create. */
+  directory: string;
+  root: string;
   profile: TargetProfile;
   /** The profile is a known agent's: nothing is typed unless its composer is recognised. */
   isProfiled: boolean;
@@ -229,6 +232,8 @@ export function resolveTarget(name: string, sessions: readonly TmuxSession[]): R
       pane: session.pane.id,
       panePid: session.pane.pid,
       recordedPid: Number(session.recorded.pid) || 0,
+      directory: session.recorded.directory,
+      root: session.recorded.root,
       profile: isAgentKind(kind) ? agentProfile(kind) : unknownAgent,
       isProfiled: isAgentKind(kind),
       spawnOnly: session.destroyedWhenUnattached,

@@ -7,6 +7,7 @@ import type { AuditEntry } from "../protocol/audit.ts";
 import { UPLOAD_CHUNKS_AHEAD_MAX } from "../protocol/limits.ts";
 import type { UploadInput, UploadState } from "../protocol/key_input.ts";
 import type { AppendFile, Files } from "../runtime/types.ts";
+import { directoriesOf, type TmuxSession } from "../tmux/sessions.ts";
 import { UploadFolder, type UploadFolderOptions } from "./upload_folder.ts";
 
 /** Files that one phone, and all phones together, may be sending at a time. */
@@ -25,8 +26,9 @@ const STEPS_WAITING_MAX = 4 * UPLOAD_CHUNKS_AHEAD_MAX;
 
 export interface UploadsOptions extends UploadFolderOptions {
   files: UploadFolderOptions["files"] & Pick<Files, "openAppend">;
-  /** The session's project is muted. */
-  isMuted(session: string): Promise<boolean>;
+  sessions(): Promise<TmuxSession[]>;
+  /** The project in one of these directories is muted. */
+  isMuted(...directories: string[]): Promise<boolean>;
   record(entry: AuditEntry): void;
 }
 
@@ -237,12 +239,13 @@ export class StreamUploads {
   }
 
   async #refusal(size: number): Promise<string | undefined> {
-    const { maxBytes, isMuted } = this.#uploads.options;
+    const { maxBytes, sessions, isMuted } = this.#uploads.options;
     if (this.#open !== undefined) return "upload_busy";
     if (!this.#stream.isProven) return "sealed_required";
     if (maxBytes === 0) return "upload_not_allowed";
     if (size > maxBytes) return "upload_too_large";
-    return await isMuted(this.#stream.names.session) ? "muted" : undefined;
+    const found = (await sessions()).filter(({ name }) => name === this.#stream.names.session);
+    return await isMuted(...found.flatMap(directoriesOf)) ? "muted" : undefined;
   }
 
   /** In order and without a gap. Chunks of a file that was refused may still arrive, and are ignored. */

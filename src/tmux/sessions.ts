@@ -58,9 +58,9 @@ export interface TmuxSession {
   destroyedWhenUnattached: boolean;
 }
 
-/** Where the session's project may lie: as the wrapper recorded it, and where its program is now. */
+/** Where the session's project may lie: as the wrapper recorded it, and where its program is now; "" where that is not known. */
 export function directoriesOf({ recorded, pane }: Pick<TmuxSession, "recorded" | "pane">): string[] {
-  return [recorded.directory, recorded.root, pane?.path ?? ""].filter((directory) => directory !== "");
+  return [recorded.directory, recorded.root, pane?.path ?? ""];
 }
 
 const PANE_FIELDS = {

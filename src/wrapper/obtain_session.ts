@@ -31,6 +31,8 @@ interface SessionRequest {
   env: Readonly<Record<string, string>>;
   /** The agent's argv with the user's arguments. */
   agent: readonly string[];
+  /** Takes over no session that is there. */
+  isNew?: boolean;
   version: string;
   size: { columns: number; rows: number };
   /** For a wrapper that attaches: makes the file for the session's last words. */
@@ -53,7 +55,7 @@ export async function obtainSession(tmux: TmuxAccess, request: SessionRequest): 
     if (attempt === 0) await request.checkTmux(view.version);
     const decision = decideSession(
       { project: request.project.name, root: request.project.root, agent: request.profile.kind },
-      view.sessions.map((session) => toKnown(session, request.now(), lost)),
+      view.sessions.map((session) => toKnown(session, request, lost)),
     );
     const session = await carryOutDecision(tmux, request, { view, decision });
     if (session !== undefined) return session;
@@ -66,10 +68,11 @@ export async function obtainSession(tmux: TmuxAccess, request: SessionRequest): 
 
 function toKnown(
   { name, recorded: { agent, root, claim }, attached }: TmuxSession,
-  now: number,
+  { now, isNew }: Pick<SessionRequest, "now" | "isNew">,
   lost: ReadonlySet<string>,
 ): KnownSession {
-  return { name, agent, root, attached: attached || lost.has(name) || isClaimed(claim, now) };
+  const isTaken = isNew || lost.has(name) || isClaimed(claim, now());
+  return { name, agent, root, attached: attached || isTaken };
 }
 
 /** A session as tmux lists it; empty strings for what no wrapper recorded. */

@@ -33,6 +33,8 @@ export interface WrapperRun extends DaemonOptions {
   detach: boolean;
   /** The listener waits for this run, so it must not be replaced in the meantime. */
   byListener?: boolean;
+  /** Takes over no session that is there. */
+  isNew?: boolean;
   cwd: string;
 }
 
@@ -98,11 +100,11 @@ async function obtain(
   { agent, tmux }: { agent: readonly string[]; tmux: TmuxAccess },
 ): Promise<ObtainedSession> {
   const project = await resolveProject({ env: run.env, cwd: run.cwd, files: host.files });
-  const { profile, cwd, env, version } = run;
+  const { profile, cwd, env, version, isNew = false } = run;
   const lastWords = (name: string): Promise<string> => prepareLastWords(host.files, lastWordsFile(run, name));
   try {
     return await obtainSession(tmux, {
-      ...{ profile, project, cwd, env, version, agent },
+      ...{ profile, project, cwd, env, version, agent, isNew },
       size: host.terminal.size(),
       lastWords: run.detach ? undefined : lastWords,
       now: () => host.clock.now(),

@@ -1,6 +1,6 @@
 /** `svc keep` with a real listener, tmux and the echo agent; a reboot is a killed tmux server and another boot id in the list. */
 import assert from "node:assert/strict";
-import { type Started, startSvc } from "../helpers/program.ts";
+import { runSvc, type Started, startSvc } from "../helpers/program.ts";
 import { makeStack, type Stack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 
@@ -28,7 +28,7 @@ async function reboot(stack: Stack): Promise<void> {
   await stack.sandbox.tmux("kill-server");
   const path = `${stack.sandbox.svcHome}/kept.json`;
   const text = await Deno.readTextFile(path);
-  await Deno.writeTextFile(path, text.replace(/"boot": "[^"]*"/, '"boot": "an earlier one"'));
+  await Deno.writeTextFile(path, text.replaceAll(/"boot": "[^"]*"/g, '"boot": "an earlier one"'));
 }
 
 function sessions({ sandbox }: Stack): Promise<string> {
@@ -64,6 +64,28 @@ Deno.test("a marked session comes back after a reboot, once, and takes messages 
   assert.doesNotMatch(second.output(), /kept session/);
   await stop(second);
   assert.equal((await sessions(stack)).trim(), "", "the user ended it in this boot");
+});
+
+Deno.test("two sessions of one agent in two folders of a project both come back [keep-back]", async () => {
+  await using stack = await makeStack({ listener: false });
+  const { sandbox } = stack;
+  await Deno.mkdir(`${sandbox.project}/.git`);
+  const folders = ["api", "web"].map((name) => `${sandbox.project}/${name}`);
+  for (const cwd of folders) {
+    await Deno.mkdir(cwd);
+    const started = await runSvc(sandbox, ["--detach", "--new-session", "echo"], { cwd });
+    assert.equal(started.code, 0, started.stderr);
+    assert.equal((await stack.svc("keep", started.stdout.trim())).code, 0);
+  }
+  const places = async (): Promise<string[]> =>
+    (await sandbox.tmux("list-sessions", "-F", "#{session_name} #{pane_current_path}")).trim().split("\n");
+  const before = await places();
+  assert.deepEqual(before, [`svc-proj ${folders[0]}`, `svc-proj-2 ${folders[1]}`]);
+  await reboot(stack);
+  const listener = await startService(stack);
+  await listener.line(/kept session svc-proj-2: started again as svc-proj-2 in/);
+  assert.deepEqual(await places(), before);
+  await stop(listener);
 });
 
 Deno.test("a session that is there is left alone, and one that was released stays away [keep-once]", async () => {

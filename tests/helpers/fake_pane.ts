@@ -83,7 +83,8 @@ export class FakePane {
     };
     this.target = {
       ...{ socket: "/tmux.sock", session: "svc-p", sessionId: "$1", pane: "%3" },
-      ...{ panePid: PID, recordedPid, profile, isProfiled, spawnOnly: false },
+      ...{ panePid: PID, recordedPid, directory: "/p", root: "/p" },
+      ...{ profile, isProfiled, spawnOnly: false },
     };
   }
 

@@ -58,9 +58,13 @@ export interface PaneContext extends Pick<TypingContext, "policy" | "effects" | 
   input: PaneInput;
 }
 
+/** An agent belongs to the project in which it was started, also while it works in another directory. */
 export function paneContext<C extends TypingContext>(context: C, target: Target): C & PaneContext {
-  const { targets, inputs } = context;
-  return { ...context, target, server: targets.server(target), input: inputs.of(target) };
+  const { targets, inputs, effects } = context;
+  const isMuted: TypingEffects["isMuted"] = (...directories) =>
+    effects.isMuted(...directories, target.directory, target.root);
+  const pane = { target, server: targets.server(target), input: inputs.of(target) };
+  return { ...context, ...pane, effects: { ...effects, isMuted } };
 }
 
 /** A marker on disk, which the agent's prompt-submit hook takes. */
@@ -75,8 +79,8 @@ export interface TypingEffects {
   processFacts(pid: number, options: FactsOptions): Promise<ProcessFacts>;
   /** A process of this tree is running or runnable: it may not have read its input. Undefined if the system does not say. */
   isBusy(pid: number): Promise<boolean | undefined>;
-  /** The local user has muted the project in this directory. */
-  isMuted(directory: string): Promise<boolean>;
+  /** The project in one of these directories is muted. */
+  isMuted(...directories: string[]): Promise<boolean>;
   writeMarker(directory: string, message: { body: string; pane: string }): Promise<WrittenMarker>;
 }
 
@@ -86,7 +90,7 @@ export function typingEffects(paths: HomePaths): TypingEffects {
   return {
     processFacts: (pid, options) => readProcessFacts(pid, runtime, options),
     isBusy: (pid) => isPaneBusy(pid, runtime),
-    isMuted: async (directory) => isMuted(await loadMuted(files, paths), directory),
+    isMuted: async (...directories) => isMuted(await loadMuted(files, paths), ...directories),
     async writeMarker(dir, { body: text, pane }) {
       const handle = await writeMarker(home, { dir, text, pane, now: Date.now() });
       return { withdraw: () => withdrawMarker(home, handle), taken: () => isTaken(home, handle) };

@@ -48,7 +48,7 @@ async function check(target: Target, context: TypingContext): Promise<EarlyCheck
   const pane = paneContext(context, target);
   const [{ begun }, at] = [pane.input, context.elapsed()];
   const found = await checkPane(pane);
-  const isMuted = found.kind === "ready" && await context.effects.isMuted(found.pane.directory);
+  const isMuted = found.kind === "ready" && await pane.effects.isMuted(found.pane.directory);
   return { check: found, isMuted, begun, at };
 }
 

@@ -50,8 +50,8 @@ const BUSY: readonly AgentState[] = ["working", "starting", "waiting"];
 export interface InventoryOptions {
   sessions(): Promise<TmuxSession[]>;
   server(socket: string): TmuxServer;
-  /** Loads which project directories are muted. */
-  muted(): Promise<(directory: string) => boolean>;
+  /** Loads which project directories are muted: true if one of several is. */
+  muted(): Promise<(...directories: string[]) => boolean>;
   /** The version of the agent that runs as this process, where the system shows it. */
   version?(pid: number): Promise<string | undefined>;
   /** What a phone may do with an open dialog. */
@@ -167,7 +167,7 @@ export class Inventory {
 
   #entry(
     session: TmuxSession,
-    { muted, clock }: { muted: (directory: string) => boolean; clock: StateClock },
+    { muted, clock }: { muted: (...directories: string[]) => boolean; clock: StateClock },
   ): SessionEntry {
     const now = this.#now();
     const screen = this.#screens.get(paneKey(session));
@@ -178,7 +178,7 @@ export class Inventory {
     const stateSince = clock.since(session, { state, now });
     const limit = limitNow(this.#limits.get(session.name), { state, now });
     return toEntry(session, {
-      ...{ state, stateSince, muted: directoriesOf(session).some(muted) },
+      ...{ state, stateSince, muted: muted(...directoriesOf(session)) },
       ...(limit === undefined ? {} : { limit }),
       dialog: this.#dialogOf(session),
       version: this.#versions.get(paneKey(session)),

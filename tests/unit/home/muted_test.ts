@@ -35,6 +35,10 @@ Deno.test("a directory is muted with all below it, not with its neighbours", () 
   assert.ok(!isMuted(["/p"], "/pq"));
   assert.ok(!isMuted(["/p/src"], "/p"));
   assert.ok(isMuted(["/"], "/anything"));
+  assert.ok(isMuted(["/"], ""), "a directory that is not known");
+  assert.ok(!isMuted(["/p"], ""));
+  assert.ok(isMuted(["/p"], "/q", "/p"), "one of several");
+  assert.ok(!isMuted(["/p"]));
 });
 
 Deno.test("a damaged list mutes everything and is not overwritten: a muted project stays muted", async () => {

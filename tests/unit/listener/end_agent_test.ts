@@ -11,8 +11,8 @@ const PUSH: Push = {
   ...{ body: `end ${CREATED}000`, from: "dev_phone_1", createdAt: 1, expiresAt: 2 },
 };
 
-function sessionOf(recorded: Partial<TmuxSession["recorded"]> = {}): TmuxSession {
-  const pane = { id: "%3", pid: 42 } as NonNullable<TmuxSession["pane"]>;
+function sessionOf(recorded: Partial<TmuxSession["recorded"]> = {}, path = "/p"): TmuxSession {
+  const pane = { id: "%3", pid: 42, path } as NonNullable<TmuxSession["pane"]>;
   return {
     ...{ socket: "/s", id: "$1", name: "svc-p", created: CREATED, activity: CREATED, attached: false, pane },
     recorded: {
@@ -42,7 +42,7 @@ async function end(
         run: (...commands) => Promise.resolve(events.push(...commands.map((one) => one.join(" "))) + ""),
       }),
     },
-    isMuted: (directory) => Promise.resolve(directory === "/muted"),
+    isMuted: (...directories) => Promise.resolve(directories.includes("/muted")),
     record: (_id, step) => Promise.resolve(void events.push(step)),
     ended: () => void events.push("ended"),
     identity: () => Promise.resolve("Monday"),
@@ -85,6 +85,8 @@ Deno.test("without the setting, for another session, for one that svc did not st
     [{ session: sessionOf({ agent: "" }) }, "not_started_by_svc"],
     [{ session: sessionOf({ pid: "41" }) }, "shell_in_pane"],
     [{ session: sessionOf({ directory: "/muted" }) }, "muted"],
+    [{ session: sessionOf({ root: "/muted" }) }, "muted"],
+    [{ session: sessionOf({}, "/muted") }, "muted"],
   ];
   for (const [host, reason] of cases) {
     const { outcome, events } = await end(host);

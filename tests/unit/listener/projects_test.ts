@@ -66,7 +66,10 @@ function sessionOf(name: string, recorded: Partial<TmuxSession["recorded"]> = {}
 
 const SESSIONS = [
   sessionOf("svc-p"),
-  sessionOf("svc-elsewhere", { directory: "/tmp/x", root: "/work/other" }),
+  {
+    ...sessionOf("svc-elsewhere", { directory: "/tmp/x", root: "/work/other" }),
+    pane: { path: "/work/here" } as NonNullable<TmuxSession["pane"]>,
+  },
   sessionOf("svc-own", { agent: "", project: "", directory: "", root: "" }),
   sessionOf("svc-twice"),
   sessionOf("svc-twice"),
@@ -126,6 +129,23 @@ Deno.test("a phone never unmutes what the local user has muted, before or after 
   await locally("/work", true);
   assert.equal((await unmutes())[0], "refused muted_at_computer", "the folder above is muted");
   assert.deepEqual(await loadMuted(home.files, home.paths), ["/work"]);
+});
+
+Deno.test("a phone unmutes whatever it has muted of a session's directories, and nothing while the local user has muted one of them [type-mute]", async () => {
+  await using home = await makeTempHome();
+  const add = (directory: string): Promise<boolean> =>
+    changeMuted(home.files, home.paths, ({ directories, byPhone }) => ({
+      directories: [...directories, directory],
+      byPhone: [...byPhone, directory],
+    }));
+  for (const directory of ["/work/other", "/work/here"]) {
+    await add(directory);
+    assert.equal(await ask(home, `unmute ${CREATED}000`, "svc-elsewhere"), "submitted");
+    assert.deepEqual(await loadMuted(home.files, home.paths), [], directory);
+    await setMuted(home.files, home.paths, { directory, muted: true });
+    assert.equal(await ask(home, `unmute ${CREATED}000`, "svc-elsewhere"), "refused muted_at_computer");
+    await setMuted(home.files, home.paths, { directory, muted: false });
+  }
 });
 
 Deno.test("nothing is muted for another session, one that svc did not start, or a text that says something else [type-mute]", async () => {

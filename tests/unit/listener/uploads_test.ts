@@ -17,11 +17,12 @@ import {
 } from "../../../src/listener/uploads.ts";
 import { UPLOAD_CHUNK_BYTES } from "../../../src/protocol/limits.ts";
 import type { UploadState } from "../../../src/protocol/key_input.ts";
+import type { TmuxSession } from "../../../src/tmux/sessions.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
 import { until } from "../../helpers/until.ts";
 
-type Changes = Partial<Pick<UploadsOptions, "maxBytes" | "isMuted" | "files">>;
+type Changes = Partial<Pick<UploadsOptions, "maxBytes" | "sessions" | "isMuted" | "files">>;
 
 class Bench {
   readonly clock = new FakeClock(Date.now());
@@ -41,6 +42,7 @@ class Bench {
       directory: home.paths.uploads,
       maxBytes: 1_000_000,
       clock: this.clock,
+      sessions: () => Promise.resolve([]),
       isMuted: () => Promise.resolve(false),
       record: ({ outcome }) => void this.outcomes.push(outcome),
       log: (line) => void this.log.push(line),
@@ -188,6 +190,31 @@ Deno.test("a file is refused with the true reason, before a byte of it is taken 
       assert.equal(answers[0]?.most, changes.maxBytes ?? 1_000_000);
       assert.deepEqual([bench.names(), bench.outcomes], [[], [`upload refused ${reason}`]]);
     }, changes);
+  }
+});
+
+Deno.test("a file for a session of a muted project is refused, also for a session that no wrapper made [up-refused]", async () => {
+  const sessionOf = (directory: string, path: string): TmuxSession => {
+    const recorded = { directory, root: directory } as TmuxSession["recorded"];
+    return { name: "svc-demo", recorded, pane: { path } } as TmuxSession;
+  };
+  const other = { ...sessionOf("/app", "/app"), name: "svc-other" };
+  const cases: [TmuxSession, UploadState["state"]][] = [
+    [sessionOf("/app", "/tmp"), "refused"],
+    [sessionOf("", "/app"), "refused"],
+    [sessionOf("/tmp", "/app"), "refused"],
+    [sessionOf("/tmp", "/tmp"), "taking"],
+  ];
+  for (const [session, state] of cases) {
+    await withBench(async (bench) => {
+      const { begin, last } = bench.phone();
+      await begin("a.txt", 1);
+      assert.equal(last()?.state, state);
+      if (state === "refused") assert.equal(last()?.reason, "muted");
+    }, {
+      sessions: () => Promise.resolve([other, session]),
+      isMuted: (...directories) => Promise.resolve(directories.includes("/app")),
+    });
   }
 });
 

@@ -14,6 +14,8 @@ const target: Target = {
   pane: "%3",
   panePid: 1,
   recordedPid: 0,
+  directory: "",
+  root: "",
   profile: unknownAgent,
   isProfiled: false,
   spawnOnly: false,

@@ -1,0 +1,81 @@
+/** A muted project's session takes nothing from a phone, wherever its agent works now and whoever made the session. */
+import assert from "node:assert/strict";
+import { isMuted } from "../../../src/home/muted.ts";
+import { type InjectContext, paneContext } from "../../../src/listener/inject/context.ts";
+import { typeKeystroke } from "../../../src/listener/keystrokes/type_keystroke.ts";
+import { inject } from "../../../src/listener/inject/inject.ts";
+import { resolveTarget } from "../../../src/listener/targets.ts";
+import { directoriesOf, type TmuxSession } from "../../../src/tmux/sessions.ts";
+import { FakePane } from "../../helpers/fake_pane.ts";
+
+/** Where the fake pane is. */
+const HERE = "/p";
+const PROJECT = "/home/user/app";
+
+function sessionOf(recorded: Partial<TmuxSession["recorded"]>): TmuxSession {
+  return {
+    ...{ socket: "/tmux.sock", id: "$1", name: "svc-p", created: 1, activity: 1, attached: false },
+    recorded: {
+      ...{ agent: "cc", project: "app", directory: HERE, root: HERE, claim: "", pane: "%3", pid: "1" },
+      ...recorded,
+    },
+    pane: {
+      ...{ id: "%3", pid: 1, dead: false, command: "claude", title: "", path: HERE, cols: 80, rows: 24 },
+    },
+    destroyedWhenUnattached: false,
+  };
+}
+
+/** The pane of this session, with these directories muted. */
+function stage(recorded: Partial<TmuxSession["recorded"]>, muted: readonly string[]) {
+  const pane = new FakePane();
+  pane.draw("");
+  pane.onKey = (key) => key === "Enter" && pane.draw("");
+  const resolved = resolveTarget("svc-p", [sessionOf(recorded)]);
+  assert.ok(resolved.kind === "found");
+  const { profile, isProfiled, panePid, recordedPid } = pane.target;
+  const target = { ...resolved.target, profile, isProfiled, panePid, recordedPid };
+  const injection = pane.injection();
+  const context: InjectContext = {
+    ...injection,
+    targets: { ...injection.targets, resolve: () => Promise.resolve({ kind: "found", target }) },
+    effects: {
+      ...injection.effects,
+      isMuted: (...directories) => Promise.resolve(isMuted(muted, ...directories)),
+    },
+  };
+  const command = {
+    ...{ id: "1", session: "svc-p", body: "hello", expiresAt: Infinity, sendAnyway: false },
+    turn: { step: "waiting" as const },
+  };
+  return {
+    pane,
+    send: () => inject(command, context),
+    press: () => typeKeystroke(paneContext(context, target), { type: "text", text: "h" }),
+  };
+}
+
+/** What is recorded, and what is muted. */
+const CASES: [string, Partial<TmuxSession["recorded"]>, string[]][] = [
+  ["the project that the environment named", { root: PROJECT }, [PROJECT]],
+  ["the directory that the agent was started in", { directory: PROJECT, root: PROJECT }, ["/home/user"]],
+  ["the directory that the agent works in", { directory: PROJECT, root: PROJECT }, [HERE]],
+  ["the directory of a session that no wrapper made", { directory: "", root: "" }, [HERE]],
+];
+
+for (const [what, recorded, muted] of CASES) {
+  Deno.test(`with ${what} muted, a session takes neither a message nor a key [inj-muted]`, async () => {
+    const { pane, send, press } = stage(recorded, muted);
+    assert.deepEqual(await send(), { state: "refused", reason: "muted", pane: "%3" });
+    assert.deepEqual({ ...await press() }, { state: "refused", reason: "muted" });
+    assert.deepEqual(pane.events, []);
+    const other = stage(recorded, ["/elsewhere"]);
+    assert.equal((await other.send()).state, "submitted");
+  });
+}
+
+Deno.test("a list that mutes everything mutes a session of which no directory is known [inj-muted]", () => {
+  const session = sessionOf({ directory: "", root: "" });
+  assert.ok(isMuted(["/"], ...directoriesOf({ ...session, pane: undefined })));
+  assert.ok(!isMuted([PROJECT], ...directoriesOf({ ...session, pane: undefined })));
+});
