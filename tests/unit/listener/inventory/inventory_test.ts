@@ -44,7 +44,7 @@ class Bench {
       return Promise.resolve(sessions);
     },
     server: (socket) => ({ socket, run: (...commands) => Promise.resolve(this.#run(commands)) }),
-    muted: () => Promise.resolve((directory) => directory === this.muted),
+    muted: () => Promise.resolve((...directories) => directories.includes(this.muted)),
     states: { load: () => Promise.resolve({}), save: (states) => this.save(states) },
   });
 
