@@ -31,15 +31,7 @@ import { EarlyPanes } from "./inject/find_pane.ts";
 import { inject } from "./inject/inject.ts";
 import { removeEarlier } from "./inject/remove_text.ts";
 import { type MuteOptions, muteProject } from "./projects.ts";
-import {
-  leftIn,
-  type OpenedPush,
-  type OpenOptions,
-  PushOpener,
-  unseal,
-  type Unsealed,
-  type UnsealHost,
-} from "./sealing.ts";
+import { leftIn, type OpenedPush, type OpenOptions, PushOpener, unseal, type UnsealHost } from "./sealing.ts";
 import {
   ARRIVALS_MAX,
   DELIVERED,
@@ -70,8 +62,8 @@ export interface PushSteps extends Pick<OpenOptions, "unseal" | "prepare">, Pick
   mute(push: Push): Promise<Outcome>;
   answerDialog(push: Push): Promise<Outcome>;
   answerCard(push: Push): Promise<Outcome>;
-  /** A crash interrupted the injection of this push: its text may still be in the composer. Resolves with the push as it opened. */
-  leftBehind(push: Push, earlier: EarlierTyping, signal: AbortSignal): Promise<Push>;
+  /** A crash interrupted this push: if it is a message, its text may still be in the composer. */
+  leftBehind(push: OpenedPush, earlier: EarlierTyping, signal: AbortSignal): Promise<void>;
   /** Called once for each push that ended. */
   ended(push: Push, outcome: Outcome, elapsedMs: number): Promise<void>;
 }
@@ -92,10 +84,10 @@ export function pushSteps(
   { injection, dialogOf, cards, starting, ending, muting, keys, audit, log }: PushStepsOptions,
 ): PushSteps {
   const { targets, now } = injection;
-  const open = (push: Push): Promise<Unsealed> => unseal(push, { ...keys, now, log });
   const early = new EarlyPanes(injection);
   return {
-    ...{ unseal: open, expect: (push) => early.expect(push), prepare: (push) => early.begin(push) },
+    unseal: (push) => unseal(push, { ...keys, now, log }),
+    ...{ expect: (push) => early.expect(push), prepare: (push) => early.begin(push) },
     inject: (command, signal) => inject(command, injectContext(injection, signal), early),
     start: (push) => startAgent(push, starting),
     end: (push) => endAgent(push, ending),
@@ -107,14 +99,11 @@ export function pushSteps(
       return await cards.answer(push);
     },
     async leftBehind(push, { emptyAt, shown }, signal) {
-      if (push.type !== "agent.command") return push;
-      const { found } = push.sealed ? await open(push) : { found: push };
-      if ("state" in found || found.body === undefined) return push;
-      const resolved = await targets.resolve(found.agentSessionName ?? "");
-      if (resolved.kind !== "found") return found;
+      if (push.type !== "agent.command" || push.body === undefined) return;
+      const resolved = await targets.resolve(push.agentSessionName ?? "");
+      if (resolved.kind !== "found") return;
       const context = paneContext(injectContext(injection, signal), resolved.target);
-      await removeEarlier(context, { before: "", text: found.body, emptyAt, shown });
-      return found;
+      await removeEarlier(context, { before: "", text: push.body, emptyAt, shown });
     },
     async ended(push, outcome, elapsedMs) {
       if (push.type === "ask.answer" && outcome.state !== "submitted") cards.refused(push, outcome);
@@ -214,11 +203,15 @@ export class PushIntake {
   async #endInterrupted(push: Push, era: Era): Promise<void> {
     const known = this.#options.journal.state(push.id);
     if (!era.end.signal.aborted && (known?.step === "typing" || known?.step === "typed")) {
-      const opened = await this.#options.leftBehind(push, known, era.end.signal).catch((error) => {
+      let opened: OpenedPush | undefined;
+      try {
+        const { found } = push.sealed ? await this.#options.unseal(push) : { found: push };
+        opened = "state" in found ? undefined : found;
+        if (opened !== undefined) await this.#options.leftBehind(opened, known, era.end.signal);
+      } catch (error) {
         this.#options.log(`push ${push.id}: its text may stay in the composer: ${errorText(error)}`);
-        return push;
-      });
-      await this.#end(opened, { state: "unknown", reason: "interrupted" });
+      }
+      await this.#end(opened ?? push, { state: "unknown", reason: "interrupted" });
     }
     era.inHand.delete(push.id);
   }
@@ -255,7 +248,7 @@ export class PushIntake {
     }
     era.inHand.delete(push.id);
     // Without an answer it would block the relay's window, and with it every other session's messages.
-    await this.#refuse(push, later === "invalid" ? "invalid_body" : "rate_limited", arrived);
+    await this.#refuse(opened, later === "invalid" ? "invalid_body" : "rate_limited", arrived);
   }
 
   /** False if it cannot wait. */
@@ -348,12 +341,15 @@ export class PushIntake {
 
   /** It stays in hand until it has ended, because the relay may send it again before that. */
   async #actAtOnce(push: Push, era: Era): Promise<void> {
+    let opened: OpenedPush | undefined;
     try {
-      const opened = await this.#opener.open(push);
-      if (opened === undefined || era.end.signal.aborted) return;
-      await this.#end(push, "state" in opened ? opened : await this.#actOn(opened, era));
+      const found = await this.#opener.open(push);
+      if (found === undefined || era.end.signal.aborted) return;
+      if ("state" in found) return await this.#end(push, found);
+      opened = found;
+      await this.#end(opened, await this.#actOn(opened, era));
     } catch (error) {
-      await this.#failed(push, error);
+      await this.#failed(opened ?? push, error);
     } finally {
       era.inHand.delete(push.id);
     }

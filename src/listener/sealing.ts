@@ -5,7 +5,7 @@ import { PairingsBusy } from "../home/pairing.ts";
 import { isEnough, type Sealing } from "../crypto/mode.ts";
 import { pairingId } from "../crypto/paired_secret.ts";
 import { type MessageBinding, openMessage, type SealedContent } from "../crypto/stored_message.ts";
-import { answerText, isToCard } from "../protocol/ask.ts";
+import { type Answer, answerText } from "../protocol/ask.ts";
 import { carriedAnswer, lateAnswerId } from "../protocol/late_answer.ts";
 import { laterOf } from "../protocol/later.ts";
 import { SKEW_MS, TTL_MAX_SECONDS } from "../protocol/limits.ts";
@@ -180,13 +180,16 @@ async function judge(
     : refused("invalid_body");
 }
 
+/** Answers to an agent's own dialog. */
+const TO_CARDS: ReadonlySet<Answer["kind"]> = new Set(["answers", "decided"]);
+
 /**
  * The text of a sealed answer that arrives as a message. Undefined if the relay attached it to another question, and for the
  * answer to a card, which is never typed.
  */
 async function lateAnswer(push: Push, text: string): Promise<string | undefined> {
   const sealed = decodeAnswer(text);
-  if (sealed === undefined || isToCard(sealed.answer)) return undefined;
+  if (sealed === undefined || TO_CARDS.has(sealed.answer.kind)) return undefined;
   const id = await lateAnswerId(carriedAnswer(push) ?? "");
   return sealed.question === push.inReplyTo && push.id === id ? answerText(sealed.answer) : undefined;
 }

@@ -224,11 +224,6 @@ export function askDeadline(createdAt: number, { timeoutSeconds }: Pick<AskData,
   return createdAt + timeoutSeconds * 1_000;
 }
 
-/** The answer to a card, which goes to the agent's own dialog and is never typed. */
-export function isToCard({ kind }: Answer): boolean {
-  return kind === "answers" || kind === "decided";
-}
-
 /** The answer in a push: exactly one of text and the fields of the data, otherwise undefined. */
 export function answerOf({ body, data }: Pick<PushRequest, "body" | "data">): Answer | undefined {
   const parsed = AnswerData.safeParse(data ?? {});

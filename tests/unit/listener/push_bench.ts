@@ -42,7 +42,7 @@ export const PLAIN_STEPS: Omit<PushSteps, "unseal" | "inject" | "start"> = {
   mute: () => Promise.resolve({ state: "submitted" }),
   answerDialog: () => Promise.resolve({ state: "submitted" }),
   answerCard: () => Promise.resolve({ state: "submitted" }),
-  leftBehind: (push) => Promise.resolve(push),
+  leftBehind: () => Promise.resolve(),
   ended: () => Promise.resolve(),
 };
 
@@ -86,10 +86,7 @@ export function makeBench(
       return inject(command, signal);
     },
     start: () => Promise.resolve({ state: "submitted", agentSessionName: "svc-b" }),
-    leftBehind: (push) => {
-      left.push(push.body ?? "");
-      return Promise.resolve(push);
-    },
+    leftBehind: (push) => Promise.resolve(void left.push(push.body ?? "")),
     acknowledge: (ack) => void acks.push(ack),
     log: (line) => void log.push(line),
     now: () => 0,
