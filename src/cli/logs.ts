@@ -36,20 +36,46 @@ interface Showing {
 }
 
 async function show(path: string, { follow, count, format }: Showing): Promise<number> {
-  if (follow) return await followLines(path, { count, format });
+  const current = await lastLines(path, count);
+  const older = await rotatedLines(path, count - (current?.length ?? 0));
+  const lines = [...older ?? [], ...(follow ? [] : current ?? [])];
+  for (const line of lines) print(format(line));
+  if (follow) return await followLines(path, { isWhole: (current?.length ?? 0) < count, count, format });
+  if (current !== undefined || older !== undefined) return 0;
+  printError(`Cannot show "${path}": nothing was written there yet. Start the listener with: svc cc`);
+  return EXIT_FAILED;
+}
+
+/** The oldest first; undefined when there is no such file. */
+async function lastLines(path: string, count: number): Promise<string[] | undefined> {
   const text = await runtime.files.readText(path);
-  if (text === undefined) {
-    printError(`Cannot show "${path}": nothing was written there yet. Start the listener with: svc cc`);
-    return EXIT_FAILED;
+  if (text === undefined) return undefined;
+  const lines = text.split("\n");
+  if (lines.at(-1) === "") lines.pop();
+  return lines.slice(Math.max(0, lines.length - count));
+}
+
+/** The last lines of `<path>.1`, `<path>.2` and so on, the oldest first. While a file is rotated, one of them may be missing. */
+async function rotatedLines(path: string, count: number): Promise<string[] | undefined> {
+  let found: string[] | undefined;
+  for (let age = 1, missing = 0; missing < 2; age++) {
+    const wanted = count - (found?.length ?? 0);
+    if (wanted <= 0) break;
+    const lines = await lastLines(`${path}.${age}`, wanted);
+    if (lines === undefined) missing++;
+    else found = [...lines, ...found ?? []];
   }
-  const lines = text.trimEnd().split("\n");
-  for (const line of count === 0 ? [] : lines.slice(-count)) print(format(line));
-  return 0;
+  return found;
+}
+
+interface Following extends Omit<Showing, "follow"> {
+  /** Begins with the first line, also when more than `count` are there by now. */
+  isWhole: boolean;
 }
 
 /** `tail -F` handles files that are truncated, replaced or missing. */
-async function followLines(path: string, { count, format }: Omit<Showing, "follow">): Promise<number> {
-  const tail = runtime.commands.pipe(["tail", "-n", String(count), "-F", path]);
+async function followLines(path: string, { isWhole, count, format }: Following): Promise<number> {
+  const tail = runtime.commands.pipe(["tail", "-n", isWhole ? "+1" : String(count), "-F", path]);
   const decoder = new TextDecoder();
   let rest = "";
   for await (const chunk of tail.stdout) {

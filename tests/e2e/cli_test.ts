@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { listedCommands } from "../../src/cli/commands.ts";
 import { VERSION } from "../../src/protocol/version.ts";
-import { runSvc } from "../helpers/program.ts";
+import { runSvc, startSvc } from "../helpers/program.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
 import { makeWrapperBench } from "../helpers/wrapper_bench.ts";
 
@@ -87,6 +87,57 @@ Deno.test("nothing is written outside SVC_HOME, and ~/.svc is the default [cli-h
   assert.ok(Deno.statSync(`${sandbox.root}/elsewhere/muted.json`).isFile);
   await runSvc(sandbox, ["mute"], { env: { SVC_HOME: "" } });
   assert.ok(Deno.statSync(`${sandbox.home}/.svc/muted.json`).isFile);
+});
+
+/** Each file's lines, as the listener leaves them after rotations. */
+async function writeRotated(path: string, files: Record<string, string[]>): Promise<void> {
+  for (const [age, lines] of Object.entries(files)) {
+    await Deno.writeTextFile(`${path}${age}`, lines.map((line) => `${line}\n`).join(""));
+  }
+}
+
+Deno.test("svc logs goes on into the rotated files, and prints nothing for an empty one [cli-logs, ls-audit-shown]", async (t) => {
+  await using sandbox = await makeSandbox();
+  await Deno.mkdir(sandbox.svcHome, { recursive: true });
+  const logs: [string, string[]][] = [["listener.log", []], ["audit.jsonl", ["--audit"]]];
+  for (const [file, options] of logs) {
+    await t.step(`svc ${["logs", ...options].join(" ")}`, async () => {
+      const path = `${sandbox.svcHome}/${file}`;
+      const shown = async (count: number): Promise<string> => {
+        const { code, stdout, stderr } = await runSvc(sandbox, ["logs", ...options, "-n", String(count)]);
+        assert.deepEqual([code, stderr], [0, ""]);
+        return stdout;
+      };
+      await writeRotated(path, { "": [] });
+      assert.equal(await shown(50), "");
+      await writeRotated(path, { ".1": ["d", "e"], ".3": ["a", "b", "c"] });
+      assert.equal(await shown(50), "a\nb\nc\nd\ne\n");
+      await writeRotated(path, { "": ["f"], ".2": [] });
+      assert.equal(await shown(4), "c\nd\ne\nf\n");
+      assert.equal(await shown(2), "e\nf\n");
+      assert.equal(await shown(1), "f\n");
+      assert.equal(await shown(0), "");
+      await Deno.remove(path);
+      assert.equal(await shown(3), "c\nd\ne\n");
+    });
+  }
+});
+
+Deno.test("svc logs -f starts in the rotated files as well [cli-logs]", async () => {
+  await using sandbox = await makeSandbox();
+  await Deno.mkdir(sandbox.svcHome, { recursive: true });
+  const path = `${sandbox.svcHome}/listener.log`;
+  await writeRotated(path, { "": ["c"], ".1": ["a", "b"] });
+  for (const [count, before] of [["2", "b\nc\n"], ["1", "c\n"]] as const) {
+    const following = startSvc(sandbox, ["logs", "-f", "-n", count]);
+    await following.line(/^c$/m);
+    await Deno.writeTextFile(path, "d\n", { append: true });
+    await following.line(/^d$/m);
+    assert.equal(following.output(), `${before}d\n`);
+    following.kill("SIGINT");
+    await following.exited;
+    await writeRotated(path, { "": ["c"] });
+  }
 });
 
 Deno.test("mute and unmute print what they did, and to which project [cli-mute, cli-json]", async () => {

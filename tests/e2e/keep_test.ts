@@ -66,13 +66,13 @@ Deno.test("a marked session comes back after a reboot, once, and takes messages 
   assert.equal((await sessions(stack)).trim(), "", "the user ended it in this boot");
 });
 
-Deno.test("two sessions of one agent in two folders of a project both come back [keep-back]", async () => {
+Deno.test("sessions of one agent in two folders of a project all come back, also two in one folder if their agent has no conversation to continue [keep-back]", async () => {
   await using stack = await makeStack({ listener: false });
   const { sandbox } = stack;
   await Deno.mkdir(`${sandbox.project}/.git`);
-  const folders = ["api", "web"].map((name) => `${sandbox.project}/${name}`);
+  const folders = ["api", "web", "web"].map((name) => `${sandbox.project}/${name}`);
   for (const cwd of folders) {
-    await Deno.mkdir(cwd);
+    await Deno.mkdir(cwd, { recursive: true });
     const started = await runSvc(sandbox, ["--detach", "--new-session", "echo"], { cwd });
     assert.equal(started.code, 0, started.stderr);
     assert.equal((await stack.svc("keep", started.stdout.trim())).code, 0);
@@ -80,10 +80,11 @@ Deno.test("two sessions of one agent in two folders of a project both come back 
   const places = async (): Promise<string[]> =>
     (await sandbox.tmux("list-sessions", "-F", "#{session_name} #{pane_current_path}")).trim().split("\n");
   const before = await places();
-  assert.deepEqual(before, [`svc-proj ${folders[0]}`, `svc-proj-2 ${folders[1]}`]);
+  const names = ["svc-proj", "svc-proj-2", "svc-proj-3"];
+  assert.deepEqual(before, names.map((name, index) => `${name} ${folders[index]}`));
   await reboot(stack);
   const listener = await startService(stack);
-  await listener.line(/kept session svc-proj-2: started again as svc-proj-2 in/);
+  await listener.line(/kept session svc-proj-3: started again as svc-proj-3 in/);
   assert.deepEqual(await places(), before);
   await stop(listener);
 });
