@@ -42,8 +42,7 @@ export const LINK_PROBLEMS: Readonly<Record<LinkProblemCode, string>> = {
   silent: "The relay has been silent for too long.",
   congested: "The relay stopped reading what was sent to it.",
   restarting: "The relay is restarting.",
-  revoked:
-    'This key or device was revoked, or the key lacks a scope: pair again, or use another key. A host that was revoked needs a different "deviceName" in its config.json.',
+  revoked: "This key was revoked, or lacks a scope: pair again, or use another key.",
   replaced: "Another connection of this device took over.",
   device_taken:
     'Another key or home has this device id. For a second host with this name, or a second home on this host, set "deviceName" in its config.json to a different name. After a change of keys, run on the relay: svc devices release ID, or svc keys revoke OLD-KEY --only.',

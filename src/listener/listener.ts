@@ -77,6 +77,9 @@ export interface ListenerOptions {
 /** What this listener supports. */
 const CAPABILITIES = ["agent.command", "agent.start", "agent.end", "project.mute", "pane.open"];
 
+/** An id that was revoked is given to nobody again. */
+const REVOKED_HOST = 'If this host itself was revoked, give it another "deviceName" in its config.json.';
+
 const now = (): number => Date.now();
 
 /** Resolves once the timers run and the connection is being made. */
@@ -256,7 +259,8 @@ class Listener implements RunningListener {
       if (state.problem?.code === "replaced") this.#pushes.drop();
       this.#mirrors.lost();
       const why = state.problem ? `: ${state.problem.message}` : "";
-      log(`disconnected${why} (next try in ${Math.round(state.retryInMs)} ms)`);
+      const advice = state.problem?.code === "revoked" ? ` ${REVOKED_HOST}` : "";
+      log(`disconnected${why}${advice} (next try in ${Math.round(state.retryInMs)} ms)`);
     }
   }
 

@@ -92,13 +92,15 @@ Deno.test("the next wrapper starts none; the daemon outlives them in a session o
 
 Deno.test("the daemon has the wrapper's environment, less what belongs to one agent [wrap-env, ls-clean-env]", async () => {
   await using host = await makeHost();
-  await host.wrapper({ SVC_TEST_WORD: "from the wrapper", CLAUDE_PROJECT_DIR: "/x/y", CODEX_HOME: "/c" });
+  await host.wrapper({ SVC_TEST_WORD: "from the wrapper", CLAUDE_PROJECT_DIR: "/x/y", CODEX_SANDBOX: "1" });
   const environment = await Deno.readTextFile(`/proc/${await host.daemon()}/environ`);
   const names = new Map(
     environment.split("\0").map((one) => [one.split("=")[0], one.slice(one.indexOf("=") + 1)]),
   );
   assert.equal(names.get("SVC_TEST_WORD"), "from the wrapper");
-  for (const name of ["CLAUDE_PROJECT_DIR", "CODEX_HOME", "SVC_SESSION"]) assert.ok(!names.has(name), name);
+  for (const name of ["CLAUDE_PROJECT_DIR", "CODEX_SANDBOX", "SVC_SESSION"]) {
+    assert.ok(!names.has(name), name);
+  }
 });
 
 Deno.test("an older daemon is replaced, and both versions are printed [state-older, state-older-told, ver-older, ver-upgrade]", async () => {
