@@ -77,7 +77,6 @@ export interface ListenerOptions {
 /** What this listener supports. */
 const CAPABILITIES = ["agent.command", "agent.start", "agent.end", "project.mute", "pane.open"];
 
-/** An id that was revoked is given to nobody again. */
 const REVOKED_HOST = 'If this host itself was revoked, give it another "deviceName" in its config.json.';
 
 const now = (): number => Date.now();
