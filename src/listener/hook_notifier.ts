@@ -42,6 +42,7 @@ export interface HookNotifierOptions {
 interface Entry {
   /** Assigned here, so that a repeated send is one push. */
   id: string;
+  /** By the clock's `elapsed`: when it was queued. */
   at: number;
   report: Pick<HookReport, "agent" | "event" | "cwd" | "session">;
   news: HookNews;
@@ -59,7 +60,7 @@ export class HookNotifier {
   #queue: Entry[] = [];
   #working: Promise<void> | undefined;
   #end = new AbortController();
-  /** When each session's last dialog opened. */
+  /** By the clock's `elapsed`: when each session's last dialog opened. */
   readonly #dialogs = new Map<string, number>();
 
   constructor(options: HookNotifierOptions) {
@@ -70,14 +71,14 @@ export class HookNotifier {
   take(report: HookReport): void {
     const { news } = report;
     if (news === undefined || this.#end.signal.aborted) return;
-    const entry = { id: crypto.randomUUID(), at: this.#options.clock.now(), report, news };
+    const entry = { id: crypto.randomUUID(), at: this.#options.clock.elapsed(), report, news };
     if (news.type === "agent.attention" && report.session !== undefined) void this.#unlessShown(entry);
     else this.#add(entry);
   }
 
   /** Queues the text of a dialog, as the screen shows it. Never throws. */
   dialog({ id, session, agent, label, cwd, text }: DialogNews): void {
-    const at = this.#options.clock.now();
+    const at = this.#options.clock.elapsed();
     this.#dialogs.set(session, at);
     if (this.#dialogs.size > DIALOGS_MAX) this.#dialogs.delete(this.#dialogs.keys().next().value ?? "");
     const title = `${label} waits for you`.slice(0, TITLE_MAX_CHARS);
@@ -99,7 +100,7 @@ export class HookNotifier {
       return;
     }
     const shownAt = this.#dialogs.get(entry.report.session ?? "") ?? -Infinity;
-    if (clock.now() - shownAt > DIALOG_COVERS_MS) this.#add(entry);
+    if (clock.elapsed() - shownAt > DIALOG_COVERS_MS) this.#add(entry);
   }
 
   #add(entry: Entry): void {
@@ -134,7 +135,7 @@ export class HookNotifier {
     if (body !== undefined || transcript === undefined) return body;
     for (;;) {
       const message = await lastWords(report.agent, transcript);
-      if (message !== undefined || clock.now() - at > TRANSCRIPT_LIMIT_MS) return message;
+      if (message !== undefined || clock.elapsed() - at > TRANSCRIPT_LIMIT_MS) return message;
       await delay(TRANSCRIPT_POLL_MS, { clock, signal: this.#end.signal });
     }
   }
@@ -153,7 +154,7 @@ export class HookNotifier {
     const push = await this.#options.seal(plain, shown);
     const { signal } = this.#end;
     const canWait = ({ retryAfterSeconds = 0 }: RelayError): boolean =>
-      clock.now() - entry.at + retryAfterSeconds * 1_000 <= NOTIFICATION_LIFE_MS;
+      clock.elapsed() - entry.at + retryAfterSeconds * 1_000 <= NOTIFICATION_LIFE_MS;
     await retry(() => this.#options.send(push, { signal }), {
       isTransient: (error) => error instanceof RelayError && error.transient && canWait(error),
       backoff: RELAY_BACKOFF,

@@ -60,18 +60,19 @@ export function dueTimes(
 
 interface SessionTurn {
   isRunning: boolean;
+  /** By the clock's `elapsed`. */
   endedAt: number;
 }
 
 export class LaterPushes {
-  readonly #now: () => number;
+  readonly #clock: Pick<Clock, "now" | "elapsed">;
   /** By push id, in the order of arrival. */
   readonly #waiting = new Map<string, LaterPush>();
   /** The last message that was released for each session. */
   readonly #turns = new Map<string, SessionTurn>();
 
-  constructor(now: () => number) {
-    this.#now = now;
+  constructor(clock: Pick<Clock, "now" | "elapsed">) {
+    this.#clock = clock;
   }
 
   /** False if too many wait. */
@@ -91,16 +92,16 @@ export class LaterPushes {
 
   /** Takes a new inventory, and releases the messages that are due. */
   observe(entries: readonly SessionEntry[]): void {
-    const now = this.#now();
+    const [now, elapsed] = [this.#clock.now(), this.#clock.elapsed()];
     const sessions = new Map(entries.map((entry) => [entry.name, entry]));
     for (const [id, push] of this.#waiting) {
       const turn = this.#turns.get(push.session);
-      if (!isDue(push, { entry: sessions.get(push.session), turn, now })) continue;
+      if (!isDue(push, { entry: sessions.get(push.session), turn, now, elapsed })) continue;
       this.#waiting.delete(id);
       void this.#release(push);
     }
     for (const [session, { isRunning, endedAt }] of this.#turns) {
-      if (!isRunning && now - endedAt > NEXT_IDLE_MS) this.#turns.delete(session);
+      if (!isRunning && elapsed - endedAt > NEXT_IDLE_MS) this.#turns.delete(session);
     }
   }
 
@@ -109,7 +110,7 @@ export class LaterPushes {
     this.#turns.set(session, turn);
     await release();
     turn.isRunning = false;
-    turn.endedAt = this.#now();
+    turn.endedAt = this.#clock.elapsed();
   }
 }
 
@@ -117,17 +118,20 @@ export class LaterPushes {
 interface Standing {
   entry: Pick<SessionEntry, "state" | "addressable" | "limit"> | undefined;
   turn: SessionTurn | undefined;
+  /** Epoch milliseconds. */
   now: number;
+  /** By the clock's `elapsed`. */
+  elapsed: number;
 }
 
 /** A message that has expired is due, too: it ends as expired. */
 export function isDue(
   { later, atMs, expiresAt }: Omit<LaterPush, "release" | "session">,
-  { entry, turn, now }: Standing,
+  { entry, turn, now, elapsed }: Standing,
 ): boolean {
   if (now >= expiresAt) return true;
   if (later.kind === "at") return now >= atMs;
-  const isFree = turn === undefined || (!turn.isRunning && now - turn.endedAt >= NEXT_IDLE_MS);
+  const isFree = turn === undefined || (!turn.isRunning && elapsed - turn.endedAt >= NEXT_IDLE_MS);
   if (!isFree || entry?.state !== "idle" || !entry.addressable) return false;
   return later.kind === "idle" || entry.limit === undefined;
 }
@@ -196,7 +200,7 @@ export class Era {
   readonly #clock: Pick<Clock, "after">;
 
   constructor({ now, clock = systemClock }: { now(): number; clock?: Pick<Clock, "after"> | undefined }) {
-    this.later = new LaterPushes(now);
+    this.later = new LaterPushes({ now, elapsed: systemClock.elapsed });
     this.#clock = clock;
   }
 

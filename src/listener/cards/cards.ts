@@ -302,7 +302,7 @@ export class Cards {
   }
 
   #withdraw({ id }: Card): undefined {
-    const now = this.#options.clock.now();
+    const now = this.#options.clock.elapsed();
     for (const [old, at] of this.#withdrawn) {
       if (now - at > 2 * CARD_SECONDS * 1_000) this.#withdrawn.delete(old);
     }

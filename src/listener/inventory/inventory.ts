@@ -2,6 +2,7 @@
 import { dialogText, lastLine, readUsageLimit, type UsageLimit } from "../../agents/screen_texts.ts";
 import { agentProfile, unknownAgent } from "../../agents/profiles.ts";
 import { compiledMarks, MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts";
+import { systemClock } from "../../async/clock.ts";
 import type { HookReport } from "../../home/control_socket.ts";
 import { isAgentKind } from "../../protocol/names.ts";
 import { INVENTORY_POLL_MS, SESSIONS_MAX } from "../../protocol/limits.ts";
@@ -64,9 +65,13 @@ export interface InventoryOptions {
   states?: StatesStore;
   /** Epoch milliseconds. */
   now?(): number;
+  /** Milliseconds since some fixed moment: the wall clock may jump. */
+  elapsed?(): number;
 }
 
 interface CapturedScreen extends ScreenCapture {
+  /** When the screen was captured, in epoch milliseconds: tmux counts activity by the wall clock. */
+  epochMs: number;
   /** The session's activity when the screen was captured, in epoch seconds. */
   activity: number;
   line: string | undefined;
@@ -77,6 +82,7 @@ interface CapturedScreen extends ScreenCapture {
 export class Inventory {
   readonly #options: InventoryOptions;
   readonly #now: () => number;
+  readonly #elapsed: () => number;
   /** Undefined before the first read. */
   #clock: StateClock | undefined;
   #savedStates = "";
@@ -92,35 +98,36 @@ export class Inventory {
   readonly #limits = new Map<string, UsageLimit>();
   #sessions: TmuxSession[] = [];
   #entries: SessionEntry[] = [];
+  /** By `elapsed`. */
   #soonUntil = -Infinity;
 
   constructor(options: InventoryOptions) {
     this.#options = options;
-    this.#now = options.now ?? Date.now;
+    this.#now = options.now ?? systemClock.now;
+    this.#elapsed = options.elapsed ?? systemClock.elapsed;
   }
 
   /** Takes a hook's report. A report may name a session that it does not come from. */
   take(report: HookReport): void {
-    const now = this.#now();
     this.readSoon();
     const session = this.#sessions.find(({ name }) => name === report.session);
     if (session !== undefined && !canComeFrom(report, session)) return;
     const before = session && this.#screens.get(paneKey(session))?.reading.state;
-    this.#hints.take(report, { before, now });
+    this.#hints.take(report, { before, elapsed: this.#elapsed() });
     if (report.event === LIMIT_EVENT && report.session !== undefined && session?.recorded.agent !== "") {
-      this.#noteLimit(report.session, readUsageLimit([report.news?.body ?? ""], now));
+      this.#noteLimit(report.session, readUsageLimit([report.news?.body ?? ""], this.#now()));
     }
   }
 
   /** Something happened in a session: `nextReadMs` is short for a while. */
   readSoon(): void {
-    this.#soonUntil = this.#now() + POLL_SOON_FOR_MS;
+    this.#soonUntil = this.#elapsed() + POLL_SOON_FOR_MS;
   }
 
   /** Milliseconds from the last read to the next. */
   nextReadMs(): number {
     const now = this.#now();
-    if (now < this.#soonUntil) return POLL_SOON_MS;
+    if (this.#elapsed() < this.#soonUntil) return POLL_SOON_MS;
     if (this.#entries.some(({ state }) => BUSY.includes(state))) return POLL_BUSY_MS;
     const isAttended = this.#entries.some((one) => one.attached || now - one.lastActivity < ATTENDED_FOR_MS);
     return isAttended ? POLL_ATTENDED_MS : INVENTORY_POLL_MS;
@@ -169,12 +176,12 @@ export class Inventory {
     session: TmuxSession,
     { muted, clock }: { muted: (...directories: string[]) => boolean; clock: StateClock },
   ): SessionEntry {
-    const now = this.#now();
+    const [now, elapsed] = [this.#now(), this.#elapsed()];
     const screen = this.#screens.get(paneKey(session));
     const hint = this.#hints.hint(session);
     if (screen !== undefined) screen.known = newest(screen, hint) ?? screen.known;
-    const asking = this.#hints.isAsking(session, { screen, now });
-    const state = decideState({ session, screen, hint, asking, known: screen?.known, now });
+    const asking = this.#hints.isAsking(session, { screen, elapsed });
+    const state = decideState({ session, screen, hint, asking, known: screen?.known, now, elapsed });
     const stateSince = clock.since(session, { state, now });
     const limit = limitNow(this.#limits.get(session.name), { state, now });
     return toEntry(session, {
@@ -199,26 +206,33 @@ export class Inventory {
   async #readScreens(sessions: readonly TmuxSession[]): Promise<void> {
     const stale = sessions.filter((one) => one.pane && !this.#isCurrent(one));
     const [large, small] = [stale.filter(isTooLarge), stale.filter((one) => !isTooLarge(one))];
-    for (const session of large) this.#remember(session, { screen: UNREAD, at: this.#now() });
+    for (const session of large) this.#remember(session, { screen: UNREAD, ...this.#moment() });
     const servers = Map.groupBy(small, (session) => session.socket);
     for (const [socket, group] of servers) {
       const panes = group.flatMap((session) => session.pane?.id ?? []);
-      const at = this.#now();
+      const moment = this.#moment();
       const screens = await captureScreens(this.#options.server(socket), panes);
       for (const session of group) {
-        this.#remember(session, { screen: screens.get(session.pane?.id ?? ""), at });
+        this.#remember(session, { screen: screens.get(session.pane?.id ?? ""), ...moment });
       }
     }
+  }
+
+  #moment(): Pick<CapturedScreen, "at" | "epochMs"> {
+    return { at: this.#elapsed(), epochMs: this.#now() };
   }
 
   /** tmux counts activity in whole seconds, so output may follow in the second of a capture. */
   #isCurrent(session: TmuxSession): boolean {
     const screen = this.#screens.get(paneKey(session));
     return screen !== undefined && screen.activity === session.activity &&
-      screen.at >= (session.activity + 1) * 1_000;
+      screen.epochMs >= (session.activity + 1) * 1_000;
   }
 
-  #remember(session: TmuxSession, { screen, at }: { screen: PaneScreen | undefined; at: number }): void {
+  #remember(
+    session: TmuxSession,
+    { screen, at, epochMs }: { screen: PaneScreen | undefined } & Pick<CapturedScreen, "at" | "epochMs">,
+  ): void {
     if (screen === undefined || session.pane === undefined) return;
     const kind = session.recorded.agent;
     const profile = isAgentKind(kind) ? agentProfile(kind) : unknownAgent;
@@ -226,13 +240,13 @@ export class Inventory {
     const reading = profile.readScreen(screen);
     const known = this.#screens.get(paneKey(session))?.known;
     const line = lastLine(lines, { reading, cursorRow: cursor.y });
-    this.#screens.set(paneKey(session), { activity: session.activity, at, reading, known, line });
+    this.#screens.set(paneKey(session), { activity: session.activity, at, epochMs, reading, known, line });
     if (kind === "") return;
     const text = reading.focus === "dialog" ? dialogText(lines, compiledMarks(profile.dialog)) : undefined;
-    const isNew = this.#dialogs.take(paneKey(session), { text, at });
+    const isNew = this.#dialogs.take(paneKey(session), { text, at: epochMs });
     const dialog = isNew ? this.#dialogs.of(paneKey(session)) : undefined;
     if (dialog !== undefined) this.#options.dialogOpened?.(session, dialog);
-    const limit = readUsageLimit(lines, at);
+    const limit = readUsageLimit(lines, epochMs);
     // Without a time, it lasts for as long as the screen shows it.
     const isTimed = this.#limits.get(session.name)?.resetsAt !== undefined;
     if (limit === undefined && !isTimed) this.#limits.delete(session.name);

@@ -29,7 +29,7 @@ export const STARTING_MS = 15_000;
 /** What a session's screen showed. */
 export interface ScreenCapture {
   reading: ScreenReading;
-  /** When the screen was captured, in epoch milliseconds. */
+  /** By the clock's `elapsed`: when the screen was captured. */
   at: number;
 }
 
@@ -43,14 +43,18 @@ export interface StateFacts {
   known: AgentState | undefined;
   /** Epoch milliseconds. */
   now: number;
+  /** By the clock's `elapsed`, as the times of screen and hint are. */
+  elapsed: number;
 }
 
 /** A dialog on the screen outweighs every hook: hooks report neither its end nor a turn ended by Esc. */
-export function decideState({ session, screen, hint, asking, known, now }: StateFacts): AgentState {
+export function decideState(
+  { session, screen, hint, asking, known, now, elapsed }: StateFacts,
+): AgentState {
   if (!isAlive(session)) return "exited";
   const reading = screen?.reading;
   if (asking || reading?.focus === "dialog") return "waiting";
-  if (hint && outweighsScreen(hint, screen, now)) return hint.state;
+  if (hint && outweighsScreen(hint, screen, elapsed)) return hint.state;
   // A menu or pager may hide the agent, which goes on with what it did before.
   const shown = reading?.state ?? known;
   if (shown) return shown;
@@ -116,7 +120,7 @@ export const ASK_LIFE_MS = 2 * ASK_REPORT_MS + 1_000;
 
 export interface HookHint {
   state: AgentState;
-  /** Epoch milliseconds. */
+  /** By the clock's `elapsed`. */
   at: number;
   /** What the screen showed when the hook reported. */
   before: AgentState | undefined;
@@ -126,9 +130,9 @@ export interface HookHint {
 function outweighsScreen(
   { state, at, before }: HookHint,
   screen: ScreenCapture | undefined,
-  now: number,
+  elapsed: number,
 ): boolean {
-  if (now - at >= HOOK_FRESH_MS) return false;
+  if (elapsed - at >= HOOK_FRESH_MS) return false;
   const shown = screen !== undefined && screen.at >= at ? screen.reading.state : undefined;
   return shown === undefined || shown === before || shown === state;
 }
@@ -157,7 +161,7 @@ interface Hinted {
 
 interface OpenAsk {
   report: HookReport;
-  /** Epoch milliseconds. */
+  /** By the clock's `elapsed`, as `until` is. */
   since: number;
   until: number;
   /** The screen has shown an idle agent since. */
@@ -173,25 +177,25 @@ export class StateHints {
   #asks = new Map<string, Map<string, OpenAsk>>();
 
   /** `before`: what the session's screen shows. */
-  take(report: HookReport, { before, now }: { before: AgentState | undefined; now: number }): void {
+  take(report: HookReport, { before, elapsed }: { before: AgentState | undefined; elapsed: number }): void {
     const { session, state } = report;
     if (session === undefined || state === undefined) return;
-    if (report.event === ASK_EVENT) return this.#takeAsk(session, { report, now });
-    this.#hints.set(session, { report, hint: { state, at: now, before } });
+    if (report.event === ASK_EVENT) return this.#takeAsk(session, { report, elapsed });
+    this.#hints.set(session, { report, hint: { state, at: elapsed, before } });
     const beginsTurn = state === "working" && report.tool === undefined;
     for (const ask of this.#asks.get(session)?.values() ?? []) {
       if (state === "idle" || (beginsTurn && ask.hasIdled)) ask.isAbandoned = true;
     }
   }
 
-  #takeAsk(session: string, { report, now }: { report: HookReport; now: number }): void {
+  #takeAsk(session: string, { report, elapsed }: { report: HookReport; elapsed: number }): void {
     const asks = this.#asks.get(session) ?? new Map<string, OpenAsk>();
     this.#asks.set(session, asks);
-    for (const [id, { until }] of asks) if (now >= until) asks.delete(id);
+    for (const [id, { until }] of asks) if (elapsed >= until) asks.delete(id);
     const id = report.ask ?? "";
     if (report.state !== "waiting") return void asks.delete(id);
-    const ask = asks.get(id) ?? { since: now, hasIdled: false, isAbandoned: false };
-    asks.set(id, { ...ask, report, until: now + ASK_LIFE_MS });
+    const ask = asks.get(id) ?? { since: elapsed, hasIdled: false, isAbandoned: false };
+    asks.set(id, { ...ask, report, until: elapsed + ASK_LIFE_MS });
   }
 
   hint(session: TmuxSession): HookHint | undefined {
@@ -202,11 +206,11 @@ export class StateHints {
   /** A question waits for an answer. The agent shows a working screen meanwhile. */
   isAsking(
     session: TmuxSession,
-    { screen, now }: { screen: ScreenCapture | undefined; now: number },
+    { screen, elapsed }: { screen: ScreenCapture | undefined; elapsed: number },
   ): boolean {
     let asking = false;
     for (const ask of this.#asks.get(session.name)?.values() ?? []) {
-      if (ask.isAbandoned || now >= ask.until || !canComeFrom(ask.report, session)) continue;
+      if (ask.isAbandoned || elapsed >= ask.until || !canComeFrom(ask.report, session)) continue;
       const isIdle = screen?.reading.state === "idle" && screen.at >= ask.since + HOOK_FRESH_MS;
       ask.hasIdled ||= isIdle;
       asking ||= !isIdle;

@@ -3,10 +3,12 @@ import assert from "node:assert/strict";
 import { RelayError } from "../../../src/client/relay_error.ts";
 import type { HookReport } from "../../../src/home/control_socket.ts";
 import {
+  DIALOG_SHOWN_MS,
   HookNotifier,
   type HookNotifierOptions,
   NOTIFICATION_LIFE_MS,
   NOTIFICATIONS_MAX,
+  TRANSCRIPT_LIMIT_MS,
 } from "../../../src/listener/hook_notifier.ts";
 import { PushRequest, type PushRequestInput } from "../../../src/protocol/push.ts";
 import { ringKindOf } from "../../../src/protocol/web_push.ts";
@@ -95,6 +97,35 @@ Deno.test("the last message is awaited if the agent writes it after its hook, bu
   });
   assert.equal(silent.sent[0]?.body, undefined);
   await silent.notifier.stop();
+});
+
+Deno.test("a clock that is set back makes the wait for the last message no longer [fault-clock]", async () => {
+  const { notifier, clock, sent } = makeBench();
+  notifier.take(report("", { news: { type: "agent.stop", title: "app", transcript: "/t" } }));
+  clock.jump(-3_600_000);
+  await until("the push, or a long time", () => {
+    clock.advance(TRANSCRIPT_LIMIT_MS);
+    return sent.length === 1 || clock.elapsed() > 100 * TRANSCRIPT_LIMIT_MS;
+  });
+  await notifier.stop();
+  assert.equal(sent.length, 1);
+});
+
+Deno.test("a dialog's text stands for a hook's notice no longer when the clock was set back since [fault-clock]", async () => {
+  const { notifier, clock, sent } = makeBench();
+  const news = { type: "agent.attention", title: "app · Claude waits for you", body: "Later." } as const;
+  const dialog = { agent: "cc", label: "app · Claude", cwd: "/work/app", text: "Run rm?" };
+  notifier.dialog({ ...dialog, id: crypto.randomUUID(), session: "svc-app" });
+  await until("the dialog", () => sent.length === 1);
+  clock.advance(60_000);
+  clock.jump(-3_600_000);
+  notifier.take(report("", { news }));
+  clock.advance(DIALOG_SHOWN_MS);
+  notifier.take(report("Done."));
+  // The notice is queued just behind it.
+  await until("a later push", () => sent.length > 1);
+  await notifier.stop();
+  assert.deepEqual(sent.map(({ body }) => body), ["Run rm?", "Done.", "Later."]);
 });
 
 Deno.test("a card's dialog rings nobody a second time, and its text is there for when the card goes [card-rings]", async () => {
@@ -200,6 +231,22 @@ Deno.test("old or refused notifications are dropped with a line in the log", asy
   refusing.notifier.take(report("x"));
   await until("the line", () => refusing.log.length === 1);
   await refusing.notifier.stop();
+});
+
+Deno.test("a notification is dropped at its age, however the clock was set meanwhile [fault-clock]", async () => {
+  for (const jumpMs of [-3_600_000, 3_600_000]) {
+    let tries = 0;
+    const { notifier, clock, log } = makeBench({ send: () => Promise.reject((tries++, limited(60))) });
+    notifier.take(report("old"));
+    clock.jump(jumpMs);
+    await until("the end of it, or two lives", () => {
+      clock.advance(60_000);
+      return log.length === 1 || clock.elapsed() > 2 * NOTIFICATION_LIFE_MS;
+    });
+    await notifier.stop();
+    assert.equal(log.length, 1, `${jumpMs}`);
+    assert.ok(tries > 1, `${jumpMs}`);
+  }
 });
 
 Deno.test("a full queue drops the oldest notification, and stopping waits for none", async () => {

@@ -3,13 +3,14 @@ import assert from "node:assert/strict";
 import { LATER_MAX, LaterPushes, NEXT_IDLE_MS } from "../../../src/listener/waiting_pushes.ts";
 import type { Later } from "../../../src/protocol/later.ts";
 import type { SessionEntry } from "../../../src/protocol/session.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
 import { sessionNamed } from "../relay/fixture.ts";
 
 function makeBench() {
-  const clock = { now: 1_000 };
+  const clock = new FakeClock(1_000);
   const released: string[] = [];
   const ends = new Map<string, () => void>();
-  const pushes = new LaterPushes(() => clock.now);
+  const pushes = new LaterPushes(clock);
   const add = (id: string, later: Later, expiresAt = 1e9): boolean =>
     pushes.add(id, {
       session: "svc-a",
@@ -36,7 +37,7 @@ Deno.test("later: a message waits for its time, whatever the session does [later
   add("a", { kind: "at", at: 5_000 });
   observe();
   assert.deepEqual(released, []);
-  clock.now = 5_000;
+  clock.advance(4_000);
   observe({ state: "working" });
   observe();
   assert.deepEqual(released, ["a"], "once");
@@ -54,8 +55,22 @@ Deno.test("later: one message at a time is typed into an idle session [later-typ
   await end("a");
   observe();
   assert.deepEqual(released, ["a"], "the screen may not show yet that the agent works");
-  clock.now += NEXT_IDLE_MS;
+  clock.advance(NEXT_IDLE_MS);
   observe({ state: "working" });
+  observe();
+  assert.deepEqual(released, ["a", "b"]);
+});
+
+Deno.test("later: a clock that is set back holds no message for an idle session any longer [later-typed, fault-clock]", async () => {
+  const { clock, released, add, observe, end } = makeBench();
+  add("a", { kind: "idle" });
+  add("b", { kind: "idle" });
+  observe();
+  await end("a");
+  clock.jump(-3_600_000);
+  observe();
+  assert.deepEqual(released, ["a"]);
+  clock.advance(NEXT_IDLE_MS);
   observe();
   assert.deepEqual(released, ["a", "b"]);
 });
@@ -75,7 +90,7 @@ Deno.test("later: a message that expires while it waits ends, and a removed one 
   add("a", { kind: "idle" }, 2_000);
   add("b", { kind: "idle" }, 2_000);
   pushes.remove("b");
-  clock.now = 2_000;
+  clock.advance(1_000);
   observe({ state: "working" });
   assert.deepEqual(released, ["a"]);
 });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import type { FileInfo, RunResult } from "../../../src/runtime/types.ts";
 import {
   type DiscoveryEnvironment,
+  LSOF_INTERVAL_MS,
   parseLsof,
   runningServerSockets,
   socketFiles,
@@ -77,6 +78,24 @@ Deno.test("sockets: lsof finds a server at any path [sock-lsof]", async () => {
     "p12\nf5\nn/home/me/my sock type=STREAM (LISTEN)\nf6\nnsocket\nf7\nn/home/me/my sock type=STREAM\n";
   assert.deepEqual(parseLsof(lsof), ["/home/me/my sock"]);
   assert.deepEqual(await runningServerSockets(host({}, { lsof })), ["/home/me/my sock"]);
+});
+
+Deno.test("sockets: lsof runs once a minute, and at once after a clock that was set back [sock-lsof, fault-clock]", async () => {
+  let now = 3_600_000;
+  let runs = 0;
+  const { commands, ...rest } = host({});
+  const counted = { run: (...call: Parameters<typeof commands.run>) => (runs++, commands.run(...call)) };
+  const discovery = new TmuxDiscovery({ ...rest, commands: counted }, {
+    now: () => now,
+    openServer: () => undefined,
+  });
+  for (
+    const [at, expected] of [[now, 1], [now + LSOF_INTERVAL_MS - 1, 1], [now + LSOF_INTERVAL_MS, 2], [0, 3]]
+  ) {
+    now = at ?? 0;
+    await discovery.sessions();
+    assert.equal(runs, expected, `${at}`);
+  }
 });
 
 Deno.test("sockets: a server that answered is asked again at once also while all of them are being searched [sock-default]", async () => {

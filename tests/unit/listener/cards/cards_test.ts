@@ -214,6 +214,18 @@ Deno.test("a lost relay, the end of the time and the end of the listener open th
   }
 });
 
+Deno.test("a clock that is set ahead does not keep a withdrawn card from being withdrawn again after a reconnect [fault-clock]", async () => {
+  const scene = await Scene.make();
+  scene.gone.abort();
+  assert.equal(await scene.ask(QUESTION), undefined);
+  scene.clock.jump(3_600_000);
+  assert.equal(await scene.ask(QUESTION), undefined);
+  const ids = scene.sent.map(({ id }) => id);
+  assert.deepEqual(scene.withdrawn, ids);
+  scene.cards.connected();
+  assert.deepEqual(scene.withdrawn, [...ids, ...ids]);
+});
+
 Deno.test("what the agent goes on with withdraws the card of a dialog answered at the computer [card-first]", async () => {
   const reports: Partial<HookReport>[] = [
     { tool: { step: "after", id: "call1" } },

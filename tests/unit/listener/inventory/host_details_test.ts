@@ -67,7 +67,7 @@ Deno.test("many projects with long paths are cut to what fits into a report [det
   assert.deepEqual(both.plain.start, { agents: ["cc"], projects: [] });
 });
 
-Deno.test("lines are only sent sealed, and new lines alone wait for a moment [det-lines]", async () => {
+Deno.test("lines are only sent sealed, and new lines alone wait for a moment [det-lines, fault-clock]", async () => {
   const keyPair = await generateKeyPair();
   const secret = await importSecret(newSecret());
   assert.ok(secret);
@@ -96,6 +96,8 @@ Deno.test("lines are only sent sealed, and new lines alone wait for a moment [de
   assert.equal(await report.next(), undefined);
   now = LINES_GAP_MS;
   assert.notEqual(await report.next(), undefined);
+  now = -3_600_000;
+  assert.notEqual(await report.next(), undefined, "the clock was set back");
   line = "one";
   assert.equal(await report.next(), undefined, "it has not changed");
 });

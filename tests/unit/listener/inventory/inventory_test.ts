@@ -25,6 +25,8 @@ const START = 2_000_000_000;
 
 class Bench {
   now = START;
+  /** How far the wall clock was set ahead. */
+  aheadMs = 0;
   /** The echo agent's screen. */
   lines: string[] = [];
   activity = START / 1_000 - 100;
@@ -37,7 +39,8 @@ class Bench {
   /** Called between the list of the sessions and the capture of their screens. */
   onListed = (): void => {};
   readonly inventory = new Inventory({
-    now: () => this.now,
+    now: () => this.now + this.aheadMs,
+    elapsed: () => this.now - START,
     sessions: () => {
       const sessions = [this.#session()];
       this.onListed();
@@ -53,7 +56,7 @@ class Bench {
   /** At this moment. */
   draw(...lines: string[]): void {
     this.lines = lines;
-    this.activity = Math.floor(this.now / 1_000);
+    this.activity = Math.floor((this.now + this.aheadMs) / 1_000);
   }
 
   async state(): Promise<AgentState | undefined> {
@@ -142,6 +145,25 @@ Deno.test("inventory: a hook's state counts until the screen has changed, and fo
   assert.equal(await bench.state(), "idle", "the screen is neither as it was nor as the hook said");
 });
 
+Deno.test("inventory: a clock that is set back makes no hook's state last longer [ls-state-moved, fault-clock]", async () => {
+  const bench = await idleBench();
+  bench.report("working");
+  bench.aheadMs = -3_600_000;
+  bench.now += HOOK_FRESH_MS;
+  assert.equal(await bench.state(), "idle", "nothing was drawn");
+  bench.aheadMs = 0;
+  bench.report("working");
+  bench.aheadMs = -3_600_000;
+  bench.now += 300;
+  bench.draw(...WORKING);
+  assert.equal(await bench.state(), "working");
+  bench.report("waiting");
+  bench.aheadMs = -7_200_000;
+  bench.now += 300;
+  bench.draw(...IDLE);
+  assert.equal(await bench.state(), "idle", "the screen is newer");
+});
+
 Deno.test("inventory: an agent that draws after the list was made is read with the cursor of its new screen [ls-state-moved]", async () => {
   const bench = new Bench();
   bench.lines = [...IDLE];
@@ -182,6 +204,18 @@ Deno.test("inventory: a session is waiting while its question waits, as long as 
   bench.report("waiting", ask);
   bench.now += ASK_LIFE_MS;
   assert.equal(await bench.state(), "working", "the asker is gone");
+});
+
+Deno.test("inventory: a question whose asker is gone stops counting as waiting after a clock that was set back, too [ls-state-ask, fault-clock]", async () => {
+  const bench = await idleBench();
+  bench.draw(...WORKING);
+  const ask = { event: ASK_EVENT, agent: "mcp", pane: undefined };
+  bench.report("waiting", ask);
+  bench.aheadMs = 3_600_000;
+  assert.equal(await bench.state(), "waiting", "set ahead");
+  bench.aheadMs = -3_600_000;
+  bench.now += ASK_LIFE_MS;
+  assert.equal(await bench.state(), "working");
 });
 
 Deno.test("inventory: a question that the agent abandoned does not count as waiting, however often it is reported; the next one does [ls-state-ask]", async () => {
@@ -249,6 +283,16 @@ Deno.test("inventory: the next read follows soon after a report or input, after 
   assert.equal(bench.inventory.nextReadMs(), POLL_ATTENDED_MS);
   bench.report("idle");
   assert.equal(bench.inventory.nextReadMs(), POLL_SOON_MS);
+});
+
+Deno.test("inventory: after a clock that was set back, a report hurries the reads no longer than before [fault-clock]", async () => {
+  const bench = await idleBench();
+  bench.report("idle");
+  bench.aheadMs = -3_600_000;
+  bench.draw(...IDLE);
+  bench.now += 60_000;
+  await bench.state();
+  assert.equal(bench.inventory.nextReadMs(), INVENTORY_POLL_MS);
 });
 
 Deno.test("inventory: a screen too large for any profile is not captured, and shows no state [read-linear]", async () => {

@@ -85,11 +85,12 @@ Deno.test("entry: no message can go to a dead pane, a shell, or another process 
 
 Deno.test("state: dead, question or dialog, hook, screen, age, activity, in this order [ls-state-order, ls-state-ask, entry-states]", () => {
   const now = 2_000_500;
-  const idle = { reading: { state: "idle", focus: "composer", draft: "" }, at: now } as const;
-  const working = { state: "working", at: now, before: "idle" } as const;
+  const elapsed = 5_000;
+  const idle = { reading: { state: "idle", focus: "composer", draft: "" }, at: elapsed } as const;
+  const working = { state: "working", at: elapsed, before: "idle" } as const;
   const state = (change: Partial<Parameters<typeof decideState>[0]>) =>
     decideState({
-      ...{ session, screen: undefined, hint: undefined, asking: false, known: undefined, now },
+      ...{ session, screen: undefined, hint: undefined, asking: false, known: undefined, now, elapsed },
       ...change,
     });
   assert.equal(state({ session: withPane({ dead: true }), screen: idle, asking: true }), "exited");
@@ -97,7 +98,7 @@ Deno.test("state: dead, question or dialog, hook, screen, age, activity, in this
   const dialog = { ...idle, reading: { ...idle.reading, focus: "dialog" } } as const;
   assert.equal(state({ screen: dialog, hint: working }), "waiting");
   assert.equal(state({ screen: idle, hint: working }), "working");
-  assert.equal(state({ screen: idle, hint: { ...working, at: now - HOOK_FRESH_MS } }), "idle");
+  assert.equal(state({ screen: idle, hint: { ...working, at: elapsed - HOOK_FRESH_MS } }), "idle");
   const pager = { ...idle, reading: { state: undefined, focus: "unknown", draft: undefined } } as const;
   assert.equal(state({ screen: pager, known: "idle" }), "idle");
   assert.equal(state({ session: { ...session, created: 2_000 } }), "starting");
