@@ -66,7 +66,13 @@ export const PairedPhone = z.object({
 export type PairedPhone = z.infer<typeof PairedPhone>;
 
 /** A code and its secret, shown as a QR code and not yet known to be claimed. */
-export const PendingPairing = z.object({ code: z.string(), secret: z.string(), expiresAt: z.number() });
+export const PendingPairing = z.object({
+  code: z.string(),
+  secret: z.string(),
+  expiresAt: z.number(),
+  /** Offered to a script. */
+  script: z.optional(z.literal(true)),
+});
 export type PendingPairing = z.infer<typeof PendingPairing>;
 
 /** The secret for `svc send` on this host itself; `counter` is the last one used. */
@@ -159,16 +165,31 @@ export interface OfferedPairing extends PendingPairing {
 }
 
 /** Creates a code with a secret that the relay never sees. Throws RelayError. */
-export async function offerPairing(host: PairingHost): Promise<OfferedPairing> {
+export async function offerPairing(
+  host: PairingHost,
+  { script }: Pick<PendingPairing, "script"> = {},
+): Promise<OfferedPairing> {
   const { files, paths, deviceId, hostname } = host;
   const secret = newSecret();
   const identity = await withPairedLock(files, paths, () => ensureIdentity(files, paths));
   const offered = { deviceId, host: hostname, publicKey: await exportPublicKey(identity.publicKey) };
   const offer = { ...offered, proof: await hostProof(await keyOf(secret), offered) };
   const { code, expiresAt, publicUrl } = await host.api.createPairing({ offer });
-  const pairing = { code, secret, expiresAt };
+  const pairing = { code, secret, expiresAt, ...(script && { script }) };
   await changePaired(files, paths, (file) => ({ ...file, pending: [...file.pending, pairing] }));
   return { ...pairing, publicUrl };
+}
+
+/** Forgets a code, and who has claimed it. */
+export async function withdrawPairing(
+  { files, paths }: Pick<PairingHost, "files" | "paths">,
+  { code, secret }: PendingPairing,
+): Promise<void> {
+  await changePaired(files, paths, (file) => ({
+    ...file,
+    phones: file.phones.filter((phone) => phone.secret !== secret),
+    pending: file.pending.filter((pending) => pending.code !== code),
+  }));
 }
 
 /** Asks the relay once who claimed the code, and stores a phone whose proof is right. Throws RelayError. */
@@ -257,7 +278,8 @@ async function judge(
     listener: { deviceId: host.deviceId, publicKey: await exportPublicKey(identity.publicKey) },
   });
   const paired = { deviceId, name, publicKey, secret: pairing.secret, pairedAt: host.now() };
-  return { kind: "paired", phone: paired, words };
+  const { script } = pairing;
+  return { kind: "paired", phone: { ...paired, ...(script && { script }) }, words };
 }
 
 /** Throws when the text is not a secret of this program. */

@@ -11,7 +11,14 @@ import { parseJson } from "../protocol/json.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import type { Files } from "../runtime/types.ts";
-import { changePaired, completePairing, loadIdentity, offerPairing, type PairingHost } from "./pairing.ts";
+import {
+  changePaired,
+  completePairing,
+  loadIdentity,
+  offerPairing,
+  type PairingHost,
+  withdrawPairing,
+} from "./pairing.ts";
 import { withLock } from "./lock.ts";
 
 /** The file, with an API key and a secret: only its owner may read it. */
@@ -67,25 +74,27 @@ async function pairInto(
   host: PairingHost & { api: Pick<RelayApi, "baseUrl"> },
   { path, name, baseUrl }: ScriptPairingOptions,
 ): Promise<ScriptPairing> {
-  const pairing = await offerPairing(host);
+  const pairing = await offerPairing(host, { script: true });
   const { code, secret } = pairing;
-  const claim = { code, secret, name, keyPair: await generateKeyPair() };
-  const { account, paired } = await claimPairing(createRelayApi({ baseUrl: host.api.baseUrl }), claim);
-  const outcome = await completePairing(host, pairing);
-  if (outcome.kind !== "paired" || paired === undefined) {
-    throw new Error(`Cannot pair the script: the relay's answer does not prove the claim (${outcome.kind})`);
+  try {
+    const claim = { code, secret, name, keyPair: await generateKeyPair() };
+    const { account, paired } = await claimPairing(createRelayApi({ baseUrl: host.api.baseUrl }), claim);
+    if (paired === undefined) {
+      throw new Error("Cannot pair the script: the relay's answer does not prove the host");
+    }
+    const { deviceId, host: hostName, publicKey } = paired.host;
+    const made = { version: 1 as const, baseUrl, ...account, host: { deviceId, name: hostName, publicKey } };
+    const script: ScriptPairing = { ...made, secret, counter: 0 };
+    // Before the pairing counts: a script without its file would be a device that nobody has.
+    await host.files.replaceText(path, textOf(script), { mode: 0o600 });
+    const { kind } = await completePairing(host, pairing);
+    if (kind === "paired") return script;
+    throw new Error(`Cannot pair the script: the relay's answer does not prove the claim (${kind})`);
+  } catch (error) {
+    // The listener would complete it later.
+    await withdrawPairing(host, pairing);
+    throw error;
   }
-  await changePaired(host.files, host.paths, (file) => ({
-    ...file,
-    phones: file.phones.map((phone) =>
-      phone.deviceId === account.deviceId ? { ...phone, script: true as const } : phone
-    ),
-  }));
-  const { deviceId, host: hostName, publicKey } = paired.host;
-  const made = { version: 1 as const, baseUrl, ...account, host: { deviceId, name: hostName, publicKey } };
-  const script: ScriptPairing = { ...made, secret, counter: 0 };
-  await host.files.replaceText(path, textOf(script), { mode: 0o600 });
-  return script;
 }
 
 /** Throws when the file is missing, invalid, or readable by others. */
