@@ -67,10 +67,11 @@ async function refusedFor(
   await until("the wait for the link", () => clock.waits.includes(3_000));
   clock.advance(3_000);
   const pauseMs = retryAfter * 1_000;
-  await until("an answer or a pause", () => text !== undefined || clock.waits.includes(pauseMs));
+  const pauses = (): number => clock.waits.filter((ms) => ms === pauseMs).length;
+  await until("an answer or a pause", () => text !== undefined || pauses() > 0);
   if (text === undefined && pauseMs < 30_000) {
     clock.advance(pauseMs);
-    await until("the answer", () => text);
+    await until("an answer or another pause", () => text !== undefined || pauses() > 1);
   }
   const answer = text;
   await client.close();

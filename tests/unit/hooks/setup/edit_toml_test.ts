@@ -110,6 +110,7 @@ Deno.test("an array of tables under svc's own keys is never svc's", () => {
   const text = '[[mcp_servers.svc]]\ncommand = "a"\n';
   assert.throws(() => putTable(text, KEYS, VALUES), /cannot be edited line by line/);
   assert.equal(takeTables(text, [KEYS]), text);
+  assert.equal(takeTables("[a]\nb = 1\n\n[[c]]\n", [["a"], ["c", "d"]]), "[[c]]\n");
 });
 
 Deno.test("what looks like a header inside a string or a list begins no table", () => {
@@ -118,10 +119,9 @@ Deno.test("what looks like a header inside a string or a list begins no table", 
 a = """
 [[mcp_servers.svc]]
 \\"""
-[mcp_servers.svc]"""""
+[mcp_servers.svc]""""
 b = '''
-[mcp_servers.svc]
-'''
+[mcp_servers.svc]''''
 c = [
   ["]"], # ]
   [
