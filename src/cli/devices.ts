@@ -84,11 +84,14 @@ async function revoke(args: readonly string[]): Promise<number> {
   const paths = await accountPaths();
   const api = relayApi(paths, await addressInputs(paths));
   const host = await pairingHost(paths, api);
-  const isKnown = await forgetPhone(host, id);
-  await endStreams(paths, id);
-  if (isKnown) print(`Forgot the secret shared with ${id}: messages sealed by it are no longer opened.`);
-  // The relay, which knows about codes that were claimed a moment ago, may not answer.
-  if (await forgetClaim(host, id)) await endStreams(paths, id);
+  // The relay, which knows about codes that were claimed a moment ago, may not answer: it comes second.
+  for (const forget of [forgetPhone, forgetClaim]) {
+    const isForgotten = await forget(host, id);
+    await endStreams(paths, id);
+    if (isForgotten) {
+      print(`Forgot the secret shared with ${id}: messages sealed by it are no longer opened.`);
+    }
+  }
   let workingKey: DeviceRevoked["workingKey"] | undefined;
   await asAdmin(paths, { ...parsed.opts(), id }, {
     byRelay: async () => void ({ workingKey } = await api.revokeDevice(id)),

@@ -5,8 +5,10 @@ import { AGENT_LABELS, isAgentKind } from "../protocol/names.ts";
 import { COMMAND_NAMES, helpText, isCommandName, loadCommand } from "./commands.ts";
 import { CommandExit, EXIT_FAILED, EXIT_USAGE, printError, UsageError } from "./output.ts";
 
-/** Used by the listener when it starts an agent; the second for one that it brings back. */
-const [BY_LISTENER, NEW_SESSION] = ["--by-listener", "--new-session"];
+/** Used by the listener when it starts an agent. */
+const BY_LISTENER = "--by-listener";
+/** The same for an agent that it brings back, which takes over no session that is there. */
+const NEW_SESSION = "--new-session";
 const OPTIONS: readonly string[] = ["--detach", BY_LISTENER, NEW_SESSION, "--version", "--help", "-h"];
 const SEE_HELP = "See: svc --help";
 

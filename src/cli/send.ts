@@ -91,8 +91,8 @@ async function routeFor(options: SendOptions, push: PlainPush): Promise<Route> {
   const paths = await accountPaths();
   const api = relayApi(paths, await addressInputs(paths));
   const host = await pairingHost(paths, api);
-  const isToAnother = ![undefined, host.deviceId].includes(push.targetDeviceId);
-  const sealer = isToAnother ? undefined : await ownSealer(host);
+  const { targetDeviceId = host.deviceId } = push;
+  const sealer = targetDeviceId === host.deviceId ? await ownSealer(host) : undefined;
   if (sealer === undefined) return { api, push, isProven: () => Promise.resolve(true) };
   if (push.targetDeviceId === undefined) await checkIsOwn(api, { push, deviceId: host.deviceId });
   return { api, push: await sealCommand(push, sealer), isProven: provenWith(sealer) };
@@ -122,7 +122,7 @@ async function scriptRoute(
   };
 }
 
-/** This host seals for itself only. A relay that lies here gets no text: it can only have a host named. */
+/** This host seals for itself only. Throws UsageError when the relay says that another one has the session: it gets no text by a lie. */
 async function checkIsOwn(
   api: RelayApi,
   { push: { agentSessionName: session }, deviceId }: { push: PlainPush; deviceId: string },

@@ -29,6 +29,8 @@ export class RotatingFile {
   #work: Promise<void> | undefined;
   #file: AppendFile | undefined;
   #bytes = 0;
+  /** Rotates beyond this many bytes: more than `maxBytes` after a rotation that failed. */
+  #limit: number;
   /** `.1` already begins with this file's lines: the file could not be emptied. */
   #isCopied = false;
   #lost = 0;
@@ -36,6 +38,7 @@ export class RotatingFile {
   constructor(files: Files, options: RotatingOptions) {
     this.#files = files;
     this.#options = options;
+    this.#limit = options.maxBytes;
   }
 
   /** Queues one line, without its line end. Never throws: a later line reports how many could not be written. */
@@ -73,7 +76,7 @@ export class RotatingFile {
   }
 
   async #write(text: string): Promise<void> {
-    const { path, maxBytes } = this.#options;
+    const { path } = this.#options;
     if (this.#file === undefined) {
       this.#file = await this.#files.openAppend(path, { mode: 0o600 });
       const before = await this.#files.readBytes(path) ?? new Uint8Array();
@@ -83,12 +86,15 @@ export class RotatingFile {
     }
     await this.#file.append(text);
     this.#bytes += utf8Length(text);
-    if (this.#bytes > maxBytes) await this.#rotate();
+    if (this.#bytes > this.#limit) await this.#rotate();
   }
 
-  /** Copies before it renames: a full disk leaves every file as it was. Never throws: the next line tries again. */
+  /**
+   * Copies before it renames: a full disk leaves every file as it was. Never throws: it is tried again when the file has
+   * grown by a fiftieth, because each try copies all of it.
+   */
   async #rotate(): Promise<void> {
-    const { path } = this.#options;
+    const { path, maxBytes } = this.#options;
     const copy = `${path}.new`;
     try {
       await this.#files.replaceText(copy, await this.#files.readText(path) ?? "", { mode: 0o600 });
@@ -98,7 +104,9 @@ export class RotatingFile {
       await this.#files.writeText(path, "", { mode: 0o600 });
       this.#isCopied = false;
       this.#bytes = 0;
+      this.#limit = maxBytes;
     } catch {
+      this.#limit = this.#bytes + maxBytes / 50;
       await this.#files.remove(copy).catch(() => false);
     }
   }

@@ -62,7 +62,7 @@ export interface Message {
   progress: Progress;
 }
 
-/** Written on this phone, as far as it can tell: everything about any other message may be the relay's invention. */
+/** Known to be written on this phone: the relay may have made up any other message. */
 export function isOwn({ fromHere, sealed }: Pick<Message, "fromHere" | "sealed">): boolean {
   return fromHere === true || sealed === "here";
 }

@@ -172,8 +172,8 @@ export class Sealing {
     const { sealedAt = Infinity, sealedUntil: _until, ...rest } = opened;
     const push = { ...rest, createdAt: Math.min(rest.createdAt, sealedAt + SKEW_MS) };
     const { receipt } = record;
-    const isKept = receipt.final || !isOver(opened, this.#options.now());
-    return { push, receipt: isKept ? receipt : { ...receipt, state: "expired", final: true } };
+    if (receipt.final || !isOver(opened, this.#options.now())) return { push, receipt };
+    return { push, receipt: { ...receipt, state: "expired", final: true } };
   }
 
   async #firstForm(storage: PairingStorage, message: OutgoingMessage): Promise<SentForm> {

@@ -42,7 +42,7 @@ Deno.test("svc send on a paired host gives a lying relay no text, and believes n
     const listed = (await stack.api.sessions()).devices;
     return listed.some(({ sessions }) => sessions.length > 0) && listed;
   });
-  const told: string[] = [];
+  const posted: string[] = [];
   let sessions = (): Response => Response.json({ devices: [] });
   const push = {
     type: "agent.command",
@@ -58,23 +58,23 @@ Deno.test("svc send on a paired host gives a lying relay no text, and believes n
       const receipt = { state: "submitted", final: true, at: { submitted: Date.now() } };
       return Response.json({ push: { id, ...push }, receipt });
     }
-    told.push(await request.text());
-    const { id } = JSON.parse(told.at(-1) ?? "");
+    posted.push(await request.text());
+    const { id } = JSON.parse(posted.at(-1) ?? "");
     return Response.json({ id, state: "queued", expiresAt: push.expiresAt }, { status: 202 });
   });
   const env = { SVC_BASE_URL: `http://127.0.0.1:${relay.addr.port}` };
   const send = () => runSvc(stack.sandbox, ["send", name, "the secret plan"], { env });
   const unproven = await send();
-  assert.deepEqual([unproven.code, told.length], [1, 1], unproven.stderr);
+  assert.deepEqual([unproven.code, posted.length], [1, 1], unproven.stderr);
   assert.match(unproven.stderr, /Only the relay says so/);
   const elsewhere = devices.map((device) => ({ ...device, deviceId: "dev_listener_99999999" }));
   sessions = () => Response.json({ devices: elsewhere });
   const named = await send();
-  assert.deepEqual([named.code !== 0, told.length], [true, 1], named.stderr);
+  assert.deepEqual([named.code !== 0, posted.length], [true, 1], named.stderr);
   assert.match(named.stderr, /dev_listener_99999999.*--device/);
   sessions = () => new Response("no", { status: 500 });
-  assert.deepEqual([(await send()).code, told.length], [1, 1]);
-  assert.ok(told.every((text) => !text.includes("secret plan")), told.join());
+  assert.deepEqual([(await send()).code, posted.length], [1, 1]);
+  assert.ok(posted.every((text) => !text.includes("secret plan")), posted.join());
 });
 
 Deno.test("the floor stays when the last phone is revoked [seal-floor-auto]", async () => {

@@ -165,14 +165,14 @@ Deno.test("a field that is tapped as soon as its session is there keeps the focu
     assert.equal(await page.evaluate(focusAtOnce), "TEXTAREA");
   }));
 
-Deno.test("the receipt of a plain message, which the relay may have invented, does not cover that of this phone's own, and the message is marked [hostile-relay, ux-receipt]", () =>
+Deno.test("the receipt of a plain message, which the relay could have forged, does not hide that of this phone's own message, and the plain one is marked [hostile-relay, ux-receipt]", () =>
   withCards(async ({ page, api, listener }) => {
     await sendMessage(page, "Stop. Do not deploy.");
     const own = await listener.receivedType("agent.command");
     const plain = { type: "agent.command", targetDeviceId: own.targetDeviceId, agentSessionName: SESSION };
     await api.sendPush({ ...plain, body: "Stop. Do not deploy." });
-    const invented = await listener.receivedType("agent.command", own);
-    listener.acknowledge(invented, { outcome: "submitted" });
+    const forged = await listener.receivedType("agent.command", own);
+    listener.acknowledge(forged, { outcome: "submitted" });
     const others = bubble(page, "Submitted");
     await others.getByText("Not encrypted: the relay could have forged it").waitFor();
     assert.equal(await page.getByText("Not encrypted").count(), 1, "this phone's own is sealed");

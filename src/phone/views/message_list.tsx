@@ -10,7 +10,7 @@ import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { type AskActions, AskCard } from "./ask_card.tsx";
 import { Markdown } from "./markdown.tsx";
-import { Icon, Plain, PlainSign, TONE_ICONS, useNow } from "./shared.tsx";
+import { Icon, NotEncrypted, PlainSign, TONE_ICONS, useNow } from "./shared.tsx";
 
 const { session: TEXT, bubble: BUBBLE } = STRINGS;
 /** This close to the end counts as being at the end. */
@@ -21,8 +21,8 @@ const WAITING_GAP_PIXELS = 10;
 export interface Shown {
   message: Message;
   receipt: ReceiptText;
-  /** A paired phone cannot tell this message, or its receipt, from an invention of the relay. */
-  isInventable: boolean;
+  /** The phone is paired, and cannot tell whether the relay made up this message or its receipt. */
+  mayBeForged: boolean;
 }
 
 /** Both sides by time; what is yet to be typed comes last. */
@@ -55,7 +55,7 @@ export function MessageList({ shown, state, waiting, isOver, now, actions, ...pr
   const items = props.items.filter((one) => one.kind !== "question" || one.receipt.final);
   const { history, clockOffsetMs, link } = state;
   const list = useStickToEnd([shown, waiting]);
-  const last = shown.findLast(({ isInventable }) => !isInventable)?.receipt;
+  const last = shown.findLast(({ mayBeForged }) => !mayBeForged)?.receipt;
   return (
     <main class="messages" ref={list} tabIndex={0} aria-label={TEXT.messages}>
       {history === "more" && (
@@ -168,7 +168,7 @@ interface BubbleProps extends Shown {
 }
 
 function Bubble(props: BubbleProps): JSX.Element {
-  const { message, receipt, isInventable, now } = props;
+  const { message, receipt, mayBeForged, now } = props;
   return (
     <li class="message" data-tone={receipt.tone} data-id={message.id}>
       <Text body={message.sealed === "elsewhere" ? STRINGS.sealing.elsewhere : message.body} />
@@ -180,7 +180,7 @@ function Bubble(props: BubbleProps): JSX.Element {
         </time>
       </p>
       {receipt.detail !== "" && <p class="receipt-detail">{receipt.detail}</p>}
-      {isInventable && message.sealed === undefined && <Plain />}
+      {mayBeForged && message.sealed === undefined && <NotEncrypted />}
       <ReceiptActions {...props} />
     </li>
   );

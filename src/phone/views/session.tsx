@@ -10,7 +10,7 @@ import { questionLine } from "../cards.ts";
 import { formatAgo, formatTime } from "../format_time.ts";
 import type { InboxItem, QuestionItem } from "../inbox.ts";
 import type { SendOptions } from "../own_messages.ts";
-import { isOwn, sentAgain } from "../message.ts";
+import { isOwn, type Message, sentAgain } from "../message.ts";
 import { receiptText } from "../receipt_text.ts";
 import { formatRoute } from "../route.ts";
 import { findSession, type HostSession, screenTitle, sessionKey, type SessionName } from "../sessions.ts";
@@ -156,11 +156,11 @@ function shownMessages(
   const messages = messagesOf(state, name);
   const cancellations = cancellationsOf(state);
   const isPaired = state.paired.has(name.deviceId);
-  const counting = messages.filter((message) => !isPaired || isOwn(message));
-  const repeated = sentAgain(counting);
+  const mayBeForged = (message: Message): boolean => isPaired && !isOwn(message);
+  const repeated = sentAgain(messages.filter((message) => !mayBeForged(message)));
   const all = messages.map((message) => ({
     message,
-    isInventable: !counting.includes(message),
+    mayBeForged: mayBeForged(message),
     receipt: receiptText(message, {
       ...context,
       sentAgain: repeated.has(message.id),
@@ -174,12 +174,12 @@ function shownMessages(
   ];
 }
 
-/** A pending or held receipt is shown until there is a newer one. A lying relay must not cover it with one of its own. */
+/** A pending or held receipt is shown until there is a newer one. A forged one must not hide it. */
 function newestReceipt(
   shown: readonly Shown[],
   { state, now, actions }: { state: PhoneState; now: number; actions: SessionActions },
 ): JSX.Element | null {
-  const { message, receipt } = shown.findLast((one) => !one.receipt.isScheduled && !one.isInventable) ?? {};
+  const { message, receipt } = shown.findLast((one) => !one.receipt.isScheduled && !one.mayBeForged) ?? {};
   if (message === undefined || receipt === undefined) return null;
   const isOpen = receipt.tone === "pending" || receipt.tone === "held";
   const shownMs = receipt.tone === "good" || receipt.tone === "off" ? GOOD_RECEIPT_MS : BAD_RECEIPT_MS;

@@ -233,10 +233,10 @@ export function SealSign({ mode, short = false }: { mode: Sealing; short?: boole
 
 /** Warns, on a paired phone, that a push came unencrypted and could be forged by the relay. */
 export function PlainSign({ state, push }: { state: PhoneState; push: Push }): JSX.Element | null {
-  return state.paired.size === 0 || push.sealedFor !== undefined ? null : <Plain />;
+  return state.paired.size === 0 || push.sealedFor !== undefined ? null : <NotEncrypted />;
 }
 
-export function Plain(): JSX.Element {
+export function NotEncrypted(): JSX.Element {
   return (
     <p class="facts seal-sign" data-seal="off">
       <Icon name="unlocked" />

@@ -111,6 +111,21 @@ Deno.test("a rotation that a full disk refuses changes no file, and the next lin
   assert.equal(names(home).length, 4);
 });
 
+Deno.test("a disk that stays full is not asked for another copy of the file at every line", async () => {
+  await using home = await makeTempHome();
+  let copies = 0;
+  const replaceText = (): Promise<void> => {
+    copies++;
+    return Promise.reject(Object.assign(new Error("No space left"), { code: "ENOSPC" }));
+  };
+  const file = new RotatingFile({ ...home.files, replaceText }, { ...options(home), maxBytes: 10_000 });
+  await appendEach(file, ["x".repeat(10_000), ...Array.from({ length: 100 }, () => "a line of 20 bytes.")]);
+  await file.close();
+  // The lines are 2,000 bytes, and a fiftieth is 200.
+  assert.ok(copies > 1 && copies <= 11, `${copies} copies`);
+  assert.equal(Deno.statSync(home.paths.log).size, 12_001, "no line is lost");
+});
+
 Deno.test("a rotation that cannot empty or rename a file loses no more old files than one that works", async () => {
   for (const work of ["writeText", "rename"] as const) {
     for (const times of [1, 2, 3]) {

@@ -1,7 +1,7 @@
 /** Words about a paired phone's message go out in order, each with its proof; all others go out as they are. */
 import assert from "node:assert/strict";
 import { importSecret, newSecret, receiptProof } from "../../../src/crypto/paired_secret.ts";
-import { Acknowledger } from "../../../src/listener/acknowledger.ts";
+import { Acknowledger, type AcknowledgerOptions } from "../../../src/listener/acknowledger.ts";
 import type { EventData } from "../../../src/protocol/frames.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import { until } from "../../helpers/until.ts";
@@ -16,15 +16,26 @@ const push = (id: string, mode?: "base" | "psk"): Push => ({
   ...(mode ? { sealed: { mode, enc: "", ciphertext: "" } } : {}),
 });
 
-Deno.test("acknowledgements of a sealed message carry a proof, in order; others are sent as they are [sec-active-relay]", async () => {
-  assert.ok(secret);
+/** An acknowledger whose host shares its secret with every phone, and what it sends. */
+function makeAcknowledger(
+  change: Partial<AcknowledgerOptions> = {},
+): { acknowledger: Acknowledger; sent: EventData<"push.ack">[] } {
   const sent: EventData<"push.ack">[] = [];
   const acknowledger = new Acknowledger({
-    secretOf: (phone) => Promise.resolve(phone === "dev_phone" ? secret : undefined),
+    secretOf: () => Promise.resolve(secret),
     ownSecret: () => Promise.resolve(undefined),
     isLasting: () => true,
     send: (ack) => void sent.push(ack),
     log: (line) => assert.fail(line),
+    ...change,
+  });
+  return { acknowledger, sent };
+}
+
+Deno.test("acknowledgements of a sealed message carry a proof, in order; others are sent as they are [sec-active-relay]", async () => {
+  assert.ok(secret);
+  const { acknowledger, sent } = makeAcknowledger({
+    secretOf: (phone) => Promise.resolve(phone === "dev_phone" ? secret : undefined),
   });
   for (const one of [push("sealed", "psk"), push("base", "base"), push("plain")]) acknowledger.expect(one);
   acknowledger.acknowledge({ id: "sealed", outcome: "delivered", final: false });
@@ -46,13 +57,9 @@ Deno.test("acknowledgements of a sealed message carry a proof, in order; others 
 
 Deno.test("what svc send on the host sealed gets a proof with the host's own secret, whatever the relay calls its key [send-seals]", async () => {
   assert.ok(secret);
-  const sent: EventData<"push.ack">[] = [];
-  const acknowledger = new Acknowledger({
+  const { acknowledger, sent } = makeAcknowledger({
     secretOf: () => Promise.resolve(undefined),
     ownSecret: () => Promise.resolve(secret),
-    isLasting: () => true,
-    send: (ack) => void sent.push(ack),
-    log: (line) => assert.fail(line),
   });
   acknowledger.expect({ ...push("own", "psk"), from: "key_0123" });
   acknowledger.acknowledge({ id: "own", outcome: "submitted", final: true });
@@ -61,45 +68,32 @@ Deno.test("what svc send on the host sealed gets a proof with the host's own sec
 });
 
 Deno.test("a host that cannot read its secrets still acknowledges [sec-active-relay]", async () => {
-  const [sent, lines]: [unknown[], string[]] = [[], []];
-  const acknowledger = new Acknowledger({
+  const lines: string[] = [];
+  const { acknowledger, sent } = makeAcknowledger({
     secretOf: () => Promise.reject(new Error("paired.json is damaged")),
-    ownSecret: () => Promise.resolve(undefined),
-    isLasting: () => true,
-    send: (ack) => void sent.push(ack.proof),
     log: (line) => void lines.push(line),
   });
   acknowledger.expect(push("sealed", "psk"));
   acknowledger.acknowledge({ id: "sealed", outcome: "refused", reason: "unsealable", final: true });
   await until("the word", () => sent.length === 1);
-  assert.deepEqual([sent, lines.length], [[undefined], 1]);
+  assert.deepEqual([sent.map(({ proof }) => proof), lines.length], [[undefined], 1]);
 });
 
 Deno.test("secrets that could not be read when a message came are read again for its receipt [sec-active-relay]", async () => {
-  const sent: unknown[] = [];
   let reads = 0;
-  const acknowledger = new Acknowledger({
+  const { acknowledger, sent } = makeAcknowledger({
     secretOf: () => ++reads === 1 ? Promise.reject(new Error("busy")) : Promise.resolve(secret),
-    ownSecret: () => Promise.resolve(undefined),
-    isLasting: () => true,
-    send: (ack) => void sent.push(ack.proof),
-    log: (line) => assert.fail(line),
   });
   acknowledger.expect(push("sealed", "psk"));
   acknowledger.acknowledge({ id: "sealed", outcome: "submitted", final: true });
   await until("the word", () => sent.length === 1);
-  assert.equal(typeof sent[0], "string");
+  assert.equal(typeof sent[0]?.proof, "string");
 });
 
 Deno.test("a final state that the host may forget gets no proof, intermediate states do [sec-replay]", async () => {
   assert.ok(secret);
-  const sent: EventData<"push.ack">[] = [];
-  const acknowledger = new Acknowledger({
-    secretOf: () => Promise.resolve(secret),
-    ownSecret: () => Promise.resolve(undefined),
+  const { acknowledger, sent } = makeAcknowledger({
     isLasting: () => false,
-    send: (ack) => void sent.push(ack),
-    log: (line) => assert.fail(line),
   });
   acknowledger.expect(push("sealed", "psk"));
   acknowledger.acknowledge({ id: "sealed", outcome: "delivered", final: false });
