@@ -2,10 +2,11 @@
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { askedOf, type Decision } from "../../src/protocol/ask.ts";
+import { lateAnswerId } from "../../src/protocol/late_answer.ts";
 import type { Push } from "../../src/protocol/push.ts";
 import { HostileRelay, WAYS } from "../helpers/hostile_relay.ts";
 import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
-import { makeStack, type Stack } from "../helpers/stack.ts";
+import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 import { WaitingHook } from "../helpers/waiting_hook.ts";
 
@@ -14,6 +15,8 @@ interface Scene {
   relay: HostileRelay;
   phone: ScriptedPhone;
   session: string;
+  /** The first prompts that the agent got. */
+  prompts: EchoSession["prompts"];
 }
 
 async function withScene(
@@ -27,7 +30,8 @@ async function withScene(
   await Deno.writeTextFile(path, JSON.stringify({ ...given, ...config, wsUrl: relay.wsUrl }));
   await stack.startListener();
   const phone = await pairScriptedPhone(await stack.pairLink(), { baseUrl: stack.url });
-  await test({ stack, relay, phone, session: (await stack.echo()).name });
+  const { name: session, prompts } = await stack.echo();
+  await test({ stack, relay, phone, session, prompts });
 }
 
 async function cardOf({ phone }: Scene, { command }: WaitingHook): Promise<Push> {
@@ -149,4 +153,27 @@ Deno.test("what a phone allows is allowed once, and nothing else, in any order o
     assert.equal(count.other, 0);
     // Where the true answer came first: whatever else comes first ends the card.
     assert.ok(count.own > 0 && count.own <= count.orders);
+  }));
+
+Deno.test("the answer to a card is typed in no session, however a hostile relay sends it on as a message [card-late, hostile-relay]", () =>
+  withScene({ allowRemoteApproval: "always" }, async (scene) => {
+    const { stack, session, phone } = scene;
+    let sent = 0;
+    for (const decision of ["once", "always", "reject"] as const) {
+      const hook = await WaitingHook.start(stack, session, `npm run ${decision}`);
+      const { id, inReplyTo, ...answer } = await sealed(scene, { card: await cardOf(scene, hook), decision });
+      const message = { ...answer, type: "agent.command", targetDeviceId: stack.deviceId };
+      const late = { ...message, inReplyTo, agentSessionName: session, data: { answer: id } };
+      const ways: Said[] = [
+        { ...late, id: await lateAnswerId(id) },
+        { ...late, id: newId() },
+        { ...message, id, agentSessionName: session },
+      ];
+      for (const way of ways) assert.equal(await give(scene, way), "refused", `message ${++sent}`);
+      hook.kill();
+    }
+    assert.equal((await phone.send(session, "afterwards")).receipt.state, "submitted");
+    const typed = await scene.prompts(1);
+    say(`hostile answers, as messages: ${sent} sent, ${typed.indexOf("afterwards")} typed`);
+    assert.deepEqual(typed, ["afterwards"]);
   }));

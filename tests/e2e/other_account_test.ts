@@ -1,6 +1,7 @@
 /** Another account on the same machine, a real second uid: it can access nothing of svc, and no tmux client's environment. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
+import { homePaths } from "../../src/home/paths.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import { spawningServer, tmuxEnvironment, withEnvironment } from "../../src/tmux/server.ts";
 import { socketFiles } from "../../src/tmux/discovery.ts";
@@ -129,6 +130,47 @@ Deno.test({
       !/Cannot use the tmux socket|unsafe permissions/.test(line)
     );
     assert.deepEqual(others, []);
+  },
+});
+
+Deno.test({
+  name:
+    "another account that listens at the control socket of a long home first is told nothing and approves nothing [sec-other-account]",
+  ignore: !canBecomeOther,
+  fn: async () => {
+    await using sandbox = await makeSandbox();
+    await Deno.chmod(sandbox.root, 0o755);
+    const shared = `${sandbox.root}/shared`;
+    await Deno.mkdir(shared);
+    await Deno.chmod(shared, 0o1777);
+    const svcHome = `${sandbox.home}/${"long".repeat(20)}`;
+    const place = { homeDirectory: sandbox.home, cwd: "/", temporaryDirectory: shared, uid: runtime.uid };
+    const { socket } = await homePaths({ ...place, svcHome });
+    assert.ok(socket.startsWith(`${shared}/`), socket);
+    await using other = await otherAccount(sandbox.root);
+    const impostor = other.start("control_impostor.ts", [socket]);
+    const said = impostor.stdout.pipeThrough(new TextDecoderStream()).getReader();
+    assert.match((await said.read()).value ?? "", /ready/);
+    const env = { SVC_HOME: svcHome, TMPDIR: shared, SVC_SESSION: "svc-proj" };
+    const input = { tool_name: "Bash", tool_input: { command: CANARY } };
+    const call = { session_id: "s1", hook_event_name: "PermissionRequest", cwd: sandbox.project, ...input };
+    const hook = await runSvc(sandbox, ["hook", "PermissionRequest", "cc", "cards"], {
+      env,
+      stdin: JSON.stringify(call),
+    });
+    assert.deepEqual([hook.code, hook.stdout], [0, ""], "the agent asks at the computer");
+    const config = { apiKey: "svc_none", wsUrl: "ws://127.0.0.1:9/ws" };
+    await Deno.mkdir(svcHome, { recursive: true, mode: 0o700 });
+    await Deno.writeTextFile(`${svcHome}/config.json`, JSON.stringify(config), { mode: 0o600 });
+    const wrapper = await runSvc(sandbox, ["--detach", "echo"], { env });
+    assert.match(wrapper.stderr, /belongs to user 12345, not to/);
+    await impostor.stdin.close();
+    const { connections, text } = JSON.parse((await said.read()).value ?? "");
+    await said.cancel();
+    await impostor.stderr.cancel();
+    await impostor.status;
+    say(`an impostor at the control socket: ${connections} connections, ${text.length} characters`);
+    assert.deepEqual([connections, text], [0, ""]);
   },
 });
 
