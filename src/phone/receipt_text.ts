@@ -37,13 +37,17 @@ export interface ReceiptContext {
   sentAgain: boolean;
   /** Its cancellation is not settled yet. */
   cancelling?: boolean;
+  /** This phone cannot check the receipt: it is no good news then. */
+  mayBeForged?: boolean;
   now: number;
 }
 
 const { receipt: TEXT, reasons: WHY, advice: ADVICE } = STRINGS;
 
 export function receiptText(message: Message, context: ReceiptContext): ReceiptText {
-  const { resendFrom, ...text } = progressText(message, context);
+  const { resendFrom, ...progress } = progressText(message, context);
+  const isUnsure = context.mayBeForged && progress.tone === "good";
+  const text: ReceiptText = isUnsure ? { ...progress, tone: "unsure" } : progress;
   return resendFrom === undefined || context.sentAgain ? text : { ...text, resendFrom };
 }
 

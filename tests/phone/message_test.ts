@@ -176,6 +176,11 @@ Deno.test("the receipt of a plain message, which the relay could have forged, do
     const others = bubble(page, "Submitted");
     await others.getByText("Not encrypted: the relay could have forged it").waitFor();
     assert.equal(await page.getByText("Not encrypted").count(), 1, "this phone's own is sealed");
+    assert.equal(
+      await others.getAttribute("data-tone"),
+      "unsure",
+      "no green check for what nobody has proven",
+    );
     await page.getByRole("link", { name: "Terminal" }).tap();
     await page.locator(".newest-receipt .receipt-state").waitFor();
     assert.match(await page.locator(".newest-receipt").innerText(), /Queued/);

@@ -156,17 +156,18 @@ function shownMessages(
   const messages = messagesOf(state, name);
   const cancellations = cancellationsOf(state);
   const isPaired = state.paired.has(name.deviceId);
-  const mayBeForged = (message: Message): boolean => isPaired && !isOwn(message);
-  const repeated = sentAgain(messages.filter((message) => !mayBeForged(message)));
-  const all = messages.map((message) => ({
-    message,
-    mayBeForged: mayBeForged(message),
-    receipt: receiptText(message, {
+  const isForgeable = (message: Message): boolean => isPaired && !isOwn(message);
+  const repeated = sentAgain(messages.filter((message) => !isForgeable(message)));
+  const all = messages.map((message) => {
+    const mayBeForged = isForgeable(message);
+    const receipt = receiptText(message, {
       ...context,
       sentAgain: repeated.has(message.id),
       cancelling: cancellations.has(message.id),
-    }),
-  }));
+      mayBeForged,
+    });
+    return { message, receipt, mayBeForged };
+  });
   // What is yet to be typed comes last.
   return [
     ...all.filter(({ receipt }) => !receipt.isScheduled),
