@@ -10,7 +10,6 @@ export function accountPaths(svcHome: string | undefined = runtime.env.get("SVC_
     svcHome,
     homeDirectory: runtime.homeDirectory(),
     cwd: workingDirectory(),
-    temporaryDirectory: runtime.temporaryDirectory(),
     uid: runtime.uid,
   });
 }

@@ -50,7 +50,6 @@ async function hookHost(mark: string | undefined): Promise<HookHost> {
       svcHome: env.get("SVC_HOME"),
       homeDirectory: runtime.homeDirectory(),
       cwd: "/",
-      temporaryDirectory: runtime.temporaryDirectory(),
       uid: runtime.uid,
     }),
     ownPane({ env, files }),

@@ -1,4 +1,5 @@
 /** Which address of the relay works for what, and the tunnel that gives it an https address: browsers offer cryptography and notifications on https or localhost only. */
+import { parseJson } from "../protocol/json.ts";
 import { UsageError } from "./output.ts";
 import type { Commands, PipedChild } from "../runtime/types.ts";
 
@@ -81,33 +82,69 @@ interface Tunnel {
 const TUNNEL_LIMIT_MS = 30_000;
 const CLOUDFLARED_URL = /https:\/\/[a-z0-9-]+\.trycloudflare\.com/;
 
-/** Opens a tunnel with tailscale or cloudflared. Throws Error when neither is installed, or when it does not start. */
-export async function openTunnel(commands: Commands, port: number): Promise<Tunnel> {
-  if (await commands.which("tailscale")) return await tailscale(commands, port);
-  if (await commands.which("cloudflared")) return await cloudflared(commands, port);
+/**
+ * Opens a tunnel to the relay at `url` with tailscale or cloudflared. Throws Error when neither is installed, or when it
+ * does not start.
+ */
+export async function openTunnel(commands: Commands, url: string): Promise<Tunnel> {
+  const target = renamed(url, { from: ANY_ADDRESS, to: "127.0.0.1" });
+  if (await commands.which("tailscale")) return await tailscale(commands, target);
+  if (await commands.which("cloudflared")) return await cloudflared(commands, target);
   throw new Error(
     'Cannot open a tunnel: neither "tailscale" nor "cloudflared" is installed. Install one, or pass --public-url with an https address of your own.',
   );
 }
 
-async function tailscale(commands: Commands, port: number): Promise<Tunnel> {
-  const target = `http://127.0.0.1:${port}`;
-  const served = await commands.run(["tailscale", "serve", "--bg", target]);
+/** Ports at which `tailscale funnel` works, too. */
+const TAILSCALE_PORTS = [443, 8443, 10_000];
+
+async function tailscale(commands: Commands, target: string): Promise<Tunnel> {
+  const taken = await servedPorts(commands, target);
+  const free = TAILSCALE_PORTS.find((one) => !taken.has(one));
+  if (free === undefined) {
+    throw new Error(
+      `Cannot open a tunnel: "tailscale serve" already serves something else at the ports ${
+        TAILSCALE_PORTS.join(", ")
+      }. Serve ${target} yourself, and pass its address as --public-url.`,
+    );
+  }
+  const served = await commands.run(["tailscale", "serve", "--bg", `--https=${free}`, target]);
   if (served.code !== 0) {
     throw new Error(`Cannot open a tunnel: tailscale serve failed: ${served.stderr.trim()}`);
   }
   const status = await commands.run(["tailscale", "status", "--json"]);
   const name = /"DNSName":\s*"([^"]+?)\.?"/.exec(new TextDecoder().decode(status.stdout))?.[1];
   const close = async (): Promise<void> => {
-    await commands.run(["tailscale", "serve", "--https=443", "off"]);
+    await commands.run(["tailscale", "serve", `--https=${free}`, "off"]);
   };
-  if (name !== undefined) return { url: `https://${name}`, close };
+  if (name !== undefined) return { url: `https://${name}${free === 443 ? "" : `:${free}`}`, close };
   await close();
   throw new Error("Cannot open a tunnel: tailscale status reports no DNSName. Is this machine logged in?");
 }
 
-async function cloudflared(commands: Commands, port: number): Promise<Tunnel> {
-  const child = commands.pipe(["cloudflared", "tunnel", "--url", `http://127.0.0.1:${port}`]);
+/** Part of what `tailscale serve status --json` prints. `Foreground` has the same for each `tailscale serve` that still runs. */
+interface ServeConfig {
+  TCP?: Record<string, unknown>;
+  Web?: Record<string, { Handlers?: Record<string, { Proxy?: string }> }>;
+  Foreground?: Record<string, ServeConfig>;
+}
+
+/** The ports that tailscale serves for somebody else: what a killed `svc up` left there has this very target. */
+async function servedPorts(commands: Commands, target: string): Promise<ReadonlySet<number>> {
+  const { code, stdout } = await commands.run(["tailscale", "serve", "status", "--json"]);
+  const config = code === 0 ? parseJson(new TextDecoder().decode(stdout))?.value as ServeConfig : undefined;
+  const taken = new Set<number>();
+  for (const { TCP = {}, Web = {} } of [config ?? {}, ...Object.values(config?.Foreground ?? {})]) {
+    const own = Object.entries(Web).filter(([, { Handlers = {} }]) =>
+      Object.entries(Handlers).every(([path, { Proxy }]) => path === "/" && Proxy === target)
+    ).map(([host]) => host.replace(/^.*:/, ""));
+    for (const port of Object.keys(TCP)) if (!own.includes(port)) taken.add(Number(port));
+  }
+  return taken;
+}
+
+async function cloudflared(commands: Commands, target: string): Promise<Tunnel> {
+  const child = commands.pipe(["cloudflared", "tunnel", "--url", target]);
   const timer = setTimeout(() => child.kill("SIGTERM"), TUNNEL_LIMIT_MS);
   const url = await Promise.race([addressIn(child.stderr), addressIn(child.stdout)]);
   clearTimeout(timer);

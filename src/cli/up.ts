@@ -25,7 +25,7 @@ import { spawnArgv, verbs } from "../tmux/argv.ts";
 import { tmuxEnvironment } from "../tmux/server.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions, phoneDirectory } from "./context.ts";
-import { print, printError } from "./output.ts";
+import { print, printError, UsageError } from "./output.ts";
 import { awaitPhone, outcomeLines, pairingLink, qrLines } from "./pair.ts";
 import { isLoopback, openTunnel, reach, readPublicUrl } from "./reach.ts";
 import { watchSessions } from "./sessions.ts";
@@ -71,6 +71,11 @@ export async function run(args: readonly string[]): Promise<number> {
 
 async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Promise<void> {
   const publicUrl = readPublicUrl(options.publicUrl);
+  if (options.tunnel && (options.publicUrl ?? options.tlsCert) !== undefined) {
+    throw new UsageError(
+      "Cannot use --tunnel with --public-url or --tls-cert: a tunnel has an address and a certificate of its own.",
+    );
+  }
   const stopped = untilStopped(undo);
   const dataDir = await dataDirectory(options);
   const relay = await startOwnRelay(options, dataDir);
@@ -80,7 +85,7 @@ async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Prom
   const key = await joinRelay(paths, { dataDir, wsUrl, replace: options.replace === true });
   if (key.notice !== undefined) print(`${key.notice}\n`);
   const keepListener = await bringListener(paths, { restart: key.changed, undo });
-  const tunnel = options.tunnel ? await openTunnel(runtime.commands, relay.port) : undefined;
+  const tunnel = options.tunnel ? await openTunnel(runtime.commands, relay.url) : undefined;
   if (tunnel) undo.push(() => tunnel.close());
   const address = { publicUrl: tunnel?.url ?? publicUrl, lanAddress: runtime.lanAddress() };
   const { link, lines } = reach({ url: relay.url, ...address });

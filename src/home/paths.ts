@@ -57,7 +57,6 @@ export interface HomePlace {
   homeDirectory: string;
   /** Resolves a relative `SVC_HOME`. */
   cwd: string;
-  temporaryDirectory: string;
   uid: number;
 }
 
@@ -103,9 +102,10 @@ export function absolutePath(path: string, cwd: string): string {
   return path.startsWith("/") ? path : `${cwd}/${path}`;
 }
 
-async function socketPath(root: string, { temporaryDirectory, uid }: HomePlace): Promise<string> {
+/** Below `/tmp` whatever TMPDIR is: services have none, and some agents give their hooks another one. */
+async function socketPath(root: string, { uid }: HomePlace): Promise<string> {
   const plain = `${root}/listener.sock`;
   if (utf8Length(plain) <= MAX_SOCKET_PATH_BYTES) return plain;
   const short = (await sha256Hex(root)).slice(0, 16);
-  return `${temporaryDirectory.replace(/\/+$/, "")}/svc-${uid}-${short}/listener.sock`;
+  return `/tmp/svc-${uid}-${short}/listener.sock`;
 }

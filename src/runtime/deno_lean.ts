@@ -11,7 +11,6 @@ import {
   NOBODY_LISTENS,
   SOCKET_MODE,
   SOCKET_UMASK,
-  temporaryFrom,
   unless,
   writeFully,
 } from "./system.ts";
@@ -307,7 +306,6 @@ function exit(code: number): never {
 export const runtime: LeanRuntime = {
   args: Deno.args,
   uid,
-  temporaryDirectory: () => temporaryFrom(Deno.env.get("TMPDIR")),
   homeDirectory: () => homeFrom(Deno.env.get("HOME")),
   env: { get: (name) => Deno.env.get(name), all: () => Deno.env.toObject() },
   files,

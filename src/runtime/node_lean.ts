@@ -14,7 +14,6 @@ import {
   NOBODY_LISTENS,
   SOCKET_MODE,
   SOCKET_UMASK,
-  temporaryFrom,
   unless,
   writeFully,
 } from "./system.ts";
@@ -162,7 +161,6 @@ function exit(code: number): never {
 export const runtime: LeanRuntime = {
   args: process.argv.slice(2),
   uid,
-  temporaryDirectory: () => temporaryFrom(process.env.TMPDIR),
   homeDirectory: () => homeFrom(process.env.HOME),
   env: { get: (name) => process.env[name], all: allVariables },
   files,

@@ -158,7 +158,6 @@ export interface Runtime {
   /** IPv4, as the local network knows this machine; undefined without a network. */
   lanAddress(): string | undefined;
   cwd(): string;
-  temporaryDirectory(): string;
   homeDirectory(): string;
   env: {
     get(name: string): string | undefined;
@@ -183,5 +182,5 @@ export interface Runtime {
 /** What an agent's hook needs of it. */
 export type LeanRuntime = Pick<
   Runtime,
-  "args" | "uid" | "temporaryDirectory" | "homeDirectory" | "env" | "files" | "sockets" | "terminal" | "exit"
+  "args" | "uid" | "homeDirectory" | "env" | "files" | "sockets" | "terminal" | "exit"
 >;

@@ -281,7 +281,7 @@ async function hasPush(data: string, n: number): Promise<void> {
 async function makeHome(runtime: Runtime, root: string): Promise<Home> {
   const paths = await homePaths({
     svcHome: `${root}/.svc`,
-    ...{ homeDirectory: root, cwd: root, temporaryDirectory: root, uid: runtime.uid },
+    ...{ homeDirectory: root, cwd: root, uid: runtime.uid },
   });
   await runtime.files.makeDirectory(paths.root);
   return { runtime, files: runtime.files, paths, data: `${paths.root}/server` };

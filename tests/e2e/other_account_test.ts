@@ -140,18 +140,18 @@ Deno.test({
   fn: async () => {
     await using sandbox = await makeSandbox();
     await Deno.chmod(sandbox.root, 0o755);
-    const shared = `${sandbox.root}/shared`;
-    await Deno.mkdir(shared);
-    await Deno.chmod(shared, 0o1777);
     const svcHome = `${sandbox.home}/${"long".repeat(20)}`;
-    const place = { homeDirectory: sandbox.home, cwd: "/", temporaryDirectory: shared, uid: runtime.uid };
+    const place = { homeDirectory: sandbox.home, cwd: "/", uid: runtime.uid };
     const { socket } = await homePaths({ ...place, svcHome });
-    assert.ok(socket.startsWith(`${shared}/`), socket);
+    assert.match(socket, /^\/tmp\/svc-/);
+    await using _folder = {
+      [Symbol.asyncDispose]: () => Deno.remove(socket.replace(/\/[^/]+$/, ""), { recursive: true }),
+    };
     await using other = await otherAccount(sandbox.root);
     const impostor = other.start("control_impostor.ts", [socket]);
     const said = impostor.stdout.pipeThrough(new TextDecoderStream()).getReader();
     assert.match((await said.read()).value ?? "", /ready/);
-    const env = { SVC_HOME: svcHome, TMPDIR: shared, SVC_SESSION: "svc-proj" };
+    const env = { SVC_HOME: svcHome, SVC_SESSION: "svc-proj" };
     const input = { tool_name: "Bash", tool_input: { command: CANARY } };
     const call = { session_id: "s1", hook_event_name: "PermissionRequest", cwd: sandbox.project, ...input };
     const hook = await runSvc(sandbox, ["hook", "PermissionRequest", "cc", "cards"], {

@@ -54,7 +54,6 @@ function askerOf({ stack, tapped, echo }: Scene): Promise<Connected> {
         svcHome: stack.sandbox.svcHome,
         homeDirectory: stack.sandbox.home,
         cwd: "/",
-        temporaryDirectory: stack.sandbox.root,
         uid: runtime.uid,
       });
       const { files } = runtime;

@@ -90,6 +90,7 @@ Deno.test("svc up --tunnel links to the address of cloudflared, or of tailscale 
   assert.deepEqual(rest, ["ended"]);
   await Deno.remove(log);
   const tailscale = [
+    `[ "$*" = "serve status --json" ] && echo '{}' && exit`,
     `echo "tailscale $*" >> ${log}`,
     `[ "$1" = status ] && echo '{"Self": {"DNSName": "host.tail1234.ts.net."}}'`,
     "exit 0",
@@ -99,8 +100,42 @@ Deno.test("svc up --tunnel links to the address of cloudflared, or of tailscale 
   await second.line(/^Open this link: https:\/\/host\.tail1234\.ts\.net\/#pair=/);
   await stop(second);
   const [serve = "", ...others] = await calls();
-  assert.match(serve, /^tailscale serve --bg http:\/\/127\.0\.0\.1:\d+$/);
+  assert.match(serve, /^tailscale serve --bg --https=443 http:\/\/127\.0\.0\.1:\d+$/);
   assert.deepEqual(others, ["tailscale status --json", "tailscale serve --https=443 off"]);
+});
+
+Deno.test("svc up --tunnel leaves what tailscale serves already: it takes the next free port, and closes that one alone [up-tunnel]", async () => {
+  await using sandbox = await makeSandbox();
+  const log = `${sandbox.root}/calls`;
+  const web = (port: number) => ({
+    TCP: { [port]: { HTTPS: true } },
+    Web: { [`host.tail1234.ts.net:${port}`]: { Handlers: { "/": { Proxy: "http://127.0.0.1:3000" } } } },
+  });
+  const serving = (config: unknown): string =>
+    [
+      `case "$*" in`,
+      `"serve status --json") echo '${JSON.stringify(config)}' ;;`,
+      `"status --json") echo '{"Self": {"DNSName": "host.tail1234.ts.net."}}' ;;`,
+      `*) echo "$*" >> ${log} ;;`,
+      "esac",
+    ].join("\n");
+  await install(sandbox, { tailscale: serving(web(443)) });
+  const up = startSvc(sandbox, [...UP, "--tunnel"]);
+  await up.line(/^Open this link: https:\/\/host\.tail1234\.ts\.net:8443\/#pair=/);
+  await stop(up);
+  const [serve = "", ...others] = (await Deno.readTextFile(log)).trim().split("\n");
+  assert.match(serve, /^serve --bg --https=8443 http:\/\/127\.0\.0\.1:\d+$/);
+  assert.deepEqual(others, ["serve --https=8443 off"]);
+  await Deno.remove(log);
+  const everywhere = { ...web(443), Foreground: { one: web(8443), two: web(10_000) } };
+  await install(sandbox, { tailscale: serving(everywhere) });
+  const refused = await runSvc(sandbox, [...UP, "--tunnel"]);
+  assert.equal(refused.code, 1);
+  assert.match(refused.stderr, /already serves something else at the ports 443, 8443, 10000\..+--public-url/);
+  await assert.rejects(Deno.stat(log), Deno.errors.NotFound);
+  const both = await runSvc(sandbox, [...UP, "--tunnel", "--public-url", "https://relay.example"]);
+  assert.equal(both.code, 2);
+  assert.match(both.stderr, /Cannot use --tunnel with --public-url/);
 });
 
 Deno.test("svc up with a certificate uses the address that it is for, and says so where it has none [up-certificate]", async () => {
@@ -168,7 +203,6 @@ Deno.test("while svc up runs, a listener that was killed is started again, and o
     svcHome: sandbox.svcHome,
     homeDirectory: sandbox.root,
     cwd: sandbox.root,
-    temporaryDirectory: sandbox.root,
     uid: runtime.uid,
   });
   assert.equal(await hasCrashed(runtime, paths), false);

@@ -39,7 +39,7 @@ Deno.test("ten started at once without a terminal all run under the names that t
 Deno.test("a wrapper announces its session to the listener before it begins, and disconnects when it has [wr-many]", async () => {
   await using bench = await makeWrapperBench();
   const { sandbox } = bench;
-  const place = { homeDirectory: sandbox.root, cwd: sandbox.root, temporaryDirectory: sandbox.root };
+  const place = { homeDirectory: sandbox.root, cwd: sandbox.root };
   const paths = await homePaths({ ...place, svcHome: sandbox.svcHome, uid: runtime.uid });
   await Deno.mkdir(paths.root, { recursive: true });
   const named = async (): Promise<string[]> => Object.keys(await bench.sessions().catch(() => ({})));

@@ -55,7 +55,7 @@ async function makeBench(): Promise<Bench> {
     realPath: (path) => Promise.resolve(path),
     ...Object.fromEntries(writes.map((name) => [name, note(name)])),
   };
-  const place = { homeDirectory: "/nowhere", cwd: "/", temporaryDirectory: "/nowhere", uid: 1 };
+  const place = { homeDirectory: "/nowhere", cwd: "/", uid: 1 };
   const connect = () =>
     Promise.resolve({
       lines: answers(),

@@ -15,7 +15,6 @@ export async function makeTempHome(): Promise<TempHome> {
   const paths = await homePaths({
     homeDirectory: directory,
     cwd: directory,
-    temporaryDirectory: directory,
     uid: runtime.uid,
   });
   await Deno.mkdir(paths.root, { mode: 0o700 });

@@ -91,7 +91,9 @@ const SVC_UP = rows("docs/specification.md, svc up", {
   "up-addresses": main(
     "svc up says which address is good for what, because browsers offer cryptography only on https and localhost; svc pair prints it again.",
   ),
-  "up-tunnel": packages("svc up --tunnel uses tailscale serve or cloudflared when one is installed."),
+  "up-tunnel": packages(
+    "svc up --tunnel uses tailscale serve, at a free port, or cloudflared when one is installed.",
+  ),
   "up-tls": main("svc up and svc server accept a TLS certificate and key."),
 });
 

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { daemonEnvironment } from "../../../src/home/daemon.ts";
 import { homePaths } from "../../../src/home/paths.ts";
 
-const place = { homeDirectory: "/h", cwd: "/w", temporaryDirectory: "/tmp", uid: 1 };
+const place = { homeDirectory: "/h", cwd: "/w", uid: 1 };
 
 Deno.test("the wrapper's environment goes to the daemon [wrap-env]", async () => {
   const env = {

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { homePaths } from "../../../src/home/paths.ts";
 import { MAX_SOCKET_PATH_BYTES } from "../../../src/runtime/system.ts";
 
-const place = { homeDirectory: "/home/a", cwd: "/work", temporaryDirectory: "/tmp/", uid: 7 };
+const place = { homeDirectory: "/home/a", cwd: "/work", uid: 7 };
 
 Deno.test("all lies in ~/.svc [res-pid-file, res-version-file, res-log-file]", async () => {
   const paths = await homePaths(place);
