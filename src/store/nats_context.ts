@@ -4,7 +4,7 @@ import type { PairingOffer, Scope } from "../protocol/http.ts";
 import type { WebPushSubscription } from "../protocol/web_push.ts";
 import { delay, systemClock } from "../async/clock.ts";
 import { backoffMs } from "../async/retry.ts";
-import type { Entry, NatsStream } from "./nats_streams.ts";
+import type { NatsStream } from "./nats_streams.ts";
 import { decideWithin, type Decision, type Outcome, type Room } from "./nats_room.ts";
 import { type DeviceRecord, type KeyRecord, type PairedPhone, StoreUnavailable } from "./store.ts";
 
@@ -44,7 +44,7 @@ export interface NatsContext {
   /** All accounts. */
   listAccounts(): Promise<Account[]>;
   /** Of any subject in the state stream; each part of the store knows the type of its own. */
-  documents<V>(empty: () => V): Documents<V>;
+  documents<V>(empty: () => V, byId?: ById<V>): Documents<V>;
   /** This process among those on the store. */
   node: string;
 }
@@ -93,16 +93,17 @@ export function natsContext(
   { prefix, node, maxBytes }: { prefix: string; node: string; maxBytes: () => number },
 ): NatsContext {
   const subjects = stateSubjects(prefix);
-  const documents = <V>(empty: () => V): Documents<V> => new Documents({ stream: streams.state, empty });
+  const documents = <V>(empty: () => V, byId?: ById<V>): Documents<V> =>
+    new Documents({ stream: streams.state, empty, ...(byId ? { byId } : {}) });
   const accounts = new Documents<Account>({
-    ...{ stream: streams.state, empty: emptyAccount, note: revokedMark },
+    ...{ stream: streams.state, empty: emptyAccount, note: revokedMark, byId: recordsOf },
     room: { maxBytes, tidy: dropUnused, clear: dropSubscriptions },
   });
   return {
     ...streams,
     ...{ subjects, documents, node },
     account: (id) => ({
-      get: async () => await accounts.get(subjects.account(id)) ?? emptyAccount(),
+      get: () => accounts.getOrEmpty(subjects.account(id)),
       change: (work) => accounts.change(subjects.account(id), work),
       revoke: (work) => accounts.change(subjects.account(id), work, { isUrgent: true }),
     }),
@@ -119,6 +120,10 @@ export function revokedMark({ keys, devices }: Account): string {
 
 function emptyAccount(): Account {
   return { keys: {}, devices: {}, owners: {}, pairings: {}, webPush: {} };
+}
+
+function recordsOf({ keys, devices, owners, pairings, webPush }: Account): object[] {
+  return [keys, devices, owners, pairings, webPush];
 }
 
 /** Subscriptions of devices that are revoked or have no key that works, and pairing codes of such keys. */
@@ -159,7 +164,14 @@ interface DocumentsOptions<V> {
   note?(value: V): string;
   /** How much it may grow; as far as NATS allows without it. */
   room?: Room<V>;
+  byId?: ById<V>;
 }
+
+/**
+ * The parts of a value that are looked up by ids that clients choose. They inherit nothing, so that no client finds, or
+ * changes, what all objects share under names such as `__proto__` and `constructor`.
+ */
+type ById<V> = (value: V) => object[];
 
 /** `V` consists of plain JSON values. */
 export class Documents<V> {
@@ -172,13 +184,31 @@ export class Documents<V> {
 
   async get(subject: string): Promise<V | undefined> {
     const entry = await this.#options.stream.get(subject);
-    return entry && parse<V>(entry);
+    return entry && this.#parse(entry.text);
   }
+
+  async getOrEmpty(subject: string): Promise<V> {
+    return await this.get(subject) ?? this.#parse(this.#empty());
+  }
+
+  #empty(): string {
+    return JSON.stringify(this.#options.empty());
+  }
+
+  readonly #parse = (text: string): V => {
+    const value = JSON.parse(text) as V;
+    for (const part of this.#options.byId?.(value) ?? []) Object.setPrototypeOf(part, null);
+    return value;
+  };
 
   /** All documents whose subject matches. */
   async list(filter: string): Promise<{ subject: string; seq: number; value: V }[]> {
     const entries = await this.#options.stream.list(filter);
-    return entries.map((entry) => ({ subject: entry.subject, seq: entry.seq, value: parse<V>(entry) }));
+    return entries.map((entry) => ({
+      subject: entry.subject,
+      seq: entry.seq,
+      value: this.#parse(entry.text),
+    }));
   }
 
   /**
@@ -220,7 +250,7 @@ export class Documents<V> {
   }
 
   async #write(subject: string, batch: readonly Change<V>[]): Promise<Outcome[]> {
-    const { stream, empty, note, room } = this.#options;
+    const { stream, note, room } = this.#options;
     let seen: { seq: number | undefined; since: number } | undefined;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       if (attempt > 0) await delay(backoffMs(attempt, BACKOFF), { clock: systemClock });
@@ -229,8 +259,8 @@ export class Documents<V> {
         seen = { seq: entry?.seq, since: systemClock.elapsed() };
       }
       const round = Math.floor((systemClock.elapsed() - seen.since) / LOST_MS);
-      const before = entry?.text ?? JSON.stringify(empty());
-      const { value, text, outcomes } = decideWithin(room, { before, batch });
+      const before = entry?.text ?? this.#empty();
+      const { value, text, outcomes } = decideWithin(room, { before, batch, parse: this.#parse });
       if (text === before) return outcomes;
       const options = {
         expected: entry?.seq ?? 0,
@@ -241,8 +271,4 @@ export class Documents<V> {
     }
     throw new StoreUnavailable("Cannot use the store: other nodes change the same document all the time");
   }
-}
-
-function parse<V>({ text }: Entry): V {
-  return JSON.parse(text) as V;
 }

@@ -182,7 +182,7 @@ export type StoredInventory = Partial<InventoryRecord>;
 export function natsInventories(context: NatsContext): InventoryStore {
   const { subjects, account: accountOf } = context;
   const inventories = context.documents<StoredInventory>(() => ({}));
-  const index = context.documents<SessionIndex>(() => ({}));
+  const index = context.documents<SessionIndex>(() => ({}), (index) => [index]);
   const find = async (account: string, id: string): Promise<InventoryRecord | undefined> =>
     wholeInventory(await inventories.get(subjects.inventory(account, id)));
   const read = async (account: string) => {
@@ -343,7 +343,7 @@ export function natsWebPush({ state, subjects, account: accountOf }: NatsContext
 
 export function natsHooks(context: NatsContext): HookStore {
   const { subjects } = context;
-  const hooks = context.documents<Record<string, HookRecord>>(() => ({}));
+  const hooks = context.documents<Record<string, HookRecord>>(() => ({}), (all) => [all]);
   return {
     countHook: ({ account, id }, now) =>
       hooks.change(subjects.hooks(account), (all) => countHook(all, { account, id, now })),

@@ -33,28 +33,32 @@ interface Decided<V> {
 interface Decisions<V> {
   before: string;
   batch: readonly Decision<V>[];
+  parse(text: string): V;
 }
 
 /** The text of the document after these decisions. Where they have no room together, each is judged alone. */
-export function decideWithin<V>(room: Room<V> | undefined, { before, batch }: Decisions<V>): Decided<V> {
-  const value = JSON.parse(before) as V;
+export function decideWithin<V>(
+  room: Room<V> | undefined,
+  { before, batch, parse }: Decisions<V>,
+): Decided<V> {
+  const value = parse(before);
   const outcomes = batch.map((change) => outcomeOf(change, value));
   const text = JSON.stringify(value);
   if (room === undefined || !outgrows(room, { before, text })) return { value, text, outcomes };
   let kept = before;
   const each = batch.map((decision) => {
-    const { text, outcome } = decideAlone(room, { before: kept, decision });
+    const { text, outcome } = decideAlone(room, { before: kept, decision, parse });
     kept = text;
     return outcome;
   });
-  return { value: JSON.parse(kept) as V, text: kept, outcomes: each };
+  return { value: parse(kept), text: kept, outcomes: each };
 }
 
 function decideAlone<V>(
   room: Room<V>,
-  { before, decision }: { before: string; decision: Decision<V> },
+  { before, decision, parse }: Omit<Decisions<V>, "batch"> & { decision: Decision<V> },
 ): { text: string; outcome: Outcome } {
-  const value = JSON.parse(before) as V;
+  const value = parse(before);
   const outcome = outcomeOf(decision, value);
   let text = JSON.stringify(value);
   if (!outgrows(room, { before, text })) return { text, outcome };

@@ -93,6 +93,30 @@ const BODIES: Record<string, Body> = {
     assert.equal((await store.findKey(bytes(1)))?.revokedAt, undefined);
     assert.equal(await store.findWebPush({ account: "a", id: "dev_p" }), undefined);
   },
+  "names that every object knows are ids of nothing, and nobody is revoked by them": async (store, again) => {
+    await store.saveDevice(aDevice("dev_l"));
+    await store.insertKey(aKey(4));
+    await store.countHook({ account: "a", id: "hook_1" }, NOW);
+    for (const id of ["__proto__", "constructor", "toString", "hasOwnProperty"]) {
+      for (const account of ["a", "nobody"]) {
+        const name = { account, id };
+        assert.equal(await store.findDevice(name), undefined);
+        assert.equal(await store.deviceOwner(name), undefined);
+        assert.equal(await store.findWebPush(name), undefined);
+        assert.equal(await store.removeWebPush(name), false);
+        assert.equal(await store.revokeDevice(name, NOW), undefined);
+        assert.equal(await store.setHookState(name, "revoked"), undefined);
+      }
+    }
+    assert.deepEqual([({} as { revokedAt?: number }).revokedAt, ({} as { state?: string }).state], [
+      undefined,
+      undefined,
+    ]);
+    store = await again();
+    assert.equal((await store.findKey(bytes(4)))?.revokedAt, undefined);
+    assert.deepEqual((await store.listDevices("a")).map(({ id }) => id), ["dev_l"]);
+    assert.equal(await store.countHook({ account: "a", id: "hook_1" }, NOW), "active");
+  },
   "a new key for a revoked device restores the device": async (store) => {
     await store.saveDevice(aDevice("dev_l"));
     await store.revokeDevice({ account: "a", id: "dev_l" }, NOW);
