@@ -159,7 +159,7 @@ function outboxOf(
 ): Outbox {
   return new Outbox({
     send: (text) => connection.send(text),
-    claim: (id) => claims.send({ account: device.account, id }),
+    claim: (push) => claims.send({ account: device.account, ...push }),
     load: (page) => store.openPushes(device, page),
     loadCancels: (page) => store.openPushes(device, { ...page, type: "agent.cancel" }),
     elapsed: () => clock.elapsed(),

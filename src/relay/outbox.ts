@@ -14,31 +14,39 @@ export const CLAIMS_MAX = 50_000;
 
 /** Decides for each push which comes first: that it is sent to its listener, or that it is cancelled. */
 export class PushClaims {
-  /** A push stored earlier may have been sent by another run of the relay; epoch milliseconds. */
-  since: number;
-  readonly #now: () => number;
+  /** The `seq` up to which a push may have been sent by an earlier run of the relay, or before what is remembered. */
+  #sentUpTo: number;
+  #newestSent = 0;
   readonly #sent = new Set<string>();
   readonly #withdrawn = new Set<string>();
   readonly #shared: boolean;
 
-  /** `shared`: other nodes send too, so that nothing is decided here: the store holds a push back. */
-  constructor(now: () => number, { shared = false } = {}) {
-    this.#now = now;
+  /**
+   * `sentUpTo`: the newest push of the store when the relay starts. `shared`: other nodes send too, so that nothing is
+   * decided here: the store holds a push back.
+   */
+  constructor({ sentUpTo = 0, shared = false } = {}) {
     this.#shared = shared;
-    this.since = shared ? 0 : now();
+    this.#sentUpTo = sentUpTo;
   }
 
   /** False if it was cancelled: it must not be sent. */
-  send(push: PushName): boolean {
+  send(push: PushName & { seq: number }): boolean {
     const key = keyOf(push);
     if (this.#withdrawn.has(key)) return false;
     if (this.#shared) return true;
     this.#sent.add(key);
+    this.#newestSent = Math.max(this.#newestSent, push.seq);
     if (this.#sent.size > CLAIMS_MAX) {
       this.#sent.clear();
-      this.since = this.#now() + 1;
+      this.#sentUpTo = this.#newestSent;
     }
     return true;
+  }
+
+  /** False for one that was sent, or may have been, before what is remembered: only its listener can cancel it. */
+  knows({ seq }: { seq: number }): boolean {
+    return seq > this.#sentUpTo;
   }
 
   /** False if it may have been sent: only its listener can cancel it. */
@@ -78,7 +86,7 @@ interface OutgoingPush {
 export interface OutboxOptions {
   send(text: string): void;
   /** False if the push was cancelled: it is not sent. */
-  claim(id: string): boolean;
+  claim(push: { id: string; seq: number }): boolean;
   /** The listener's pushes that are not final, in order, after `afterSeq`. */
   load(page: { afterSeq: number; limit: number }): Promise<StoredPush[]>;
   /** The cancellations among them, which are sent first: a message that they cancel may be next. */
@@ -203,7 +211,7 @@ export class Outbox {
   #send({ id, seq, text }: OutgoingPush): void {
     // Also past what is not sent here: the next page must not be the same one.
     this.#lastSeq = Math.max(this.#lastSeq, seq);
-    if (this.#unacknowledged.has(id) || !this.#options.claim(id)) return;
+    if (this.#unacknowledged.has(id) || !this.#options.claim({ id, seq })) return;
     this.#unacknowledged.set(id, { text, sentAt: this.#options.elapsed() });
     this.#length += text.length;
     this.#options.send(text);

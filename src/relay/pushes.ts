@@ -231,9 +231,9 @@ async function withdraw(
 }
 
 /** Undefined for what only its listener can cancel. A push that an earlier run of the relay stored may have been sent by it. */
-function withdrawnInQueue({ claims, clock }: Services, { push, receipt }: StoredPush): Receipt | undefined {
-  const isWaiting = push.type === "agent.command" && receipt.state === "queued" &&
-    push.createdAt >= claims.since;
+function withdrawnInQueue({ claims, clock }: Services, stored: StoredPush): Receipt | undefined {
+  const { push, receipt } = stored;
+  const isWaiting = push.type === "agent.command" && receipt.state === "queued" && claims.knows(stored);
   return isWaiting ? withdrawnAt(receipt, clock.now()) : undefined;
 }
 

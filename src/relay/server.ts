@@ -100,7 +100,8 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
     ? new Map()
     : await readStaticFiles(options.phoneDirectory);
   const { store, bus } = await openData(options);
-  const services = makeServices({ store, bus }, options);
+  const sentUpTo = await store.newestPush();
+  const services = makeServices({ store, bus, sentUpTo }, options);
   warnOfClock(services);
   try {
     await store.setAllOffline(services.clock.now());
@@ -170,7 +171,10 @@ function callerAddress(
   return proxies.includes(plainAddress(peer.address)) && last ? last : peer.address;
 }
 
-function makeServices({ store, bus }: Data, options: RelayOptions): Services {
+function makeServices(
+  { store, bus, sentUpTo }: Data & { sentUpTo: number },
+  options: RelayOptions,
+): Services {
   const log = options.log ?? (() => undefined);
   const failed = (error: unknown): void => void errorResponse({ log }, error);
   const tasks = new Tasks(failed);
@@ -197,7 +201,7 @@ function makeServices({ store, bus }: Data, options: RelayOptions): Services {
     remote,
     webPush,
     clock,
-    claims: new PushClaims(() => clock.now(), { shared: isShared({ store }) }),
+    claims: new PushClaims(isShared({ store }) ? { shared: true } : { sentUpTo }),
     claimAnswers: new ClaimAnswers(),
     budgets,
     admission: new Admission({ budgets, clock, metrics }),

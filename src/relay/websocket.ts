@@ -240,10 +240,12 @@ async function takeAck(
   if (greeted?.role !== "listener") return services.metrics.unknownEvents.add();
   const { id, ...ack }: EventData<"push.ack"> = frame.data;
   const now = services.clock.now();
+  let isOwn = false;
   await changeReceipt(services, {
     push: { account, id },
     decide: (stored) => {
-      if (stored.target === greeted.deviceId) return acknowledged(stored.receipt, ack, now);
+      isOwn = stored.target === greeted.deviceId;
+      if (isOwn) return acknowledged(stored.receipt, ack, now);
       return ack.outcome === "withdrawn"
         ? withdrawnByAsker(stored, { id: greeted.deviceId, now })
         : undefined;
@@ -253,7 +255,7 @@ async function takeAck(
     throw error;
   });
   // Only after it is stored: an acknowledgement that the store lost is requested again.
-  services.claims.acknowledged({ account, id });
+  if (isOwn) services.claims.acknowledged({ account, id });
   outbox?.acknowledged(id);
   services.hub.fill(connection);
 }

@@ -76,6 +76,7 @@ export function sqlitePushes(context: SqliteContext): PushStore {
   const find = findOf(database);
   const change = changeOf(database, find);
   const due = database.prepare(DUE);
+  const newest = database.prepare("SELECT coalesce(max(seq), 0) AS seq FROM pushes");
   const [removeOld, removeExpired] = [database.prepare(REMOVE_OLD), database.prepare(REMOVE_EXPIRED)];
   const forgetCharges = database.prepare("DELETE FROM stored_bytes WHERE at < ?");
 
@@ -93,6 +94,7 @@ export function sqlitePushes(context: SqliteContext): PushStore {
         return { kind: "stored", answer: inserted.stored, question: question.stored };
       }),
     findPush: ({ account, id }) => read(() => find(account, id)),
+    newestPush: () => read(() => Number(newest.get()?.seq)),
     storedBytes: storedBytesOf(context),
     pagePushes: pageOf(context),
     changeReceipt: (name, decide) => writeUnsynced(() => change(name, decide)),

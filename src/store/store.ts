@@ -230,6 +230,8 @@ export interface PushStore {
     question: { id: string; close: (stored: StoredPush) => Receipt | undefined },
   ): Promise<AnswerOutcome>;
   findPush(push: PushName): Promise<StoredPush | undefined>;
+  /** The `seq` of the newest push of all accounts; 0 without any. */
+  newestPush(): Promise<number>;
   /** Bytes that the sender (`from` of its pushes) has stored, less what its budget has regained since then. */
   storedBytes(sender: { account: string; from: string }, now: number): Promise<number>;
   /** Newest last; undefined when the cursor names no push of the account. */

@@ -78,11 +78,25 @@ Deno.test("a message that may have been sent by an earlier run is cancelled by t
   await using relay = await Fixture.make();
   const key = await withoutListener(relay);
   await post(relay, key, command({ id: MESSAGE, targetDeviceId: LISTENER }));
-  relay.clock.advance(1);
-  Object.assign(relay.services, { claims: new PushClaims(() => relay.clock.now()) });
+  // By the clock it is not earlier: that run's may have been ahead.
+  const sentUpTo = await relay.services.store.newestPush();
+  Object.assign(relay.services, { claims: new PushClaims({ sentUpTo }) });
   await cancel(relay, key);
   assert.equal(await stateOf(relay, key), "queued");
   assert.deepEqual(idsOf(await relay.listener(LISTENER)), [CANCEL, MESSAGE]);
+});
+
+Deno.test("another host's acknowledgement does not let a message be cancelled that its own host has [cancel-atomic]", async () => {
+  await using relay = await Fixture.make();
+  const listener = await relay.listener(LISTENER);
+  const other = await relay.listener("dev_listener_bbbbbbbb");
+  const key = await relay.key();
+  await post(relay, key, command({ id: MESSAGE, targetDeviceId: LISTENER }));
+  await other.send("push.ack", { id: MESSAGE, outcome: "submitted", final: true });
+  await cancel(relay, key);
+  assert.equal(await stateOf(relay, key), "queued");
+  await listener.send("push.ack", { id: MESSAGE, outcome: "submitted", final: true });
+  assert.equal(await stateOf(relay, key), "submitted");
 });
 
 Deno.test("a message that arrives after its cancellation is refused [cancel-queued]", async () => {
@@ -108,9 +122,9 @@ Deno.test("a cancellation changes nothing that is final, and no question [cancel
 Deno.test("what only its listener can cancel is never kept from it [cancel-atomic]", async () => {
   await using relay = await Fixture.make();
   const key = await withoutListener(relay);
-  const { claims } = relay.services;
   await post(relay, key, command({ id: MESSAGE, targetDeviceId: LISTENER }));
-  claims.since = relay.clock.now() + 1;
+  const claims = new PushClaims({ sentUpTo: await relay.services.store.newestPush() });
+  Object.assign(relay.services, { claims });
   const withdrawn: string[] = [];
   const withdraw = claims.withdraw.bind(claims);
   claims.withdraw = (push) => {
@@ -123,10 +137,11 @@ Deno.test("what only its listener can cancel is never kept from it [cancel-atomi
 });
 
 Deno.test("when more is sent than can be remembered, earlier messages count as sent", () => {
-  let now = 5;
-  const claims = new PushClaims(() => now);
-  const push = (n: number) => ({ account: "a", id: uuid(n) });
-  for (let n = 0; n <= CLAIMS_MAX; n++) claims.send(push(n));
-  now = 9;
-  assert.equal(claims.since, 6);
+  const claims = new PushClaims();
+  const push = (n: number) => ({ account: "a", id: uuid(n), seq: n + 1 });
+  for (let n = 0; n < CLAIMS_MAX; n++) claims.send(push(n));
+  assert.equal(claims.knows(push(0)), true);
+  claims.send(push(CLAIMS_MAX));
+  assert.deepEqual([claims.knows(push(0)), claims.knows(push(CLAIMS_MAX))], [false, false]);
+  assert.equal(claims.knows(push(CLAIMS_MAX + 1)), true);
 });

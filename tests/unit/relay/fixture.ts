@@ -143,7 +143,7 @@ export class Fixture implements AsyncDisposable {
         post: (post) => this.vendor(post),
       }),
       clock: this.clock,
-      claims: new PushClaims(() => this.clock.now()),
+      claims: new PushClaims(),
       claimAnswers: new ClaimAnswers(),
       budgets,
       admission: new Admission({ budgets, clock: this.clock, metrics }),
