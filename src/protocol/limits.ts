@@ -163,6 +163,8 @@ export const UNSENT_PER_ADDRESS_MAX_BYTES = 33_554_432;
 export const STREAMS_PER_KEY = 128;
 /** Unread bytes of all WebSockets of one key together. */
 export const UNREAD_PER_KEY_MAX_BYTES = 33_554_432;
+/** Bytes of messages whose end has not come, of all WebSockets of one key together. */
+export const UNFINISHED_PER_KEY_MAX_BYTES = 4_194_304;
 
 /** WebSockets that one key may have open. */
 export const SOCKETS_PER_KEY = 256;

@@ -2,7 +2,12 @@
 import type { Clock } from "../async/clock.ts";
 import { CLOSE } from "../protocol/errors.ts";
 import { encodeFrame, type EventData, type EventName, type Role } from "../protocol/frames.ts";
-import { PING_INTERVAL_MS, SILENCE_LIMIT_MS, UNREAD_PER_KEY_MAX_BYTES } from "../protocol/limits.ts";
+import {
+  PING_INTERVAL_MS,
+  SILENCE_LIMIT_MS,
+  UNFINISHED_PER_KEY_MAX_BYTES,
+  UNREAD_PER_KEY_MAX_BYTES,
+} from "../protocol/limits.ts";
 import type { ServerSocket } from "../runtime/http_server.ts";
 import type { KeyRecord } from "../store/store.ts";
 import type { RelayMetrics } from "./metrics.ts";
@@ -29,8 +34,8 @@ interface ConnectionOptions {
   socket: ServerSocket;
   clock: Clock;
   metrics: Pick<RelayMetrics, "slow" | "overBudget">;
-  /** Unread bytes of all sockets of its key. */
-  unreadOfKey(): number;
+  /** All connections of its key. */
+  ofKey(): readonly Connection[];
 }
 
 export class Connection {
@@ -88,7 +93,23 @@ export class Connection {
   #isBehind(): boolean {
     const { unread } = this;
     if (unread <= UNREAD_NOTICED_BYTES) return false;
-    return unread > UNREAD_MAX_BYTES || this.#options.unreadOfKey() > UNREAD_PER_KEY_MAX_BYTES;
+    return unread > UNREAD_MAX_BYTES || this.#sumOfKey(({ unread }) => unread) > UNREAD_PER_KEY_MAX_BYTES;
+  }
+
+  #sumOfKey(bytesOf: (connection: Connection) => number): number {
+    return this.#options.ofKey().reduce((bytes, one) => bytes + bytesOf(one), 0);
+  }
+
+  /** Bytes of a message whose end has not come. */
+  get unfinished(): number {
+    return this.#options.socket.unfinishedBytes();
+  }
+
+  /** Closes the client when all clients of its key together have sent too much of messages that they do not end. */
+  checkUnfinished(): void {
+    if (this.#sumOfKey(({ unfinished }) => unfinished) > UNFINISHED_PER_KEY_MAX_BYTES) {
+      this.closeForFlood("unfinished_bytes");
+    }
   }
 
   /** Closes a client that exceeded a budget, and stops reading from it; it is terminated after the grace period. */

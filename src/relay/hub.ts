@@ -63,11 +63,6 @@ export class Hub {
     return [...this.#ofKeys.get(keyId) ?? []];
   }
 
-  /** Unread bytes of all of a key's connections. */
-  unreadOf(keyId: string): number {
-    return this.ofKey(keyId).reduce((bytes, connection) => bytes + connection.unread, 0);
-  }
-
   add(connection: Connection): void {
     this.#connections.add(connection);
     const { id } = connection.key;

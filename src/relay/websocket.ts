@@ -45,8 +45,8 @@ export async function admit(services: Services, request: Request): Promise<OpenS
     );
   }
   return (socket) => {
-    const unreadOfKey = (): number => hub.unreadOf(key.id);
-    const connection = new Connection({ key, socket, clock, metrics, unreadOfKey });
+    const ofKey = (): Connection[] => hub.ofKey(key.id);
+    const connection = new Connection({ key, socket, clock, metrics, ofKey });
     hub.add(connection);
     return new Client(services, connection);
   };
@@ -73,6 +73,10 @@ class Client implements SocketHandlers {
 
   alive(): void {
     this.#connection.markAlive();
+  }
+
+  unfinished(): void {
+    this.#connection.checkUnfinished();
   }
 
   closed(code: number): void {

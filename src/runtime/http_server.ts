@@ -25,6 +25,8 @@ export interface ServerSocket {
   /** Ends the connection at once, whatever is still to be sent. */
   terminate(): void;
   bufferedBytes(): number;
+  /** What has come of a message whose end has not: it is held in memory. */
+  unfinishedBytes(): number;
 }
 
 export interface SocketHandlers {
@@ -32,6 +34,8 @@ export interface SocketHandlers {
   bytes(bytes: Uint8Array): void;
   /** The peer answered a ping or sent one. */
   alive(): void;
+  /** More has come of a message that is longer than most. */
+  unfinished?(): void;
   closed(code: number): void;
 }
 
@@ -269,7 +273,12 @@ function serveSockets(server: Server, { plain, options }: SocketService): void {
     const decision = await decide(request, options);
     if (decision instanceof Response) return await writeRefusal(stream, decision);
     plain.remove(request.socket);
-    sockets.handleUpgrade(request, stream, head, (socket) => attach(socket, { open: decision, limits }));
+    sockets.handleUpgrade(
+      request,
+      stream,
+      head,
+      (socket) => attach(socket, { open: decision, limits, stream }),
+    );
   });
 }
 
@@ -282,7 +291,18 @@ async function decide(request: IncomingMessage, options: HttpServerOptions): Pro
   }
 }
 
-function attach(socket: WebSocket, { open, limits }: { open: OpenSocket; limits: HttpServerLimits }): void {
+/** Shorter messages are not watched while they come. */
+const UNFINISHED_NOTICED_BYTES = 65_536;
+/** Of a control frame from a client, without its data (RFC 6455, section 5.2). */
+const CONTROL_FRAME_BYTES = 6;
+
+function attach(
+  socket: WebSocket,
+  { open, limits, stream }: { open: OpenSocket; limits: HttpServerLimits; stream: Duplex },
+): void {
+  let received = 0;
+  let finished = 0;
+  const unfinishedBytes = (): number => Math.max(0, received - finished);
   const handlers = open({
     send: (data) => socket.send(data),
     ping: () => socket.ping(),
@@ -290,15 +310,26 @@ function attach(socket: WebSocket, { open, limits }: { open: OpenSocket; limits:
     pause: () => socket.pause(),
     terminate: () => socket.terminate(),
     bufferedBytes: () => socket.bufferedAmount,
+    unfinishedBytes,
+  });
+  // Before the socket's own listener, which finds the messages in it.
+  stream.prependListener("data", (chunk: Buffer) => received += chunk.length);
+  stream.on("data", () => {
+    if (unfinishedBytes() > UNFINISHED_NOTICED_BYTES) handlers.unfinished?.();
   });
   socket.on("message", (data: RawData, isBinary) => {
+    finished = received;
     const bytes = data as Buffer;
     if (isBinary) handlers.bytes(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length));
     else if (bytes.length > limits.textFrameBytes) socket.close(TOO_BIG, "text frame too large");
     else handlers.text(bytes.toString("utf8"));
   });
-  socket.on("pong", () => handlers.alive());
-  socket.on("ping", () => handlers.alive());
+  const alive = (data: Buffer): void => {
+    finished += CONTROL_FRAME_BYTES + data.length;
+    handlers.alive();
+  };
+  socket.on("pong", alive);
+  socket.on("ping", alive);
   socket.on("close", (code) => handlers.closed(code));
   // Faults of the peer close the socket by themselves: "close" reports that.
   socket.on("error", () => undefined);

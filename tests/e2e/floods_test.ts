@@ -1,6 +1,11 @@
 /** Floods against a relay in its own process: the flooder is refused, and nobody else is affected. */
 import assert from "node:assert/strict";
-import { BINARY_FRAME_MAX_BYTES, DEVICES_PER_KEY, PAGE_MAX_BYTES } from "../../src/protocol/limits.ts";
+import {
+  BINARY_FRAME_MAX_BYTES,
+  DEVICES_PER_KEY,
+  PAGE_MAX_BYTES,
+  UNFINISHED_PER_KEY_MAX_BYTES,
+} from "../../src/protocol/limits.ts";
 import { say } from "../../scripts/say.ts";
 import { startAttack } from "../helpers/attack.ts";
 import {
@@ -71,6 +76,19 @@ Deno.test("a flood of inventories closes its sender's socket [flood-inventories]
   say(`inventories: ${stored} stored, then closed with ${closed.code} ${closed.reason}`);
   assert.equal(closed.code, 4429);
   assert.ok(stored < 100);
+});
+
+Deno.test("messages that are begun on 200 sockets of a key and never ended are not held in memory [flood-unfinished]", async () => {
+  await using relay = await startFloodedRelay();
+  const key = await relay.key(["push:read"]);
+  const bytes = 1_000_000;
+  const options = { sockets: 200, bytes };
+  await using attack = startAttack("unfinished", { ...target(relay, key), options });
+  assertWell("unfinished messages", await watchRelay(relay, { work: attack.result, least: HEALTH_LEAST }));
+  const { closes } = await attack.result as { closes: Record<string, number> };
+  say(`unfinished messages: ${JSON.stringify(closes)}`);
+  assert.ok((closes[4429] ?? 0) > 0);
+  assert.ok((closes.open ?? 0) * bytes <= UNFINISHED_PER_KEY_MAX_BYTES, `${closes.open} are open`);
 });
 
 Deno.test("the devices of one key are limited, and other keys can still add devices to the account [flood-devices]", async () => {

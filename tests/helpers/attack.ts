@@ -26,6 +26,7 @@ const ATTACKS = {
   postAll,
   inventories,
   longKeys,
+  unfinished,
   credits,
   devices,
   pages,
@@ -105,6 +106,25 @@ async function longKeys({ target, options }: Attack): Promise<Record<string, unk
   return { closes };
 }
 
+/** Begins a long message on each of many sockets, and ends none. */
+async function unfinished({ target, options }: Attack): Promise<Record<string, unknown>> {
+  const { sockets, bytes } = options as { sockets: number; bytes: number };
+  const clients: Client[] = [];
+  for (let n = 0; n < sockets; n++) {
+    const client = await greeted(target, { role: "script", deviceId: "dev_script_unfinished" });
+    client.socket.send(new Uint8Array(bytes), { fin: false });
+    clients.push(client);
+  }
+  const answered = new Set<Client>();
+  for (const client of clients) {
+    client.socket.on("pong", () => answered.add(client));
+    if (client.socket.readyState === WebSocket.OPEN) client.socket.ping();
+  }
+  const isDone = (client: Client): boolean => client.closed !== undefined || answered.has(client);
+  await until("an answer to each, or its end", () => clients.every(isDone));
+  return countedCloses(clients);
+}
+
 /** Opens a mirror on each of many sockets and grants credit on all of them without pause. */
 async function credits({ target, options }: Attack): Promise<Record<string, unknown>> {
   const { sockets, frames, deviceId, session } = options as {
@@ -122,6 +142,10 @@ async function credits({ target, options }: Attack): Promise<Record<string, unkn
     client.send("ping", {});
   }
   await until("an answer", () => clients.every((client) => client.closed ?? client.received("pong")));
+  return countedCloses(clients);
+}
+
+function countedCloses(clients: readonly Client[]): { closes: Record<string, number> } {
   const closes: Record<string, number> = {};
   for (const { closed } of clients) {
     const how = closed?.code ?? "open";

@@ -57,6 +57,9 @@ const FLOOD_LIMITS = rows("docs/security.md, Flood limits", {
   "flood-stored": main(
     "A key can store a limited number of bytes a day, over restarts of the relay; over it 429 with Retry-After.",
   ),
+  "flood-unfinished": main(
+    "The sockets of a key together can begin a limited number of bytes of messages that they do not end; over it they close.",
+  ),
   "flood-devices": main(
     "A key can own a limited number of devices; over it its socket closes, and others can still join.",
   ),

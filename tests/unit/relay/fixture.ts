@@ -38,6 +38,7 @@ export class FakeSocket implements ServerSocket {
   readonly sent: (string | Uint8Array)[] = [];
   pings = 0;
   unread = 0;
+  unfinished = 0;
   closedWith: { code: number; reason: string } | undefined;
   terminated = false;
   paused = false;
@@ -63,6 +64,9 @@ export class FakeSocket implements ServerSocket {
   }
   bufferedBytes(): number {
     return this.unread;
+  }
+  unfinishedBytes(): number {
+    return this.unfinished;
   }
   deaf = false;
 }
