@@ -10,7 +10,7 @@ import {
   type WebPushTested,
 } from "../protocol/web_push.ts";
 import { mayChangeDevice } from "./api_keys.ts";
-import { json, type KeyedCall, noContent, readBody, Refusal, type Services } from "./handler.ts";
+import { json, type KeyedCall, noContent, overBudget, readBody, Refusal, type Services } from "./handler.ts";
 
 /** `GET /devices`. */
 export async function listDevices({ store, clock }: Services, { key }: KeyedCall): Promise<Response> {
@@ -77,15 +77,19 @@ export async function removeWebPush({ store }: Services, call: KeyedCall): Promi
   return noContent();
 }
 
+/** As long as a vendor may take to answer. */
+const TEST_WAIT_SECONDS = 10;
+
 /** `POST /devices/{id}/web-push/test`: answers once the browser's vendor has answered. */
 export async function testWebPush(services: Services, call: KeyedCall): Promise<Response> {
   const device = await ownDevice(services, { key: call.key, id: call.param("id") });
   const request = await readBody(call, { schema: WebPushTest, code: "invalid_request" });
-  const answer: WebPushTested | undefined = await services.webPush.test(device, request);
+  const answer = await services.webPush.test(device, request);
+  if (answer === "busy") throw overBudget("notifications to this phone are being sent", TEST_WAIT_SECONDS);
   if (answer === undefined) {
     throw new Refusal("not_found", "Cannot test Web Push: this phone has no subscription, or it was removed");
   }
-  return json(answer);
+  return json(answer satisfies WebPushTested);
 }
 
 /** `PUT /pushes/{id}/shown`. */

@@ -168,6 +168,7 @@ const WEB_PUSH: readonly Route[] = [
       "invalid_request",
       "unknown_device",
       "not_found",
+      "over_budget",
       "too_large",
       "unsupported_media_type",
       "store_unavailable",

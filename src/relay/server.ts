@@ -73,6 +73,8 @@ const STORE_BUSY_MS = 200;
 const TICK_MS = 1_000;
 /** How often mirrors are checked whose listener is connected to another node. */
 const LOST_MS = 3_000;
+/** The first time soon after the start: many a relay runs for less than an hour at a time. */
+const FORGET_FIRST_MS = 60_000;
 const FORGET_MS = 3_600_000;
 /** How long a stop waits for clients and requests. */
 const STOP_GRACE_MS = 3_000;
@@ -241,6 +243,7 @@ function run(services: Services, { server, tls }: { server: HttpServer; tls: boo
       hub.tick();
       tasks.run(upkeep.endDue());
     }),
+    clock.after(FORGET_FIRST_MS, () => tasks.run(upkeep.forgetOld())),
     every(FORGET_MS, clock, () => tasks.run(upkeep.forgetOld())),
     () => upkeep.stop(),
     store.watchRevocations((revocation) => hub.revoke(revocation)),

@@ -75,6 +75,8 @@ export class WebPush {
   readonly #lanes = new Map<string, Mutex>();
   readonly #waiting = new Map<string, number>();
   #messages = 0;
+  /** Phones whose test message is being sent. */
+  readonly #testing = new Set<string>();
   #keys: Promise<VapidKeys> | undefined;
 
   constructor(options: WebPushOptions) {
@@ -105,8 +107,25 @@ export class WebPush {
     if (devices.length > 0) this.#options.run(this.#withdrawFrom(devices, { account, push }));
   }
 
-  /** One try, whose answer the phone waits for. Undefined without a subscription. */
-  async test(device: DeviceName, { id, sealedFor }: WebPushTest): Promise<WebPushTested | undefined> {
+  /**
+   * One try, whose answer the phone waits for. Undefined without a subscription; "busy" while another test of the phone
+   * runs, or so many messages of its account.
+   */
+  async test(device: DeviceName, test: WebPushTest): Promise<WebPushTested | "busy" | undefined> {
+    const key = laneOf(device);
+    if (this.#testing.has(key)) return "busy";
+    const leave = this.#enter(device.account);
+    if (leave === undefined) return "busy";
+    this.#testing.add(key);
+    try {
+      return await this.#test(device, test);
+    } finally {
+      this.#testing.delete(key);
+      leave();
+    }
+  }
+
+  async #test(device: DeviceName, { id, sealedFor }: WebPushTest): Promise<WebPushTested | undefined> {
     const { store, clock } = this.#options;
     const subscription = await store.findWebPush(device);
     if (subscription === undefined) return undefined;
@@ -222,26 +241,34 @@ export class WebPush {
     return outcome.stored;
   }
 
-  #enqueue(recipient: Recipient, send: () => Promise<void>): void {
-    const { account, id } = recipient.device;
+  /** Counts a message that waits or is being sent; call the result at its end. Undefined where there are too many. */
+  #enter(account: string): (() => void) | undefined {
     const ofAccount = this.#waiting.get(account) ?? 0;
-    if (this.#end.signal.aborted) return;
     if (this.#messages >= MESSAGES_MAX || ofAccount >= MESSAGES_PER_ACCOUNT_MAX) {
-      return this.#count("dropped");
+      this.#count("dropped");
+      return undefined;
     }
     this.#messages++;
     this.#waiting.set(account, ofAccount + 1);
-    const key = JSON.stringify([account, id]);
+    return () => {
+      this.#messages--;
+      const left = (this.#waiting.get(account) ?? 1) - 1;
+      if (left === 0) this.#waiting.delete(account);
+      else this.#waiting.set(account, left);
+    };
+  }
+
+  #enqueue({ device }: Recipient, send: () => Promise<void>): void {
+    const leave = this.#end.signal.aborted ? undefined : this.#enter(device.account);
+    if (leave === undefined) return;
+    const key = laneOf(device);
     const lane = this.#lanes.get(key) ?? new Mutex();
     this.#lanes.set(key, lane);
     const sent = lane.run(send).catch((error) => {
       if (!(error instanceof Stopped)) throw error;
     }).finally(() => {
-      this.#messages--;
+      leave();
       if (lane.size === 0) this.#lanes.delete(key);
-      const left = (this.#waiting.get(account) ?? 1) - 1;
-      if (left === 0) this.#waiting.delete(account);
-      else this.#waiting.set(account, left);
     });
     this.#options.run(sent);
   }
@@ -272,6 +299,10 @@ export class WebPush {
   #count(outcome: string): void {
     this.#options.metrics.webPush.add({ outcome });
   }
+}
+
+function laneOf({ account, id }: DeviceName): string {
+  return JSON.stringify([account, id]);
 }
 
 class Stopped extends Error {

@@ -172,7 +172,8 @@ class Client implements SocketHandlers {
     this.#services.log(
       `${greeted.role} ${greeted.deviceId} connected (v${data.version.replace(/[^\w.+-]/g, "?")})`,
     );
-    for (const frame of this.#early ?? []) this.#handle(frame);
+    // Of one that was revoked meanwhile, nothing counts.
+    for (const frame of this.#early ?? []) if (connection.isOpen) this.#handle(frame);
     this.#early = undefined;
   }
 

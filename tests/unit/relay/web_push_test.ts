@@ -317,6 +317,26 @@ Deno.test("a test message is answered with the vendor's answer [push-test]", asy
   assert.equal((await (await test()).json()).code, "not_found");
 });
 
+Deno.test("a phone has one test message on its way at a time [push-test, push-bounded]", async () => {
+  await using stage = await Stage.make();
+  const phone = await stage.phone();
+  const [begun, vendor] = [Promise.withResolvers<void>(), Promise.withResolvers<{ status: number }>()];
+  stage.relay.vendor = () => {
+    begun.resolve();
+    return vendor.promise;
+  };
+  const path = `/devices/${phone.id}/web-push/test`;
+  const test = (): Promise<Response> =>
+    stage.relay.request("POST", path, { key: phone.key, body: { id: uuid(1) } });
+  const first = test();
+  await begun.promise;
+  const second = await test();
+  assert.deepEqual([second.status, second.headers.get("retry-after")], [429, "10"]);
+  vendor.resolve({ status: 201 });
+  assert.equal((await (await first).json()).status, 201);
+  assert.equal((await (await test()).json()).status, 201);
+});
+
 Deno.test("a subscription with an address that is not public, or with bad keys, is refused [push-ssrf]", async () => {
   await using stage = await Stage.make();
   const { id, key, subscriber: { subscription } } = await stage.phone();
