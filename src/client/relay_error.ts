@@ -50,7 +50,7 @@ const ADVICE: Partial<Record<WireErrorCode, string>> = {
   ambiguous_session: "name the host with targetDeviceId",
   upgrade_required: "use the HTTP address, not the WebSocket address",
   overloaded: "try again later",
-  store_unavailable: "try again; nothing was stored",
+  store_unavailable: "try again later; what has an id, with the same id",
   internal: "try again, and check the relay's log",
 };
 

@@ -108,7 +108,8 @@ export function errorResponse({ log }: Pick<Services, "log">, error: unknown): R
   log(`! ${error instanceof Error ? `${error.name}: ${error.message}` : "a request failed"}`);
   if (error instanceof StoreUnavailable) {
     return problemResponse("store_unavailable", {
-      detail: "The store cannot be used: nothing was stored. Try again later",
+      detail:
+        "The store cannot be used. Try again later; what has an id, with the same id: it is stored once",
     });
   }
   return problemResponse("internal", { detail: "The relay failed: its log says why" });

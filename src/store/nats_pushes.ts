@@ -150,10 +150,14 @@ class Pushes {
     }
     this.open.stored(seq);
     const bytes = sizeOf(push.push) + sizeOf(push.receipt) + OVERHEAD_BYTES;
-    await this.#charges.change(this.#context.subjects.charge(account, from), (charge) => {
+    const charged = this.#charges.change(this.#context.subjects.charge(account, from), (charge) => {
       charge.bytes = remaining(charge, createdAt) + bytes;
       const isOlder = createdAt < charge.at && charge.at - createdAt < CLOCKS_DIFFER_MS;
       if (!isOlder) charge.at = createdAt;
+    });
+    // The push is stored: a sender that heard otherwise would send it once more.
+    await charged.catch((error) => {
+      if (!(error instanceof StoreUnavailable)) throw error;
     });
     return { stored: { ...push, seq }, duplicate: false };
   }

@@ -363,7 +363,10 @@ export interface CopyStore {
   endCopy(): Promise<void>;
 }
 
-/** Every method rejects with StoreUnavailable when the store cannot be used; nothing was stored then. */
+/**
+ * Every method rejects with StoreUnavailable when the store cannot be used. Nothing was stored then, except where NATS took
+ * a write and its answer was lost.
+ */
 export interface Store
   extends KeyStore, DeviceStore, PushStore, InventoryStore, PairingStore, WebPushStore, HookStore, CopyStore {
   /** Milliseconds to add to this machine's clock for the one that all processes share; undefined for a store of one. */

@@ -210,6 +210,24 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "a push that is stored is accepted, also while its bytes cannot be counted",
+    async run(_runtime, directory) {
+      const server = await startNats(directory);
+      const address = { servers: [server.url], prefix: "test" };
+      const store = await openNatsStore(address, { node: crypto.randomUUID() });
+      await store.insertKey(aKey(1));
+      const connection = await connectNats(address, { name: "test" });
+      const { streams } = await jetstreamManager(connection);
+      const { state } = await streams.info("test-state");
+      await streams.update("test-state", { max_msgs: state.messages });
+      const { stored, duplicate } = await store.insertPush(aPush(1));
+      assert.deepEqual([stored.push.id, duplicate], [uuid(1), false]);
+      await connection.close();
+      await store.close();
+      await server.stop();
+    },
+  },
+  {
     name:
       "a node that starts reads only what came after the checkpoint of another, and misses nothing [nats-start]",
     async run(_runtime, directory) {

@@ -22,7 +22,9 @@ const HTTP = rows("docs/protocol.md, HTTP", {
   "http-health": main("/healthz answers for the process, /readyz for store and bus."),
   "http-metrics": main("/metrics returns Prometheus text to an admin key or to loopback."),
   "http-openapi": main("/openapi.json is OpenAPI 3.1, generated from the same schemas."),
-  "http-2xx-stored": main("2xx means stored; anything else means that nothing was stored."),
+  "http-2xx-stored": main(
+    "2xx means stored; anything else, but for 503 of a relay on NATS, means that nothing was stored.",
+  ),
 });
 
 const ERRORS = rows("docs/protocol.md, Errors", {
