@@ -115,7 +115,7 @@ async function backup(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "server backup",
     summary:
-      "Copy the relay's store into a file, even while the relay is running. To restore it, put it back as relay.db.",
+      "Copy the relay's store into a file, even while the relay is running. To restore it, stop the relay, remove relay.db with its -wal and -shm, and put the copy in its place.",
     examples: ["svc server backup relay-copy.db", "svc server backup /backup/relay.db --data /srv/relay"],
   })
     .argument("<file>", "where to write the copy; an existing file is replaced")

@@ -96,6 +96,16 @@ export class RemotePhones {
     }
   }
 
+  /** Messages of other nodes may be lost, the end of a phone among them: all mirrors of their phones end. */
+  endAfterGap(streams: Mirrors): void {
+    for (const phone of [...this.#there.values()]) {
+      for (const stream of [...phone.streams]) {
+        phone.sendFrame("pane.closed", { stream, reason: "listener_gone" });
+      }
+      streams.endAllOf(phone);
+    }
+  }
+
   /** Nodes of phones with mirrors here that have died. */
   async #deadNodes(): Promise<Set<string>> {
     const dead = new Set<string>();

@@ -256,6 +256,7 @@ function run(services: Services, { server, tls }: { server: HttpServer; tls: boo
     bus.watchGaps(() => {
       metrics.gaps.add();
       hub.closeAfterGap();
+      services.remote.endAfterGap(services.streams);
       tasks.run(hub.closeMoved(async (device) => await store.nodeOf(device) !== undefined));
     }),
   ];

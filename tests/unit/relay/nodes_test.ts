@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type Bus, type BusMessage, LocalBus, type NodeMessage } from "../../../src/bus/bus.ts";
 import { CLOSE } from "../../../src/protocol/errors.ts";
-import { encodeFrame } from "../../../src/protocol/frames.ts";
+import { encodeFrame, parseFrame } from "../../../src/protocol/frames.ts";
 import type { PhonePeer } from "../../../src/relay/connection.ts";
 import { RemotePhones } from "../../../src/relay/remote_phones.ts";
 import { HTTP_REQUESTS_BURST, HTTP_REQUESTS_PER_SECOND } from "../../../src/protocol/limits.ts";
@@ -48,6 +48,39 @@ Deno.test("the mirrors of phones on a node that died are ended [nodes-presence]"
   await remote.endLost(mirrors);
   await remote.endLost(mirrors);
   assert.deepEqual(ended, ["c-one"]);
+});
+
+Deno.test("after a gap all mirrors of other nodes' phones end, because a phone may have left unheard [nodes-presence]", () => {
+  let handler: Handler = () => undefined;
+  const sent: string[] = [];
+  const bus: Bus = Object.assign(new LocalBus(), {
+    receive(given: Handler) {
+      handler = given;
+      return () => undefined;
+    },
+    send(node: string, message: NodeMessage) {
+      sent.push(`${node}: ${"text" in message ? parseFrame(message.text ?? "").event : message.kind}`);
+    },
+  });
+  const store = { nodeOf: () => Promise.resolve(undefined), isNodeAlive: () => Promise.resolve(true) };
+  const ended: string[] = [];
+  const mirrors = {
+    open: () => Promise.resolve(),
+    closed: () => undefined,
+    forward: () => undefined,
+    bytes: () => undefined,
+    endAllOf: ({ id }: { id: string }) => void ended.push(id),
+  };
+  const remote = new RemotePhones({ bus, store });
+  remote.start(mirrors);
+  for (const stream of [1, 2]) {
+    const text = encodeFrame("pane.open", { stream, agentSessionName: "svc-x" } as never);
+    const phone = { keyId: "key_1", scopes: [], deviceId: "dev_p" };
+    handler({ kind: "fromPhone", account: "a", connection: "c", phone, text, from: "other" });
+  }
+  remote.endAfterGap(mirrors);
+  remote.endAfterGap(mirrors);
+  assert.deepEqual([ended, sent], [["c"], ["other: pane.closed", "other: pane.closed"]]);
 });
 
 Deno.test("a node forgets another's phone when its last mirror ends, and hears of the end of its connection [nodes-presence]", async () => {
