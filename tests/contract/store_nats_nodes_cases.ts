@@ -222,6 +222,8 @@ export const cases: readonly Case[] = [
       await streams.update("test-state", { max_msgs: state.messages });
       const { stored, duplicate } = await store.insertPush(aPush(1));
       assert.deepEqual([stored.push.id, duplicate], [uuid(1), false]);
+      // Otherwise the store's end would wait for what it cannot write.
+      await streams.update("test-state", { max_msgs: -1 });
       await connection.close();
       await store.close();
       await server.stop();
