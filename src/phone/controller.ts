@@ -225,13 +225,13 @@ export class Controller {
   /** Shown at once, kept across reloads, and sent as soon as the relay is reachable. */
   async send(to: SessionName, body: string, options: SendOptions = {}): Promise<void> {
     const { deviceId, session } = to;
-    const { sendAnyway, later } = options;
+    const { sendAnyway, later, keepsDraft } = options;
     const { store, clock = systemClock } = this.#options;
     const now = relayNow(store.get(), clock.now());
     await this.#own.compose({
       ...{ deviceId, session, body, ...(sendAnyway ? { sendAnyway } : {}) },
       ...(later ? { later, ttlSeconds: laterTtlSeconds(later, { now, resetsAt: options.resetsAt }) } : {}),
-    });
+    }, { keepsDraft });
   }
 
   /** Like `send`, for an answer to a question. */
@@ -247,13 +247,20 @@ export class Controller {
     await this.#own.compose({ deviceId: "", session: "", body, answers });
   }
 
-  /** Sends the text as a new message (after `desk_busy` even while the local user types), or again if never accepted. */
+  /**
+   * Sends the text as a new message (after `desk_busy` even while the local user types), or again if never accepted. One
+   * for later is so again, unless its time has passed.
+   */
   async resend(message: Message): Promise<void> {
-    const { progress, body } = message;
-    if (progress.kind === "taken") {
-      return await this.send(message, body, { sendAnyway: mayInsist(progress.receipt) });
-    }
-    await this.#own.retry(message);
+    const { progress, body, later } = message;
+    if (progress.kind !== "taken") return await this.#own.retry(message);
+    const { store, clock = systemClock } = this.#options;
+    const isPast = later?.kind === "at" && later.at <= relayNow(store.get(), clock.now());
+    await this.send(message, body, {
+      sendAnyway: mayInsist(progress.receipt),
+      ...(later === undefined || isPast ? {} : { later }),
+      keepsDraft: true,
+    });
   }
 
   /** Its text becomes the draft once it is certain that it will not be typed. */

@@ -30,7 +30,24 @@ export function formatWait(ms: number): string {
 /** `14:03`, with the date if that is another day. */
 export function formatTime(epochMs: number, nowMs: number): string {
   const date = new Date(epochMs);
-  const time = date.toLocaleTimeString([], { hour: "2-digit", minute: "2-digit" });
+  const { clock, day } = formats();
+  const time = clock.format(date);
   const isToday = date.toDateString() === new Date(nowMs).toDateString();
-  return isToday ? time : `${date.toLocaleDateString([], { day: "numeric", month: "short" })}, ${time}`;
+  return isToday ? time : `${day.format(date)}, ${time}`;
+}
+
+/** Making one takes longer than the rest of a message's bubble. */
+let made: { code: string; clock: Intl.DateTimeFormat; day: Intl.DateTimeFormat } | undefined;
+
+/** In the page's language, as it is written where the browser's user lives if that is one of the browser's, too. */
+function formats(): NonNullable<typeof made> {
+  const { code } = STRINGS;
+  if (made?.code === code) return made;
+  const locale = navigator.languages.find((one) => one.toLowerCase().split("-")[0] === code) ?? code;
+  const of = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options);
+  return made = {
+    code,
+    clock: of({ hour: "2-digit", minute: "2-digit" }),
+    day: of({ day: "numeric", month: "short" }),
+  };
 }

@@ -39,7 +39,11 @@ export function inboxItemOf({ push, receipt }: PushRecord): InboxItem | undefine
 }
 
 /** Adds items, keeps the later receipt and any text that was sealed, and bounds how many there are besides `opened`. */
-export function withItems(inbox: Inbox, added: readonly InboxItem[], opened?: string): Inbox {
+export function withItems(
+  inbox: Inbox,
+  added: readonly InboxItem[],
+  { opened, most = INBOX_MAX }: { opened?: string | undefined; most?: number } = {},
+): Inbox {
   if (added.length === 0) return inbox;
   const items = new Map(inbox);
   for (const item of added) {
@@ -47,7 +51,7 @@ export function withItems(inbox: Inbox, added: readonly InboxItem[], opened?: st
     const kept = known && wasSealed(known) ? known : item;
     items.set(item.push.id, known ? { ...kept, receipt: laterReceipt(known.receipt, item.receipt) } : item);
   }
-  return items.size <= INBOX_MAX ? items : bounded(items, opened);
+  return items.size <= most ? items : bounded(items, { opened, most });
 }
 
 /** Its text came sealed, so the relay cannot replace it. */
@@ -86,9 +90,9 @@ export function newestAt(inbox: Inbox): number {
 }
 
 /** Open questions are never dropped. */
-function bounded(items: Inbox, opened: string | undefined): Inbox {
+function bounded(items: Inbox, { opened, most }: { opened: string | undefined; most: number }): Inbox {
   const kept = newestFirst(items).filter((item, place) =>
-    place < INBOX_MAX || item.push.id === opened || (item.kind === "question" && !item.receipt.final)
+    place < most || item.push.id === opened || (item.kind === "question" && !item.receipt.final)
   );
   return new Map(kept.map((item) => [item.push.id, item]));
 }

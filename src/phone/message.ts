@@ -203,3 +203,13 @@ export function sentAgain(messages: readonly Message[]): ReadonlySet<string> {
   const older = messages.filter(({ body, createdAt }) => createdAt < (newest.get(body) ?? createdAt));
   return new Set(older.map(({ id }) => id));
 }
+
+/** The newest messages, and the older ones that are not sent or are being edited. */
+export function newestMessages(messages: Map<string, Message>, most: number): Map<string, Message> {
+  if (messages.size <= most) return messages;
+  const newest = [...messages.values()].sort((one, other) => other.createdAt - one.createdAt);
+  const kept = newest.filter(({ progress, editing }, place) =>
+    place < most || progress.kind !== "taken" || editing
+  );
+  return new Map(kept.map((message) => [message.id, message]));
+}

@@ -25,11 +25,14 @@ export class OwnMessages {
   }
 
   /** Stores the message and shows it. The outbox finds it in the page's state (`outboxOf`). */
-  async compose(content: Partial<OutboxEntry> & Omit<OutboxEntry, "id" | "createdAt">): Promise<void> {
+  async compose(
+    content: Partial<OutboxEntry> & Omit<OutboxEntry, "id" | "createdAt">,
+    { keepsDraft = false } = {},
+  ): Promise<void> {
     const { store } = this.#options;
     const entry = { id: randomUuid(), ...content, createdAt: this.#nextTime() };
     const progress = { kind: "outbox", unsaved: true } as const;
-    store.dispatch({ type: "composed", message: { ...entry, fromHere: true, progress } });
+    store.dispatch({ type: "composed", message: { ...entry, fromHere: true, progress }, keepsDraft });
     await this.#send(entry);
   }
 
@@ -100,6 +103,8 @@ export interface SendOptions {
   later?: Later;
   /** When the agent's usage limit resets, if that is known. */
   resetsAt?: number | undefined;
+  /** The text is not what is in the field. */
+  keepsDraft?: boolean;
 }
 
 /** A message that waits for the agent waits for a day, or until an hour after its limit resets. `now`: the relay's clock. */

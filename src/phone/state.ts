@@ -4,12 +4,13 @@ import type { LinkState } from "../client/relay_link.ts";
 import type { DeviceSessions, HostDetails } from "../protocol/session.ts";
 import type { PushAccepted, PushRecord } from "../protocol/push.ts";
 import { isCardAnswer } from "./cards.ts";
-import { type Inbox, inboxItemOf, withItemReceipt, withItems } from "./inbox.ts";
+import { type Inbox, INBOX_MAX, inboxItemOf, withItemReceipt, withItems } from "./inbox.ts";
 import {
   type CheckedReceipt,
   isText,
   type Message,
   messageOf,
+  newestMessages,
   saved,
   type SendFailure,
   withFailure,
@@ -28,7 +29,7 @@ import {
   withListed,
 } from "./sessions.ts";
 
-/** The page keeps this many of the newest messages; older ones are at the relay. */
+/** The page keeps this many of the newest messages, and what was read further back; older ones are at the relay. */
 export const MESSAGES_MAX = 1_000;
 
 /** A failure that the sign-in page explains. */
@@ -78,6 +79,8 @@ export interface PhoneState {
   history: "unread" | "more" | "whole";
   /** The oldest push read from the history without a gap: the next page continues from it. */
   oldestRead: { id: string; createdAt: number } | undefined;
+  /** Records in the pages that reached further back: as many more are kept than arrive by themselves. */
+  readBack: number;
   inbox: Inbox;
   route: Route;
   /** Device ids of the hosts that share a secret with this phone. */
@@ -106,7 +109,8 @@ export type PhoneEvent =
   /** `page`: the records are a page of the history. */
   | { type: "history"; records: readonly PushRecord[]; page?: HistoryPage }
   | { type: "restored"; messages: readonly Message[] } & Pick<PhoneState, "drafts" | "seen">
-  | { type: "composed"; message: Message }
+  /** `keepsDraft`: the text is not what is in the field. */
+  | { type: "composed"; message: Message; keepsDraft?: boolean }
   | { type: "saved"; id: string }
   | { type: "accepted"; accepted: PushAccepted }
   | { type: "failed"; id: string; failure: SendFailure }
@@ -128,6 +132,7 @@ export const INITIAL_STATE: PhoneState = {
   details: new Map(),
   messages: new Map(),
   history: "unread",
+  readBack: 0,
   oldestRead: undefined,
   inbox: new Map(),
   route: { view: "picker" },
@@ -164,7 +169,7 @@ export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
     case "seen":
       return withSeen(state, event);
     case "composed":
-      return withComposed(state, event.message);
+      return withComposed(state, event);
     case "accepted":
       return change(state, event.accepted.id, (message) => taken(message, event.accepted));
     case "failed":
@@ -205,9 +210,12 @@ function unsent(message: Message): Message {
 }
 
 /** A cancellation leaves the draft as it is. */
-function withComposed(state: PhoneState, message: Message): PhoneState {
+function withComposed(
+  state: PhoneState,
+  { message, keepsDraft = false }: Extract<PhoneEvent, { type: "composed" }>,
+): PhoneState {
   const added = withMessages(state, [message]);
-  return isText(message) ? withDraft(added, draftKeyOf(message), "") : added;
+  return isText(message) && !keepsDraft ? withDraft(added, draftKeyOf(message), "") : added;
 }
 
 /** Messages that are cancelled now and were to be edited become the draft, before what is in the field. */
@@ -273,15 +281,15 @@ function withHistory(
 ): PhoneState {
   const messages = records.map(messageOf).filter((message) => message !== undefined);
   const items = records.map(inboxItemOf).filter((item) => item !== undefined);
-  const history = historyAfter(state, page);
   const [first] = page === undefined ? [] : records;
   const oldest = page === "gap" ? Infinity : state.oldestRead?.createdAt ?? Infinity;
   const isOlder = first !== undefined && first.push.createdAt < oldest;
+  const readBack = state.readBack + (isOlder ? records.length : 0);
   return {
-    ...withOutcomes(withMessages(state, messages), records),
-    history,
+    ...withOutcomes(withMessages({ ...state, readBack }, messages), records),
+    history: historyAfter(state, page),
     oldestRead: isOlder ? { id: first.push.id, createdAt: first.push.createdAt } : state.oldestRead,
-    inbox: withItems(state.inbox, items, openedItem(state.route)),
+    inbox: withItems(state.inbox, items, { opened: openedItem(state.route), most: INBOX_MAX + readBack }),
   };
 }
 
@@ -311,16 +319,7 @@ function withMessages(state: PhoneState, added: readonly Message[]): PhoneState 
     const known = messages.get(message.id);
     messages.set(message.id, known === undefined ? message : withRelayCopy(known, message));
   }
-  return { ...state, messages: bounded(messages) };
-}
-
-function bounded(messages: Map<string, Message>): Map<string, Message> {
-  if (messages.size <= MESSAGES_MAX) return messages;
-  const newest = [...messages.values()].sort((one, other) => other.createdAt - one.createdAt);
-  const kept = newest.filter(({ progress, editing }, place) =>
-    place < MESSAGES_MAX || progress.kind !== "taken" || editing
-  );
-  return new Map(kept.map((message) => [message.id, message]));
+  return { ...state, messages: newestMessages(messages, MESSAGES_MAX + state.readBack) };
 }
 
 /** What a host acknowledges has not reached it yet when the relay accepts it, whatever the relay says. */

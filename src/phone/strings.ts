@@ -14,6 +14,8 @@ import { HOST_STRINGS, NOTIFICATION_STRINGS, SETTINGS_STRINGS, SWAP_STRINGS } fr
 import type { SESSION_STRINGS } from "./strings_session.ts";
 
 const ENGLISH = {
+  /** Of the language (BCP 47). */
+  code: "en",
   app: {
     title: "svc",
     longTitle: "svc remote control",

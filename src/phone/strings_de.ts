@@ -10,6 +10,7 @@ import { REASON_STRINGS_DE } from "./strings_reasons_de.ts";
 import { CARD_STRINGS_DE, SESSION_STRINGS_DE } from "./strings_session_de.ts";
 
 export const GERMAN: Strings = {
+  code: "de",
   app: {
     title: "svc",
     longTitle: "svc-Fernsteuerung",

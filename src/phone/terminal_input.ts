@@ -11,6 +11,18 @@ export interface KeyPress {
   shiftKey: boolean;
   /** An input method is handling the key. */
   isComposing: boolean;
+  keyCode?: number;
+}
+
+/**
+ * The code of a key that an input method took (UI Events, section 9.3). Safari ends a composition before it reports the
+ * Enter that confirmed it, so that `isComposing` is false then.
+ */
+const TAKEN_KEY_CODE = 229;
+
+/** True for a key that belongs to an input method. */
+export function isComposed({ isComposing, keyCode }: Pick<KeyPress, "isComposing" | "keyCode">): boolean {
+  return isComposing || keyCode === TAKEN_KEY_CODE;
 }
 
 /** Characters that an input method does not normally replace with others. */
@@ -32,10 +44,9 @@ const KEYS: Readonly<Record<string, string>> = {
 };
 
 /** Undefined for keys that produce text, which arrives as the field's input, and for browser shortcuts. */
-export function inputOfKey(
-  { key, ctrlKey, altKey, metaKey, shiftKey, isComposing }: KeyPress,
-): KeyInput | undefined {
-  if (isComposing || metaKey || key === "Process" || key === "Unidentified") return undefined;
+export function inputOfKey(press: KeyPress): KeyInput | undefined {
+  const { key, ctrlKey, altKey, metaKey, shiftKey } = press;
+  if (isComposed(press) || metaKey || key === "Process" || key === "Unidentified") return undefined;
   if (key === "Tab") return { type: "key", key: shiftKey ? "BTab" : "Tab" };
   if (/^F([1-9]|1[0-2])$/.test(key)) return { type: "key", key };
   const letter = /^[a-z]$/i.test(key) ? key.toLowerCase() : undefined;

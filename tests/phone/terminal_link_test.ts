@@ -41,6 +41,31 @@ Deno.test("terminal: a dead link is reported, keys are blocked, and afterwards i
     assert.equal(await page.getByRole("button", { name: "Enter", exact: true }).isDisabled(), false);
   }));
 
+Deno.test("terminal: a composition that ends while the link is dead stays in the field, and is typed with what follows [ux-textarea, ux-reconnecting]", () =>
+  withTerminals(async (scene) => {
+    const { page, wire } = scene;
+    const session = await open(scene);
+    await page.getByRole("button", { name: "Live keys" }).tap();
+    const field = page.getByRole("textbox", { name: /Type into the terminal/ });
+    await field.focus();
+    const client = await page.context().newCDPSession(page);
+    await client.send("Input.imeSetComposition", { selectionStart: 2, selectionEnd: 2, text: "かん" });
+    wire.freeze();
+    await status(page).getByText("No connection").waitFor();
+    await field.blur();
+    assert.equal((await field.inputValue()).trim(), "かん");
+    wire.thaw();
+    await status(page).getByText("Live").waitFor();
+    await untilShown(page, "❯");
+    assert.doesNotMatch(await shown(page), /かん/, "it was not typed meanwhile");
+    await field.focus();
+    await field.evaluate((one: HTMLTextAreaElement) => one.setSelectionRange(9, 9));
+    await field.pressSequentially("!");
+    await untilShown(page, "❯ かん!");
+    await page.getByRole("button", { name: "Enter", exact: true }).tap();
+    await until("the prompt", async () => (await session.prompts()).includes("かん!"));
+  }));
+
 Deno.test("terminal: keys that were unconfirmed when the link broke are reported as uncertain [ux-resume]", () =>
   withTerminals(async (scene) => {
     const { page, stack, wire } = scene;

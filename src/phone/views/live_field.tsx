@@ -1,6 +1,7 @@
 /** The field for live typing. It is a real text field, so that input methods and dictation work; text is sent at once. */
 import type { JSX, RefObject } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import type { KeyInput } from "../../protocol/key_input.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { canSendWhileComposing, inputOfKey, inputsOfChange } from "../terminal_input.ts";
 import { isBlocked } from "../terminal_status.ts";
@@ -67,8 +68,7 @@ function useLiveTyping(terminal: LatchedTerminal, onLeave: () => void): LiveTypi
     field.current?.focus();
   }, []);
   const commit = (): void => {
-    take(field.current, { before: composition.current.typed, terminal });
-    composition.current.typed = "";
+    if (take(field.current, { before: composition.current.typed, terminal })) composition.current.typed = "";
   };
   const onKeyDown = (event: KeyboardEvent): void => {
     composition.current.lastKey = event.key;
@@ -100,7 +100,7 @@ function typeComposition(
   const text = textOf(field);
   if (!canSendWhileComposing(text, composition.lastKey)) return;
   const isKey = terminal.isHeld();
-  terminal.type(inputsOfChange(composition.typed, text));
+  if (!typeNow(terminal, inputsOfChange(composition.typed, text))) return;
   composition.typed = text;
   if (!isKey) return;
   // A letter with Ctrl is no part of a word: what is composed begins anew.
@@ -108,17 +108,23 @@ function typeComposition(
   resetField(field);
 }
 
-/** Sends the field's text, of which `before` is already typed. If the padding is gone, it was a backspace. */
+/** Sends the field's text, of which `before` is already typed. If the padding is gone, it was a backspace. False: it stays. */
 function take(
   field: Field | null,
   { before, terminal }: { before: string; terminal: LatchedTerminal },
-): void {
-  if (field === null) return;
+): boolean {
+  if (field === null) return false;
   const inputs = field.value === "" && before === ""
     ? [{ type: "key" as const, key: "BSpace" }]
     : inputsOfChange(before, textOf(field));
+  if (!typeNow(terminal, inputs)) return false;
   resetField(field);
-  terminal.type(inputs);
+  return true;
+}
+
+/** A composition may end after the keys were blocked: the field is read-only only for what is typed from then on. */
+function typeNow(terminal: LatchedTerminal, inputs: readonly KeyInput[]): boolean {
+  return !isBlocked(terminal.info) && terminal.type(inputs);
 }
 
 function textOf(field: Field): string {

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { isAgentKind } from "../../protocol/names.ts";
 import { SLASH_COMMANDS } from "../../protocol/slash_commands.ts";
 import { SESSION_TEXT } from "../session_text.ts";
+import { isComposed } from "../terminal_input.ts";
 
 const { suggestions: TEXT } = SESSION_TEXT;
 const LIST_ID = "suggestions";
@@ -47,7 +48,7 @@ export function useSuggestions({ draft, agent, onPick }: Options): Suggestions {
     setMoved({ draft, to: (from + step + options.length) % options.length });
   };
   const onKey = (event: KeyboardEvent): boolean => {
-    if (options.length === 0 || event.isComposing) return false;
+    if (options.length === 0 || isComposed(event)) return false;
     if (event.key === "ArrowDown") move(1);
     else if (event.key === "ArrowUp") move(-1);
     else if (event.key === "Escape") close(draft);

@@ -1,6 +1,8 @@
 /** Durations and times as text. */
 
 import assert from "node:assert/strict";
+import { setStrings, STRINGS } from "../../../src/phone/strings.ts";
+import { GERMAN } from "../../../src/phone/strings_de.ts";
 import { formatAge, formatAgo, formatTime, formatWait } from "../../../src/phone/format_time.ts";
 
 const MINUTE = 60_000;
@@ -22,4 +24,15 @@ Deno.test("a time on another day has its date", () => {
   const noon = new Date(2026, 10, 20, 12).getTime();
   assert.match(formatTime(noon - MINUTE, noon), /^\D?11.59/);
   assert.match(formatTime(noon - 24 * 60 * MINUTE, noon), /19.*12.00/);
+});
+
+Deno.test("a time is written as in the page's language, whatever the browser's is", () => {
+  const afternoon = new Date(2026, 10, 20, 15, 5).getTime();
+  const english = STRINGS;
+  try {
+    setStrings(GERMAN);
+    assert.equal(formatTime(afternoon, afternoon), "15:05");
+  } finally {
+    setStrings(english);
+  }
 });

@@ -108,7 +108,7 @@ Deno.test("what a tapped notification leads to is not dropped while it is open, 
   const notes = itemsOf(...Array.from({ length: INBOX_MAX }, (_, number) => record(number + 10, "note")));
   const inbox = withItems(new Map(), notes);
   const old = itemsOf(record(1, "note"));
-  assert.equal(withItems(inbox, old, idOf(1)).has(idOf(1)), true);
+  assert.equal(withItems(inbox, old, { opened: idOf(1) }).has(idOf(1)), true);
   assert.equal(withItems(inbox, old).has(idOf(1)), false);
 });
 

@@ -119,6 +119,24 @@ Deno.test("a rejected message that is edited is gone, so that only its new wordi
   await next.controller.stop();
 });
 
+Deno.test("a message that is sent again leaves the draft as it is, and is for later again until its time [ux-no-dead-end]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  const { controller, clock, store } = bench;
+  const later = { kind: "at", at: clock.now() + 60_000 } as const;
+  await controller.send(TO, "at nine", { later });
+  const first = firstMessage(bench);
+  bench.sockets.last.says("push.updated", { id: first.id, receipt: receiptOf("withdrawn") });
+  await until("the cancellation", () => stateOf(bench, first.id) === "withdrawn");
+  controller.draft(TO, "half of another");
+  const last = () => [...store.get().messages.values()].at(-1);
+  await controller.resend(firstMessage(bench));
+  assert.deepEqual([draftOf(bench), last()?.body, last()?.later], ["half of another", "at nine", later]);
+  clock.advance(60_000);
+  await controller.resend(firstMessage(bench));
+  assert.deepEqual([draftOf(bench), last()?.body, last()?.later], ["half of another", "at nine", undefined]);
+  await controller.stop();
+});
+
 Deno.test("a rejected message that is sent again waits like a new one, also over a reload [ux-outbox]", async () => {
   const bench = await rejected();
   bench.relay.refusal = undefined;

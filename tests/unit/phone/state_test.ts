@@ -118,6 +118,16 @@ Deno.test("the history continues from the oldest page, whatever else was loaded"
   assert.equal(state.oldestRead?.id, idOf(50));
 });
 
+Deno.test("what was read further back is kept beside the newest messages", () => {
+  const newest = Array.from({ length: MESSAGES_MAX }, (_, number) => recordOf(number + 1_000));
+  const state = after(
+    { type: "history", records: newest, page: "more" },
+    { type: "history", records: [recordOf(500), recordOf(501)], page: "last" },
+    { type: "history", records: [recordOf(9_000)] },
+  );
+  assert.deepEqual([state.messages.has(idOf(500)), state.history], [true, "whole"]);
+});
+
 Deno.test("an unsent message is never dropped to make room", () => {
   const records = Array.from({ length: MESSAGES_MAX + 50 }, (_, number) => recordOf(number + 10));
   const state = after({ type: "composed", message: messageOf(1) }, { type: "history", records });

@@ -49,6 +49,8 @@ Deno.test("terminal input: text, input method keys and browser shortcuts are lef
       { key: "a" },
       { key: "漢" },
       { key: "Enter", isComposing: true },
+      // Safari's, of the Enter that confirms a candidate.
+      { key: "Enter", keyCode: 229 },
       { key: "Process" },
       { key: "Unidentified" },
       { key: "c", metaKey: true },
