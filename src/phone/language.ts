@@ -1,9 +1,6 @@
 /** The page's language: chosen by the user, else the first of the browser's that there is. */
+import { type Language, languageFor } from "./languages.ts";
 import { setStrings, STRINGS, type Strings } from "./strings.ts";
-
-/** By their codes, each named in itself. */
-export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
-export type Language = keyof typeof LANGUAGES;
 
 /** English is part of the page; any other language is loaded when it is chosen. */
 const LOADERS: Record<Exclude<Language, "en">, () => Promise<Strings>> = {
@@ -11,16 +8,6 @@ const LOADERS: Record<Exclude<Language, "en">, () => Promise<Strings>> = {
 };
 
 const STORED = "svc.language";
-
-/** `stored` is the user's own choice; `preferred` are the browser's languages, such as `de-CH`. */
-export function languageFor(stored: string | null, preferred: readonly string[]): Language {
-  const codes = [stored ?? "", ...preferred.map((one) => one.toLowerCase().split("-")[0] ?? "")];
-  return codes.find(isLanguage) ?? "en";
-}
-
-function isLanguage(code: string): code is Language {
-  return Object.hasOwn(LANGUAGES, code);
-}
 
 export function currentLanguage(): Language {
   return languageFor(localStorage.getItem(STORED), navigator.languages);

@@ -5,6 +5,7 @@ import { exportPublicKey } from "../crypto/keys.ts";
 import type { SealedForPhones } from "../protocol/push.ts";
 import { hostOf, type ShownReport } from "../protocol/web_push.ts";
 import type { InboxItem } from "./inbox.ts";
+import { currentLanguage } from "./language.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
 import { type PushBrowser, pushFacts, pushStorage, pushSupport, Ringing, subscribe } from "./ringing.ts";
 import type { Route } from "./route.ts";
@@ -35,9 +36,12 @@ export function pushPage(options: PushPageOptions): PushPage {
     if (apiKey === undefined || deviceId === undefined) return undefined;
     return { api: createWebPushApi({ baseUrl: options.baseUrl, apiKey }), deviceId };
   };
+  const storage = pushStorage();
+  // The worker cannot read what the page has in its local storage.
+  void storage.writeLanguage(currentLanguage()).catch(() => undefined);
   const ringing = new Ringing({
     browser: browserOf(window),
-    storage: pushStorage(),
+    storage,
     relay,
     seal: (id) => sealForSelf(id, options.pairing),
     newId: randomUuid,

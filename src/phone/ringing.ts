@@ -45,7 +45,7 @@ export interface PushBrowser {
 
 interface RingingOptions {
   browser: PushBrowser;
-  storage: PushStorage;
+  storage: Omit<PushStorage, "readLanguage" | "writeLanguage">;
   /** Undefined while signed out, or before the phone has a device id. */
   relay(): Promise<{ api: WebPushApi; deviceId: string } | undefined>;
   /** A text sealed as a host would seal it for this phone; undefined when it is paired with none. */
@@ -255,11 +255,15 @@ interface PushStorage {
   /** Undefined until notifications were switched on. */
   readPreferences(): Promise<RingPreferences | undefined>;
   writePreferences(preferences: RingPreferences): Promise<void>;
+  /** The page's language; null until a page has been open. */
+  readLanguage(): Promise<string | null>;
+  writeLanguage(language: string): Promise<void>;
   clear(): Promise<void>;
 }
 
 const STORE = "preferences";
 const KEY = "current";
+const LANGUAGE_KEY = "language";
 
 /** Opens the database when it is first used. */
 export function pushStorage(): PushStorage {
@@ -271,6 +275,11 @@ export function pushStorage(): PushStorage {
   return {
     readPreferences: async () => RingPreferences.safeParse(await (await open()).get(STORE, KEY)).data,
     writePreferences: async (preferences) => void await (await open()).put(STORE, preferences, KEY),
+    readLanguage: async () => {
+      const found: unknown = await (await open()).get(STORE, LANGUAGE_KEY);
+      return typeof found === "string" ? found : null;
+    },
+    writeLanguage: async (language) => void await (await open()).put(STORE, language, LANGUAGE_KEY),
     clear: async () => await (await open()).clear(STORE),
   };
 }

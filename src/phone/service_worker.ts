@@ -3,9 +3,12 @@ import { createRelayApi } from "../client/api.ts";
 import { createWebPushApi } from "../client/web_push_api.ts";
 import { isOver, openHostPush } from "../crypto/host_push.ts";
 import { generateKeyPair } from "../crypto/keys.ts";
+import { languageFor } from "./languages.ts";
 import { openPairingStorage, type PairingStorage } from "./pairing_storage.ts";
 import { pushStorage, subscribe } from "./ringing.ts";
 import { openStorage } from "./storage.ts";
+import { NOTIFICATION_STRINGS } from "./strings_manage.ts";
+import { NOTIFICATION_STRINGS_DE } from "./strings_manage_de.ts";
 import { type PushParts, showPushes } from "./worker/push.ts";
 import type { WorkerScope } from "./worker/scope.ts";
 import { keepShell, type Shell } from "./worker/shell.ts";
@@ -53,6 +56,10 @@ function pushParts(scope: WorkerScope): PushParts {
       const api = createWebPushApi({ baseUrl, apiKey });
       const subscription = await subscribe(scope.registration.pushManager, await api.webPushKey());
       await api.saveWebPush(deviceId, { ...subscription, preferences });
+    },
+    async texts() {
+      const language = languageFor(await pushStorage().readLanguage(), navigator.languages);
+      return (language === "de" ? NOTIFICATION_STRINGS_DE : NOTIFICATION_STRINGS).notification;
     },
     now: () => Date.now(),
   };

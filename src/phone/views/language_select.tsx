@@ -1,6 +1,7 @@
 /** Chooses the page's language; its label is beside it. */
 import type { JSX } from "preact";
-import { chooseLanguage, currentLanguage, LANGUAGES } from "../language.ts";
+import { chooseLanguage, currentLanguage } from "../language.ts";
+import { LANGUAGES } from "../languages.ts";
 
 const CODES = ["en", "de"] as const satisfies readonly (keyof typeof LANGUAGES)[];
 

@@ -5,10 +5,14 @@ import type { Push } from "../../protocol/push.ts";
 import { type ShownReport, WebPushPayload } from "../../protocol/web_push.ts";
 import { singleOptions } from "../cards.ts";
 import { formatRoute } from "../route.ts";
+import type { Strings } from "../strings.ts";
 import { NOTIFICATION_STRINGS } from "../strings_manage.ts";
 import type { NotificationEvent, PushEvent, WorkerScope } from "./scope.ts";
 
-const { notification: TEXT } = NOTIFICATION_STRINGS;
+type Texts = Strings["notification"];
+
+/** In the language of the last push. */
+let TEXT: Texts = NOTIFICATION_STRINGS.notification;
 /** A browser ends a worker that takes longer, and shows its own text. */
 const LOAD_LIMIT_MS = 8_000;
 
@@ -20,6 +24,8 @@ export interface PushParts {
   load(id: string, signal: AbortSignal): Promise<Push>;
   /** Reports what was shown. Rejects when the relay cannot be reached. */
   report(push: string, how: ShownReport["how"]): Promise<void>;
+  /** In the page's language. */
+  texts(): Promise<Texts>;
   /** Subscribes again, after the browser dropped the subscription. */
   resubscribe(): Promise<void>;
   now(): number;
@@ -38,6 +44,7 @@ export function showPushes(scope: WorkerScope, parts: PushParts): void {
 
 async function onPush(scope: WorkerScope, parts: PushParts, { data }: PushEvent): Promise<void> {
   const openedAt = parts.now();
+  TEXT = await parts.texts().catch(() => TEXT);
   const payload = WebPushPayload.safeParse(parseJson(data?.text() ?? "")?.value).data;
   switch (payload?.kind) {
     case "ring":

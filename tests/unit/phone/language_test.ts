@@ -1,6 +1,6 @@
 /** The page's languages: which one is chosen, and that each has every text. */
 import assert from "node:assert/strict";
-import { languageFor } from "../../../src/phone/language.ts";
+import { languageFor } from "../../../src/phone/languages.ts";
 import { SESSION_TEXT } from "../../../src/phone/session_text.ts";
 import { STRINGS } from "../../../src/phone/strings.ts";
 import { AUDIT_STRINGS } from "../../../src/phone/strings_audit.ts";

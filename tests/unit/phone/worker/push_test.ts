@@ -6,6 +6,8 @@ import { importSecret, newSecret } from "../../../../src/crypto/paired_secret.ts
 import type { Push } from "../../../../src/protocol/push.ts";
 import type { WebPushPayload } from "../../../../src/protocol/web_push.ts";
 import { type PushParts, showPushes, type WorkerMessage } from "../../../../src/phone/worker/push.ts";
+import { NOTIFICATION_STRINGS } from "../../../../src/phone/strings_manage.ts";
+import { NOTIFICATION_STRINGS_DE } from "../../../../src/phone/strings_manage_de.ts";
 import type { WorkerEvents, WorkerScope } from "../../../../src/phone/worker/scope.ts";
 
 const SCOPE = "https://relay.example/";
@@ -33,6 +35,7 @@ class FakeWorker {
   readonly reports: [string, string][] = [];
   readonly stored = new Map<string, Push>();
   isReachable = true;
+  texts: Awaited<ReturnType<PushParts["texts"]>> = NOTIFICATION_STRINGS.notification;
   /** Buttons that a notification shows; undefined in a browser without them. */
   maxActions: number | undefined;
   open: PushParts["open"] = () => Promise.resolve(undefined);
@@ -50,6 +53,7 @@ class FakeWorker {
         this.reports.push([id, how]);
         return Promise.resolve();
       },
+      texts: () => Promise.resolve(this.texts),
       resubscribe: () => Promise.resolve(),
       now: () => 1_000,
     };
@@ -264,4 +268,12 @@ Deno.test("a question's first two options come with its notification; a tap on o
     "Bash: Which database?",
   ]);
   assert.equal(request.actions, undefined);
+});
+
+Deno.test("notifications are in the page's language [ux-languages]", async () => {
+  const worker = new FakeWorker();
+  worker.texts = NOTIFICATION_STRINGS_DE.notification;
+  await worker.push(ring());
+  await worker.push({ kind: "withdraw", id: ID, type: "ask", host: HOST, session: SESSION });
+  assert.deepEqual(worker.everShown, ["Eine Frage an dich", "Beantwortet"]);
 });
