@@ -88,6 +88,8 @@ export class TerminalScreen {
     const listening = { signal: this.#abort.signal, passive: true };
     container.addEventListener("scroll", () => this.#scrolled(), listening);
     this.#followPull(listening);
+    // What was held is drawn once the selection has gone.
+    document.addEventListener("selectionchange", () => this.#leftAt !== undefined && this.draw(), listening);
     container.addEventListener("touchmove", () => void (this.#isTyping = false), listening);
     this.#observer = new ResizeObserver(() => this.#resized());
     this.#observer.observe(container);
@@ -121,6 +123,7 @@ export class TerminalScreen {
   followTyping(): void {
     this.#isTyping = true;
     this.#atEnd = true;
+    this.#endSelection();
   }
 
   /** How many columns and rows fit at the default font size. */
@@ -148,6 +151,7 @@ export class TerminalScreen {
   showLatest(): void {
     this.#found = undefined;
     this.#atEnd = true;
+    this.#endSelection();
     this.draw();
   }
 
@@ -192,7 +196,7 @@ export class TerminalScreen {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
     // A selection would be lost with the lines that it stands in.
-    if (this.#isSelecting()) return;
+    if (this.#isSelecting()) return this.#reportHeld();
     if (!this.#isSized) this.#fitView();
     const { cols, buffer: { active } } = this.terminal;
     const view = this.#view();
@@ -211,6 +215,17 @@ export class TerminalScreen {
   #isSelecting(): boolean {
     const selection = document.getSelection();
     return selection !== null && !selection.isCollapsed && this.#canvas.contains(selection.anchorNode);
+  }
+
+  /** What a selection holds is as little live as what was scrolled up to. */
+  #reportHeld(): void {
+    const { lines } = this.#followed();
+    this.#leftAt ??= this.#drawn.lines;
+    this.#options.onAway({ newer: Math.max(0, lines - this.#leftAt) });
+  }
+
+  #endSelection(): void {
+    if (this.#isSelecting()) document.getSelection()?.removeAllRanges();
   }
 
   #reportAway(): void {

@@ -137,3 +137,47 @@ Deno.test("terminal: it is fitted to the phone only on request, and gets its siz
     await page.getByRole("link", { name: "All agents" }).tap();
     await until("the local terminal's size", async () => await size() === before);
   }));
+
+Deno.test("terminal: while text is selected the screen stands still and does not say that it is the newest; then it goes on [ux-reconnecting]", () =>
+  withTerminals(async ({ page, stack }) => {
+    await stack.sandbox.tmux(
+      "new-session",
+      "-d",
+      "-s",
+      "svc-text",
+      "-x",
+      "60",
+      "-y",
+      "20",
+      "echo first; exec cat",
+    );
+    await openSession(page, /svc-text/);
+    await untilShown(page, "first");
+    const select = (selector: string): Promise<void> =>
+      page.locator(selector).first().evaluate((element) => {
+        const range = document.createRange();
+        range.selectNodeContents(element);
+        document.getSelection()?.addRange(range);
+      });
+    const selected = (): Promise<string> => page.evaluate(() => String(document.getSelection()).trim());
+    await select(".terminal-line");
+    await stack.sandbox.tmux("send-keys", "-t", "=svc-text:", "second", "Enter");
+    await status(page).getByText("Earlier output").waitFor();
+    assert.deepEqual([await selected(), (await shown(page)).includes("second")], ["first", false]);
+    await page.evaluate(() => document.getSelection()?.removeAllRanges());
+    await untilShown(page, "second");
+    await status(page).getByText("60 × 20").waitFor();
+
+    await page.getByRole("button", { name: "More keys" }).tap();
+    await page.getByRole("button", { name: "As text" }).tap();
+    const flowing = page.locator(".flowing-text");
+    await flowing.getByText("second").waitFor();
+    await select(".flowing-text");
+    for (const word of ["third", "fourth", "fifth", "sixth", "seventh", "eighth"]) {
+      await stack.sandbox.tmux("send-keys", "-t", "=svc-text:", word, "Enter");
+      await page.locator(".terminal-canvas", { hasText: word }).waitFor({ state: "attached" });
+    }
+    assert.match(await selected(), /second$/);
+    await page.evaluate(() => document.getSelection()?.removeAllRanges());
+    await flowing.getByText("eighth").waitFor();
+  }));

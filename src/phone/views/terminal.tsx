@@ -113,6 +113,8 @@ function FlowingText({ terminal }: { terminal: Terminal }): JSX.Element {
     let timer: ReturnType<typeof setTimeout> | undefined;
     const update = (): void => {
       timer = undefined;
+      // A selection would be lost with the text that it stands in.
+      if (isSelectedIn(place.current)) return void (timer = setTimeout(update, REFRESH_MS));
       setText(flowing(terminal.text()));
     };
     update();
@@ -147,6 +149,12 @@ function FlowingText({ terminal }: { terminal: Terminal }): JSX.Element {
       {text}
     </pre>
   );
+}
+
+function isSelectedIn(element: Element | null): boolean {
+  const selection = document.getSelection();
+  return element !== null && selection !== null && !selection.isCollapsed &&
+    element.contains(selection.anchorNode);
 }
 
 /** Lines from the end that are shown. */
