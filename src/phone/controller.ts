@@ -25,13 +25,15 @@ import type { MirrorOpener } from "./terminal_streams.ts";
 interface ControllerOptions extends Omit<LiveRelayOptions, "outboxStore" | "sealing"> {
   /** Undefined on a page without WebCrypto. */
   pairing?: PairingStorage | undefined;
+  /** The account or its hosts have changed: this browser's other pages begin anew. */
+  changed?(): void;
 }
 
 /** An account to switch to, and the host that the link paired it with. */
 type Swap = { account: Account; paired?: Claimed["paired"] };
 
 export class Controller {
-  readonly #options: LiveRelayOptions & Pick<ControllerOptions, "pairing">;
+  readonly #options: LiveRelayOptions & Pick<ControllerOptions, "pairing" | "changed">;
   #live: LiveRelay | undefined;
   #watched = false;
   readonly #drafts: KeptDrafts;
@@ -152,8 +154,10 @@ export class Controller {
   async confirmPairing(): Promise<void> {
     const { store, storage, sealing } = this.#options;
     const { pairing } = store.get();
-    if (pairing?.kind === "words") await sealing.confirmHost(pairing.deviceId);
-    else await storage.forgetLink();
+    if (pairing?.kind === "words") {
+      await sealing.confirmHost(pairing.deviceId);
+      this.#options.changed?.();
+    } else await storage.forgetLink();
     this.#showPairing();
   }
 
@@ -184,7 +188,8 @@ export class Controller {
   }
 
   #showHosts(): void {
-    const { store, sealing } = this.#options;
+    const { store, sealing, changed } = this.#options;
+    changed?.();
     store.dispatch({ type: "paired", paired: sealing.confirmedHosts() });
     const devices = store.get().devices?.map((one) => trustedSessions(one, sealing.pairedHost(one.deviceId)));
     if (devices !== undefined) store.dispatch({ type: "sessions", devices });
@@ -208,10 +213,11 @@ export class Controller {
 
   /** Erases the account, the paired hosts and the unsent messages. */
   async signOut(problem?: SignInProblem): Promise<void> {
-    const { storage, sealing, store } = this.#options;
+    const { storage, sealing, store, changed } = this.#options;
     await this.stop();
     await storage.clear();
     await sealing.clear();
+    changed?.();
     store.dispatch({ type: "signIn", signIn: { kind: "out", ...(problem ? { problem } : {}) } });
   }
 
@@ -333,6 +339,7 @@ export class Controller {
       const account = deviceId === undefined ? { apiKey } : { apiKey, deviceId };
       await storage.writeAccount(account);
       await storage.forgetLink();
+      this.#options.changed?.();
       await this.#enter(account);
       return undefined;
     } catch (error) {

@@ -7,7 +7,7 @@ import { Controller } from "./controller.ts";
 import type { FirstRead } from "./database.ts";
 import { labelDocument } from "./language.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
-import { applyPreferences, readPreferences } from "./preferences.ts";
+import { applyPreferences, forgetTerminals, readPreferences } from "./preferences.ts";
 import type { PushPage, PushPageOptions } from "./push_page.ts";
 import { dialogRequest, endRequest, muteRequest, startRequest, unmuteRequest } from "./requests.ts";
 import { formatRoute, parseRoute, parseSignInLink, type SignInLink } from "./route.ts";
@@ -51,6 +51,7 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
     store,
     storage,
     pairing,
+    changed: followOtherPages(),
   });
   const actions = actionsOf(controller, {
     store,
@@ -72,6 +73,16 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
   const { ringing } = await push.load();
   draw();
   await ringing.load();
+}
+
+/**
+ * A page knows its account and hosts from its start: one that another page has signed out, or paired, begins anew. Returns
+ * how to tell the others.
+ */
+function followOtherPages(): () => void {
+  const channel = new BroadcastChannel("svc-account");
+  channel.addEventListener("message", () => location.reload());
+  return () => channel.postMessage("changed");
 }
 
 /** Empty: the page's file has a text in it for as long as no script runs. */
@@ -124,6 +135,7 @@ function actionsOf(
       const unsent = outboxOf(store.get()).length;
       if (unsent > 0 && !confirm(STRINGS.picker.signOutAsk(unsent))) return;
       void leave().finally(() => controller.signOut());
+      forgetTerminals();
     },
     send: (to, body, options) => void controller.send(to, body, options),
     cancel: (message) => void controller.cancel(message),

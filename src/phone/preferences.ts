@@ -23,6 +23,13 @@ const Preferences = z.object({
 export type Preferences = z.infer<typeof Preferences>;
 
 const KEY = "svc.preferences";
+/** How the user looks at the terminals of sessions; their names are the account's. */
+export const TERMINALS_KEY = "svc.terminals";
+
+export function forgetTerminals(): void {
+  localStorage.removeItem(TERMINALS_KEY);
+}
+
 const DARK = "(prefers-color-scheme: dark)";
 const LIGHT = "(prefers-color-scheme: light)";
 /** The media condition that a rule or element had in the page as it was served. */

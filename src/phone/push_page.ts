@@ -85,6 +85,9 @@ function browserOf(window: Window & typeof globalThis): PushBrowser {
       const manager = (await registration())?.pushManager;
       return (await manager?.getSubscription() ?? null) !== null;
     },
+    closeAll: async () => {
+      for (const shown of await (await registration())?.getNotifications() ?? []) shown.close();
+    },
     timeZone: () => Intl.DateTimeFormat().resolvedOptions().timeZone,
   };
 }

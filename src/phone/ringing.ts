@@ -40,6 +40,8 @@ export interface PushBrowser {
   subscribe(key: string): Promise<WebPushSubscription>;
   unsubscribe(): Promise<void>;
   isSubscribed(): Promise<boolean>;
+  /** Takes away the notifications that are shown. */
+  closeAll(): Promise<void>;
   timeZone(): string;
 }
 
@@ -109,7 +111,9 @@ export class Ringing {
 
   /** Before the phone leaves its account. */
   async leave(): Promise<void> {
-    if (await this.#options.storage.readPreferences() !== undefined) await this.switchOff();
+    const { browser, storage } = this.#options;
+    await browser.closeAll().catch(() => undefined);
+    if (await storage.readPreferences() !== undefined) await this.switchOff();
   }
 
   async switchOff(): Promise<void> {

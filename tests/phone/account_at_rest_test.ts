@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import type { Page } from "playwright-core";
 import { createRelayApi } from "../../src/client/api.ts";
-import { withScene } from "./scene.ts";
+import { messageField, withScene } from "./scene.ts";
 
 /** Runs in the page like an injected script: everything that the origin stores, as text. */
 async function enumerate(): Promise<{ text: string; places: number; exported: number }> {
@@ -95,6 +95,30 @@ Deno.test("no script in the origin can read the plain key, and an account from a
     const { text } = await page.evaluate(enumerate);
     assert.ok(!/svc_[A-Za-z0-9_-]{20,}/.test(text), "a paired phone keeps no key in clear either");
     say(`${fresh.places} stored values looked at: 0 with the key, 0 keys exported`);
+  }));
+
+Deno.test("signing out in one page signs out the others, which write nothing back; so does signing in [key-at-rest]", () =>
+  withScene(async ({ phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    await listener.report({ name: "svc-demo" });
+    const key = await makeKey("push:read", "push:send");
+    await page.goto(`${wire.url}/#key=${key}`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    const other = await page.context().newPage();
+    await other.goto(`${wire.url}/`);
+    await other.getByRole("link", { name: /demo · Claude/ }).tap();
+    await other.getByRole("link", { name: "Messages" }).tap();
+    await messageField(other).fill("a secret draft");
+    await page.getByRole("button", { name: "Sign out" }).tap();
+    await other.getByRole("button", { name: "Sign in" }).waitFor();
+    const { text } = await other.evaluate(enumerate);
+    // Beside its address, and its own files, which are longer.
+    const values = text.split("\n").filter((one) => one.length < 1_000 && !one.startsWith("http"));
+    assert.deepEqual(values.filter((value) => /secret draft|svc-demo/.test(value)), []);
+    await page.goto(`${wire.url}/#key=${key}`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await messageField(other).waitFor();
+    assert.deepEqual(phone.faults, []);
   }));
 
 Deno.test("a link with another key asks before it switches accounts, and names both [account-swap]", () =>

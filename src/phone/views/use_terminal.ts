@@ -7,6 +7,7 @@ import type { KeyInput } from "../../protocol/key_input.ts";
 import { SCROLLBACK_LINES_MAX } from "../../protocol/limits.ts";
 import type { KeyState } from "../../protocol/pane_frame.ts";
 import { sessionKey, type SessionName } from "../sessions.ts";
+import { TERMINALS_KEY } from "../preferences.ts";
 import { followPinch } from "../terminal_input.ts";
 import type { AwayFromEnd, TerminalScreen } from "../terminal_screen.ts";
 import type { TerminalInfo } from "../terminal_status.ts";
@@ -307,8 +308,6 @@ const Choices = z.object({
 });
 type TerminalChoices = z.infer<typeof Choices>;
 
-/** Where the choices are kept on this phone. */
-const KEPT = "svc.terminals";
 /** Sessions whose choices are kept; the ones chosen longest ago go first. */
 const SESSIONS_MAX = 50;
 
@@ -316,7 +315,7 @@ type Store = Pick<Storage, "getItem" | "setItem">;
 
 function readAll(store: Store): [string, TerminalChoices][] {
   const kept = z.array(z.tuple([z.string(), Choices]));
-  return kept.safeParse(parseJson(store.getItem(KEPT) ?? "[]")?.value).data ?? [];
+  return kept.safeParse(parseJson(store.getItem(TERMINALS_KEY) ?? "[]")?.value).data ?? [];
 }
 
 export function readChoices(session: string, store: Store = localStorage): TerminalChoices {
@@ -328,7 +327,7 @@ export function writeChoices(session: string, change: TerminalChoices, store: St
   const own = { ...all.find(([key]) => key === session)?.[1], ...change };
   const others = all.filter(([key]) => key !== session).slice(-(SESSIONS_MAX - 1));
   try {
-    store.setItem(KEPT, JSON.stringify([...others, [session, own]]));
+    store.setItem(TERMINALS_KEY, JSON.stringify([...others, [session, own]]));
   } catch {
     // A browser that keeps nothing: the choice lasts until the session is left.
   }

@@ -47,6 +47,8 @@ class Stage {
   vendorStatus = 201;
   now = 0;
   isSubscribed = false;
+  /** Notifications. */
+  shown = 2;
   readonly ringing: Ringing;
 
   constructor() {
@@ -59,6 +61,7 @@ class Stage {
       },
       unsubscribe: () => Promise.resolve(void (this.isSubscribed = false)),
       isSubscribed: () => Promise.resolve(this.isSubscribed),
+      closeAll: () => Promise.resolve(void (this.shown = 0)),
       timeZone: () => "Europe/Berlin",
     };
     this.ringing = new Ringing({
@@ -115,6 +118,7 @@ Deno.test("a tap switches notifications on, a later start keeps the relay's copy
   await stage.ringing.switchOff();
   assert.deepEqual([stage.ringing.state.isOn, stage.removed, stage.stored], [false, 1, undefined]);
   await stage.ringing.leave();
+  assert.equal(stage.shown, 0);
   assert.equal(stage.removed, 1);
 });
 
