@@ -138,7 +138,7 @@ function openError(error: unknown, dataDir: string): unknown {
     return new StoreUnavailable(
       `Cannot open "${
         databaseFile(dataDir)
-      }": ${why}. Move it and the files beside it away (-wal, -shm), then put a copy made by svc server backup in its place; without a copy, the relay begins with an empty store.`,
+      }": ${why}. Move it and the files beside it away (-wal, -shm). Put a copy made by svc server backup in its place; without one, the relay begins with an empty store.`,
       { cause: error },
     );
   }
