@@ -69,8 +69,6 @@ export async function backupStore(dataDir: string, file: string): Promise<void> 
   const database = await openDatabase(source, { busyMs: BUSY_MS });
   try {
     await copyTo(database, file);
-  } catch (error) {
-    throw storeError(error);
   } finally {
     database.close();
   }
@@ -148,10 +146,43 @@ function openError(error: unknown, dataDir: string): unknown {
 
 /** Writes a temporary file and renames it, so that `file` is either a complete copy or unchanged. */
 async function copyTo(database: Database, file: string): Promise<void> {
+  let fault: string | undefined;
+  try {
+    fault = await targetFault(database, file);
+    if (fault === undefined) return await writeCopy(database, file);
+  } catch (error) {
+    const known = storeError(error);
+    if (known instanceof StoreUnavailable) throw known;
+    fault = `${errorText(error)}. Name a file in a folder of yours.`;
+  }
+  throw new Error(`Cannot back up to "${file}": ${fault}`);
+}
+
+async function writeCopy(database: Database, file: string): Promise<void> {
   const part = `${file}.part`;
   await runtime.files.writeText(part, "", { mode: 0o600 });
-  await database.backup(part);
-  await runtime.files.rename(part, file);
+  try {
+    await database.backup(part);
+    await runtime.files.rename(part, file);
+  } catch (error) {
+    await runtime.files.remove(part);
+    throw error;
+  }
+}
+
+/** Why no copy can be written there, and what to do. A new file in place of the store would end the writes of its relay. */
+async function targetFault(database: Database, file: string): Promise<string | undefined> {
+  const { files } = runtime;
+  const end = file.lastIndexOf("/");
+  const folder = end < 0 ? "." : file.slice(0, end) || "/";
+  const realFolder = await files.realPath(folder);
+  if (realFolder === undefined) return `there is no folder "${folder}". Create it, or name another file.`;
+  if ((await files.info(file))?.isDirectory) return "that is a folder. Name a file in it.";
+  // SQLite reports the file behind every link.
+  const store = String(database.prepare("PRAGMA database_list").get()?.["file"]);
+  const real = await files.realPath(file) ?? `${realFolder.replace(/\/$/, "")}/${file.slice(end + 1)}`;
+  const own = ["", "-wal", "-shm"].map((suffix) => `${store}${suffix}`);
+  return own.includes(real) ? "that is the store itself. Name another file." : undefined;
 }
 
 function sqliteStore(database: Database, { closed, isInUse }: StoreLock): SqliteStore {
@@ -169,13 +200,7 @@ function sqliteStore(database: Database, { closed, isInUse }: StoreLock): Sqlite
     isInUse,
     // Takes the write lock without writing anything.
     ready: () => context.read(() => database.exec("BEGIN IMMEDIATE; ROLLBACK")),
-    async backup(file) {
-      try {
-        await copyTo(database, file);
-      } catch (error) {
-        throw storeError(error);
-      }
-    },
+    backup: (file) => copyTo(database, file),
     close() {
       batch.flush();
       database.close();

@@ -123,6 +123,42 @@ const SQLITE_CASES: readonly Case[] = [
     },
   },
   {
+    name:
+      "a backup onto the store itself is refused, and one that cannot be written leaves nothing [rl-backup]",
+    async run({ files, commands }, directory) {
+      const store = await open(directory);
+      await store.insertKey(aKey(1));
+      const link = `${directory}/link.db`;
+      await commands.run(["ln", "-s", file(directory), link]);
+      for (const own of [file(directory), `${file(directory)}-wal`, `${file(directory)}-shm`, link]) {
+        const refused = {
+          message: `Cannot back up to "${own}": that is the store itself. Name another file.`,
+        };
+        await assert.rejects(backupStore(`${directory}/data`, own), refused);
+        await assert.rejects(store.backup(own), refused);
+      }
+      await store.insertKey(aKey(2));
+      await store.close();
+      const again = await open(directory);
+      assert.equal((await again.listKeys()).length, 2);
+      await again.close();
+      await assert.rejects(backupStore(`${directory}/data`, `${file(directory)}-wal`), /the store itself/);
+      await files.makeDirectory(`${directory}/folder`);
+      await files.makeDirectory(`${directory}/taken.part`);
+      const impossible: [string, RegExp][] = [
+        [`${directory}/folder`, /folder": that is a folder\. Name a file in it\.$/],
+        [`${directory}/none/x.db`, /x\.db": there is no folder ".*none"\. Create it/],
+        [`${directory}/taken`, /taken": .* Name a file in a folder of yours\.$/],
+        [`${directory}/${"x".repeat(300)}`, /x": .* Name a file in a folder of yours\.$/],
+      ];
+      for (const [target, message] of impossible) {
+        await assert.rejects(backupStore(`${directory}/data`, target), { message });
+      }
+      assert.deepEqual(await files.list(directory), ["data", "folder", "link.db", "taken.part"]);
+      assert.deepEqual(await files.list(`${directory}/data`), ["relay.db", "relay.lock"]);
+    },
+  },
+  {
     name: "a file that is not a database is StoreUnavailable and names the folder",
     async run({ files }, directory) {
       await files.makeDirectory(`${directory}/data`);
