@@ -69,7 +69,7 @@ export async function dataDirectory({ data }: { data?: string | undefined }): Pr
   return data ?? `${(await accountPaths()).root}/server`;
 }
 
-/** The PEM texts that `--tls-cert` and `--tls-key` name; undefined without the options. Throws when one is missing or cannot be read. */
+/** The PEM texts that `--tls-cert` and `--tls-key` name; undefined without the options. Throws UsageError when one is missing or a server cannot use them, and Error when one cannot be read. */
 export async function readTls(
   options: { tlsCert?: string | undefined; tlsKey?: string | undefined },
 ): Promise<{ cert: string; key: string } | undefined> {
@@ -78,7 +78,24 @@ export async function readTls(
   if (tlsCert === undefined || tlsKey === undefined) {
     throw new UsageError("--tls-cert and --tls-key go together: give both, each with a PEM file.");
   }
-  return { cert: await readPem(tlsCert), key: await readPem(tlsKey) };
+  const [cert, key] = [await readPem(tlsCert), await readPem(tlsKey)];
+  const { tlsFault } = await import("../runtime/tls_files.ts");
+  switch (tlsFault({ cert, key })) {
+    case undefined:
+      return { cert, key };
+    case "certificate":
+      throw new UsageError(
+        `Cannot use the certificate "${tlsCert}": there is none in PEM form in it. Name a file with -----BEGIN CERTIFICATE-----.`,
+      );
+    case "key":
+      throw new UsageError(
+        `Cannot use the key "${tlsKey}": there is none in PEM form without a passphrase in it. Name a file with -----BEGIN PRIVATE KEY-----.`,
+      );
+    case "pair":
+      throw new UsageError(
+        `Cannot use the key "${tlsKey}": it does not belong to the first certificate in "${tlsCert}". Name the key of that certificate, which must be the relay's own.`,
+      );
+  }
 }
 
 async function readPem(path: string): Promise<string> {

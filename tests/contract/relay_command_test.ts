@@ -3,7 +3,10 @@ import assert from "node:assert/strict";
 import { openStore } from "../../src/store/sqlite.ts";
 import { runSvc, type Started, startSvc } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
+import { CHECKOUT } from "../helpers/sources.ts";
 import { ask, Peer } from "./relay_peer.ts";
+
+const TLS = `${CHECKOUT}tests/testdata/tls/localhost`;
 
 const READY = /^svc server listening on (http:\/\/127\.0\.0\.1:\d+) \((ws:\/\/127\.0\.0\.1:\d+\/ws)\)$/;
 
@@ -73,6 +76,8 @@ Deno.test("a key is shown once, listed without the key itself, and revoked while
 
 Deno.test("wrong arguments exit with 2 and list what is accepted [cli-exit]", async () => {
   await using sandbox = await makeSandbox();
+  const junk = `${sandbox.root}/junk`;
+  await Deno.writeTextFile(junk, "junk");
   const wrong: [string[], RegExp][] = [
     [["keys", "create", "--name", "n", "--scope", "push:all"], /push:send, push:read, admin/],
     [["keys", "create", "--scope", "admin"], /--name/],
@@ -80,6 +85,8 @@ Deno.test("wrong arguments exit with 2 and list what is accepted [cli-exit]", as
     [["keys", "burn"], /create, list, or revoke/],
     [["server", "--listen", "everywhere"], /127\.0\.0\.1:7420/],
     [["server", "--tls-cert", "x"], /--tls-key/],
+    [["server", "--tls-cert", junk, "--tls-key", `${TLS}.key`], /certificate ".*junk": there is none in PEM/],
+    [["up", "--tls-cert", `${TLS}.crt`, "--tls-key", junk], /key ".*junk": there is none in PEM/],
     [["server", "--public-url", "x"], /https:\/\/relay\.example/],
     [["server", "backup"], /file/],
   ];

@@ -1,15 +1,44 @@
 /** What every runtime reports about its process and machine, and its local sockets. */
 
 import assert from "node:assert/strict";
+import { Buffer } from "node:buffer";
 import { createServer } from "node:http";
 import { systemClock } from "../../src/async/clock.ts";
 import { loadVapidKeys, postOnce } from "../../src/relay/web_push_delivery.ts";
 import { postPublicly } from "../../src/runtime/public_post.ts";
+import { tlsFault } from "../../src/runtime/tls_files.ts";
 import { MAX_LINE_BYTES } from "../../src/runtime/input.ts";
 import type { LineConnection, Runtime } from "../../src/runtime/types.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { makeSubscriber, openMessage } from "../helpers/push_vendor.ts";
 import { until } from "../helpers/until.ts";
+
+const certificates: Case[] = [
+  {
+    name: "a certificate and its key are told from texts that a server cannot use [rl-options]",
+    async run({ files, cwd }) {
+      const pem = async (end: string): Promise<string> =>
+        await files.readText(`${cwd()}/tests/testdata/tls/localhost.${end}`) ?? "";
+      const [cert, key, other] = [await pem("crt"), await pem("key"), await newKeyPem()];
+      assert.equal(tlsFault({ cert, key }), undefined);
+      const both = `${key}\n${cert}`;
+      assert.equal(tlsFault({ cert: both, key: both }), undefined, "in one file");
+      assert.equal(tlsFault({ cert, key: other }), "pair");
+      const damaged = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+      for (const text of ["", "junk", key, damaged]) {
+        assert.equal(tlsFault({ cert: text, key }), "certificate");
+      }
+      for (const text of ["", "junk", cert, damaged]) assert.equal(tlsFault({ cert, key: text }), "key");
+    },
+  },
+];
+
+async function newKeyPem(): Promise<string> {
+  const algorithm = { name: "ECDSA", namedCurve: "P-256" };
+  const { privateKey } = await crypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const base64 = Buffer.from(await crypto.subtle.exportKey("pkcs8", privateKey)).toString("base64");
+  return `-----BEGIN PRIVATE KEY-----\n${base64.replace(/.{64}/g, "$&\n")}\n-----END PRIVATE KEY-----\n`;
+}
 
 const posts: Case[] = [
   {
@@ -242,4 +271,4 @@ const sockets: Case[] = [
   },
 ];
 
-export const cases: readonly Case[] = [...host, ...posts, ...sockets];
+export const cases: readonly Case[] = [...host, ...certificates, ...posts, ...sockets];
