@@ -1,7 +1,7 @@
 /** What every command needs of this process: the paths in its home, the parts of svc that are not code, and the means to manage the listener. */
 import { runtime } from "#runtime";
 import { systemClock } from "../async/clock.ts";
-import type { DaemonHost, DaemonOptions } from "../home/daemon.ts";
+import { type DaemonHost, type DaemonOptions, withAbsoluteTmux } from "../home/daemon.ts";
 import { type HomePaths, homePaths } from "../home/paths.ts";
 import { VERSION } from "../protocol/version.ts";
 
@@ -23,6 +23,11 @@ export function workingDirectory(): string {
   }
 }
 
+/** This process's environment, for processes that work in other folders. */
+export function ownEnvironment(): Record<string, string> {
+  return withAbsoluteTmux(runtime.env.all(), workingDirectory());
+}
+
 export function daemonHost(): DaemonHost {
   const { files, commands, sockets } = runtime;
   return { files, commands, sockets, clock: systemClock };
@@ -34,7 +39,7 @@ export function daemonOptions(paths: HomePaths, options: { wsUrl?: string | unde
     paths,
     version: VERSION,
     selfCommand: runtime.selfCommand(),
-    env: runtime.env.all(),
+    env: ownEnvironment(),
     wsUrl: options.wsUrl,
   };
 }

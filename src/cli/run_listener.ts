@@ -17,7 +17,7 @@ import { type RunningListener, startListener } from "../listener/listener.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import { VERSION } from "../protocol/version.ts";
 import type { Runtime } from "../runtime/types.ts";
-import { daemonHost } from "./context.ts";
+import { daemonHost, ownEnvironment } from "./context.ts";
 import { print } from "./output.ts";
 import { type ListenerSettings, pairingHost } from "./settings.ts";
 import { tmuxSessions } from "./tmux_sessions.ts";
@@ -48,7 +48,7 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
     onSignal: options.onSignal ?? runtime.onSignal,
     show: options.show ?? print,
   };
-  const env = runtime.env.all();
+  const env = ownEnvironment();
   return await runDaemon(host, {
     paths,
     version: VERSION,

@@ -274,6 +274,9 @@ Deno.test("--dry-run prints the unit and the commands and writes nothing; wrong 
   const shown = await runSvc(sandbox, ["service", "install", "listener", "--dry-run"]);
   assert.match(shown.stdout, /^ExecStart=.*cli\.[jt]s listener --standby$/m);
   assert.match(shown.stdout, /systemctl --user enable/);
+  const env = { ...sandbox.env, SVC_TMUX_SOCKET: "tmux.sock" };
+  const relative = await runSvc(sandbox, ["service", "install", "listener", "--dry-run"], { env });
+  assert.match(relative.stdout, /SVC_TMUX_SOCKET=\/\S*\/tmux\.sock/);
   assert.deepEqual([...Deno.readDirSync(sandbox.home)], []);
   const wrong = await runSvc(sandbox, ["service", "install", "relais"]);
   assert.deepEqual([wrong.code, wrong.stdout], [2, ""]);

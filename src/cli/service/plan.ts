@@ -2,7 +2,7 @@
 import { runtime } from "#runtime";
 import { daemonEnvironment, STANDBY_OPTION } from "../../home/daemon.ts";
 import { absolutePath, type HomePaths } from "../../home/paths.ts";
-import { accountPaths } from "../context.ts";
+import { accountPaths, ownEnvironment } from "../context.ts";
 import { UsageError } from "../output.ts";
 import { shellLine } from "../installation.ts";
 import {
@@ -51,7 +51,7 @@ function planOf(name: ServiceName, options: PlanOptions, paths: HomePaths): Serv
     throw new UsageError("--user names the account of a system service: add --system.");
   }
   const account = isSystem ? accountOf(name, options.user) : undefined;
-  const env = serviceEnvironment(daemonEnvironment(runtime.env.all(), paths));
+  const env = serviceEnvironment(daemonEnvironment(ownEnvironment(), paths));
   const command = runtime.selfCommand();
   if (name === "listener") {
     const argv = [...command, "listener", STANDBY_OPTION];
