@@ -38,18 +38,27 @@ async function dispatch(args: readonly string[]): Promise<number> {
   const unknown = options.find((word) => !OPTIONS.includes(word));
   if (unknown !== undefined) throw new UsageError(`Unknown option "${unknown}". ${SEE_HELP}`);
   if (options.includes("--version")) return await printVersion();
-  if (first < 0 || options.includes("--help") || options.includes("-h")) return await printHelp(options);
+  if (options.includes("--help") || options.includes("-h")) return await printHelp(options);
+  if (first < 0 && options.length > 0) {
+    throw new UsageError(`${options[0]} needs an agent, as in: svc --detach cc. ${SEE_HELP}`);
+  }
+  if (first < 0) return await printHelp(options);
   const word = args[first] ?? "";
   const rest = args.slice(first + 1);
   if (isAgentKind(word)) {
     const { runAgent } = await import("./agent.ts");
     return await runAgent(word, rest, { detach, byListener, isNew });
   }
-  if (word === "help") return await dispatch([...rest.slice(0, 1), "--help"]);
+  if (word === "help") return await helpOn(rest[0]);
   if (detach) throw new UsageError(`--detach is for agents only, and "${word}" is not one. ${SEE_HELP}`);
   if (!isCommandName(word)) throw await unknownCommand(word);
   const run = await loadCommand(word);
   return await run(rest);
+}
+
+/** An agent's own `--help` belongs to the agent, and would start it. */
+async function helpOn(topic: string | undefined): Promise<number> {
+  return await dispatch(topic === undefined || isAgentKind(topic) ? ["--help"] : [topic, "--help"]);
 }
 
 async function unknownCommand(word: string): Promise<UsageError> {

@@ -127,7 +127,8 @@ async function backup(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-function listenAddress({ listen }: ServerOptions): string {
+/** Throws UsageError for what is no address with a port. */
+export function listenAddress({ listen }: { listen: string }): string {
   try {
     parseListenAddress(listen);
     return listen;

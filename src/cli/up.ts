@@ -28,6 +28,7 @@ import { accountPaths, daemonHost, daemonOptions, phoneDirectory } from "./conte
 import { print, printError, UsageError } from "./output.ts";
 import { awaitPhone, outcomeLines, pairingLink, qrLines } from "./pair.ts";
 import { isLoopback, openTunnel, reach, readPublicUrl } from "./reach.ts";
+import { listenAddress } from "./server.ts";
 import { watchSessions } from "./sessions.ts";
 import { dataDirectory, pairingHost, readTls } from "./settings.ts";
 
@@ -124,7 +125,7 @@ async function ownAddress(
 async function startOwnRelay(options: UpOptions, dataDir: string): Promise<RunningRelay> {
   try {
     return await startRelay({
-      listen: options.listen,
+      listen: listenAddress(options),
       dataDir,
       tls: await readTls(options),
       phoneDirectory: await phoneDirectory(),

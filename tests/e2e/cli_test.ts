@@ -27,6 +27,9 @@ Deno.test("svc --help lists every agent and command; svc --version the version [
   for (const word of ["cc", "gemini", "codex", "cursor", ...named]) {
     assert.match(help.stdout, new RegExp(`^  ${word} `, "m"), word);
   }
+  for (const args of [["help"], ["help", "cc"], ["help", "echo"], ["--detach", "--help"]]) {
+    assert.deepEqual(await runSvc(sandbox, args), help, args.join(" "));
+  }
   assert.deepEqual(await runSvc(sandbox, ["--version"]), { code: 0, stdout: `${VERSION}\n`, stderr: "" });
 });
 
@@ -40,6 +43,9 @@ const MISUSES: Misuse[] = [
   { args: ["lsitener"], says: /Unknown command "lsitener"\. Did you mean "listener"\? See: svc --help/ },
   { args: ["frobnicate"], says: /Unknown command "frobnicate"\. See: svc --help/ },
   { args: ["--frob", "cc"], says: /Unknown option "--frob"\. See: svc --help/ },
+  { args: ["--detach"], says: /^svc: --detach needs an agent, as in: svc --detach cc\. See: svc --help$/m },
+  { args: ["up", "--listen", "17421"], says: /Cannot listen on "17421": .*127\.0\.0\.1:7420/ },
+  { args: ["up", "--listen", ""], says: /Cannot listen on "": / },
   { args: ["--detach", "status"], says: /--detach is for agents only/ },
   { args: ["status", "--frob"], says: /^svc: unknown option '--frob'\s+See: svc status --help/ },
   { args: ["send", "svc-a", ""], says: /Cannot send an empty message/ },
