@@ -1,6 +1,7 @@
 /** `svc server`: runs the relay in the foreground. `svc server backup` and `migrate` copy its store, even while it runs. */
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
+import { absolutePath } from "../home/paths.ts";
 import { parseListenAddress, startRelay } from "../relay/server.ts";
 import { plainAddress } from "../runtime/plain_connections.ts";
 import { NATS_PREFIX, replicasOf } from "../runtime/nats_address.ts";
@@ -18,7 +19,7 @@ import { type CommandText, defineCommand, parseOptions, runSubcommand } from "./
 import { dataDirectory, readTls } from "./settings.ts";
 import { print, UsageError } from "./output.ts";
 import { readPublicUrl } from "./reach.ts";
-import { phoneDirectory } from "./context.ts";
+import { phoneDirectory, workingDirectory } from "./context.ts";
 
 interface ServerOptions extends NatsOptions {
   listen: string;
@@ -271,9 +272,9 @@ interface NatsOptions {
   natsPrefix?: string | undefined;
 }
 
-/** `servers`: addresses separated by commas. Throws UsageError for any other text. */
+/** `servers`: addresses separated by commas. Throws UsageError for any other text. Files are kept as absolute paths: others read them later. */
 function natsSettings(servers: string, options: NatsOptions): NatsSettings {
-  const { natsCreds: credentials, natsCa: ca, natsPrefix: prefix = NATS_PREFIX } = options;
+  const { natsCreds, natsCa, natsPrefix: prefix = NATS_PREFIX } = options;
   const all = servers.split(",").map((server) => server.trim()).filter((server) => server !== "");
   const wrong = all.find((server) => !/^(nats|tls):\/\/[^\s/]+$/.test(server));
   if (wrong !== undefined || all.length === 0) {
@@ -283,5 +284,6 @@ function natsSettings(servers: string, options: NatsOptions): NatsSettings {
       }": give addresses such as nats://127.0.0.1:4222, separated by commas.`,
     );
   }
-  return { servers: all, prefix, credentials, ca };
+  const fromHere = (file?: string) => file === undefined ? undefined : absolutePath(file, workingDirectory());
+  return { servers: all, prefix, credentials: fromHere(natsCreds), ca: fromHere(natsCa) };
 }

@@ -121,6 +121,18 @@ Deno.test("a backup taken under load has every push acknowledged before it [rl-b
   assert.deepEqual([none.code, /no store/.test(none.stderr)], [1, true]);
 });
 
+Deno.test("the files for NATS are kept with absolute paths, as later commands run elsewhere", async () => {
+  await using sandbox = await makeSandbox();
+  for (const option of ["--nats-creds", "--nats-ca"]) {
+    const args = ["server", "--nats", "nats://127.0.0.1:1", option, "nats/gone"];
+    const { code, stderr } = await runSvc(sandbox, args);
+    const said = `svc: Cannot read "${await Deno.realPath(
+      sandbox.project,
+    )}/nats/gone": there is no such file\n`;
+    assert.deepEqual([code, stderr], [1, said]);
+  }
+});
+
 Deno.test("every push answered with 202 survives kill -9 at any time [http-202, http-2xx-stored, fault-relay]", async () => {
   await using sandbox = await makeSandbox();
   const acknowledged: string[] = [];
