@@ -1,6 +1,7 @@
 /** `svc send`: sends a message into a session as a phone does, and reports what happens to it. */
 import { runtime } from "#runtime";
 import { PATIENCE_MS } from "../async/clock.ts";
+import { utf8Length } from "../async/encodings.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { waitForReceipt } from "../client/wait_for_receipt.ts";
 import { absolutePath } from "../home/paths.ts";
@@ -11,7 +12,7 @@ import {
   scriptSealer,
   sealCommand,
 } from "../home/script_pairing.ts";
-import { TTL_MAX_SECONDS, TTL_MIN_SECONDS } from "../protocol/limits.ts";
+import { BODY_MAX_BYTES, TTL_MAX_SECONDS, TTL_MIN_SECONDS } from "../protocol/limits.ts";
 import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
 import { REASONS } from "../protocol/reasons.ts";
 import type { PushState, Reason, Receipt } from "../protocol/receipt.ts";
@@ -55,6 +56,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const options: SendOptions = parsed.opts();
   const body = await messageText(parts);
   if (body === "") throw new UsageError("Cannot send an empty message: give its text, or pipe it in with -.");
+  refuseLong(body);
   const route = await routeFor(options, pushFor(session, body, options));
   const record = await sendAndWait(options, route);
   // The relay may have the text only sealed.
@@ -73,6 +75,15 @@ async function messageText(parts: readonly string[]): Promise<string> {
     printError("Reading the message from this terminal. End it with Ctrl-D.");
   }
   return (await runtime.terminal.readAll()).replace(/\r?\n$/, "");
+}
+
+/** A sealed text would be refused for the length of what it is sealed in. */
+function refuseLong(body: string): void {
+  const bytes = utf8Length(body);
+  if (bytes <= BODY_MAX_BYTES) return;
+  throw new UsageError(
+    `Cannot send the message: it has ${bytes} bytes, and at most ${BODY_MAX_BYTES} can be sent. Shorten it, or put it into a file on the host and send its name.`,
+  );
 }
 
 type PlainPush = PushRequestInput & { body: string; ttlSeconds: number };

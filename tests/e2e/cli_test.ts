@@ -1,6 +1,7 @@
 /** The commands from a shell, where nothing is set up. */
 import assert from "node:assert/strict";
 import { listedCommands } from "../../src/cli/commands.ts";
+import { BODY_MAX_BYTES } from "../../src/protocol/limits.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 import { runSvc, startSvc } from "../helpers/program.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
@@ -65,6 +66,16 @@ Deno.test("wrong usage exits 2 and says on stderr what is accepted [cli-exit, cl
       assert.match(stderr, says);
     });
   }
+});
+
+Deno.test("a message over the limit is refused with its size, before anything is sealed [cli-send]", async () => {
+  await using sandbox = await makeSandbox();
+  const stdin = "é".repeat(BODY_MAX_BYTES / 2 + 1);
+  const { code, stderr } = await runSvc(sandbox, ["send", "svc-a"], { stdin });
+  assert.equal(code, 2);
+  assert.match(stderr, /^svc: Cannot send the message: it has 16386 bytes, and at most 16384 can be sent\./);
+  const longest = await runSvc(sandbox, ["send", "svc-a"], { stdin: stdin.slice(1) });
+  assert.match(longest.stderr, /Cannot reach the relay/);
 });
 
 Deno.test("a failure exits 1 and says on stderr what to do next [cli-exit, cli-error-next]", async (t) => {
