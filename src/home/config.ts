@@ -220,12 +220,23 @@ function isWsUrl(text: string): boolean {
   return /^wss?:\/\//i.test(text) && URL.canParse(text);
 }
 
-/** The HTTP address: `SVC_BASE_URL`, then `baseUrl` in the file, then the one that follows from the WebSocket address. */
+/** The HTTP address: `SVC_BASE_URL`, then `baseUrl` in the file, then the one that follows from the WebSocket address. Throws TypeError if that is not an http or https URL. */
 export function resolveBaseUrl(inputs: AddressInputs): string | undefined {
-  const named = inputs.env.SVC_BASE_URL || inputs.config.baseUrl;
+  const { SVC_BASE_URL: variable } = inputs.env;
+  const named = variable || inputs.config.baseUrl;
+  if (named && !isHttpUrl(named)) {
+    const source = variable ? "SVC_BASE_URL" : "baseUrl in config.json";
+    throw new TypeError(
+      `Cannot use the relay's address "${named}" (${source}): it must be http://HOST or https://HOST.`,
+    );
+  }
   if (named) return named.replace(/\/+$/, "");
   const ws = resolveWsUrl(inputs);
   return ws && httpBaseFromWs(ws.url);
+}
+
+function isHttpUrl(text: string): boolean {
+  return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
 /** The key of the listener: the file's, then `SVC_API_KEY`. */

@@ -32,6 +32,16 @@ Deno.test("the HTTP address: SVC_BASE_URL, the file's, else it follows from the 
   assert.equal(resolveBaseUrl({ config: {}, env: {} }), undefined);
 });
 
+Deno.test("an address that is no HTTP address is refused with its source", () => {
+  assert.throws(
+    () => resolveBaseUrl({ config, env: { SVC_BASE_URL: "localhost:7420" } }),
+    /"localhost:7420" \(SVC_BASE_URL\): it must be http:\/\/HOST or https:\/\/HOST\.$/,
+  );
+  for (const baseUrl of ["relay.example", "ws://h/ws", "http://"]) {
+    assert.throws(() => resolveBaseUrl({ config: { baseUrl }, env: {} }), /\(baseUrl in config\.json\)/);
+  }
+});
+
 Deno.test("a script's key is the environment's first, the listener's is the file's first", () => {
   const inputs = { config: { apiKey: "file" }, env: { SVC_API_KEY: "environment" } };
   assert.equal(scriptApiKey(inputs), "environment");
