@@ -1,5 +1,5 @@
 /** How this svc was installed, from the command that runs it again: which files it needs, and how it is upgraded. */
-import { shellQuote } from "../runtime/system.ts";
+import { shellLine } from "../runtime/system.ts";
 
 /** The name in the npm registry; must match deno.json. */
 export const PACKAGE = "@svc/svc";
@@ -118,13 +118,5 @@ export function manualUpgrade({ kind }: Installation): string {
 /** The step as a line for a shell. */
 export function stepLine({ argv, cwd }: UpgradeStep): string {
   const line = shellLine(argv);
-  return cwd === undefined ? line : `cd ${shellWord(cwd)} && ${line}`;
-}
-
-export function shellLine(argv: readonly string[]): string {
-  return argv.map(shellWord).join(" ");
-}
-
-function shellWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : shellQuote(word);
+  return cwd === undefined ? line : `cd ${shellLine([cwd])} && ${line}`;
 }

@@ -4,10 +4,10 @@ import { agentProfile } from "../agents/profiles.ts";
 import { bootId, changeKept, type KeptSession, loadKept } from "../listener/kept_sessions.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { isAgentKind } from "../protocol/names.ts";
+import { shellLine } from "../runtime/system.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { columns, EXIT_FAILED, print, printError, printJson } from "./output.ts";
-import { shellLine } from "./installation.ts";
 import { tmuxSessions } from "./tmux_sessions.ts";
 
 export async function run(args: readonly string[]): Promise<number> {

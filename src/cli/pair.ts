@@ -13,6 +13,7 @@ import {
 } from "../home/pairing.ts";
 import { absolutePath } from "../home/paths.ts";
 import { pairScript } from "../home/script_pairing.ts";
+import { shellLine } from "../runtime/system.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { EXIT_FAILED, print, printJson } from "./output.ts";
@@ -77,7 +78,8 @@ async function pairWithScript(
     printJson({ file: path, deviceId });
     return 0;
   }
-  const usage = `Paired: ${deviceId}. To send as this script: svc send --as ${script} SESSION TEXT`;
+  const command = shellLine(["svc", "send", "--as", script]);
+  const usage = `Paired: ${deviceId}. To send as this script: ${command} SESSION TEXT`;
   print([usage, ...SEALED_ONLY_LINES].join("\n"));
   return 0;
 }

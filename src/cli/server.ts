@@ -5,6 +5,7 @@ import { absolutePath } from "../home/paths.ts";
 import { parseListenAddress, startRelay } from "../relay/server.ts";
 import { plainAddress } from "../runtime/plain_connections.ts";
 import { NATS_PREFIX, replicasOf } from "../runtime/nats_address.ts";
+import { shellLine } from "../runtime/system.ts";
 import {
   copyStore,
   hasStore,
@@ -249,7 +250,10 @@ function targetOf({ to, ...nats }: MigrateOptions): Target {
     if (nats.natsCreds !== undefined || nats.natsCa !== undefined || nats.natsPrefix !== undefined) {
       throw new UsageError("--nats-creds, --nats-ca and --nats-prefix go with --to nats://…");
     }
-    return { open: () => openStore(folder, { only: "copy" }), start: `svc server --data ${folder}` };
+    return {
+      open: () => openStore(folder, { only: "copy" }),
+      start: shellLine(["svc", "server", "--data", folder]),
+    };
   }
   if (!/^(nats|tls):/.test(to)) {
     throw new UsageError(

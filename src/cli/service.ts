@@ -4,9 +4,9 @@ import { systemClock, waitFor } from "../async/clock.ts";
 import { daemonStatus, ensureListener, forgetService, recordService, stopDaemon } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { hostAndPort, parseListenAddress } from "../relay/server.ts";
+import { shellLine } from "../runtime/system.ts";
 import { defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { EXIT_FAILED, print, printError, printJson, UsageError } from "./output.ts";
-import { shellLine } from "./installation.ts";
 import { addressInputs, listenerSettings } from "./settings.ts";
 import {
   type RunState,

@@ -19,6 +19,7 @@ import type { Scope } from "../protocol/http.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
 import { createKey, findKey } from "../relay/api_keys.ts";
 import { type RunningRelay, startRelay } from "../relay/server.ts";
+import { shellLine } from "../runtime/system.ts";
 import { openStore } from "../store/sqlite.ts";
 import { type KeyRecord, type Store, StoreInUse } from "../store/store.ts";
 import { spawnArgv, verbs } from "../tmux/argv.ts";
@@ -202,7 +203,9 @@ async function takeOver(
   await store.replaceKey({ from: used.id, to: made });
   return `This host now has a listener's key of its own. The one that it used before (${used.id}, ${
     used.scopes.join(", ")
-  }) still works, for browsers and scripts that use it. When nothing needs it any more, run: svc keys revoke ${used.id} --data ${dataDir}`;
+  }) still works, for browsers and scripts that use it. When nothing needs it any more, run: ${
+    shellLine(["svc", "keys", "revoke", used.id, "--data", dataDir])
+  }`;
 }
 
 /** An earlier `svc up` on another port. */
@@ -305,6 +308,6 @@ async function startDemo(undo: Undo[]): Promise<void> {
   const socket = runtime.env.get("SVC_TMUX_SOCKET");
   const end = spawnArgv(socket, [verbs.killSession(name)]);
   undo.push(() => runtime.commands.run(end, { env: tmuxEnvironment(runtime.env.all()) }));
-  const look = ["tmux", ...(socket ? ["-S", socket] : []), "attach", "-t", name].join(" ");
+  const look = shellLine(["tmux", ...(socket ? ["-S", socket] : []), "attach", "-t", name]);
   print(`The demo agent runs in the tmux session "${name}". To look at it, run: ${look}\n`);
 }

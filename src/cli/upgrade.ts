@@ -3,6 +3,7 @@ import { runtime } from "#runtime";
 import { daemonStatus } from "../home/daemon.ts";
 import { parseJson } from "../protocol/json.ts";
 import { VERSION } from "../protocol/version.ts";
+import { shellLine } from "../runtime/system.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost } from "./context.ts";
 import { EXIT_FAILED, print, printError, printJson, UsageError } from "./output.ts";
@@ -11,7 +12,6 @@ import {
   type Installation,
   installationOf,
   manualUpgrade,
-  shellLine,
   stepLine,
   type UpgradeStep,
   upgradeSteps,

@@ -10,6 +10,7 @@ import { describeFaults } from "../protocol/errors.ts";
 import { parseJson } from "../protocol/json.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
+import { shellLine } from "../runtime/system.ts";
 import type { Files } from "../runtime/types.ts";
 import {
   changePaired,
@@ -102,7 +103,9 @@ export async function loadScriptPairing(files: Files, path: string): Promise<Scr
   const info = await files.info(path);
   if (info === undefined) throw new Error(`Cannot read the pairing "${path}": there is no such file.`);
   if ((info.mode & OTHERS) !== 0) {
-    throw new Error(`Cannot use the pairing "${path}": others can read it. Run: chmod 600 ${path}`);
+    throw new Error(
+      `Cannot use the pairing "${path}": others can read it. Run: ${shellLine(["chmod", "600", path])}`,
+    );
   }
   const parsed = ScriptPairing.safeParse(parseJson(await files.readText(path) ?? "")?.value);
   if (parsed.success) return parsed.data;

@@ -100,6 +100,11 @@ export function shellQuote(argument: string): string {
   return `'${argument.replaceAll("'", `'\\''`)}'`;
 }
 
+/** A command as a person copies it: what needs no quotes has none. */
+export function shellLine(argv: readonly string[]): string {
+  return argv.map((word) => /^[\w@%+=:,./-]+$/.test(word) ? word : shellQuote(word)).join(" ");
+}
+
 const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 
 export function hasProxy(env: Readonly<Record<string, string | undefined>>): boolean {

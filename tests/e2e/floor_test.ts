@@ -93,10 +93,10 @@ Deno.test("a script pairs into a file of its own and sends sealed from another m
   assert.equal(nowhere.code, 1);
   assert.match(nowhere.stderr, /none\/ci\.json.*Name a file in a folder/);
   assert.equal(await plain(stack, name, "zero"), "submitted", "nothing was paired");
-  const file = `${stack.sandbox.root}/ci.json`;
+  const file = `${stack.sandbox.root}/my ci.json`;
   const made = await stack.svc("pair", "--script", file);
   assert.equal(made.code, 0, made.stderr);
-  assert.match(made.stdout, /svc send --as .*sealed messages only/s);
+  assert.match(made.stdout, /: svc send --as '\/.*\/my ci\.json' SESSION TEXT\n.*sealed messages only/s);
   assert.equal((await Deno.stat(file)).mode! & 0o777, 0o600);
   const again = await stack.svc("pair", "--script", file);
   assert.match(again.stderr, /it exists/);
@@ -115,6 +115,9 @@ Deno.test("a script pairs into a file of its own and sends sealed from another m
   assert.equal(used.code, 1);
   assert.match(used.stderr, /counter_used.*pair the script again/);
   await Deno.chmod(file, 0o644);
-  assert.match((await send("--as", file, name, "open")).stderr, /others can read it/);
+  assert.match(
+    (await send("--as", file, name, "open")).stderr,
+    /others can read it\. Run: chmod 600 '\/.*\/my ci\.json'$/m,
+  );
   assert.deepEqual((await prompts(5)).sort(), ["four", "one", "three", "two", "zero"]);
 });

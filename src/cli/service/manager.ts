@@ -1,5 +1,5 @@
 /** What systemd and launchd need for one service: its file, a unit or a property list, and the commands that start, stop and show it. */
-import { shellLine } from "../installation.ts";
+import { shellLine } from "../../runtime/system.ts";
 
 /** In every file that `svc service` may replace or remove. */
 export const SERVICE_MARK = "Written by svc service install";

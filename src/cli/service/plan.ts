@@ -2,9 +2,9 @@
 import { runtime } from "#runtime";
 import { daemonEnvironment, STANDBY_OPTION } from "../../home/daemon.ts";
 import { absolutePath, type HomePaths } from "../../home/paths.ts";
+import { shellLine } from "../../runtime/system.ts";
 import { accountPaths, ownEnvironment } from "../context.ts";
 import { UsageError } from "../output.ts";
-import { shellLine } from "../installation.ts";
 import {
   SERVICE_MARK,
   SERVICE_NAMES,

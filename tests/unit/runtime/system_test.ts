@@ -1,6 +1,12 @@
 /** What both runtimes share of the operating system. */
 import assert from "node:assert/strict";
-import { homeFrom, lanAddressAmong, temporaryFrom, writeFully } from "../../../src/runtime/system.ts";
+import {
+  homeFrom,
+  lanAddressAmong,
+  shellLine,
+  temporaryFrom,
+  writeFully,
+} from "../../../src/runtime/system.ts";
 
 Deno.test("a home is taken as it is set, and never guessed", () => {
   assert.equal(homeFrom("/home/me"), "/home/me");
@@ -13,6 +19,11 @@ Deno.test("the temporary directory has no slash at its end", () => {
   assert.equal(temporaryFrom("/"), "/");
   assert.equal(temporaryFrom(undefined), "/tmp");
   assert.equal(temporaryFrom("relative"), "/tmp");
+});
+
+Deno.test("a command to copy has quotes where a shell needs them", () => {
+  assert.equal(shellLine(["svc", "send", "--as", "/ci.json"]), "svc send --as /ci.json");
+  assert.equal(shellLine(["chmod", "600", "it's my ci.json", ""]), `chmod 600 'it'\\''s my ci.json' ''`);
 });
 
 Deno.test("the address for the phone is neither loopback nor a container's bridge [up-addresses]", () => {
