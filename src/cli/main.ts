@@ -20,7 +20,7 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommandExit) return error.code;
     if (isBrokenPipe(error)) return EXIT_FAILED;
-    printError(errorText(error));
+    printError(await homeFault(error) ?? errorText(error));
     return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
   }
 }
@@ -28,6 +28,19 @@ export async function main(args: readonly string[]): Promise<number> {
 /** As in `svc logs | head -1`: nobody is left to read an error. */
 function isBrokenPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
+}
+
+/** What to print where a file in place of `~/.svc` is why something failed: the system's own error does not say what to do. */
+async function homeFault(error: unknown): Promise<string | undefined> {
+  try {
+    const { accountPaths } = await import("./context.ts");
+    const { root } = await accountPaths();
+    if (!errorText(error).includes(root)) return undefined;
+    if ((await runtime.files.info(root))?.isDirectory !== false) return undefined;
+    return `Cannot use "${root}": it is not a directory. Move it away, or set SVC_HOME to a directory of your own.`;
+  } catch {
+    return undefined;
+  }
 }
 
 async function dispatch(args: readonly string[]): Promise<number> {

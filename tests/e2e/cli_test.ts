@@ -97,6 +97,19 @@ Deno.test("a failure exits 1 and says on stderr what to do next [cli-exit, cli-e
   }
 });
 
+Deno.test("a file in place of SVC_HOME is named with what to do about it [cli-error-next]", async (t) => {
+  await using sandbox = await makeSandbox();
+  const file = `${sandbox.root}/file`;
+  await Deno.writeTextFile(file, "");
+  for (const args of [["mute"], ["setup"], ["up", "--listen", "127.0.0.1:0"]]) {
+    await t.step(`svc ${args.join(" ")}`, async () => {
+      const { code, stdout, stderr } = await runSvc(sandbox, args, { env: { SVC_HOME: file } });
+      const said = `it is not a directory. Move it away, or set SVC_HOME to a directory of your own.`;
+      assert.deepEqual([code, stdout, stderr], [1, "", `svc: Cannot use "${file}": ${said}\n`]);
+    });
+  }
+});
+
 Deno.test("nothing is written outside SVC_HOME, and ~/.svc is the default [cli-home]", async () => {
   await using sandbox = await makeSandbox();
   await runSvc(sandbox, ["mute"], { env: { SVC_HOME: `${sandbox.root}/elsewhere` } });
