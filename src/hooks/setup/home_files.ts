@@ -33,6 +33,9 @@ export function launcherText(
     "# Runs svc, wherever it lies. Written by svc setup.",
     `: "\${SVC_HOME:=${root.replace(/["$`\\]/g, "\\$&")}}"`,
     "export SVC_HOME",
+    // Deno starts in no folder that was deleted, even when one was made again in its place. Some shells fail then, others
+    // forget the path.
+    'pwd -P >/dev/null 2>&1 && [ -d "$PWD" ] || cd /',
     'case "$1 $2" in',
     ...(background.length === 0 ? [] : [
       `${background.join(" | ")})`,

@@ -29,6 +29,26 @@ Deno.test("it runs svc with unchanged arguments and with its home", async () => 
   assert.equal((await Deno.stat(home.paths.launcher)).mode! & 0o777, 0o700);
 });
 
+Deno.test("in a folder that was deleted, or made again, it runs svc in / instead", async () => {
+  await using home = await makeTempHome();
+  await writeLauncher(home.files, home.paths, launcherText(["sh", "-c", "pwd -P"], at("/h")));
+  const folder = `${await Deno.realPath(home.directory)}/its folder`;
+  const places: [change: string, cwd: string][] = [
+    ["true", folder],
+    ['ln -sfn "$2" "$2.link" && cd "$2.link"', folder],
+    ['rmdir "$2"', "/"],
+    ['rmdir "$2" && mkdir "$2"', "/"],
+  ];
+  for (const shell of ["sh", "bash"]) {
+    for (const [change, cwd] of places) {
+      await Deno.mkdir(folder, { recursive: true });
+      const args = ["-c", `${change} && exec "$0" "$1" mcp`, shell, home.paths.launcher, folder];
+      const { stdout } = await new Deno.Command("sh", { args, cwd: folder }).output();
+      assert.equal(new TextDecoder().decode(stdout), `${cwd}\n`, `${shell}: ${change}`);
+    }
+  }
+});
+
 Deno.test("without an event for the background every hook runs in the foreground", async () => {
   await using home = await makeTempHome();
   await writeLauncher(home.files, home.paths, launcherText(WORDS, { root: "/h", backgroundEvents: [] }));
