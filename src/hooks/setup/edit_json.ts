@@ -1,12 +1,5 @@
 /** Adds svc's entries to a JSON file with comments, or removes them; every other byte stays. */
-import {
-  findNodeAtLocation,
-  type Node,
-  parse,
-  type ParseError,
-  parseTree,
-  printParseErrorCode,
-} from "jsonc-parser";
+import { type Node, parse, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { type JsonEdit, runsSvcHook } from "../../agents/setup.ts";
 
 type Path = readonly string[];
@@ -20,9 +13,13 @@ export function putJson(text: string, { set = [], append = [] }: JsonEdit): stri
   return all;
 }
 
-/** Throws Error if the text is not JSON. */
-export function takeJson(text: string, { set = [], append = [] }: JsonEdit): string {
+/**
+ * What became empty goes with them, unless it is in `original`, the text from before the first edit. Throws Error if the
+ * text is not JSON.
+ */
+export function takeJson(text: string, { set = [], append = [] }: JsonEdit, original = "{}"): string {
   checkJson(text);
+  const pruned = (rest: string, at: Path): string => withoutEmpty(rest, at, original);
   const withoutEntries = append.reduce((result, { at, values }) => {
     const isOurs = (entry: unknown): boolean => isSvcs(entry) || values.some((one) => isEqual(one, entry));
     const rest = takeEntries(result, at, isOurs);
@@ -71,22 +68,31 @@ function putValue(text: string, at: Path, value: unknown): string {
 
 function takeValue(text: string, at: Path): string {
   const parent = nodeAt(text, at.slice(0, -1));
-  const index = parent.children?.findIndex(({ children }) => children?.[0]?.value === at.at(-1)) ?? -1;
-  return removeItem(text, parent, index);
+  const property = propertyOf(parent, at.at(-1) ?? "");
+  return property === undefined ? text : removeItem(text, parent, parent.children?.indexOf(property) ?? -1);
 }
 
-/** Removes what became empty on the path to `at`. */
-function pruned(text: string, at: Path): string {
-  const value = valueAt(text, at);
-  const isEmpty = typeof value === "object" && value !== null && Object.keys(value).length === 0;
-  return at.length > 0 && isEmpty ? pruned(takeValue(text, at), at.slice(0, -1)) : text;
+/** Removes the lists and objects on the path to `at` that hold not even a comment, and that `original` does not have. */
+function withoutEmpty(text: string, at: Path, original: string): string {
+  const [name, parent] = [at.at(-1), at.slice(0, -1)];
+  if (name === undefined || hasValueAt(original, at)) return text;
+  const node = nodeAt(text, at);
+  const isBlank = text.slice(node.offset + 1, endOf(node) - 1).trim() === "";
+  return isBlank ? withoutEmpty(takeValue(text, at), parent, original) : text;
 }
 
 function nodeAt(text: string, at: Path): Node {
   const root = parseTree(text, [], { allowTrailingComma: true });
-  const node = root && findNodeAtLocation(root, [...at]);
+  const node = at.reduce<Node | undefined>((found, name) => propertyOf(found, name)?.children?.[1], root);
   if (node === undefined) throw new Error(`"${at.join(".")}" is not there`);
   return node;
+}
+
+/** Throws Error if the name is there twice: the agent reads only one of the two. */
+function propertyOf(object: Node | undefined, name: string): Node | undefined {
+  const [property, twin] = object?.children?.filter(({ children }) => children?.[0]?.value === name) ?? [];
+  if (twin !== undefined) throw new Error(`"${name}" is there twice`);
+  return property;
 }
 
 function listAt(text: string, at: Path): unknown[] {
@@ -106,6 +112,13 @@ function valueAt(text: string, at: Path): unknown {
     value = Reflect.get(value, name);
   }
   return value;
+}
+
+function hasValueAt(text: string, at: Path): boolean {
+  return at.reduce<unknown>(
+    (value, name) => isPlain(value) && Object.hasOwn(value, name) ? value[name] : undefined,
+    parse(text, [], { allowTrailingComma: true }),
+  ) !== undefined;
 }
 
 function checkJson(text: string): void {
@@ -147,7 +160,9 @@ function insertLast(text: string, container: Node, item: (indent: string) => str
   const { hasComma, at, isLineEnd } = restOfLine(text, end);
   const { eol } = layoutOf(text);
   const rest = isLineEnd ? text.slice(at) : `${eol}${outer}${text.slice(at)}`;
-  return `${text.slice(0, end)}${hasComma ? "" : ","}${text.slice(end, at)}${eol}${indent}${rendered}${rest}`;
+  // A comma behind the last item stays one, here and when the item is removed again.
+  const added = `${eol}${indent}${rendered}${hasComma ? "," : ""}`;
+  return `${text.slice(0, end)}${hasComma ? "" : ","}${text.slice(end, at)}${added}${rest}`;
 }
 
 function insertOnly(text: string, container: Node, { outer, line }: { outer: string; line: string }): string {
@@ -165,7 +180,8 @@ function removeItem(text: string, container: Node, index: number): string {
   const comma = commaAfter(text, endOf(item));
   const isBareLast = comma === undefined && before !== undefined;
   const spare = isBareLast ? commaAfter(text, endOf(before)) : undefined;
-  const cuts = [...(spare === undefined ? [] : [[spare, spare + 1] as const]), cutOf(text, item, comma)];
+  const cut = cutOf(text, item, { comma, isLast: item === items.at(-1) });
+  const cuts = [...(spare === undefined ? [] : [[spare, spare + 1] as const]), cut];
   const rest = without(text, cuts);
   const close = endOf(container) - (text.length - rest.length) - 1;
   const isBlank = items.length === 1 && rest.slice(container.offset + 1, close).trim() === "";
@@ -173,11 +189,15 @@ function removeItem(text: string, container: Node, index: number): string {
 }
 
 /** The range of an item with its comma: whole lines if it has lines of its own, else with the adjacent blanks. */
-function cutOf(text: string, item: Node, comma: number | undefined): readonly [from: number, to: number] {
+function cutOf(
+  text: string,
+  item: Node,
+  { comma, isLast }: { comma: number | undefined; isLast: boolean },
+): readonly [from: number, to: number] {
   const to = comma === undefined ? endOf(item) : comma + 1;
   if (startsLine(text, item.offset)) return [lineStart(text, item.offset), pastLineEnd(text, to)];
   const head = text.slice(0, item.offset);
-  return comma === undefined ? [head.trimEnd().length, to] : [item.offset, pastBlanks(text, to)];
+  return isLast ? [head.trimEnd().length, to] : [item.offset, pastBlanks(text, to)];
 }
 
 function without(text: string, cuts: readonly (readonly [from: number, to: number])[]): string {

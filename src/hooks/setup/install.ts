@@ -95,6 +95,7 @@ interface FilePlan {
 export async function planFile(host: SetupHost, edit: FileEdit, manifest: Manifest): Promise<FilePlan> {
   const path = await pathInUse(host.files, edit.paths);
   try {
+    await refuseBrokenLink(host.files, path);
     const before = await readExactly(host.files, path);
     const inputs = await editInputs(host, edit, manifest.get(path)?.tables ?? []);
     const after = withSvc(edit, before, inputs);
@@ -194,7 +195,8 @@ async function planRemoval(
       if (entry.backup === null) return { path, before, after: undefined, action: "delete" };
       if (after !== undefined) return { path, before, after, action: "restore" };
     }
-    const after = withoutSvc(edit, before, await editInputs(host, edit, entry?.tables ?? []));
+    const inputs = await editInputs(host, edit, entry?.tables ?? []);
+    const after = withoutSvc(edit, before, { ...inputs, original: await manifest.before(path) });
     const action = after === undefined ? "delete" : after === before ? "keep" : "change";
     return { path, before, after, action };
   } catch (error) {
@@ -265,11 +267,15 @@ function edited(edit: FileEdit, text: string | undefined, inputs: EditInputs): s
 }
 
 /** The file's text without them; undefined if the file is to be deleted. Throws Error that says what is in the way. */
-function withoutSvc(edit: FileEdit, before: string, { tables }: EditInputs): string | undefined {
+function withoutSvc(
+  edit: FileEdit,
+  before: string,
+  { tables, original = "" }: EditInputs & { original: string | undefined },
+): string | undefined {
   const { mark, rest } = withoutMark(before);
   switch (edit.form) {
     case "json":
-      return isBlank(rest) ? before : mark + takeJson(rest, edit);
+      return isBlank(rest) ? before : mark + takeJson(rest, edit, withoutMark(original).rest);
     case "toml":
       return mark + takeTables(rest, [edit.table, ...tables]);
     case "own":
@@ -316,6 +322,13 @@ export async function readExactly(files: Files, path: string): Promise<string | 
 export async function pathInUse(files: Files, paths: readonly string[]): Promise<string> {
   for (const path of paths) if (await files.info(path)) return path;
   return paths[0] ?? "";
+}
+
+/** A link to a missing file, such as one on a disk that is not mounted, would be replaced by a file. Throws Error. */
+async function refuseBrokenLink(files: Files, path: string): Promise<void> {
+  const target = await files.readLink(path);
+  if (target === undefined || await files.info(path) !== undefined) return;
+  throw new Error(`it is a link to "${target}", which does not exist; create that file or remove the link`);
 }
 
 /** The topmost directory that is missing above the path; null if none is. */

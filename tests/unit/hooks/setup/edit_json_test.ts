@@ -115,7 +115,31 @@ Deno.test("line endings and a trailing comma stay", () => {
   const trailing = '{\n  "hooks": {\n    "Other": [1,],\n  },\n}\n';
   const result = putJson(trailing, edit);
   assert.deepEqual(parse(result).hooks.Other, [1]);
-  assert.deepEqual(parse(takeJson(result, edit)), parse(trailing));
+  assert.equal(takeJson(result, edit, trailing), trailing);
+  assert.equal(takeJson(putJson(trailing, edit), edit), trailing);
+  const inline = '{"permissions": {"allow": ["Read",]},}\n';
+  assert.equal(takeJson(putJson(inline, edit), edit).replaceAll(/\s/g, ""), inline.replaceAll(/\s/g, ""));
+});
+
+Deno.test("lists and objects that were the user's stay when they are empty again, and so does any with a comment", () => {
+  const text = '{\n  "permissions": {\n    "allow": [ // none yet\n    ]\n  },\n  "hooks": {}\n}\n';
+  const back = takeJson(putJson(text, edit), edit, text);
+  assert.deepEqual(parse(back), parse(text));
+  assert.match(back, /\/\/ none yet/);
+  assert.match(takeJson(putJson(text, edit), edit), /"allow": \[ \/\/ none yet/);
+  assert.doesNotMatch(takeJson(putJson(text, edit), edit), /hooks/);
+});
+
+Deno.test("a name that is there twice on the way to svc's entries is refused: agents read only one of the two", () => {
+  assert.throws(
+    () => putJson('{"mcpServers":{"a":{}},"mcpServers":{"b":{}}}', edit),
+    /"mcpServers" is there twice/,
+  );
+  const old = '{"mcpServers":{"a":{}},"mcpServers":{"svc":{}}}';
+  assert.throws(() => putJson(old, edit), /"mcpServers" is there twice/);
+  assert.throws(() => takeJson(old, edit), /"mcpServers" is there twice/);
+  const other = '{"a":1,"a":2,"mcpServers":{},"mcpServers":{}}';
+  assert.equal(takeJson(other, edit), other);
 });
 
 Deno.test("any JSON accepts svc's entries, keeps its own values, and can be restored", () => {

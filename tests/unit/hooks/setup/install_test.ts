@@ -129,6 +129,31 @@ Deno.test("a file that is not UTF-8 is refused, and so is someone else's plugin 
     await assert.rejects(bench.install("gemini"), /it is not UTF-8/);
   }));
 
+Deno.test("a link to a missing file is refused, and stays as it is", () =>
+  withHome({}, async (bench) => {
+    const path = `${bench.home}/.claude/settings.json`;
+    await Deno.mkdir(`${bench.home}/.claude`);
+    await Deno.symlink(`${bench.home}/missing/settings.json`, path);
+    await assert.rejects(
+      bench.install("cc"),
+      /it is a link to ".*missing\/settings\.json", which does not exist/,
+    );
+    await bench.remove("cc");
+    assert.equal(await Deno.readLink(path), `${bench.home}/missing/settings.json`);
+  }));
+
+Deno.test("empty lists and comments of the user stay in a file that was changed since setup [set-remove]", () =>
+  withHome({}, async (bench) => {
+    const text = '{\n  "mcpServers": {},\n  "hooks": {\n    "BeforeAgent": [] // none\n  },\n}\n';
+    await bench.write(".gemini/settings.json", text);
+    await bench.install("gemini");
+    const since = (await bench.tree())["/.gemini/settings.json"] ?? "";
+    await bench.write(".gemini/settings.json", since.replace("{", '{\n  "newer": 1,'));
+    await bench.remove("gemini");
+    const left = (await bench.tree())["/.gemini/settings.json"] ?? "";
+    assert.equal(left, text.replace("{", '{\n  "newer": 1,'));
+  }));
+
 Deno.test("a linked file stays a link, and the file behind it keeps its mode", () =>
   withHome({ "dotfiles/settings.json": "{}\n" }, async (bench) => {
     await Deno.mkdir(`${bench.home}/.claude`);
