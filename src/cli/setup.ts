@@ -2,6 +2,7 @@
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import { SETUP_KINDS } from "../agents/registry.ts";
+import { withLock } from "../home/lock.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { secureHome } from "../home/permissions.ts";
 import {
@@ -54,10 +55,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const paths = await accountPaths();
   const host = await setupHost(paths);
   const chosen = await choose(host, options);
-  if (!options.dryRun && !options.remove) await prepareHome(host);
-  const outcome = await setUp(host, options, chosen);
-  const isWhole = options.remove === true && options.agent === undefined;
-  if (isWhole && !options.dryRun && outcome.failures.length === 0) await removeLauncher(host);
+  const outcome = await alone(host, options, () => carryOut(host, options, chosen));
   if (options.json) printJson(outcome);
   else printSetup(outcome, { dryRun: options.dryRun ?? false, remove: options.remove ?? false });
   return outcome.failures.length === 0 && outcome.agents.every(({ isOk }) => isOk) ? 0 : EXIT_FAILED;
@@ -94,6 +92,28 @@ function toKind(word: string): AgentKind {
   throw new UsageError(
     `Cannot set up "${word}": the agents are ${SETUP_KINDS.join(", ")}. See: svc setup --help`,
   );
+}
+
+/** Runs `work` while no other setup runs: each would overwrite the other's records of how to undo it. */
+async function alone<T>(
+  { files, paths }: SetupHost,
+  options: SetupOptions,
+  work: () => Promise<T>,
+): Promise<T> {
+  const isFirst = await files.info(paths.root) === undefined;
+  if (options.dryRun || (options.remove && isFirst)) return await work();
+  await files.makeDirectory(paths.root, { mode: 0o700 });
+  const busy = (): Error =>
+    new Error(`Cannot change the agents' settings: another svc setup holds "${paths.setupLock}". Try again.`);
+  return await withLock(files, paths.setupLock, { busy, work });
+}
+
+async function carryOut(host: SetupHost, options: SetupOptions, chosen: Choice): Promise<SetupOutcome> {
+  if (!options.dryRun && !options.remove) await prepareHome(host);
+  const outcome = await setUp(host, options, chosen);
+  const isWhole = options.remove === true && options.agent === undefined;
+  if (isWhole && !options.dryRun && outcome.failures.length === 0) await removeLauncher(host);
+  return outcome;
 }
 
 async function prepareHome(host: SetupHost): Promise<void> {

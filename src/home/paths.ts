@@ -42,6 +42,8 @@ export interface HomePaths {
   launcher: string;
   /** The changes of `svc setup`, and the previous content of the files. */
   setup: string;
+  /** Held while one process runs `svc setup`. */
+  setupLock: string;
   /** How the listener is started where it is a service. */
   service: string;
   /** The sessions that come back after a reboot. */
@@ -87,6 +89,7 @@ export async function homePaths(place: HomePlace): Promise<HomePaths> {
     lastWords: `${root}/last-words`,
     launcher: `${root}/bin/svc`,
     setup: `${root}/setup`,
+    setupLock: `${root}/setup.lock`,
     service: `${root}/service.json`,
     kept: `${root}/kept.json`,
     keptLock: `${root}/kept.lock`,

@@ -212,7 +212,9 @@ const KINDS: Record<string, Kind> = {
     },
   },
   ...Object.fromEntries(
-    (["lock", "startLock", "pairedLock", "mutedLock", "keptLock"] as const).map((name): [string, Kind] => [
+    (["lock", "startLock", "pairedLock", "mutedLock", "keptLock", "setupLock"] as const).map((
+      name,
+    ): [string, Kind] => [
       name,
       {
         path: ({ paths }) => paths[name],

@@ -1,7 +1,9 @@
 /** `svc setup` as a user runs it, with programs that stand in for the real agents. */
 import assert from "node:assert/strict";
 import { parse } from "smol-toml";
+import { runtime } from "#runtime";
 import type { SetupOutcome } from "../../src/cli/setup.ts";
+import { tryLock } from "../../src/home/lock.ts";
 import { installCodex, installProgram } from "../helpers/installed_agents.ts";
 import { runSvc } from "../helpers/program.ts";
 import type { Ran } from "../helpers/run.ts";
@@ -63,8 +65,9 @@ Deno.test("setup finds the agents, says what it did and trusts; again it changes
     assert.equal(removed.code, 0, removed.stderr);
     assert.deepEqual(await tree(sandbox), before);
     assert.match((await setup(sandbox, "--remove")).stdout, /Nothing of svc is left/);
-    assert.deepEqual((await Array.fromAsync(Deno.readDir(sandbox.svcHome))).map(({ name }) => name), [
+    assert.deepEqual((await Array.fromAsync(Deno.readDir(sandbox.svcHome))).map(({ name }) => name).sort(), [
       "markers",
+      "setup.lock",
     ]);
   }));
 
@@ -86,6 +89,18 @@ Deno.test("settings that begin with a byte order mark are read and edited behind
     assert.doesNotMatch(status.stderr, /is not JSON/);
     assert.equal((await setup(sandbox, "--remove")).code, 0);
     assert.deepEqual(await tree(sandbox), before);
+  }));
+
+Deno.test("setup changes nothing while another one runs, which would lose its records of how to undo it [set-remove]", () =>
+  withAgents(async (sandbox) => {
+    await Deno.mkdir(sandbox.svcHome, { mode: 0o700 });
+    const before = await tree(sandbox);
+    const lock = await tryLock(runtime.files, `${sandbox.svcHome}/setup.lock`);
+    const { code, stderr } = await setup(sandbox, "--agent", "gemini");
+    lock?.release();
+    assert.deepEqual([code, await tree(sandbox)], [1, before]);
+    assert.match(stderr, /another svc setup holds ".*setup\.lock"\. Try again/);
+    assert.equal((await setup(sandbox, "--agent", "gemini")).code, 0);
   }));
 
 Deno.test("removing svc from one agent keeps the launcher for the others; a whole removal takes it away [set-remove]", () =>
