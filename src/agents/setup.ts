@@ -24,6 +24,8 @@ export interface AgentSetup {
   backgroundEvents?: readonly string[];
   /** What runs or is allowed from now on without asking the user, one line each. */
   trusts: readonly string[];
+  /** The same of what only `finish` achieves. */
+  finishTrusts?: readonly string[];
   /** What the user should know or do, one line each. */
   notes: readonly string[];
   finish?(host: FinishHost): Promise<FinishResult>;

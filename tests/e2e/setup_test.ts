@@ -146,6 +146,10 @@ Deno.test("a Codex that gives no answer, or does not trust the hooks, is reporte
       assert.equal(code, 1);
       assert.match(stdout, why);
       assert.match(stdout, /start codex once and answer its question/);
+      assert.doesNotMatch(stdout, /marked as reviewed by you/);
+      assert.match(stdout, /Trusted on your behalf: the MCP server svc/);
+      const { agents: [codex] } = await outcome(sandbox, "--agent", "codex");
+      assert.deepEqual([codex?.isOk, codex?.trusts.some((trust) => /reviewed/.test(trust))], [false, false]);
     }
   }));
 

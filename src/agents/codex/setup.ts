@@ -46,10 +46,8 @@ export function setUp({ home, env, launcher }: SetupContext): AgentSetup {
       },
     }],
     backgroundEvents: ["PostToolUse"],
-    trusts: [
-      `hooks that run "${launcher}" at ${eventNames(EVENTS)}, marked as reviewed by you`,
-      `the MCP server svc: its tools ${MCP_TOOLS.join(", ")} run without asking`,
-    ],
+    trusts: [`the MCP server svc: its tools ${MCP_TOOLS.join(", ")} run without asking`],
+    finishTrusts: [`hooks that run "${launcher}" at ${eventNames(EVENTS)}, marked as reviewed by you`],
     notes: [],
     finish: (host) => trustCodexHooks(host, directory),
   };

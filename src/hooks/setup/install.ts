@@ -37,6 +37,7 @@ export interface AgentReport {
   label: string;
   isOk: boolean;
   files: FileReport[];
+  /** What was trusted, or would be; without what could not be. */
   trusts: readonly string[];
   notes: readonly string[];
 }
@@ -76,11 +77,12 @@ export async function installAgent(
   const plans: FilePlan[] = [];
   for (const edit of setup.files) plans.push(await planFile(host, edit, options.manifest));
   const files = plans.map(installReport);
-  const report = { kind, label: agentProfile(kind).label, files, trusts: setup.trusts };
+  const trusts = [...setup.finishTrusts ?? [], ...setup.trusts];
+  const report = { kind, label: agentProfile(kind).label, files, trusts };
   if (options.dryRun) return { ...report, isOk: true, notes: setup.notes };
   for (const plan of plans) await writePlan(host, plan, options.manifest);
   const { isOk, notes } = await finish(host, kind, { setup, manifest: options.manifest });
-  return { ...report, isOk, notes: [...setup.notes, ...notes] };
+  return { ...report, isOk, trusts: isOk ? trusts : setup.trusts, notes: [...setup.notes, ...notes] };
 }
 
 interface FilePlan {

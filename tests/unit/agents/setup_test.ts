@@ -135,8 +135,9 @@ Deno.test("an agent waits longer for a hook that comes with a dialog than the ho
 
 Deno.test("what setup trusts names the events before and after tool calls [set-trust-told]", async () => {
   for (const kind of ["codex", "gemini", "copilot"] as const) {
-    const trusts = (await setupOf(kind)).trusts.join("\n");
-    for (const event of GATE_EVENTS[kind] ?? []) assert.ok(trusts.includes(event), `${kind} ${event}`);
+    const { trusts, finishTrusts = [] } = await setupOf(kind);
+    const all = [...finishTrusts, ...trusts].join("\n");
+    for (const event of GATE_EVENTS[kind] ?? []) assert.ok(all.includes(event), `${kind} ${event}`);
   }
   for (const kind of ["cc", "opencode"] as const) {
     assert.match((await setupOf(kind)).trusts.join("\n"), /tool call/);
