@@ -7,7 +7,7 @@ import { isAgentKind } from "../protocol/names.ts";
 import { shellLine } from "../runtime/system.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { columns, EXIT_FAILED, print, printError, printJson } from "./output.ts";
+import { columns, EXIT_FAILED, print, printError, printJson, UsageError } from "./output.ts";
 import { tmuxSessions } from "./tmux_sessions.ts";
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -25,6 +25,11 @@ export async function run(args: readonly string[]): Promise<number> {
   const [session, more] = parsed.processedArgs;
   const options = parsed.opts();
   const paths = await accountPaths();
+  if (session === undefined && options.off) {
+    throw new UsageError(
+      "Cannot take a mark away: --off needs the session's name. svc keep lists the marked ones.",
+    );
+  }
   if (session === undefined) return await list(paths, options.json === true);
   return options.off ? await release(paths, session) : await keep(paths, session, more);
 }

@@ -23,6 +23,9 @@ export async function run(args: readonly string[]): Promise<number> {
   if (!/^\d{1,6}$/.test(options.lines)) {
     throw new UsageError(`Cannot show "${options.lines}" lines: --lines takes a whole number.`);
   }
+  if (options.json && !options.audit) {
+    throw new UsageError("Cannot print the log as JSON: its lines are text. --json goes with --audit.");
+  }
   const paths = await accountPaths();
   const path = options.audit ? paths.audit : paths.log;
   const format = options.audit && !options.json ? auditLine : (line: string): string => line;

@@ -1,11 +1,13 @@
 /** `svc mute` and `svc unmute`: a muted project's sessions take no messages, and its agents are not informed of the phone. */
 import { runtime } from "#runtime";
+import { absolutePath, type HomePaths } from "../home/paths.ts";
 import { checkMuted, setMuted } from "../home/muted.ts";
 import { secureHome } from "../home/permissions.ts";
 import { resolveProject } from "../wrapper/preflight.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { EXIT_FAILED, print, printError, printJson } from "./output.ts";
+import { shellLine } from "./installation.ts";
+import { EXIT_FAILED, print, printError, printJson, UsageError } from "./output.ts";
 
 export async function runMute(args: readonly string[]): Promise<number> {
   const command = defineCommand({
@@ -17,8 +19,14 @@ export async function runMute(args: readonly string[]): Promise<number> {
     .option("--list", "print the muted directories")
     .option("--json", "print the list as JSON");
   const parsed = parseOptions(command, args);
+  const [directory] = parsed.processedArgs;
   const options = parsed.opts();
-  if (!options.list) return await setMute(parsed.processedArgs[0], { muted: true });
+  if (!options.list && !options.json) return await setMute(directory, { muted: true });
+  if (directory !== undefined) {
+    throw new UsageError(
+      `Cannot mute "${directory}" and list the muted directories at once: do one of them.`,
+    );
+  }
   const { directories: muted } = await checkMuted(runtime.files, await accountPaths());
   if (options.json) printJson(muted);
   else for (const directory of muted) print(directory);
@@ -36,20 +44,45 @@ export async function runUnmute(args: readonly string[]): Promise<number> {
 
 async function setMute(directory: string | undefined, options: { muted: boolean }): Promise<number> {
   const { files, uid } = runtime;
-  const path = directory === undefined ? await currentProject() : await files.realPath(directory);
+  const paths = await accountPaths();
+  const path = directory === undefined
+    ? await currentProject()
+    : await files.realPath(directory) ?? (options.muted ? undefined : await deletedProject(paths, directory));
   if (path === undefined) {
     printError(`Cannot find the directory "${directory}": name one that exists, or none for this project.`);
     return EXIT_FAILED;
   }
-  const paths = await accountPaths();
   await secureHome(files, { paths, uid });
   const hasChanged = await setMuted(files, paths, { directory: path, muted: options.muted });
-  print(stateLine(path, { ...options, hasChanged }));
+  const undo = shellLine(["svc", "unmute", ...directory === undefined ? [] : [path]]);
+  print(stateLine(path, { ...options, hasChanged, undo }));
   return 0;
 }
 
-function stateLine(path: string, { muted, hasChanged }: { muted: boolean; hasChanged: boolean }): string {
-  if (muted) return `${path} is ${hasChanged ? "now" : "already"} muted. To undo it: svc unmute`;
+/** The path under which a directory that does not exist any more is muted; undefined if it is not. */
+async function deletedProject(paths: HomePaths, directory: string): Promise<string | undefined> {
+  const path = await realPlace(absolutePath(directory, runtime.cwd()).replace(/\/+$/, ""));
+  const { directories } = await checkMuted(runtime.files, paths);
+  return directories.includes(path) ? path : undefined;
+}
+
+/** The path with every link resolved in the part of it that exists. */
+async function realPlace(path: string): Promise<string> {
+  const slash = path.lastIndexOf("/");
+  if (slash < 0) return path;
+  return await runtime.files.realPath(path) ??
+    `${(await realPlace(path.slice(0, slash))).replace(/\/$/, "")}${path.slice(slash)}`;
+}
+
+interface MuteState {
+  muted: boolean;
+  hasChanged: boolean;
+  /** The command that undoes it. */
+  undo: string;
+}
+
+function stateLine(path: string, { muted, hasChanged, undo }: MuteState): string {
+  if (muted) return `${path} is ${hasChanged ? "now" : "already"} muted. To undo it: ${undo}`;
   return hasChanged ? `${path} is no longer muted.` : `${path} is not muted.`;
 }
 

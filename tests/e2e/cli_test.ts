@@ -53,6 +53,9 @@ const MISUSES: Misuse[] = [
   { args: ["send"], says: /missing required argument 'session'\s+See: svc send --help/ },
   { args: ["send", "svc-a", "x", "--wait", "soon"], says: /--wait takes a whole number from 10/ },
   { args: ["logs", "--lines", "many"], says: /--lines takes a whole number/ },
+  { args: ["logs", "--json"], says: /--json goes with --audit/ },
+  { args: ["keep", "--off"], says: /--off needs the session's name/ },
+  { args: ["mute", "--json", "/tmp"], says: /Cannot mute "\/tmp" and list the muted directories at once/ },
   { args: ["listener", "--stop", "--restart"], says: /exclude each other/ },
   { args: ["completions", "tcsh"], says: /the shells are bash, zsh, fish/ },
 ];
@@ -176,11 +179,35 @@ Deno.test("mute and unmute print what they did, and to which project [cli-mute, 
   assert.equal((await runSvc(sandbox, ["mute"])).stdout, `${project} is now muted. To undo it: svc unmute\n`);
   assert.equal(
     (await runSvc(sandbox, ["mute", "."])).stdout,
-    `${project} is already muted. To undo it: svc unmute\n`,
+    `${project} is already muted. To undo it: svc unmute ${project}\n`,
   );
   assert.deepEqual(JSON.parse((await runSvc(sandbox, ["mute", "--list", "--json"])).stdout), [project]);
   assert.equal((await runSvc(sandbox, ["unmute"])).stdout, `${project} is no longer muted.\n`);
   assert.equal((await runSvc(sandbox, ["mute", "--list"])).stdout, "");
+});
+
+Deno.test("svc mute --json lists and mutes nothing; a directory with a blank can be unmuted as the hint says, also once it is deleted [cli-mute, cli-json]", async () => {
+  await using sandbox = await makeSandbox();
+  assert.deepEqual(JSON.parse((await runSvc(sandbox, ["mute", "--json"])).stdout), []);
+  const project = await Deno.realPath(sandbox.project);
+  const [other, link] = [`${project}/an other`, `${sandbox.root}/link`];
+  await Deno.mkdir(other);
+  await Deno.symlink(project, link);
+  assert.equal(
+    (await runSvc(sandbox, ["mute", "an other"])).stdout,
+    `${other} is now muted. To undo it: svc unmute '${other}'\n`,
+  );
+  await Deno.remove(other);
+  assert.match((await runSvc(sandbox, ["unmute", `${project}/never`])).stderr, /Cannot find the directory/);
+  assert.equal(
+    (await runSvc(sandbox, ["unmute", `${link}/an other/`])).stdout,
+    `${other} is no longer muted.\n`,
+  );
+  assert.deepEqual(JSON.parse((await runSvc(sandbox, ["mute", "--json"])).stdout), []);
+  await Deno.mkdir(other);
+  await runSvc(sandbox, ["mute", "an other"]);
+  await Deno.remove(other);
+  assert.equal((await runSvc(sandbox, ["unmute", "an other"])).stdout, `${other} is no longer muted.\n`);
 });
 
 Deno.test("colours appear on a terminal, and never with NO_COLOR [cli-colour]", async () => {
