@@ -18,6 +18,8 @@ export interface ScreenResult {
 interface CheckOptions {
   /** An agent that shows neither composer nor dialog by then is not recognized. */
   startLimitMs: number;
+  /** Ends the check, and what it started. */
+  signal: AbortSignal;
 }
 
 const SIZE = { columns: 80, rows: 24 };
@@ -35,14 +37,18 @@ interface Station {
   isRight(reading: ScreenReading): boolean;
 }
 
-/** Yields one result for each screen; only one when the agent starts with a dialog, because no dialog is answered. */
+/**
+ * Yields one result for each screen; only one when the agent starts with a dialog, because no dialog is answered. Throws the
+ * signal's reason when it fires.
+ */
 export async function* checkAgent(
   kind: AgentKind,
-  { startLimitMs }: CheckOptions,
+  { startLimitMs, signal }: CheckOptions,
 ): AsyncGenerator<ScreenResult> {
   const profile = agentProfile(kind);
   const program = kind === "echo" ? runtime.selfCommand() : [profile.binary];
-  await using pane = await openPrivatePane([...program, ...profile.args], { env: profile.env, size: SIZE });
+  const argv = [...program, ...profile.args];
+  await using pane = await openPrivatePane(argv, { env: profile.env, size: SIZE, signal });
   const start = await startReading(pane, { profile, limitMs: startLimitMs });
   yield {
     name: "start",
@@ -163,6 +169,12 @@ const RESTLESS_MS = 4_000;
 /** Would make the agent believe that it runs in another session. */
 const FOREIGN_VARIABLES = ["TMUX", "TMUX_PANE", "SVC_SESSION"];
 
+interface PaneOptions {
+  env: Readonly<Record<string, string>>;
+  size: { columns: number; rows: number };
+  signal: AbortSignal;
+}
+
 interface PrivatePane extends AsyncDisposable {
   screen(): Promise<Screen>;
   /** The screen once it is drawn. */
@@ -175,30 +187,37 @@ interface PrivatePane extends AsyncDisposable {
 /** Starts the program in the current folder. Disposing ends the server and every process that the program left. */
 async function openPrivatePane(
   argv: readonly string[],
-  { env, size }: { env: Readonly<Record<string, string>>; size: { columns: number; rows: number } },
+  { env, size, signal }: PaneOptions,
 ): Promise<PrivatePane> {
   const folder = await runtime.files.makeTempDirectory("svc-agents-");
   const run = tmuxRunner(`${folder}/tmux.sock`);
   const target = exactPane(SESSION);
-  const pane = await startedPane(
-    run,
-    verbs.newSession({ name: SESSION, directory: runtime.cwd(), size, env, argv }),
-  );
+  const close = async (): Promise<void> => {
+    await run(verbs.killServer()).catch(ignoreTmux);
+    if (pane !== undefined) await endLeftovers({ commands: runtime.commands, clock: systemClock }, pane);
+    await runtime.files.remove(folder, { recursive: true });
+  };
+  let pane: StartedPane | undefined;
+  try {
+    pane = await startedPane(
+      run,
+      verbs.newSession({ name: SESSION, directory: runtime.cwd(), size, env, argv }),
+    );
+  } catch (error) {
+    await close();
+    throw error;
+  }
   const screen = async (): Promise<Screen> =>
     parseScreen(await run(verbs.print(target, SCREEN_FORMAT), verbs.captureScreen(target)));
   return {
     screen,
-    drawn: () => drawn(screen),
+    drawn: () => drawn(screen, signal),
     type: async (text) => void await run(verbs.sendLiteral(target, text)),
     press: async (key) => void await run(verbs.sendKey(target, key)),
     async paste(text) {
       await run(verbs.appendBuffer(SESSION, text), verbs.pasteBuffer(SESSION, target, { marks: true }));
     },
-    async [Symbol.asyncDispose]() {
-      await run(verbs.killServer()).catch(ignoreTmux);
-      await endLeftovers({ commands: runtime.commands, clock: systemClock }, pane);
-      await runtime.files.remove(folder, { recursive: true });
-    },
+    [Symbol.asyncDispose]: close,
   };
 }
 
@@ -211,7 +230,12 @@ function tmuxRunner(socket: string): Run {
   return (...commands) => runTmux(runtime.commands, commands, { socket, config: "/dev/null", env });
 }
 
-async function startedPane(run: Run, start: TmuxCommand): Promise<{ pid: number; identity: string }> {
+interface StartedPane {
+  pid: number;
+  identity: string;
+}
+
+async function startedPane(run: Run, start: TmuxCommand): Promise<StartedPane> {
   const pid = Number(await run(start, verbs.print(exactPane(SESSION), "#{pane_pid}")));
   const identity = await processIdentity({ commands: runtime.commands, clock: systemClock }, pid);
   return { pid, identity };
@@ -222,7 +246,7 @@ function ignoreTmux(error: unknown): void {
   if (!(error instanceof TmuxError)) throw error;
 }
 
-async function drawn(screen: () => Promise<Screen>): Promise<Screen> {
+async function drawn(screen: () => Promise<Screen>, signal: AbortSignal): Promise<Screen> {
   const start = systemClock.elapsed();
   let last = { text: "", since: start };
   for (;;) {
@@ -230,7 +254,7 @@ async function drawn(screen: () => Promise<Screen>): Promise<Screen> {
     const [text, now] = [JSON.stringify(shown), systemClock.elapsed()];
     if (text !== last.text) last = { text, since: now };
     if (now - last.since >= QUIET_MS || now - start >= RESTLESS_MS) return shown;
-    await delay(LOOK_MS, { clock: systemClock });
+    await delay(LOOK_MS, { clock: systemClock, signal });
   }
 }
 

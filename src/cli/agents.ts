@@ -10,7 +10,7 @@ import type { TmuxPane, TmuxSession } from "../tmux/sessions.ts";
 import { checkAgent, parseScreen, SCREEN_FORMAT, type ScreenResult } from "./agent_screens.ts";
 import { installedVersion } from "./checks/agents/presence.ts";
 import { defineCommand, parseOptions, runSubcommand } from "./command.ts";
-import { EXIT_FAILED, paint, print, printJson, UsageError } from "./output.ts";
+import { CommandExit, EXIT_FAILED, paint, print, printJson, UsageError } from "./output.ts";
 
 const START_LIMIT_SECONDS = 60;
 
@@ -44,17 +44,58 @@ async function check(args: readonly string[]): Promise<number> {
   const startLimitMs = Number(wait) * 1_000;
   if (!(startLimitMs > 0)) throw new UsageError(`Cannot wait "${wait}" seconds: give a number above 0`);
   const kinds = await chosenKinds(parsed.args);
-  const results: (ScreenResult & { kind: AgentKind; version: string | undefined })[] = [];
+  const results = await untilStopped((signal) =>
+    checkAll(kinds, { startLimitMs, signal, isQuiet: json === true })
+  );
+  if (json) printJson(results);
+  else if (kinds.length === 0) print("No agent is installed here.");
+  return results.every(({ recognized }) => recognized) ? 0 : EXIT_FAILED;
+}
+
+type CheckResult = ScreenResult & { kind: AgentKind; version: string | undefined };
+
+interface CheckRun {
+  startLimitMs: number;
+  signal: AbortSignal;
+  /** Prints nothing. */
+  isQuiet: boolean;
+}
+
+async function checkAll(
+  kinds: readonly AgentKind[],
+  { startLimitMs, signal, isQuiet }: CheckRun,
+): Promise<CheckResult[]> {
+  const results: CheckResult[] = [];
   for (const kind of kinds) {
+    signal.throwIfAborted();
     const version = await installedVersion(runtime, kind);
-    if (!json) print(heading(kind, version));
-    for await (const result of checkAgent(kind, { startLimitMs })) {
+    if (!isQuiet) print(heading(kind, version));
+    for await (const result of checkAgent(kind, { startLimitMs, signal })) {
       results.push({ kind, version, ...result });
-      if (!json) print(resultLine(result));
+      if (!isQuiet) print(resultLine(result));
     }
   }
-  if (json) printJson(results);
-  return results.every(({ recognized }) => recognized) ? 0 : EXIT_FAILED;
+  return results;
+}
+
+/** The exit code of a shell's command that the signal ended. */
+const STOP_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+/** Ends `work` at Ctrl-C, SIGTERM or hang-up, so that it can end what it started. Throws CommandExit then. */
+async function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const offs = (["SIGHUP", "SIGINT", "SIGTERM"] as const).map((signal) =>
+    runtime.onSignal(signal, () => stop.abort(new CommandExit(STOP_CODES[signal])))
+  );
+  try {
+    return await work(stop.signal);
+  } catch (error) {
+    // Ctrl-C may have interrupted a tmux command too, which then fails with an error of its own.
+    stop.signal.throwIfAborted();
+    throw error;
+  } finally {
+    for (const off of offs) off();
+  }
 }
 
 async function chosenKinds(names: readonly string[]): Promise<AgentKind[]> {

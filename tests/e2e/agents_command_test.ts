@@ -1,7 +1,8 @@
 /** `svc agents`: the check and the recording, on the built-in agent in a real tmux. */
 import assert from "node:assert/strict";
+import { runtime } from "#runtime";
 import { startEcho } from "../helpers/agents_echo.ts";
-import { runSvc } from "../helpers/program.ts";
+import { runSvc, startSvc } from "../helpers/program.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
@@ -33,6 +34,36 @@ Deno.test("svc agents check says ✗ and exits 1 when an agent's screen is not r
   const { code, stdout } = await runSvc(sandbox, ["agents", "check", "codex", "--wait", "2"], { env });
   assert.equal(code, 1);
   assert.match(stdout, /✗ start: unknown/);
+});
+
+for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const) {
+  Deno.test(`svc agents check that ${signal} ends leaves no agent, tmux server or folder behind, and exits ${code} [agents-check]`, async () => {
+    await using sandbox = await makeSandbox();
+    const [bin, temporary, pidFile] = ["bin", "tmp", "pid"].map((name) => `${sandbox.root}/${name}`);
+    for (const folder of [bin, temporary]) await Deno.mkdir(folder!);
+    await Deno.writeTextFile(`${bin}/codex`, `#!/bin/sh\necho $$ >"${pidFile}"\nexec sleep 600\n`, {
+      mode: 0o755,
+    });
+    const env = { PATH: `${bin}:${sandbox.env.PATH}`, TMPDIR: temporary! };
+    const check = startSvc(sandbox, ["agents", "check", "codex"], { env });
+    const pid = await until(
+      "the agent",
+      async () => Number(await Deno.readTextFile(pidFile!).catch(() => "")),
+    );
+    sandbox.killAtEnd(pid);
+    check.kill(signal);
+    assert.equal((await check.exited).code, code);
+    assert.deepEqual([...Deno.readDirSync(temporary!)], []);
+    assert.equal(runtime.commands.kill(pid, 0), false);
+  });
+}
+
+Deno.test("svc agents check says when no agent is installed [agents-check]", async () => {
+  await using sandbox = await makeSandbox();
+  const env = { PATH: "/usr/bin:/bin" };
+  const { code, stdout } = await runSvc(sandbox, ["agents", "check"], { env });
+  assert.deepEqual([code, stdout], [0, "No agent is installed here.\n"]);
+  assert.equal((await runSvc(sandbox, ["agents", "check", "--json"], { env })).stdout, "[]\n");
 });
 
 Deno.test("svc agents check reports an unknown agent, and one that is not installed [agents-check]", async () => {
