@@ -23,9 +23,9 @@ async function run(args: readonly string[], commands: readonly ListedCommand[]):
     name: "completions",
     summary: "Print the completion script for a shell: bash, zsh or fish.",
     examples: [
-      "svc completions bash > ~/.local/share/bash-completion/completions/svc",
-      "svc completions zsh > ~/.zfunc/_svc",
-      "svc completions fish > ~/.config/fish/completions/svc.fish",
+      ...installLines("bash", "~/.local/share/bash-completion/completions/svc"),
+      ...installLines("zsh", "~/.zfunc/_svc"),
+      ...installLines("fish", "~/.config/fish/completions/svc.fish"),
     ],
   }).argument("<shell>", "bash, zsh or fish");
   const [shell] = parseOptions(command, args).processedArgs;
@@ -37,6 +37,10 @@ async function run(args: readonly string[], commands: readonly ListedCommand[]):
   }
   print(script(commands));
   return await Promise.resolve(0);
+}
+
+function installLines(shell: string, file: string): string[] {
+  return [`mkdir -p ${file.slice(0, file.lastIndexOf("/"))}`, `svc completions ${shell} > ${file}`];
 }
 
 function firstWords(commands: readonly Word[]): Word[] {
@@ -64,7 +68,8 @@ function perGroup(commands: readonly ListedCommand[], line: (name: string, words
 
 /**
  * Needs no bash-completion package and defines no globals but its function. `compgen -W` expands its words as the shell
- * does, so session names, which are data, do not go through it.
+ * does, so session names, which are data, do not go through it. `filenames` quotes words, but also ends one with a slash
+ * where a folder of that name is: only files and folders get it, and session names are quoted by `printf`.
  */
 export function bashScript(commands: readonly ListedCommand[]): string {
   const first = [...firstWords(commands).map(({ name }) => name), "--detach", "--help", "--version"].join(
@@ -94,12 +99,12 @@ ${perGroup(commands, (name, list) => `    ${name}) group="${list}" ;;`)}
     send)
       if ((COMP_CWORD == 2)); then
         while IFS= read -r name; do
-          [[ $name == "$word"* ]] && COMPREPLY+=("$name")
+          [[ $name == "$word"* ]] && COMPREPLY+=("$(printf '%q' "$name")")
         done < <(svc sessions --names 2>/dev/null)
       fi
       ;;
     completions) COMPREPLY=($(compgen -W "bash zsh fish" -- "$word")) ;;
-    mute | unmute) COMPREPLY=($(compgen -d -- "$word")) ;;
+    mute | unmute) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$word")) ;;
     service)
       ((COMP_CWORD == 2)) || group="${SERVICES}"
       COMPREPLY=($(compgen -W "$group" -- "$word"))
@@ -108,12 +113,12 @@ ${perGroup(commands, (name, list) => `    ${name}) group="${list}" ;;`)}
       if [[ -n $group ]] && ((COMP_CWORD == 2)); then
         COMPREPLY=($(compgen -W "$group" -- "$word"))
       else
-        COMPREPLY=($(compgen -f -- "$word"))
+        compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$word"))
       fi
       ;;
   esac
 }
-complete -o filenames -F _svc svc`;
+complete -F _svc svc`;
 }
 
 export function zshScript(commands: readonly ListedCommand[]): string {

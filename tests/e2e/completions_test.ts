@@ -29,6 +29,8 @@ const SHELLS: Shell[] = [
 
 /** What is typed before Tab, and the line that it becomes. */
 const TYPED: [typed: string, completed: string][] = [
+  // A folder of that name is there.
+  ["svc log", "svc logs"],
   ["svc upg", "svc upgrade"],
   ["svc codex /et", "svc codex /etc/"],
   ["svc keys cr", "svc keys create"],
@@ -60,11 +62,18 @@ async function completeIn({ name, argv, load }: Shell): Promise<void> {
   assert.deepEqual([code, stderr], [0, ""]);
   await Deno.writeTextFile(`${sandbox.root}/completion`, stdout);
   await Deno.mkdir(`${sandbox.root}/bin`);
+  await Deno.mkdir(`${sandbox.project}/logs`);
   const program = FROM_CHECKOUT.map((word) => `'${word}'`).join(" ");
   const svc = `#!/bin/sh\n[ "$1" = sessions ] && exec echo svc-proj\nexec ${program} "$@"\n`;
   await Deno.writeTextFile(`${sandbox.root}/bin/svc`, svc, { mode: 0o755 });
   const env = Object.entries({ ...sandbox.env, PATH: `${sandbox.root}/bin:${sandbox.env.PATH}`, PS1: "$ " });
-  await sandbox.newSession("shell", ["env", ...env.map(([key, value]) => `${key}=${value}`), ...argv]);
+  await sandbox.newSession("shell", [
+    "env",
+    "-C",
+    sandbox.project,
+    ...env.map(([key, value]) => `${key}=${value}`),
+    ...argv,
+  ]);
   const type = (...keys: string[]): Promise<string> => sandbox.tmux("send-keys", "-t", "=shell:", ...keys);
   await type("-l", `${load(`${sandbox.root}/completion`)} && clear && echo lo''aded`);
   await type("Enter");

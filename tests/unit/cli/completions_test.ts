@@ -31,6 +31,9 @@ Deno.test("bash completes commands, agents, sessions and shells [cli-completions
   assert.deepEqual(await completeInBash(["svc", "co"]), ["codex", "copilot", "completions"]);
   assert.deepEqual(await completeInBash(["svc", "send", "svc-app-"]), ["svc-app-2"]);
   assert.deepEqual(await completeInBash(["svc", "completions", "z"]), ["zsh"]);
+  assert.deepEqual(await completeInBash(["svc", "send", "two"], "two words;$(x)\n"), [
+    "two\\ words\\;\\$\\(x\\)",
+  ]);
 });
 
 Deno.test("what is on the command line or in a session's name is never executed [cli-completions]", async () => {
