@@ -6,7 +6,7 @@ import { secureHome } from "../home/permissions.ts";
 import { resolveProject } from "../wrapper/preflight.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { shellLine } from "./installation.ts";
+import { shellLine } from "../runtime/system.ts";
 import { EXIT_FAILED, print, printError, printJson, UsageError } from "./output.ts";
 
 export async function runMute(args: readonly string[]): Promise<number> {

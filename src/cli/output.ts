@@ -41,9 +41,10 @@ export function printJson(value: unknown): void {
 const CODES = { red: 31, green: 32, yellow: 33, dim: 2, bold: 1 } as const;
 export type Colour = keyof typeof CODES;
 
-/** The text in colour (ECMA-48 SGR): never with `NO_COLOR`, and only on a terminal. */
+/** The text in colour (ECMA-48 SGR): never with `NO_COLOR` or `TERM=dumb`, and only on a terminal. */
 export function paint(text: string, colour: Colour): string {
-  const isPlain = Boolean(runtime.env.get("NO_COLOR")) || !runtime.terminal.isOutputTerminal();
+  const { env, terminal } = runtime;
+  const isPlain = Boolean(env.get("NO_COLOR")) || env.get("TERM") === "dumb" || !terminal.isOutputTerminal();
   return isPlain ? text : `\x1b[${CODES[colour]}m${text}\x1b[0m`;
 }
 

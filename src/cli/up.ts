@@ -22,7 +22,7 @@ import { type RunningRelay, startRelay } from "../relay/server.ts";
 import { shellLine } from "../runtime/system.ts";
 import { openStore } from "../store/sqlite.ts";
 import { type KeyRecord, type Store, StoreInUse } from "../store/store.ts";
-import { spawnArgv, verbs } from "../tmux/argv.ts";
+import { attachLine, spawnArgv, verbs } from "../tmux/argv.ts";
 import { tmuxEnvironment } from "../tmux/server.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions, phoneDirectory } from "./context.ts";
@@ -308,6 +308,7 @@ async function startDemo(undo: Undo[]): Promise<void> {
   const socket = runtime.env.get("SVC_TMUX_SOCKET");
   const end = spawnArgv(socket, [verbs.killSession(name)]);
   undo.push(() => runtime.commands.run(end, { env: tmuxEnvironment(runtime.env.all()) }));
-  const look = shellLine(["tmux", ...(socket ? ["-S", socket] : []), "attach", "-t", name]);
-  print(`The demo agent runs in the tmux session "${name}". To look at it, run: ${look}\n`);
+  print(
+    `The demo agent runs in the tmux session "${name}". To look at it, run: ${attachLine(socket, name)}\n`,
+  );
 }

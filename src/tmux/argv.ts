@@ -1,5 +1,6 @@
 /** Builds every tmux command, and its forms for a spawned process, a control client and a nested command. */
 import { encodeUtf8 } from "../async/encodings.ts";
+import { shellLine } from "../runtime/system.ts";
 
 /** One tmux command and its arguments, which are data and never syntax. */
 export type TmuxCommand = readonly string[];
@@ -56,6 +57,11 @@ export function controlArgv(socket: string, session: string, { output = false } 
 
 /** The command line of a client that controlArgv describes. */
 export const CONTROL_CLIENT = /^\S*tmux -u -S .+ -C attach-session -E -t =\S+ -f ignore-size(,no-output)?$/;
+
+/** The command with which people attach the session from another terminal. */
+export function attachLine(socket: string | undefined, session: string): string {
+  return shellLine(["tmux", ...(socket ? ["-S", socket] : []), "attach", "-t", session]);
+}
 
 /** Matches the session's name exactly; a bare name would match by prefix. */
 export function exactSession(name: string): string {

@@ -3,6 +3,7 @@ import type { AgentProfile } from "../agents/profile.ts";
 import { type Clock, delay, waitFor, withProgress } from "../async/clock.ts";
 import type { DaemonHost, DaemonOptions } from "../home/daemon.ts";
 import type { LineConnection, Runtime } from "../runtime/types.ts";
+import { attachLine } from "../tmux/argv.ts";
 import { endLeftovers, hasLostTerminal, processIdentity } from "../tmux/leftovers.ts";
 import { TmuxError } from "../tmux/server.ts";
 import {
@@ -144,6 +145,9 @@ async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment
   if (!created) sayReattached(host, run, name);
   if (await sessionExists(tmux, name)) {
     if (created) await stopSavingLastWords(host, run, { tmux, name });
+    if (created && code !== 0 && host.clock.elapsed() - started < SOON_MS) {
+      sayNotAttached(host, run, { tmux, name });
+    }
     return code;
   }
   if (agent !== undefined && agent.identity !== "") await endLeftBehind(host, agent);
@@ -190,6 +194,20 @@ function sayReattached(host: WrapperHost, run: WrapperRun, name: string): void {
   say(
     host,
     `Reattached to ${name}, which was already running: the arguments after "${run.profile.kind}" were not used.`,
+  );
+}
+
+/** tmux has printed why, such as "open terminal failed". */
+function sayNotAttached(
+  host: WrapperHost,
+  run: WrapperRun,
+  { tmux, name }: { tmux: TmuxAccess; name: string },
+): void {
+  const terminal = run.env.TERM ?? "";
+  const line = attachLine(tmux.socket, name);
+  say(
+    host,
+    `Cannot attach: tmux cannot use the terminal "${terminal}" (TERM). ${name} goes on without it. To attach it from another terminal, run: ${line}`,
   );
 }
 

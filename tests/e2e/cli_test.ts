@@ -210,13 +210,16 @@ Deno.test("svc mute --json lists and mutes nothing; a directory with a blank can
   assert.equal((await runSvc(sandbox, ["unmute", "an other"])).stdout, `${other} is no longer muted.\n`);
 });
 
-Deno.test("colours appear on a terminal, and never with NO_COLOR [cli-colour]", async () => {
+Deno.test("colours appear on a terminal, and never with NO_COLOR or on a dumb one [cli-colour]", async () => {
   await using bench = await makeWrapperBench();
   const colour = /\x1b\[31m/;
   assert.doesNotMatch((await bench.svc(["verify"])).stdout, colour);
   const plain = await bench.terminal(["verify"]);
   await plain.exitCode();
   assert.doesNotMatch(await plain.screen(), colour);
+  const dumb = await bench.terminal(["verify"], { env: { NO_COLOR: "", TERM: "dumb" } });
+  await dumb.exitCode();
+  assert.doesNotMatch(await dumb.screen(), colour);
   const coloured = await bench.terminal(["verify"], { env: { NO_COLOR: "" } });
   await coloured.exitCode();
   assert.match(await coloured.screen(), colour);

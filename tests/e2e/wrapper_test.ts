@@ -132,6 +132,20 @@ Deno.test("the output of an agent that exits at once stays on the terminal", asy
   assert.deepEqual(await bench.sessions(), {});
 });
 
+Deno.test("on a terminal that tmux cannot use, the wrapper says that the session goes on, and how to attach it", async () => {
+  await using bench = await makeWrapperBench();
+  const terminal = await bench.terminal(["codex"], { env: { TERM: "dumb" } });
+  assert.equal(await terminal.exitCode(), 1);
+  const shown = (await terminal.screen()).replaceAll("\n", "");
+  assert.match(shown, /open terminal failed/);
+  assert.match(
+    shown,
+    /svc: Cannot attach: tmux cannot use the terminal "dumb" \(TERM\)\. svc-proj goes on without it/,
+  );
+  assert.ok(shown.includes(`run: tmux -S ${bench.sandbox.tmuxSocket} attach -t svc-proj`), shown);
+  assert.deepEqual(await bench.sessions(), { "svc-proj": 0 });
+});
+
 Deno.test("leaving the agent ends the session, and the wrapper [wr-own-process]", async () => {
   await using bench = await makeWrapperBench();
   const terminal = await bench.terminal(["cc"]);
