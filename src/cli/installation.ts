@@ -46,6 +46,13 @@ export function installationOf(
   return folder.endsWith("/lib") ? { kind: "npm-global" } : { kind: "npm-project", folder };
 }
 
+/** Where the command's program may vanish, one sentence for people; `starter` runs the command from now on. */
+export function npxAdvice(command: readonly string[], starter = "It"): string | undefined {
+  const cached = command.find((word) => word.includes("/_npx/"));
+  return cached &&
+    `${starter} starts "${cached}", which is in npx's cache: npm may clear that, so install it for good.`;
+}
+
 function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/"));
 }

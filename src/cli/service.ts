@@ -7,6 +7,7 @@ import { hostAndPort, parseListenAddress } from "../relay/server.ts";
 import { shellLine } from "../runtime/system.ts";
 import { defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { EXIT_FAILED, print, printError, printJson, UsageError } from "./output.ts";
+import { npxAdvice } from "./installation.ts";
 import { addressInputs, listenerSettings } from "./settings.ts";
 import {
   type RunState,
@@ -142,11 +143,8 @@ function showPlan({ file, text, enable, restart }: ServiceManager): number {
 }
 
 async function advice({ name, isSystem }: ServicePlan): Promise<string[]> {
-  const lines: string[] = [];
-  const cached = runtime.selfCommand().find((word) => word.includes("/_npx/"));
-  if (cached !== undefined) {
-    lines.push(`It starts "${cached}", which is in npx's cache: npm may clear that, so install it for good.`);
-  }
+  const cached = npxAdvice(runtime.selfCommand());
+  const lines = cached === undefined ? [] : [cached];
   if (name === "listener" && isSystem) {
     lines.push("If a listener of this account runs already, the service takes over when that ends.");
   }

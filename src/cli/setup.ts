@@ -20,6 +20,7 @@ import { launcherText, Manifest, writeLauncher } from "../hooks/setup/home_files
 import { AGENT_LABELS, type AgentKind } from "../protocol/names.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, pluginDirectory } from "./context.ts";
+import { npxAdvice } from "./installation.ts";
 import { type Colour, EXIT_FAILED, paint, print, printError, printJson, UsageError } from "./output.ts";
 
 interface SetupOptions {
@@ -57,7 +58,12 @@ export async function run(args: readonly string[]): Promise<number> {
   const chosen = await choose(host, options);
   const outcome = await alone(host, options, () => carryOut(host, options, chosen));
   if (options.json) printJson(outcome);
-  else printSetup(outcome, { dryRun: options.dryRun ?? false, remove: options.remove ?? false });
+  else {
+    const [dryRun, remove] = [options.dryRun ?? false, options.remove ?? false];
+    const cached = dryRun || remove ? undefined : npxAdvice(runtime.selfCommand(), `"${paths.launcher}"`);
+    if (cached !== undefined) print(paint(cached, "yellow"));
+    printSetup(outcome, { dryRun, remove });
+  }
   return outcome.failures.length === 0 && outcome.agents.every(({ isOk }) => isOk) ? 0 : EXIT_FAILED;
 }
 

@@ -5,9 +5,10 @@ import { runtime } from "#runtime";
 import type { SetupOutcome } from "../../src/cli/setup.ts";
 import { tryLock } from "../../src/home/lock.ts";
 import { installCodex, installProgram } from "../helpers/installed_agents.ts";
-import { runSvc } from "../helpers/program.ts";
+import { FROM_CHECKOUT, runSvc } from "../helpers/program.ts";
 import type { Ran } from "../helpers/run.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
+import { CHECKOUT } from "../helpers/sources.ts";
 
 function setup(sandbox: Sandbox, ...args: string[]): Promise<Ran> {
   return runSvc(sandbox, ["setup", ...args]);
@@ -165,6 +166,21 @@ Deno.test("the launcher that hooks run is this svc, by absolute path, and needs 
     const env = { HOME, DENO_DIR, PATH: "/usr/bin:/bin" };
     const { stdout } = await new Deno.Command("sh", { args: ["-c", script], env, clearEnv: true }).output();
     assert.match(new TextDecoder().decode(stdout), /^exit 0\n\d+\.\d+\.\d+\n$/);
+  }));
+
+Deno.test("setup warns when the launcher runs a program that lies in npx's cache", () =>
+  withAgents(async (sandbox) => {
+    const cached = `${sandbox.root}/_npx/svc`;
+    await Deno.mkdir(`${sandbox.root}/_npx`);
+    await Deno.symlink(CHECKOUT, cached);
+    const launch = FROM_CHECKOUT.map((word) => word.replace(CHECKOUT, `${cached}/`));
+    const { code, stdout } = await runSvc(sandbox, ["setup", "--agent", "gemini"], { launch });
+    assert.equal(code, 0);
+    // Deno itself may lie there too.
+    assert.match(
+      stdout,
+      /^".*\/\.svc\/bin\/svc" starts ".*\/_npx\/.*", which is in npx's cache: npm may clear that/,
+    );
   }));
 
 Deno.test("a dry run shows the lines and writes nothing at all [set-dry-run]", () =>

@@ -5,6 +5,7 @@ import { judgeCommand } from "../../../src/cli/checks/agents/agents.ts";
 import {
   installationOf,
   manualUpgrade,
+  npxAdvice,
   PACKAGE,
   stepLine,
   upgradeSteps,
@@ -109,4 +110,14 @@ Deno.test("a launcher names the command that it runs, and whether that is this s
   const other = judgeCommand(command, [NODE, "/opt/svc/cli.js"]);
   assert.equal(other.mark, "warning");
   assert.match(other.finding, /agents run another svc, .*this one is "\/usr\/bin\/node \/opt\/svc\/cli\.js"/);
+});
+
+Deno.test("a program in npx's cache is named, with what runs it from now on", () => {
+  assert.equal(npxAdvice([NODE, "/usr/local/bin/svc"]), undefined);
+  const cached = "/home/ann/.npm/_npx/1a2b/node_modules/.bin/svc";
+  assert.match(
+    npxAdvice([NODE, cached]) ?? "",
+    new RegExp(`^It starts "${cached}", which is in npx's cache`),
+  );
+  assert.match(npxAdvice([NODE, cached], "The launcher") ?? "", /^The launcher starts /);
 });
