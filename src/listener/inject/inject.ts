@@ -24,7 +24,7 @@ import {
   pressKey,
 } from "./pane_check.ts";
 import { type Held, isOverdue, reportHold } from "./hold.ts";
-import { type EarlyPanes, findPane } from "./find_pane.ts";
+import { EARLY_MAX_MS, type EarlyPanes, findPane } from "./find_pane.ts";
 import type { InFlight } from "./pane_input.ts";
 import { changesApproval } from "./policy.ts";
 import { afterRemoval, removeText, removeUnsent, withoutLeftBehind } from "./remove_text.ts";
@@ -154,19 +154,21 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
     // 7. The marker, and the journal. The agent's hook runs right after Enter. 8. The text. A paste buffer is filled
     // meanwhile: until it is pasted, which follows the journal, nothing is in the pane.
     const { pane: id } = target;
+    const since = attempt.elapsed();
     const marking = attempt.effects.writeMarker(pane.directory, { body: command.body, pane: id });
     const text = fillText(attempt, pane);
     const earlier = { emptyAt: pane.reading.draft === "" ? attempt.now() : undefined };
     const noting = attempt.record(command.id, "typing", earlier);
     const [marked, noted] = await Promise.allSettled([marking, noting]);
-    if (marked.status === "rejected" || noted.status === "rejected") {
+    const marker = marked.status === "fulfilled" ? marked.value : undefined;
+    const isWritten = marker !== undefined && noted.status === "fulfilled";
+    if (!isWritten || !await isStillReady(attempt, pane, since)) {
       await text.discard();
-      if (marked.status === "fulfilled") await marked.value.withdraw();
+      await marker?.withdraw();
       if (noted.status === "fulfilled") await attempt.record(command.id, "accepted").catch(() => {});
       command.turn.step = "waiting";
-      return { kind: "held", reason: "host_files" };
+      return { kind: "held", reason: isWritten ? before : "host_files" };
     }
-    const marker = marked.value;
     const typing = await typeText(attempt, text);
     if (typing === "typed") {
       const { draft } = pane.reading;
@@ -180,6 +182,18 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
   } finally {
     inFlight.end();
   }
+}
+
+/** Where the disk has stalled, somebody may have opened an editor or begun a draft: the pane is looked at once more. */
+async function isStillReady(attempt: Attempt, pane: PaneState, since: number): Promise<boolean> {
+  if (attempt.elapsed() - since <= EARLY_MAX_MS) return true;
+  const { command: { sendAnyway }, target, input, policy } = attempt;
+  const check = await checkPane(attempt);
+  if (check.kind === "refused") return false;
+  const { reading } = check.pane;
+  const isSame = reading.focus === pane.reading.focus && reading.draft === pane.reading.draft;
+  return isSame &&
+    holdReason(check.pane, { ...target, input, now: attempt.now(), sendAnyway, policy }) === undefined;
 }
 
 /** 9. Presses Enter once the composer shows the text, again guarded. Text that cannot be submitted is removed. */

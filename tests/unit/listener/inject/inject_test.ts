@@ -375,3 +375,32 @@ Deno.test("inject: an agent that was started where another program ran, or by a 
     assert.deepEqual(pane.events, []);
   }
 });
+
+for (
+  const [what, draft] of [["an editor is open", undefined], ["somebody has begun a draft", "/clear"]] as const
+) {
+  Deno.test(`inject: where ${what} once a stalled disk has the journal's step, nothing is typed`, async () => {
+    const pane = new FakePane();
+    pane.onRecord = (step) => {
+      if (step !== "typing") return;
+      pane.clock.advance(5_000);
+      pane.draw(draft);
+    };
+    pane.onPause = () => {
+      pane.onRecord = () => {};
+      pane.draw("");
+    };
+    assert.equal((await pane.inject("hello")).state, "submitted");
+    const steps = pane.events.filter((event) => /^(?:typing|accepted|text|key|marker)/.test(event));
+    const at = (event: string): number => steps.findIndex((one) => one.startsWith(event));
+    assert.ok(at("accepted") !== -1 && at("accepted") < at("text"), steps.join(", "));
+    assert.equal(steps.filter((step) => step === "text hello").length, 1);
+  });
+}
+
+Deno.test("inject: a disk that is slow each time does not keep a message from being typed", async () => {
+  const pane = new FakePane();
+  pane.onRecord = () => pane.clock.advance(1_000);
+  assert.equal((await pane.inject("hello")).state, "submitted");
+  assert.equal(count(pane, "text hello"), 1);
+});
