@@ -37,6 +37,8 @@ export interface MarkedText {
   now: number;
   /** `%<n>`, if known: two sessions in one project may get the same text. */
   pane?: string | undefined;
+  /** The prompt was submitted in that pane for certain, so that no marker for another one is its own. */
+  isPaneSure?: boolean;
 }
 
 export interface MarkerHandle {
@@ -90,13 +92,15 @@ export async function isTaken(home: MarkerHome, handle: MarkerHandle): Promise<b
  * several. The markers are removed: when two calls race for the same one, only one returns true. Of several with the same
  * text that of the pane is taken first, then the oldest.
  */
-export async function takeMarker(home: MarkerHome, { dir, text, now, pane }: MarkedText): Promise<boolean> {
+export async function takeMarker(home: MarkerHome, submitted: MarkedText): Promise<boolean> {
+  const { dir, text, now, pane, isPaneSure } = submitted;
   const current = (await storedMarkers(home)).filter((marker) => isCurrent(marker, now));
   if (current.length === 0) return false;
   const keys = new Set(
     await Promise.all(directoriesAbove(await home.files.realPath(dir) ?? dir).map(sha256Hex)),
   );
-  const outstanding = current.filter((marker) => keys.has(marker.directory));
+  const near = current.filter((marker) => keys.has(marker.directory));
+  const outstanding = isPaneSure ? await withoutOtherPanes(home, near, pane) : near;
   if (outstanding.length === 0) return false;
   const sha256 = await canonicalDigest(text);
   const matching = outstanding.filter((one) => one.sha256 === sha256);
@@ -107,14 +111,25 @@ export async function takeMarker(home: MarkerHome, { dir, text, now, pane }: Mar
   return joined !== undefined && await takeAll(home, joined);
 }
 
+function panesOf(home: MarkerHome, markers: readonly StoredMarker[]): Promise<unknown[]> {
+  return Promise.all(markers.map(async ({ path }) => fieldOf(await home.files.readText(path) ?? "", "pane")));
+}
+
+async function withoutOtherPanes(
+  home: MarkerHome,
+  markers: readonly StoredMarker[],
+  pane: string | undefined,
+): Promise<StoredMarker[]> {
+  const panes = pane === undefined ? [] : await panesOf(home, markers);
+  return markers.filter((_, at) => panes[at] === undefined || panes[at] === pane);
+}
+
 async function ofPaneFirst(
   home: MarkerHome,
   markers: readonly StoredMarker[],
   pane: string | undefined,
 ): Promise<StoredMarker[]> {
-  const panes = await Promise.all(
-    markers.map(async ({ path }) => fieldOf(await home.files.readText(path) ?? "", "pane")),
-  );
+  const panes = await panesOf(home, markers);
   const isOwn = (at: number): boolean => pane !== undefined && panes[at] === pane;
   return [...markers.filter((_, at) => isOwn(at)), ...markers.filter((_, at) => !isOwn(at))];
 }

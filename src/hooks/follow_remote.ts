@@ -12,6 +12,11 @@ export interface RemoteHost {
   paths: HomePaths;
   /** `TMUX_PANE`: the pane in which the agent runs, `%<n>`. */
   pane: string | undefined;
+  /**
+   * `SVC_SESSION`, which the wrapper sets: there `TMUX_PANE` is the agent's own. Elsewhere a hook may run in a server that
+   * agents in several panes share.
+   */
+  session?: string | undefined;
   /** Epoch milliseconds. */
   now(): number;
   /** Gives the text to the agent. */
@@ -44,7 +49,10 @@ export async function followPrompt(
   const [matched, before] = await Promise.all([
     takeMarker(
       { files, markers: paths.markers },
-      { dir: directory, text: prompt, pane: host.pane, now: host.now() },
+      {
+        ...{ dir: directory, text: prompt, now: host.now() },
+        ...{ pane: host.pane, isPaneSure: host.session !== undefined },
+      },
     ),
     readRemote({ files, remote: paths.remote }, conversation),
   ]);

@@ -53,6 +53,20 @@ Deno.test("of two messages of one text in a project each hook takes that of its 
     assert.deepEqual([await isTaken(home, first), await isTaken(home, third)], [true, false]);
   }));
 
+Deno.test("a prompt that was surely submitted in one pane takes no marker for another [rm-taken]", () =>
+  withMarkers(async ({ home, write, take }) => {
+    const others = await write("continue", { pane: "%3" });
+    assert.equal(await take("continue", { pane: "%7", isPaneSure: true }), false);
+    assert.equal(await isTaken(home, others), false);
+    assert.equal(await take("continue", { pane: "%3", isPaneSure: true }), true);
+    await write("continue");
+    assert.equal(
+      await take("continue", { pane: "%7", isPaneSure: true }),
+      true,
+      "of a listener that knew no pane",
+    );
+  }));
+
 Deno.test("a marker is a file with time, hash and directory, and never the text [rm-files, res-marker-epoch, res-marker-hash, res-marker-key]", () =>
   withMarkers(async ({ home, dir, write, names }) => {
     const { path } = await write("fix the bug");
