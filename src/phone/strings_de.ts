@@ -223,18 +223,17 @@ export const GERMAN: Strings = {
   },
   session: {
     limited: "Der Agent hat sein Nutzungslimit erreicht.",
-    limitedUntil: (time: string) =>
-      `Der Agent hat sein Nutzungslimit erreicht, das um ${time} zurückgesetzt wird.`,
+    limitedUntil: (time: string) => `Der Agent hat sein Nutzungslimit erreicht. Zurückgesetzt: ${time} Uhr.`,
     back: "Alle Agenten",
     messages: "Nachrichten",
     older: "Frühere Nachrichten zeigen",
     emptyHeading: "Noch keine Nachrichten",
     emptyText: "Was du sendest, wird ins Terminal getippt und abgeschickt.",
     ended: "Diese Sitzung ist zu Ende.",
-    endedAt: (time) => `Diese Sitzung endete um ${time}.`,
-    endedSince: (time) => `Diese Sitzung ist zu Ende. Zuletzt gesehen wurde sie um ${time}.`,
+    endedAt: (time) => `Diese Sitzung ist zu Ende (${time} Uhr).`,
+    endedSince: (time) => `Diese Sitzung ist zu Ende. Zuletzt gesehen: ${time} Uhr.`,
     endedHint: "Ihre Nachrichten kannst du noch lesen.",
-    exited: (time) => `Der Agent endete um ${time}. Nachrichten werden abgelehnt.`,
+    exited: (time) => `Der Agent ist beendet (${time} Uhr). Nachrichten werden abgelehnt.`,
     hostOffline: (host, age) =>
       `${host} ist offline, zuletzt gesehen ${age}. Nachrichten warten bis zu einer Stunde.`,
     notAddressable:
@@ -280,7 +279,7 @@ export const GERMAN: Strings = {
     cancelling: "Wird abgebrochen …",
     cancellingOffline: "Sie ist vielleicht schon beim Rechner; er entscheidet, sobald er wieder da ist.",
     scheduled: "Geplant",
-    laterAt: (time: string) => `Sie wird um ${time} getippt.`,
+    laterAt: (time: string) => `Sie wird später getippt (${time} Uhr).`,
     laterWhen: {
       idle: "Sie wird getippt, sobald der Agent bereit ist.",
       reset: "Sie wird getippt, sobald das Nutzungslimit des Agenten zurückgesetzt ist.",

@@ -186,7 +186,7 @@ function paragraph(lines: readonly string[], at: number): Found {
 
 /** Code, links and emphasis; the first that matches at a place wins. */
 const INLINE =
-  /(`+)([^`]|[^`][^]*?[^`])\1(?!`)|\[([^\]\n]{1,500})\]\((https?:\/\/[^\s()<>]{1,2000})\)|\*\*(?=\S)([^\n]*?\S)\*\*|(?<![\w*])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])|(?<!\w)_(?=[^\s_])([^_\n]*[^\s_])_(?!\w)|(https?:\/\/[^\s<>()"'`]{1,2000}[^\s<>()"'`.,:;!?])/gu;
+  /(`+)([^`]|[^`][^]{0,2000}?[^`])\1(?!`)|\[([^\]\n]{1,500})\]\((https?:\/\/[^\s()<>]{1,2000})\)|\*\*(?=\S)([^\n]{0,2000}?\S)\*\*|(?<![\w*])\*(?=[^\s*])([^*\n]*[^\s*])\*(?![\w*])|(?<!\w)_(?=[^\s_])([^_\n]*[^\s_])_(?!\w)|(https?:\/\/[^\s<>()"'`]{1,2000}[^\s<>()"'`.,:;!?])/gu;
 
 function inlinesOf(text: string, depth: number): Inline[] {
   if (depth > DEPTH_MAX) return [{ kind: "text", text }];
