@@ -109,7 +109,7 @@ export function errorResponse({ log }: Pick<Services, "log">, error: unknown): R
   if (error instanceof StoreUnavailable) {
     return problemResponse("store_unavailable", {
       detail:
-        "The store cannot be used. Try again later; what has an id, with the same id: it is stored once",
+        "The store cannot be used. Try again later, with the same id: a push is stored once",
     });
   }
   return problemResponse("internal", { detail: "The relay failed: its log says why" });
