@@ -22,8 +22,8 @@ import { type RunningRelay, startRelay } from "../relay/server.ts";
 import { shellLine } from "../runtime/system.ts";
 import { openStore } from "../store/sqlite.ts";
 import { type KeyRecord, type Store, StoreInUse } from "../store/store.ts";
-import { attachLine, spawnArgv, verbs } from "../tmux/argv.ts";
-import { tmuxEnvironment } from "../tmux/server.ts";
+import { attachLine, verbs } from "../tmux/argv.ts";
+import { runTmux, tmuxEnvironment } from "../tmux/server.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions, phoneDirectory } from "./context.ts";
 import { print, printError, UsageError } from "./output.ts";
@@ -306,8 +306,8 @@ async function startDemo(undo: Undo[]): Promise<void> {
   }
   const name = new TextDecoder().decode(started.stdout).trim();
   const socket = runtime.env.get("SVC_TMUX_SOCKET");
-  const end = spawnArgv(socket, [verbs.killSession(name)]);
-  undo.push(() => runtime.commands.run(end, { env: tmuxEnvironment(runtime.env.all()) }));
+  const tmux = { socket, env: tmuxEnvironment(runtime.env.all()) };
+  undo.push(() => runTmux(runtime.commands, [verbs.killSession(name)], tmux).catch(() => {}));
   print(
     `The demo agent runs in the tmux session "${name}". To look at it, run: ${attachLine(socket, name)}\n`,
   );

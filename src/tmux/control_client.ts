@@ -4,10 +4,8 @@ import { concatBytes, encodeUtf8 } from "../async/encodings.ts";
 import type { Commands, PipedChild } from "../runtime/types.ts";
 import { commandLine, controlArgv, type TmuxCommand, verbs } from "./argv.ts";
 import type { AttachGate } from "./attach_gate.ts";
-import { spawningServer, TmuxError, type TmuxServer } from "./server.ts";
+import { REQUEST_LIMIT_MS, spawningServer, TmuxError, type TmuxServer } from "./server.ts";
 
-/** A client whose server does not answer within this time is closed. */
-export const REQUEST_LIMIT_MS = 10_000;
 /** A pooled client that was not used for this long is detached, unless its server is held. */
 export const CONTROL_IDLE_MS = 60_000;
 

@@ -1,5 +1,12 @@
 /** Finds this user's tmux servers (docs/specification.md, tmux socket discovery) and lists their sessions. */
-import { folderTrust, socketTrust, spawningServer, TmuxError, type TmuxServer } from "./server.ts";
+import {
+  folderTrust,
+  REQUEST_LIMIT_MS,
+  socketTrust,
+  spawningServer,
+  TmuxError,
+  type TmuxServer,
+} from "./server.ts";
 import { listSessions, type TmuxSession } from "./sessions.ts";
 import type { Commands, Files } from "../runtime/types.ts";
 
@@ -119,11 +126,11 @@ async function ownSocket(path: string, host: DiscoveryEnvironment): Promise<stri
   return trust.kind === "trusted" ? [trust.path] : [];
 }
 
-/** Sockets of running tmux servers, from `lsof`: the last resort, which finds any `-S` path. Empty without lsof. */
+/** Sockets of running tmux servers, from `lsof`: the last resort, which finds any `-S` path. Empty without lsof, or if it hangs. */
 export async function runningServerSockets(host: DiscoveryEnvironment): Promise<string[]> {
   if (host.env.get("SVC_TMUX_SOCKET")) return [];
   const list = ["lsof", "-a", "-w", "-u", String(host.uid), "-c", "tmux", "-U", "-Fn"];
-  const { stdout } = await host.commands.run(list);
+  const { stdout } = await host.commands.run(list, { signal: AbortSignal.timeout(REQUEST_LIMIT_MS) });
   const paths = parseLsof(new TextDecoder().decode(stdout));
   const owned = await Promise.all(paths.map((path) => ownSocket(path, host)));
   return [...new Set(owned.flat())];

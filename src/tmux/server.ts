@@ -23,6 +23,9 @@ export class TmuxError extends Error {
 
 const decoder = new TextDecoder();
 
+/** A client whose server does not answer within this time is ended; what it asked for may still happen. */
+export const REQUEST_LIMIT_MS = 10_000;
+
 export interface TmuxProcess {
   /** Undefined: tmux's default. */
   socket: string | undefined;
@@ -32,16 +35,30 @@ export interface TmuxProcess {
   stdin?: string;
 }
 
-/** Runs the commands in order in one tmux process and returns everything they print; throws TmuxError at the first that fails. */
+/** What a client says whose server ended meanwhile. */
+const SERVER_GONE = /lost server|server exited/;
+/** Exit codes from here on stand for a signal. */
+const SIGNALLED = 128;
+
+/**
+ * Runs the commands in order in one tmux process and returns everything they print; throws TmuxError at the first that
+ * fails, and when tmux does not answer within REQUEST_LIMIT_MS.
+ */
 export async function runTmux(
   commands: Pick<Commands, "run">,
   list: readonly TmuxCommand[],
   { socket, config, ...options }: TmuxProcess,
 ): Promise<string> {
-  const result = await commands.run(spawnArgv(socket, list, config === undefined ? {} : { config }), options);
+  const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
+  const argv = spawnArgv(socket, list, config === undefined ? {} : { config });
+  const result = await commands.run(argv, { ...options, signal });
   if (result.code === 0) return decoder.decode(result.stdout).replace(/\n$/, "");
   if (result.code === 127) throw new TmuxError("cannot run tmux: it is not installed");
-  throw new TmuxError(result.stderr.trim() || `tmux exited with ${result.code}`);
+  const isLate = signal.aborted && result.code >= SIGNALLED;
+  if (isLate) throw new TmuxError(`tmux did not answer within ${REQUEST_LIMIT_MS} ms`, { lost: true });
+  const said = result.stderr.trim();
+  const lost = result.code >= SIGNALLED || SERVER_GONE.test(said);
+  throw new TmuxError(said || `tmux exited with ${result.code}`, { lost });
 }
 
 /** Every run is one tmux process. */

@@ -193,8 +193,7 @@ export async function sessionExists(tmux: TmuxAccess, name: string): Promise<boo
 
 /** Runs commands that may fail; false when one did. */
 export async function tryTmux(tmux: TmuxAccess, commands: readonly TmuxCommand[]): Promise<boolean> {
-  const { code } = await tmux.commands.run(spawnArgv(tmux.socket, commands), { env: tmux.env });
-  return code === 0;
+  return await run(tmux, commands).then(() => true, () => false);
 }
 
 function run({ commands, socket, env }: TmuxAccess, list: readonly TmuxCommand[]): Promise<string> {

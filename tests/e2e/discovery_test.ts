@@ -4,6 +4,10 @@ import { runtime } from "../../src/runtime/deno.ts";
 import type { Commands } from "../../src/runtime/types.ts";
 import { TmuxDiscovery } from "../../src/tmux/discovery.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
+import { spawningServer, TmuxError } from "../../src/tmux/server.ts";
+import { verbs } from "../../src/tmux/argv.ts";
+import type { TmuxSession } from "../../src/tmux/sessions.ts";
+import { until } from "../helpers/until.ts";
 
 interface Found {
   names: string[];
@@ -73,4 +77,43 @@ Deno.test("discovery: one call asks a server for all its sessions [ls-one-call]"
   const { names, ran } = await discover(sandbox, { SVC_TMUX_SOCKET: sandbox.tmuxSocket });
   assert.deepEqual(names, ["svc-a", "svc-b", "svc-c"]);
   assert.equal(ran.filter(([program]) => program === "tmux").length, 1);
+});
+
+/** Far more than a server that answers needs, and than the limit of a client whose server does not. */
+const STALLED_LIMIT_MS = 60_000;
+
+Deno.test("discovery: a server that is stopped keeps no other one's sessions from being found, and counts again once it goes on [fault-tmux]", async () => {
+  await using sandbox = await makeSandbox();
+  const folder = `${sandbox.root}/tmux-${Deno.uid()}`;
+  await Deno.mkdir(folder, { mode: 0o700 });
+  const [healthy, stalled] = [`${folder}/default`, `${folder}/stalled`];
+  await start(healthy, "svc-healthy");
+  await start(stalled, "svc-stalled");
+  const { commands, uid, files } = runtime;
+  const env = { get: (name: string) => ({ TMUX_TMPDIR: sandbox.root })[name] };
+  const discovery = new TmuxDiscovery({ uid, env, files, commands }, {
+    now: () => 0,
+    openServer: () => undefined,
+  });
+  const names = async (search: Promise<TmuxSession[]>): Promise<string[]> => {
+    let found: TmuxSession[] | undefined;
+    void search.then((sessions) => found = sessions);
+    const sessions = await until("the sessions", () => found, STALLED_LIMIT_MS);
+    return sessions.filter(({ socket }) => socket.startsWith(folder)).map(({ name }) => name).sort();
+  };
+  const pid = Number(await spawningServer(commands, stalled).run(verbs.printPlain("#{pid}")));
+  assert.deepEqual(await names(discovery.sessions()), ["svc-healthy", "svc-stalled"]);
+  Deno.kill(pid, "SIGSTOP");
+  try {
+    const asked = spawningServer(commands, stalled).run(verbs.printPlain("x"));
+    const lost = assert.rejects(asked, (error) => error instanceof TmuxError && error.lost);
+    assert.deepEqual(await names(discovery.sessionsNamed("svc-healthy")), ["svc-healthy"]);
+    await lost;
+    assert.deepEqual(await names(discovery.sessions()), ["svc-healthy"]);
+    Deno.kill(pid, "SIGCONT");
+    assert.deepEqual(await names(discovery.sessions()), ["svc-healthy", "svc-stalled"]);
+  } finally {
+    Deno.kill(pid, "SIGCONT");
+    for (const socket of [healthy, stalled]) await kill(socket);
+  }
 });

@@ -5,10 +5,9 @@ import {
   ControlClient,
   type ControlItem,
   ControlParser,
-  REQUEST_LIMIT_MS,
   unescapeOctal,
 } from "../../../src/tmux/control_client.ts";
-import { TmuxError } from "../../../src/tmux/server.ts";
+import { REQUEST_LIMIT_MS, TmuxError } from "../../../src/tmux/server.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 
 Deno.test("control client: a tmux that does not answer is killed, whatever its mirror does at the end", async () => {

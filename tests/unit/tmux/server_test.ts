@@ -1,7 +1,15 @@
-/** Which tmux sockets no other account can stand behind. */
+/** Which tmux sockets no other account can stand behind, what tmux clients get, and what their ends mean. */
 import assert from "node:assert/strict";
 import type { FileInfo } from "../../../src/runtime/types.ts";
-import { type SocketTrust, socketTrust, tmuxEnvironment, withEnvironment } from "../../../src/tmux/server.ts";
+import { verbs } from "../../../src/tmux/argv.ts";
+import {
+  type SocketTrust,
+  socketTrust,
+  spawningServer,
+  tmuxEnvironment,
+  TmuxError,
+  withEnvironment,
+} from "../../../src/tmux/server.ts";
 
 const OWN = 7;
 const OTHER = 8;
@@ -105,4 +113,25 @@ Deno.test("tmux clients get only the variables tmux reads, and no API key [tmux-
   }, { HOME: "/" });
   await run(["tmux"], { stdin: "x" });
   assert.deepEqual(given, [[["tmux"], { stdin: "x", env: { HOME: "/" } }]]);
+});
+
+Deno.test("tmux clients: one that was killed, or whose server ended, leaves open whether its commands ran; one that was refused does not [fault-tmux]", async () => {
+  const rows: [code: number, stderr: string, lost: boolean][] = [
+    [137, "", true],
+    [143, "", true],
+    [1, "lost server\n", true],
+    [1, "server exited unexpectedly\n", true],
+    [1, "can't find pane: %9\n", false],
+    [1, "no server running on /tmux.sock\n", false],
+    [127, "", false],
+  ];
+  for (const [code, stderr, lost] of rows) {
+    const run = () => Promise.resolve({ code, stdout: new Uint8Array(), stderr });
+    const asked = spawningServer({ run }, "/tmux.sock").run(verbs.printPlain("x"));
+    await assert.rejects(
+      asked,
+      (error) => error instanceof TmuxError && error.lost === lost,
+      `${code} ${stderr}`,
+    );
+  }
 });
