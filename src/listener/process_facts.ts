@@ -1,6 +1,7 @@
 /** Reads what tmux does not know about a pane's process from the operating system: its state, foreground program and version. */
 import type { Commands, Files } from "../runtime/types.ts";
-import { isGuardedProgram, type ProcessFacts } from "./inject/guard.ts";
+import type { ProcessFacts } from "./inject/guard.ts";
+import { isGuardedProgram } from "./inject/programs.ts";
 import { agentKindOfProgram, isAgentPackage, parseVersion } from "../agents/profiles.ts";
 import { parseJson } from "../protocol/json.ts";
 
@@ -39,8 +40,9 @@ async function fromProc(
 ): Promise<ProcessFacts> {
   const stat = await readProc(`/proc/${pid}/stat`, host);
   const { state, foregroundGroup } = parseStat(stat ?? "");
-  const [own, foreground, words] = await Promise.all([
+  const [own, ownWords, foreground, words] = await Promise.all([
     readExecutable(pid, host),
+    readProc(`/proc/${pid}/cmdline`, host),
     foregroundGroup > 0 && foregroundGroup !== pid ? readLiving(foregroundGroup, host) : undefined,
     foregroundGroup > 0 ? readProc(`/proc/${foregroundGroup}/cmdline`, host) : undefined,
   ]);
@@ -53,7 +55,7 @@ async function fromProc(
     argv,
     hasAgent: findAgent && (agentKindOfProgram(program, argv) !== undefined ||
       foregroundGroup > 0 && await launchesAgent(foregroundGroup, host)),
-    shellBelow: isGuardedProgram(own ?? ""),
+    shellBelow: isGuardedProgram(own ?? "", wordsOf(ownWords)),
   };
 }
 
@@ -139,7 +141,8 @@ export function parseStat(stat: string): ProcessStat {
 }
 
 async function fromPs(pid: number, host: ProcessHost, { findAgent }: FactsOptions): Promise<ProcessFacts> {
-  const [state = "", group = "", own = ""] = (await ps("stat=,tpgid=,ucomm=", pid, host)).split(/\s+/);
+  const [state = "", group = "", own = "", ...ownArgv] = (await ps("stat=,tpgid=,ucomm=,args=", pid, host))
+    .split(/\s+/);
   const [groupState = "", program = ""] = Number(group) > 0
     ? (await ps("stat=,ucomm=", Number(group), host)).split(/\s+(.*)/)
     : [];
@@ -147,7 +150,8 @@ async function fromPs(pid: number, host: ProcessHost, { findAgent }: FactsOption
   const argv = Number(group) > 0 ? (await ps("args=", Number(group), host)).split(/\s+/) : [];
   const hasAgent = findAgent &&
     (agentKindOfProgram(foreground, argv) !== undefined || await groupHasAgent(group, host));
-  return { stopped: state.startsWith("T"), foreground, argv, hasAgent, shellBelow: isGuardedProgram(own) };
+  const shellBelow = isGuardedProgram(own, ownArgv);
+  return { stopped: state.startsWith("T"), foreground, argv, hasAgent, shellBelow };
 }
 
 /** At most this many processes of a tree are checked. */

@@ -3,159 +3,13 @@
  * and in the commands that type a text behind it.
  */
 import type { DialogMarks, TypingProfile } from "../../agents/profile.ts";
-import { programName } from "../../agents/profiles.ts";
 import { MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts";
 import { utf8Length } from "../../async/encodings.ts";
 import { canonicalText } from "../../protocol/canonical.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
 import type { Policy } from "./policy.ts";
-
-/** Programs that must never get a message: interactive shells, and programs that lead to one. */
-export const GUARDED_PROGRAMS = [
-  ...["bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "csh", "pwsh"],
-  ...["nu", "elvish", "xonsh", "ash", "mksh", "rbash", "busybox"],
-  ...["tmux", "screen", "ssh", "sudo", "su", "doas", "login"],
-] as const;
-
-/**
- * Programs that execute what is typed, or lead to one that does: a pane that svc did not start takes no message
- * while one of them is in the foreground. Known agents are recognised by their screens instead.
- */
-export const COMMAND_PROGRAMS = [
-  // Editors.
-  ...[
-    "vi",
-    "vim",
-    "nvim",
-    "view",
-    "vimdiff",
-    "ex",
-    "ed",
-    "red",
-    "nano",
-    "rnano",
-    "pico",
-    "emacs",
-    "emacsclient",
-  ],
-  ...["mg", "joe", "jed", "micro", "helix", "hx", "kak", "ne", "mcedit", "tilde"],
-  // Pagers and viewers that run commands.
-  ...[
-    "less",
-    "more",
-    "most",
-    "lesspipe",
-    "man",
-    "info",
-    "w3m",
-    "lynx",
-    "links",
-    "elinks",
-    "watch",
-    "top",
-    "htop",
-  ],
-  // Databases.
-  ...[
-    "psql",
-    "mysql",
-    "mariadb",
-    "sqlite3",
-    "redis-cli",
-    "mongo",
-    "mongosh",
-    "cqlsh",
-    "duckdb",
-    "clickhouse",
-    "sqlplus",
-  ],
-  // Languages whose program is a prompt, and debuggers.
-  ...[
-    "irb",
-    "pry",
-    "ghci",
-    "iex",
-    "erl",
-    "scala",
-    "sbt",
-    "julia",
-    "R",
-    "octave",
-    "maxima",
-    "gp",
-    "bc",
-    "dc",
-    "gdb",
-  ],
-  ...["lldb", "jshell", "groovysh", "clj", "sbcl", "guile", "racket", "tclsh", "wish", "gnuplot", "ipython"],
-  ...["bpython", "ptpython", "pdb", "ipdb", "beam.smp", "ghc"],
-  // File managers.
-  ...["mc", "ranger", "nnn", "lf", "vifm", "yazi"],
-  // Multiplexers, remote shells, and wrappers of other programs.
-  ...["asciinema", "tmate", "poetry", "pipenv", "hatch", "toolbox", "distrobox", "vagrant", "limactl"],
-  ...["lxc", "incus", "nix", "gcloud", "aws"],
-  ...[
-    "zellij",
-    "byobu",
-    "dtach",
-    "abduco",
-    "mosh",
-    "mosh-client",
-    "telnet",
-    "rlogin",
-    "rsh",
-    "nc",
-    "ncat",
-    "socat",
-  ],
-  ...[
-    "docker",
-    "podman",
-    "kubectl",
-    "machinectl",
-    "nsenter",
-    "chroot",
-    "script",
-    "rlwrap",
-    "expect",
-    "ftp",
-    "sftp",
-  ],
-] as const;
-
-/** Debian's alternatives and versions surround the name. */
-const COMMAND_PROGRAM = new RegExp(
-  `^(${COMMAND_PROGRAMS.map((name) => name.replace(".", "[.]")).join("|")})` +
-    "([.](basic|tiny|nox|gtk3?|athena|distrib|real|openbsd|traditional|netkit))?(-(gtk|pgtk|nox|lucid|qt|x11|cli|gui))?[-.0-9]*$",
-);
-
-/** Interpreters, which show a prompt unless a script follows. macOS calls its own "Python". */
-const INTERPRETER = /^(node|nodejs|deno|bun|qjs|python|pypy|ruby|jruby|perl|php|lua|luajit)[-.0-9]*$/i;
-const ASKS_FOR_PROMPT = /^(-i|--interactive|-a|repl)$/;
-/** Python's modules that show a prompt. */
-const PROMPT_MODULE = /^(IPython|asyncio|code|pdb|ipdb|bpython|ptpython)$/;
-
-/** The foreground program executes what is typed. `argv` begins with the program, which a link may name otherwise; a script is named by what interprets it. */
-export function isCommandProgram(program: string, argv: readonly string[]): boolean {
-  const [called = "", ...words] = argv;
-  const names = [program, programName(called)];
-  if (names.some((name) => COMMAND_PROGRAM.test(name))) return true;
-  if (!names.some((name) => INTERPRETER.test(name))) return false;
-  const script = words.find((word) => !word.startsWith("-"));
-  if (script === undefined || words.some((word) => ASKS_FOR_PROMPT.test(word))) return true;
-  const flag = words.indexOf("-m");
-  return COMMAND_PROGRAM.test(programName(script)) ||
-    (flag >= 0 && PROMPT_MODULE.test(words[flag + 1] ?? ""));
-}
-
-/** A login shell has a leading dash, and a version or path may surround the name. */
-const GUARDED_PATTERN = `^-?(.*/)?(${GUARDED_PROGRAMS.join("|")})[-.0-9]*$`;
-const GUARDED = new RegExp(GUARDED_PATTERN);
-
-export function isGuardedProgram(command: string): boolean {
-  return GUARDED.test(command);
-}
+import { GUARDED_PATTERN, isCommandProgram, isGuardedProgram } from "./programs.ts";
 
 /** What tmux reports of a pane. */
 export interface PaneFacts {
@@ -201,9 +55,9 @@ export function judgePane(
 ): Reason | undefined {
   if (pane.dead || pane.inputOff || process.stopped) return "pane_dead";
   if (pane.synchronized) return "shell_in_pane";
-  if (isGuardedProgram(pane.command) || isGuardedProgram(process.foreground)) return "shell_in_pane";
-  if (process.shellBelow && process.foreground === "") return "shell_in_pane";
   const { foreground, argv } = process;
+  if (isGuardedProgram(pane.command) || isGuardedProgram(foreground, argv)) return "shell_in_pane";
+  if (process.shellBelow && foreground === "") return "shell_in_pane";
   if (!isProfiled && process.shellBelow && !policy.allowUnknownScreens) return "shell_in_pane";
   if (!isProfiled && isCommandProgram(foreground || pane.command, argv)) return "shell_in_pane";
   if (recordedPid !== 0 && pane.pid !== recordedPid) return "shell_in_pane";

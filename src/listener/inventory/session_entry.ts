@@ -15,7 +15,7 @@ import {
 } from "../../protocol/names.ts";
 import { AgentState, type SessionEntry } from "../../protocol/session.ts";
 import type { TmuxSession } from "../../tmux/sessions.ts";
-import { isGuardedProgram } from "../inject/guard.ts";
+import { isGuardedProgram } from "../inject/programs.ts";
 import * as z from "zod/mini";
 import type { HomePaths } from "../../home/paths.ts";
 import { parseJson } from "../../protocol/json.ts";

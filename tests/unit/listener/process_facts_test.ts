@@ -1,5 +1,6 @@
 /** What the system tells of a process is read rightly, whatever its name holds. */
 import assert from "node:assert/strict";
+import { judgePane } from "../../../src/listener/inject/guard.ts";
 import { isPaneBusy, parseStat, readProcessFacts, THREADS_MAX } from "../../../src/listener/process_facts.ts";
 import { runtime } from "../../../src/runtime/deno.ts";
 import { makeSandbox } from "../../helpers/sandbox.ts";
@@ -71,6 +72,26 @@ Deno.test("process facts: an agent is found in the foreground, also behind the p
   assert.deepEqual(await found(`${inGroup} ${inGroup}`, `${agent} 602`), [true, true]);
   assert.deepEqual(await found(inGroup, `sleep ${Deno.pid}603`), [false, false]);
   assert.deepEqual(await found(`${inGroup} setsid --wait`, `${agent} 604`), [false, false]);
+});
+
+Deno.test("process facts: a shell that an interpreter runs is below and in front of its pane, however it is read [inj-guard-more]", async () => {
+  await using sandbox = await makeSandbox();
+  const shell = `${sandbox.root}/xonsh`;
+  await Deno.writeTextFile(shell, "#!/usr/bin/env node\nconsole.log('begun');process.stdin.resume();\n");
+  await Deno.chmod(shell, 0o755);
+  await sandbox.newSession("svc-own", [shell]);
+  await until("the shell", async () => (await sandbox.screen("svc-own")).includes("begun"));
+  const pid = Number(await sandbox.tmux("display-message", "-p", "-t", "=svc-own:", "#{pane_pid}"));
+  const command = (await sandbox.tmux("display-message", "-p", "-t", "=svc-own:", "#{pane_current_command}"))
+    .trim();
+  for (const host of [runtime, { ...runtime, platform: "other" }]) {
+    const process = await readProcessFacts(pid, host, { findAgent: false });
+    assert.equal(process.shellBelow, true);
+    const pane = { dead: false, inputOff: false, synchronized: false, pid, command };
+    const policy = { allowUnknownScreens: true };
+    const reason = judgePane(pane, { process, recordedPid: 0, isProfiled: true, policy });
+    assert.equal(reason, "shell_in_pane");
+  }
 });
 
 Deno.test("process facts: where the system does not show it, nobody knows whether a process is busy", async () => {

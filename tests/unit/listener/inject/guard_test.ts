@@ -1,11 +1,7 @@
 /** Which panes may get a message: never a shell, never another program than the agent. */
 import assert from "node:assert/strict";
-import {
-  guardFormat,
-  isGuardedProgram,
-  judgePane,
-  type ProcessFacts,
-} from "../../../../src/listener/inject/guard.ts";
+import { guardFormat, judgePane, type ProcessFacts } from "../../../../src/listener/inject/guard.ts";
+import { isGuardedProgram } from "../../../../src/listener/inject/programs.ts";
 
 const pane = { dead: false, inputOff: false, synchronized: false, pid: 10, command: "claude" };
 const running: ProcessFacts = {
@@ -54,6 +50,25 @@ Deno.test("guard: a shell with its version in its name is recognised [err-shell,
 
 Deno.test("guard: a shell that calls itself claude is recognised by its executable [err-shell]", () => {
   assert.equal(judge({ command: "claude" }, { foreground: "bash" }), "shell_in_pane");
+});
+
+Deno.test("guard: a shell that an interpreter runs is a shell, also for a known agent and as a module [inj-guard-more]", () => {
+  const shells: [executable: string, argv: string][] = [
+    ["python3.11", "/usr/bin/python3 /usr/bin/xonsh"],
+    ["python3.11", "python3 -X utf8 -u /home/me/.local/bin/xonsh --no-rc"],
+    ["python3.11", "python3 -m xonsh"],
+    ["python3.11", "python3 -m xonsh.main"],
+    ["python3.11", "xonsh"],
+    ["Python", "/opt/homebrew/bin/python3 /opt/homebrew/bin/xonsh"],
+  ];
+  for (const [foreground, argv] of shells) {
+    assert.equal(judge({ command: "python3" }, { foreground, argv: argv.split(" ") }), "shell_in_pane", argv);
+  }
+  const agents = ["node /usr/bin/claude", "python3 agent.py xonsh", "python3 -m aider bash"];
+  for (const words of agents) {
+    const argv = words.split(" ");
+    assert.equal(judge({}, { foreground: argv[0] ?? "", argv }), undefined, words);
+  }
 });
 
 Deno.test("guard: over a shell nothing is typed while the reading process is unknown [sec-no-shell]", () => {
@@ -156,9 +171,26 @@ Deno.test("guard: a session of an unknown agent takes nothing while an editor, a
       "docker",
     ],
     ...["node", "node -i", "node -i app.js", "python3.11", "python3 -q", "deno", "deno repl", "php -a"],
+    // The value of an option is not a script.
+    ...["python3 -X dev", "python3 -W ignore -q", "python3 -uX dev", "python3 -qi agent.py", "python3 - x"],
+    ...["node -r ./setup.js", "node --import tsx", "node --require a --loader b", "bun --preload a.ts"],
+    ...["lua -l socket", "ruby -I lib -r json", "perl -I lib", "php -d a=b", "deno -c deno.json", "deno run"],
+    // Scripts that open a prompt.
+    ...["python3 manage.py shell", "python3 manage.py --settings=a shell_plus", "python3 -m django shell"],
+    ...["python3 /opt/venv/bin/flask shell", "ruby bin/rails console", "ruby bin/rails c -s"],
+    ...[
+      "ruby bin/console",
+      "php artisan tinker",
+      "php /usr/bin/psysh",
+      "python3 -W ignore manage.py dbshell",
+    ],
   ];
   for (const words of commands) assert.equal(inFront(words.split(" ")), "shell_in_pane", words);
-  const agents = ["node /usr/lib/agent.js", "python3 -u agent.py", "deno run agent.ts", "my-agent", "cat"];
+  const agents = [
+    ...["node /usr/lib/agent.js", "python3 -u agent.py", "deno run agent.ts", "my-agent", "cat"],
+    ...["python3 -X dev agent.py", "python3 -I agent.py", "node -r ./setup.js agent.js", "bun run agent.ts"],
+    ...["python3 manage.py runserver", "ruby bin/rails server", "php artisan queue:work", "lua -l a b.lua"],
+  ];
   for (const words of agents) assert.equal(inFront(words.split(" ")), undefined, words);
   assert.equal(
     judge({ command: "node" }, { foreground: "node", argv: ["node"] }),

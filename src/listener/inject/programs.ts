@@ -1,0 +1,194 @@
+/** Which programs execute what is typed: shells, programs that lead to one, and prompts, also those that an interpreter runs. */
+import { programName } from "../../agents/profiles.ts";
+
+/** Programs that must never get a message: interactive shells, and programs that lead to one. */
+export const GUARDED_PROGRAMS = [
+  ...["bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "csh", "pwsh"],
+  ...["nu", "elvish", "xonsh", "ash", "mksh", "rbash", "busybox"],
+  ...["tmux", "screen", "ssh", "sudo", "su", "doas", "login"],
+] as const;
+
+/**
+ * Programs that execute what is typed, or lead to one that does: a pane that svc did not start takes no message
+ * while one of them is in the foreground. Known agents are recognised by their screens instead.
+ */
+export const COMMAND_PROGRAMS = [
+  // Editors.
+  ...[
+    "vi",
+    "vim",
+    "nvim",
+    "view",
+    "vimdiff",
+    "ex",
+    "ed",
+    "red",
+    "nano",
+    "rnano",
+    "pico",
+    "emacs",
+    "emacsclient",
+  ],
+  ...["mg", "joe", "jed", "micro", "helix", "hx", "kak", "ne", "mcedit", "tilde"],
+  // Pagers and viewers that run commands.
+  ...[
+    "less",
+    "more",
+    "most",
+    "lesspipe",
+    "man",
+    "info",
+    "w3m",
+    "lynx",
+    "links",
+    "elinks",
+    "watch",
+    "top",
+    "htop",
+  ],
+  // Databases.
+  ...[
+    "psql",
+    "mysql",
+    "mariadb",
+    "sqlite3",
+    "redis-cli",
+    "mongo",
+    "mongosh",
+    "cqlsh",
+    "duckdb",
+    "clickhouse",
+    "sqlplus",
+  ],
+  // Languages whose program is a prompt, and debuggers.
+  ...[
+    "irb",
+    "pry",
+    "ghci",
+    "iex",
+    "erl",
+    "scala",
+    "sbt",
+    "julia",
+    "R",
+    "octave",
+    "maxima",
+    "gp",
+    "bc",
+    "dc",
+    "gdb",
+  ],
+  ...["lldb", "jshell", "groovysh", "clj", "sbcl", "guile", "racket", "tclsh", "wish", "gnuplot", "ipython"],
+  ...["bpython", "ptpython", "ptipython", "pdb", "ipdb", "pudb", "psysh", "beam.smp", "ghc"],
+  // File managers.
+  ...["mc", "ranger", "nnn", "lf", "vifm", "yazi"],
+  // Multiplexers, remote shells, and wrappers of other programs.
+  ...["asciinema", "tmate", "poetry", "pipenv", "hatch", "toolbox", "distrobox", "vagrant", "limactl"],
+  ...["lxc", "incus", "nix", "gcloud", "aws"],
+  ...[
+    "zellij",
+    "byobu",
+    "dtach",
+    "abduco",
+    "mosh",
+    "mosh-client",
+    "telnet",
+    "rlogin",
+    "rsh",
+    "nc",
+    "ncat",
+    "socat",
+  ],
+  ...[
+    "docker",
+    "podman",
+    "kubectl",
+    "machinectl",
+    "nsenter",
+    "chroot",
+    "script",
+    "rlwrap",
+    "expect",
+    "ftp",
+    "sftp",
+  ],
+] as const;
+
+/** Debian's alternatives and versions surround the name. */
+const COMMAND_PROGRAM = new RegExp(
+  `^(${COMMAND_PROGRAMS.map((name) => name.replace(".", "[.]")).join("|")})` +
+    "([.](basic|tiny|nox|gtk3?|athena|distrib|real|openbsd|traditional|netkit))?(-(gtk|pgtk|nox|lucid|qt|x11|cli|gui))?[-.0-9]*$",
+);
+
+/** Interpreters, which show a prompt unless a script follows. macOS calls its own "Python". */
+const INTERPRETER = /^(node|nodejs|deno|bun|qjs|python|pypy|ruby|jruby|perl|php|lua|luajit)[-.0-9]*$/i;
+const ASKS_FOR_PROMPT = /^(-[bBdEIOPqsSuvx]*i[bBcdEImOPqsSuvx]*|--interactive|-a|repl)$/;
+/** Python's modules that show a prompt. */
+const PROMPT_MODULE = /^(IPython|asyncio|code|pdb|ipdb|pudb|bpython|ptpython)$/;
+/** Frameworks' scripts open a prompt by such an argument: `manage.py shell`, `artisan tinker`; or have the name themselves. */
+const CONSOLE = /^(shell|shell_plus|dbshell|console|dbconsole|tinker)$/;
+const RAILS_CONSOLE = /^(c|db)$/;
+
+/** The options of each interpreter whose value is the next argument, which is no script then. */
+const VALUE_OPTIONS: readonly (readonly [interpreter: RegExp, option: RegExp])[] = [
+  [/^(python|pypy)/i, /^(-[a-zA-Z]*[WXQ]|--check-hash-based-pycs)$/],
+  [
+    /^(node|bun|qjs)/i,
+    /^(-[rCI]|--(require|import|preload|loader|experimental-loader|conditions|env-file(-if-exists)?|input-type|experimental-default-type|title|icu-data-dir|openssl-config|disable-warning|redirect-warnings|unhandled-rejections|watch-path|inspect-port|include|cwd|config))$/,
+  ],
+  [/^deno/i, /^(-[cL]|--(config|import-map|env-file|log-level|cert|lock|location|seed|preload|import))$/],
+  [/^j?ruby/i, /^(-[a-zA-Z]*[IrEC]|--(encoding|external-encoding|internal-encoding))$/],
+  [/^perl/i, /^-[a-zA-Z]*[IMm]$/],
+  [/^php/i, /^(-[cdz]|--(php-ini|define|zend-extension))$/],
+  [/^lua/i, /^-[lj]$/],
+];
+/** Their subcommand `run` stands before the script. */
+const HAS_RUN = /^(deno|bun)/i;
+
+/** What the interpreter runs: a script, a module or code. Undefined if it reads the terminal. `names`: the interpreter's. */
+function scriptOf(names: readonly string[], words: readonly string[]): string | undefined {
+  const isOne = (pattern: RegExp): boolean => names.some((name) => pattern.test(name));
+  const [, takesValue] = VALUE_OPTIONS.find(([interpreter]) => isOne(interpreter)) ?? [];
+  for (let at = 0; at < words.length; at++) {
+    const word = words[at] ?? "";
+    if (word === "-") return undefined;
+    if (takesValue?.test(word)) at++;
+    else if (!word.startsWith("-") && !(word === "run" && isOne(HAS_RUN))) return word;
+  }
+  return undefined;
+}
+
+/** The foreground program executes what is typed. `argv` begins with the program, which a link may name otherwise; a script is named by what interprets it. */
+export function isCommandProgram(program: string, argv: readonly string[]): boolean {
+  const [called = "", ...words] = argv;
+  const names = [program, programName(called)];
+  if (names.some((name) => COMMAND_PROGRAM.test(name))) return true;
+  if (!names.some((name) => INTERPRETER.test(name))) return false;
+  const script = scriptOf(names, words);
+  if (script === undefined || words.some((word) => ASKS_FOR_PROMPT.test(word))) return true;
+  const flag = words.indexOf("-m");
+  return COMMAND_PROGRAM.test(programName(script)) || opensConsole(script, words) ||
+    (flag >= 0 && PROMPT_MODULE.test(words[flag + 1]?.split(".")[0] ?? ""));
+}
+
+function opensConsole(script: string, words: readonly string[]): boolean {
+  const name = programName(script);
+  const options = words.slice(words.indexOf(script) + 1);
+  return [name, ...options].some((word) => CONSOLE.test(word)) ||
+    (name === "rails" && options.some((word) => RAILS_CONSOLE.test(word)));
+}
+
+/** A login shell has a leading dash, and a version or path may surround the name. */
+export const GUARDED_PATTERN = `^-?(.*/)?(${GUARDED_PROGRAMS.join("|")})[-.0-9]*$`;
+const GUARDED = new RegExp(GUARDED_PATTERN);
+
+/** Also an interpreter that runs such a program, as Python runs xonsh; it may call itself by that name. `argv`: of the process. */
+export function isGuardedProgram(program: string, argv: readonly string[] = []): boolean {
+  if (GUARDED.test(program)) return true;
+  const [called = "", ...words] = argv;
+  const names = [program, programName(called)];
+  if (!names.some((name) => INTERPRETER.test(name))) return false;
+  const script = scriptOf(names, words) ?? "";
+  const module = words.includes("-m") ? script.split(".")[0] ?? "" : script;
+  return [called, script, module].some((name) => GUARDED.test(name));
+}
