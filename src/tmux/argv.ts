@@ -81,6 +81,13 @@ export interface NewSession {
   argv: readonly string[];
 }
 
+/**
+ * A tmux format, true from 3.7 on: there `paste-buffer` writes control characters out (`^[`) unless it is given `-S`, which
+ * older ones refuse. Known by a variable that came a month after that, because the versions of OpenBSD and of builds from
+ * source do not say.
+ */
+const CHANGES_PASTES = "#{!=:#{bracket_paste_flag},}";
+
 export const verbs = {
   /** Prints a format; `target` is a pane id or exactPane(). */
   print: (target: string, format: string): TmuxCommand => ["display-message", "-p", "-t", target, format],
@@ -161,17 +168,12 @@ export const verbs = {
   /** Appends to a paste buffer; creates it if needed. */
   appendBuffer: (buffer: string, text: string): TmuxCommand => ["set-buffer", "-a", "-b", buffer, "--", text],
   deleteBuffer: (buffer: string): TmuxCommand => ["delete-buffer", "-b", buffer],
-  /** Pastes the buffer with its line feeds and deletes it. `marks`: with bracketed-paste marks if the program requested them. */
-  pasteBuffer: (buffer: string, pane: string, options: { marks: boolean }): TmuxCommand => [
-    "paste-buffer",
-    ...(options.marks ? ["-p"] : []),
-    "-r",
-    "-d",
-    "-b",
-    buffer,
-    "-t",
-    pane,
-  ],
+  /** Pastes the buffer as it is and deletes it. `marks`: with bracketed-paste marks if the program requested them. */
+  pasteBuffer: (buffer: string, pane: string, options: { marks: boolean }): TmuxCommand => {
+    const flags = ["-r", "-d", "-b", buffer, "-t", pane];
+    const paste = ["paste-buffer", ...(options.marks ? ["-p"] : []), ...flags];
+    return verbs.ifFormat(pane, CHANGES_PASTES, { then: [[...paste, "-S"]], otherwise: [paste] });
+  },
   leaveModes: (pane: string): TmuxCommand => ["copy-mode", "-q", "-t", pane],
   /** The server's global environment, one `NAME=value` on each line, or `-NAME` for a variable that is removed. */
   showEnvironment: (): TmuxCommand => ["show-environment", "-g"],

@@ -9,6 +9,9 @@ import { FakeClock } from "../helpers/fake_clock.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
+/** Much longer than a paste takes. */
+const PASTED_LIMIT_MS = 30_000;
+
 Deno.test("a message that is held for minutes keeps its control client; a minute after the last use no client is attached [inj-dialog]", async () => {
   await using sandbox = await makeSandbox();
   await sandbox.newSession("svc-a", ["cat"]);
@@ -80,5 +83,47 @@ Deno.test("a control client and a process capture the same screens, to the last 
   const { lines, cursor } = screens.get(panes[1]!) ?? {};
   assert.deepEqual(lines, ["second", "  footer", "", ""]);
   assert.deepEqual(cursor, { x: "  footer".length, y: 1, visible: true });
+  await pool.close();
+});
+
+Deno.test("control pool: a paste is the same by either way, with the marks that its text has, and those that a program asks for [sec-body-literal]", async () => {
+  await using sandbox = await makeSandbox();
+  const files = { plain: `${sandbox.root}/plain`, asks: `${sandbox.root}/asks` };
+  const panes: string[] = [];
+  for (const [name, path] of Object.entries(files)) {
+    const ask = name === "asks" ? "printf '\\033[?2004h'; " : "";
+    await sandbox.newSession(name, ["sh", "-c", `stty raw -echo; ${ask}printf begun; exec cat > ${path}`]);
+    await until("the program", async () => (await sandbox.screen(name)).includes("begun"));
+    panes.push((await sandbox.tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_id}")).trim());
+  }
+  const pool = new ControlPool(runtime.commands, { clock: new FakeClock() });
+  const text = "\u001b[200~é~\\\t^[\nx\u001b[201~";
+  const all = { plain: "", asks: "" };
+  for (
+    const server of [
+      pool.get(sandbox.tmuxSocket, "plain"),
+      spawningServer(runtime.commands, sandbox.tmuxSocket),
+    ]
+  ) {
+    for (const pane of panes) {
+      for (const marks of [false, true]) {
+        await server.run(verbs.appendBuffer("b", text));
+        const paste = verbs.pasteBuffer("b", pane, { marks });
+        await server.run(verbs.ifFormat(pane, "1", { then: [verbs.leaveModes(pane), paste] }));
+      }
+    }
+    all.plain += text.repeat(2);
+    all.asks += `${text}\u001b[200~${text}\u001b[201~`;
+  }
+  for (const [name, path] of Object.entries(files)) {
+    const expected = all[name as keyof typeof all];
+    await until(
+      name,
+      async () => (await Deno.readTextFile(path)).length >= expected.length,
+      PASTED_LIMIT_MS,
+    );
+    assert.equal(await Deno.readTextFile(path), expected, name);
+  }
+  assert.equal(await sandbox.tmux("list-buffers"), "");
   await pool.close();
 });

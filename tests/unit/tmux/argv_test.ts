@@ -23,6 +23,19 @@ Deno.test("argv: a trailing ; in an argument is escaped for a spawn, where it wo
   ]);
 });
 
+Deno.test("argv: a tmux that would change what it pastes is told not to, in the queue of the guard [inj-guard-atomic, sec-body-literal]", () => {
+  const paste = "-r -d -b svc-b -t %1";
+  for (const marks of [true, false]) {
+    const [verb, ...words] = verbs.pasteBuffer("svc-b", "%1", { marks });
+    const form = `paste-buffer ${marks ? "-p " : ""}${paste}`;
+    assert.equal(verb, "if-shell");
+    assert.deepEqual(words, [
+      ...["-F", "-t", "%1", "#{!=:#{bracket_paste_flag},}"],
+      ...[`${form} -S`, form],
+    ]);
+  }
+});
+
 Deno.test("argv: sessions are named exactly [wr-exact, sec-name-prefix]", () => {
   assert.equal(exactPane("svc-a"), "=svc-a:");
   assert.deepEqual(verbs.killSession("svc-a"), ["kill-session", "-t", "=svc-a"]);
