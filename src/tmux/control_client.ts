@@ -108,11 +108,17 @@ export class ControlClient implements TmuxServer {
     this.#request({ take, fail: done }, [commandLine(commands)]);
   }
 
-  /** Detaches. Pending requests fail, and `ended` is not called. */
+  /** Detaches; a client whose server does not let it go is killed. Pending requests fail, and `ended` is not called. */
   async close(): Promise<void> {
     const detach = async (): Promise<void> => {
       this.#disconnect("the control client was closed");
-      await this.#reading;
+      const late = Promise.withResolvers<unknown>();
+      const cancelLimit = this.#clock.after(REQUEST_LIMIT_MS, () => {
+        this.#child.kill("SIGKILL");
+        // The server holds the output open too: its end may never come.
+        late.resolve(this.#child.exited);
+      });
+      await Promise.race([this.#reading, late.promise]).finally(cancelLimit);
     };
     await (this.#gate?.detach(detach) ?? detach());
   }

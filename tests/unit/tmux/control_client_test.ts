@@ -8,7 +8,12 @@ import {
   unescapeOctal,
 } from "../../../src/tmux/control_client.ts";
 import { REQUEST_LIMIT_MS, TmuxError } from "../../../src/tmux/server.ts";
+import { AttachGate } from "../../../src/tmux/attach_gate.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
+import { until } from "../../helpers/until.ts";
+
+/** Far more than the end of a client takes, whose time is not the system's. */
+const CLOSE_LIMIT_MS = 10_000;
 
 Deno.test("control client: a tmux that does not answer is killed, whatever its mirror does at the end", async () => {
   const clock = new FakeClock();
@@ -41,6 +46,28 @@ Deno.test("control client: a tmux that does not answer is killed, whatever its m
   await refused;
   assert.deepEqual([killed, client.alive], [["SIGKILL"], false]);
   await client.close();
+  assert.equal(clock.pending, 0);
+});
+
+Deno.test("control client: one that its tmux does not let go is killed, and others may attach again [fault-tmux]", async () => {
+  const clock = new FakeClock();
+  const gate = new AttachGate(clock);
+  const exited = Promise.withResolvers<number>();
+  const client = new ControlClient({
+    stdin: { write: () => Promise.resolve(), close: () => {} },
+    // The server holds it open as well.
+    stdout: new ReadableStream(),
+    stderr: new ReadableStream(),
+    exited: exited.promise,
+    pid: 1,
+    kill: () => exited.resolve(137),
+  }, { socket: "/tmux.sock", clock, gate });
+  const closed = client.close();
+  await until("the clock", () => {
+    clock.advance(REQUEST_LIMIT_MS);
+    return gate.isCalm;
+  }, CLOSE_LIMIT_MS);
+  await closed;
   assert.equal(clock.pending, 0);
 });
 
