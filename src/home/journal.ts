@@ -12,6 +12,11 @@ import type { AppendFile, Files } from "../runtime/types.ts";
 
 /** Longer than the longest ttl of a push (7 days): until then the relay may send it again. */
 export const JOURNAL_RETENTION_MS = 8 * 24 * 3_600_000;
+/**
+ * As many of the latest are kept at any age: more than the relay has in flight, so that a clock that was set makes the
+ * journal forget none of those that the relay may send again.
+ */
+export const JOURNAL_LATEST = 1_000;
 /** At most this many pushes are remembered, and as many again that paired phones sealed; the oldest are dropped first. */
 export const JOURNAL_PUSHES_MAX = 50_000;
 /** At most this many refusals of pushes that did not open are promised to be remembered; further ones get no proof. */
@@ -258,10 +263,13 @@ export class Journal {
     if (entries.size > (this.#options.pushesMax ?? JOURNAL_PUSHES_MAX)) deleteOldestDone(entries);
   }
 
+  /** Ages count from the newest entry: the clock may have been set since. What is unfinished may be in a composer. */
   #forget(): void {
-    const limit = this.#options.now() - JOURNAL_RETENTION_MS;
+    const newest = this.#entries().reduce((latest, { at }) => Math.max(latest, at), 0);
     for (const entries of [this.#sealed, this.#promised, this.#last]) {
-      for (const [id, entry] of entries) if (entry.at < limit) entries.delete(id);
+      for (const { id, step, at } of [...entries.values()].slice(0, -JOURNAL_LATEST)) {
+        if (step === "done" && newest - at > JOURNAL_RETENTION_MS) entries.delete(id);
+      }
     }
   }
 }

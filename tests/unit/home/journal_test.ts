@@ -4,6 +4,7 @@ import {
   checksum,
   type Journal,
   JOURNAL_COMPACT_LINES,
+  JOURNAL_LATEST,
   JOURNAL_RETENTION_MS,
   openJournal,
 } from "../../../src/home/journal.ts";
@@ -115,16 +116,48 @@ Deno.test("damaged lines are skipped and counted, the others stay", async () => 
 
 Deno.test("outcomes are forgotten after more than the longest ttl, not before", async () => {
   await using home = await makeTempHome();
-  const journal = await open(home);
+  const quick = { ...home.files, openAppend: unsynced(home.files) };
+  const known = async (now: number): Promise<(number | undefined)[]> => {
+    const journal = await open(home, { now, files: quick });
+    await journal.record(id(now - START), { step: "done", outcome: "submitted" });
+    await journal.close();
+    const after = await open(home, { now, files: quick });
+    await after.close();
+    return [1, 2].map((n) => after.state(id(n)) && n);
+  };
+  const journal = await open(home, { files: quick });
   await journal.record(id(1), { step: "done", outcome: "submitted" });
+  await journal.record(id(2), { step: "typed" });
+  for (let n = 0; n < JOURNAL_LATEST; n++) await journal.record(id(10 + n), { step: "accepted" });
   await journal.close();
-  const sevenDays = await open(home, { now: START + 7 * 86_400_000 });
-  assert.ok(sevenDays.state(id(1)));
-  await sevenDays.close();
-  const later = await open(home, { now: START + JOURNAL_RETENTION_MS + 1 });
-  assert.equal(later.state(id(1)), undefined);
-  await later.close();
-  assert.equal(await Deno.readTextFile(home.paths.journal), "");
+  assert.deepEqual(await known(START + JOURNAL_RETENTION_MS), [1, 2]);
+  assert.deepEqual(
+    await known(START + JOURNAL_RETENTION_MS + 1),
+    [undefined, 2],
+    "it may still be in the composer",
+  );
+});
+
+Deno.test("a clock that was set by more than the longest ttl makes it forget nothing that the relay may send again [inj-journal, fault-clock]", async () => {
+  await using home = await makeTempHome();
+  const corrected = START + 2 * JOURNAL_RETENTION_MS;
+  const journal = await open(home);
+  await journal.record(id(1), { step: "typing" });
+  await journal.record(id(2), { step: "typed" });
+  await journal.record(id(3), { step: "done", outcome: "submitted" });
+  await journal.close();
+  const steps = (after: Journal): unknown[] => [1, 2, 3].map((n) => after.state(id(n))?.step);
+  const second = await open(home, { now: corrected });
+  assert.deepEqual(steps(second), ["typing", "typed", "done"]);
+  await second.record(id(4), { step: "done", outcome: "submitted" });
+  await second.close();
+  const third = await open(home, { now: corrected });
+  assert.deepEqual(
+    steps(third),
+    ["typing", "typed", "done"],
+    "also once there is an entry by the corrected clock",
+  );
+  await third.close();
 });
 
 Deno.test("the file keeps one line a push, however many steps were recorded", async () => {
@@ -326,6 +359,8 @@ Deno.test("50,001 refused entries do not push out a number, nor a refusal that w
   assert.deepEqual([after.state(id(1))?.step, after.state(id(2))?.step], ["done", "done"]);
   await after.close();
   const later = await open(home, { now: START + JOURNAL_RETENTION_MS + 1, files: quick });
+  for (let n = 1; n <= JOURNAL_LATEST; n++) await later.take(id(100_000 + n), { pairing: "b", counter: n });
+  await later.compact();
   assert.equal(later.state(id(1)), undefined);
   assert.equal(await later.take(id(3), seal), "used", "also when the push itself is forgotten");
   await later.close();
