@@ -62,6 +62,7 @@ export class RelayClock {
   readonly #jumps: ClockJumps;
   /** The relay's clock minus this one, in milliseconds. */
   #offsetMs = 0;
+  #isKnown = false;
 
   constructor(options: RelayClockOptions) {
     this.#options = options;
@@ -71,7 +72,13 @@ export class RelayClock {
   /** `offsetMs`: the relay's clock minus this one, as its welcome says. */
   connected(offsetMs: number): void {
     this.#offsetMs = offsetMs;
+    this.#isKnown = true;
     this.#jumps.forget();
+  }
+
+  /** False from a jump to the next welcome: the relay's times may be hours off. */
+  get isKnown(): boolean {
+    return this.#isKnown;
   }
 
   /** Epoch milliseconds of this host. */
@@ -81,6 +88,8 @@ export class RelayClock {
 
   /** Called often: a message would expire at the wrong time until the jump is noticed. */
   check(): void {
-    if (this.#jumps.check()) this.#options.jumped();
+    if (!this.#jumps.check()) return;
+    this.#isKnown = false;
+    this.#options.jumped();
   }
 }

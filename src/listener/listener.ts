@@ -285,7 +285,7 @@ class Listener implements RunningListener {
       widened: widenedBy(policyOf(config)),
       dialogActions: dialogActions(policyOf(config)),
       dialogOpened: (session, dialog) => this.#options.dialogOpened?.(dialogNews(session, dialog)),
-      observed: (sessions) => this.#pushes.observe(sessions),
+      observed: (sessions) => this.#relayClock.isKnown && this.#pushes.observe(sessions),
       muted: async () => {
         const muted = await loadMuted(runtime.files, paths);
         return (...directories) => isMuted(muted, ...directories);

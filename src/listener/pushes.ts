@@ -35,10 +35,10 @@ import { leftIn, type OpenedPush, type OpenOptions, PushOpener, unseal, type Uns
 import {
   ARRIVALS_MAX,
   DELIVERED,
-  dueTimes,
   Era,
   expiryOf,
   type InHand,
+  laterPush,
   QUEUE_FULL_WAIT_SECONDS,
   type RelayTime,
   SessionQueues,
@@ -263,7 +263,7 @@ export class PushIntake {
       if (running === undefined) era.inHand.delete(push.id);
       await (running ?? this.#refuse(push, "rate_limited"));
     };
-    return era.later.add(push.id, { ...dueTimes(push, later, this.#options), later, release });
+    return era.later.add(push.id, laterPush(push, { later, time: this.#options, release }));
   }
 
   async #refuse(push: Push, reason: "invalid_body" | "rate_limited", arrived?: number): Promise<void> {

@@ -31,9 +31,12 @@ export function waitingProgress({ kind }: Later): Progress {
 export interface LaterPush {
   session: string;
   later: Later;
-  /** When `at` is reached, and when the message expires, in this host's epoch milliseconds. */
-  atMs: number;
-  expiresAt: number;
+  /**
+   * When `at` is reached, and when the message expires, in this host's epoch milliseconds. Both change when this host's
+   * clock is set.
+   */
+  readonly atMs: number;
+  readonly expiresAt: number;
   /** Types it now; resolves when it has ended. */
   release(): Promise<void>;
 }
@@ -48,14 +51,22 @@ export function expiryOf({ expiresAt, notAfter = Infinity }: OpenedPush, { toLoc
   return Math.min(toLocalTime(expiresAt), notAfter);
 }
 
-/** What a message waits for, in this host's time. */
-export function dueTimes(
+/** A message that waits for `later`. Its times are converted each time they are read. */
+export function laterPush(
   push: OpenedPush,
-  later: Later,
-  time: RelayTime,
-): Pick<LaterPush, "session" | "atMs" | "expiresAt"> {
-  const atMs = later.kind === "at" ? time.toLocalTime(later.at) : 0;
-  return { session: push.agentSessionName ?? "", atMs, expiresAt: expiryOf(push, time) };
+  { later, time, release }: Pick<LaterPush, "later" | "release"> & { time: RelayTime },
+): LaterPush {
+  return {
+    session: push.agentSessionName ?? "",
+    later,
+    get atMs() {
+      return later.kind === "at" ? time.toLocalTime(later.at) : 0;
+    },
+    get expiresAt() {
+      return expiryOf(push, time);
+    },
+    release,
+  };
 }
 
 interface SessionTurn {

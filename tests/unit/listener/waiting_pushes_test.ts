@@ -5,6 +5,7 @@ import type { Later } from "../../../src/protocol/later.ts";
 import type { SessionEntry } from "../../../src/protocol/session.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { sessionNamed } from "../relay/fixture.ts";
+import { ID, makeBench as pushBench, outcomes, push } from "./push_bench.ts";
 
 function makeBench() {
   const clock = new FakeClock(1_000);
@@ -41,6 +42,34 @@ Deno.test("later: a message waits for its time, whatever the session does [later
   observe({ state: "working" });
   observe();
   assert.deepEqual(released, ["a"], "once");
+});
+
+Deno.test("later: a clock that is set while a message waits moves neither its time nor its expiry [later-typed, fault-clock]", async () => {
+  const DAY_MS = 86_400_000;
+  const host = { now: 0, behindMs: DAY_MS };
+  const bench = pushBench(undefined, {
+    now: () => host.now,
+    toLocalTime: (relayMs) => relayMs - host.behindMs,
+  });
+  const later = { kind: "at", at: DAY_MS + 5_000 };
+  const expired = ID.replace(/1$/, "2");
+  await bench.intake.receive({ ...push, data: { later }, expiresAt: DAY_MS + 60_000 });
+  await bench.intake.receive({
+    ...push,
+    id: expired,
+    data: { later: { kind: "idle" } },
+    expiresAt: DAY_MS + 4_000,
+  });
+  const observed = (): Promise<void> => {
+    bench.intake.observe([{ ...sessionNamed("svc-a"), state: "working" }]);
+    return bench.queues.idle();
+  };
+  Object.assign(host, { now: DAY_MS + 3_999, behindMs: 0 });
+  await observed();
+  assert.deepEqual(outcomes(bench.acks), ["held not_before", "held until_idle"], "early");
+  Object.assign(host, { now: 5_000, behindMs: DAY_MS });
+  await observed();
+  assert.deepEqual(bench.injected.map(({ id }) => id), [ID, expired], "late");
 });
 
 Deno.test("later: one message at a time is typed into an idle session [later-typed]", async () => {
