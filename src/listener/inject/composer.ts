@@ -17,24 +17,35 @@ export function mayHideStart({ draft = "", cut }: Pick<ScreenReading, "draft" | 
 /** Characters that tmux or an agent may show differently: blanks, joiners, marks, and those outside the basic plane. */
 const NOT_COMPARED = /[\s\p{C}\p{M}\p{Extended_Pictographic}\u{10000}-\u{10ffff}\ufffd]/gu;
 
-function comparable(text: string): string {
-  return canonicalText(text).normalize("NFKC").replace(NOT_COMPARED, "");
+/** Of those, what a text of symbols alone may lose: blanks, joiners, marks, skin tones. */
+const NOT_SYMBOLS = /[\s\p{Cc}\p{Cf}\p{Cs}\p{M}\p{Emoji_Modifier}\ufffd]/gu;
+
+/** Both texts without what may be shown differently. Where nothing else is left of one, its symbols must do. */
+function comparable(one: string, other: string): [string, string] {
+  const without = (ignored: RegExp): [string, string] => {
+    const form = (text: string): string => canonicalText(text).normalize("NFKC").replace(ignored, "");
+    return [form(one), form(other)];
+  };
+  const letters = without(NOT_COMPARED);
+  return letters.includes("") ? without(NOT_SYMBOLS) : letters;
 }
 
 /** Compares texts without blanks and characters that terminals show differently. */
 export function isSameText(one: string, other: string): boolean {
-  return comparable(one) === comparable(other);
+  const [first, second] = comparable(one, other);
+  return first === second;
 }
 
 /** True if the draft is the text, or enough of its end. */
 function isEndOf(draft: string, text: string): boolean {
-  const [shown, all] = [comparable(draft), comparable(text)];
+  const [shown, all] = comparable(draft, text);
   return shown === all || (shown.length >= END_LEAST_CHARS && all.endsWith(shown));
 }
 
 /** True if the draft contains the text, or is the end of it, as in a composer that scrolls. */
 export function showsTyped(draft: string, text: string): boolean {
-  return comparable(draft).includes(comparable(text)) || isEndOf(draft, text);
+  const [shown, typed] = comparable(draft, text);
+  return shown.includes(typed) || isEndOf(draft, text);
 }
 
 /** Text that svc typed and could not submit. */

@@ -1,6 +1,11 @@
 /** What counts as the typed text in a composer. */
 import assert from "node:assert/strict";
-import { composerShows, isSameText } from "../../../../src/listener/inject/composer.ts";
+import {
+  composerShows,
+  isSameText,
+  showsLeftBehind,
+  showsTyped,
+} from "../../../../src/listener/inject/composer.ts";
 
 const FOLDS = { foldedPaste: /^\[Pasted text #\d+\]$/ };
 const shows = (draft: string, text: string, before = ""): boolean =>
@@ -20,6 +25,23 @@ Deno.test("composer: characters that terminals draw differently are ignored [inj
   assert.ok(shows("👍", "👍🏽"));
   assert.ok(isSameText("a b", "ab"));
   assert.ok(!isSameText("a", "b"));
+});
+
+Deno.test("composer: texts of nothing but symbols are told apart, as far as terminals draw them alike [inj-composer-shows, inj-take-back]", () => {
+  for (
+    const [one, other] of [["🎉", "👍"], ["🎉", "🎉🎉"], ["𐐨", "𐐩"], ["🇩🇪", "🇫🇷"], ["🎉", "a"], [
+      "",
+      "🎉",
+    ]] as const
+  ) {
+    assert.ok(!isSameText(one, other), `${one} ${other}`);
+    assert.ok(!shows(other, one), `${one} ${other}`);
+  }
+  assert.ok(isSameText(" 👍🏽\n", "👍"));
+  assert.ok(shows("❤", "❤\ufe0f"));
+  assert.ok(shows("👨 👩 👧", "👨‍👩‍👧"));
+  assert.ok(showsTyped("🎉 🎉", "🎉") && !showsTyped("a draft", "🎉"));
+  assert.ok(!showsLeftBehind("👍", { before: "", text: "🎉" }, FOLDS), "another's draft");
 });
 
 Deno.test("composer: a folded paste or the end of a long text counts as the whole text [inj-composer-shows]", () => {
