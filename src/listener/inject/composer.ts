@@ -65,24 +65,42 @@ export function showsLeftBehind(
   left: LeftBehind,
   profile: Pick<AgentProfile, "foldedPaste">,
 ): boolean {
-  return profile.foldedPaste?.test(draft) ? draft === left.shown : composerShows(draft, left, profile);
+  return showsFolded(draft, left.before, profile)
+    ? draft === left.shown
+    : composerShows(draft, left, profile);
 }
 
 /** True if the draft shows `before` followed by the typed `text`. */
 export function composerShows(
   draft: string,
   { before, text }: { before: string; text: string },
-  { foldedPaste }: Pick<AgentProfile, "foldedPaste">,
+  profile: Pick<AgentProfile, "foldedPaste">,
 ): boolean {
   if (draft === "" || draft.startsWith("!") !== (before + text).trimStart().startsWith("!")) return false;
-  return foldedPaste?.test(draft) === true || isEndOf(draft, before + text);
+  return showsFolded(draft, before, profile) || isEndOf(draft, before + text);
 }
 
-/** The draft has a placeholder in place of a pasted text. Agents wrap it in narrow panes. */
-export function hidesText(draft: string, { foldedPaste }: Pick<AgentProfile, "foldedPaste">): boolean {
+/** The draft is the placeholder of a pasted text, or `before` and the placeholder. */
+function showsFolded(
+  draft: string,
+  before: string,
+  { foldedPaste }: Pick<AgentProfile, "foldedPaste">,
+): boolean {
   if (foldedPaste === undefined) return false;
-  const anywhere = foldedPaste.source.replace(/^\^|\$$/g, "").replaceAll(" ", "");
-  return new RegExp(anywhere, foldedPaste.flags).test(draft.replace(/\s/g, ""));
+  if (foldedPaste.test(draft)) return true;
+  const shown = draft.replace(/\s/g, "");
+  const at = shown.search(placeholderOf(foldedPaste, { end: "$" }));
+  return at > 0 && isSameText(shown.slice(0, at), before);
+}
+
+/** The draft has a placeholder in place of a pasted text. */
+export function hidesText(draft: string, { foldedPaste }: Pick<AgentProfile, "foldedPaste">): boolean {
+  return foldedPaste !== undefined && placeholderOf(foldedPaste).test(draft.replace(/\s/g, ""));
+}
+
+/** Matches the placeholder anywhere in a draft without blanks: agents wrap it in narrow panes. */
+function placeholderOf({ source, flags }: RegExp, { end = "" } = {}): RegExp {
+  return new RegExp(source.replace(/^\^|\$$/g, "").replaceAll(" ", "") + end, flags);
 }
 
 /** A working agent redraws all the time: after this many screen changes it has read all input before the first. */

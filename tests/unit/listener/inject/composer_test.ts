@@ -52,6 +52,21 @@ Deno.test("composer: a folded paste or the end of a long text counts as the whol
   assert.ok(!shows("59", long), "too little of it");
 });
 
+Deno.test("composer: a folded paste behind the draft that was there counts as the whole text, behind another draft it does not [inj-composer-shows, inj-send-anyway]", () => {
+  const folded = "[Pasted text #1]";
+  assert.ok(shows(`see ${folded}`, "1\n2", "see"));
+  assert.ok(shows("a draft [Pasted\ntext #1] ", "1\n2", "a draft"), "wrapped");
+  for (
+    const draft of [`so ${folded}`, `/see ${folded}`, `!see ${folded}`, `see ${folded} now`, `${folded} see`]
+  ) {
+    assert.ok(!shows(draft, "1\n2", "see"), draft);
+  }
+  assert.ok(!shows(`/init ${folded}`, "1\n2"), "nothing was there");
+  const left = { before: "see", text: "1\n2", shown: `see ${folded}` };
+  assert.ok(showsLeftBehind(`see ${folded}`, left, FOLDS));
+  assert.ok(!showsLeftBehind("see [Pasted text #2]", left, FOLDS), "another paste");
+});
+
 Deno.test("composer: a draft with a shell prefix that was not typed does not match [inj-composer-shows, inj-shell-escape]", () => {
   assert.ok(!shows("!run it", "run it"));
   assert.ok(shows("!run it", "!run it"));

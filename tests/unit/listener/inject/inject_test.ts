@@ -227,6 +227,19 @@ Deno.test("inject: a text that the composer no longer shows is not looked for th
   assert.ok(!pane.events.includes("key C-u"), "the local user has typed the same text");
 });
 
+Deno.test("inject: a text that the agent folds behind a draft is submitted with it [inj-send-anyway, inj-composer-shows]", async () => {
+  const pane = new FakePane();
+  pane.draw("see this:");
+  pane.onText = () => pane.draw("see this: [Pasted text #1]");
+  assert.equal((await pane.inject("one\ntwo", { sendAnyway: true })).state, "submitted");
+  assert.equal(count(pane, "key Enter"), 1);
+  const changed = new FakePane();
+  changed.draw("see this:");
+  changed.onText = () => changed.draw("/add-dir [Pasted text #1]");
+  assert.equal((await changed.inject("one\ntwo", { sendAnyway: true })).state, "unknown");
+  assert.equal(count(changed, "key Enter"), 0, "it is no longer the draft that was judged");
+});
+
 Deno.test("inject: a folded paste is removed only if it is the one that svc left [inj-take-back]", async () => {
   for (const [draft, isOurs] of [["[Pasted text #1]", true], ["[Pasted text #2]", false]] as const) {
     const pane = new FakePane();
