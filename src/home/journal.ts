@@ -12,10 +12,7 @@ import type { AppendFile, Files } from "../runtime/types.ts";
 
 /** Longer than the longest ttl of a push (7 days): until then the relay may send it again. */
 export const JOURNAL_RETENTION_MS = 8 * 24 * 3_600_000;
-/**
- * As many of the latest are kept at any age: more than the relay has in flight, so that a clock that was set makes the
- * journal forget none of those that the relay may send again.
- */
+/** As many of the latest are kept at any age, since a clock may have been set: more than the relay has in flight. */
 export const JOURNAL_LATEST = 1_000;
 /** At most this many pushes are remembered, and as many again that paired phones sealed; the oldest are dropped first. */
 export const JOURNAL_PUSHES_MAX = 50_000;
@@ -47,14 +44,11 @@ export type TakeVerdict = "taken" | "used" | "old" | "uncounted";
 
 /**
  * Reads the journal of the previous run and compacts it. Damaged lines are skipped and counted, and the file is kept beside
- * as it was.
+ * as it was. Where nothing can be written, as on a full disk, the file stays as it is, and later steps are appended.
  */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
-  const { files, path } = options;
-  const text = await files.readText(path) ?? "";
-  const journal = new Journal(options, decodeEntries(text));
-  if (journal.damaged > 0) await keepAside(files, { path, text });
-  await journal.compact();
+  const journal = new Journal(options, await options.files.readText(options.path) ?? "");
+  await journal.compact().catch(() => {});
   return journal;
 }
 
@@ -76,6 +70,8 @@ interface WaitingEntry {
 export class Journal {
   /** How many lines of the file were truncated or overwritten. */
   readonly damaged: number;
+  /** The file with those lines, until it is kept aside. */
+  #damagedText: string | undefined;
   readonly #options: JournalOptions;
   /** The last step of each push, the oldest record first. */
   readonly #last = new Map<string, JournalEntry>();
@@ -88,15 +84,19 @@ export class Journal {
   #file: AppendFile | undefined;
   #appended = 0;
   /** The last line may be incomplete, as on a full disk: the next one must start on a new line. */
-  #isTorn = false;
+  #isTorn: boolean;
   readonly #mutex = new Mutex();
   /** Entries of the next write, and that write. */
   #waiting: WaitingEntry[] = [];
   #written: Promise<void> | undefined;
 
-  constructor(options: JournalOptions, found: ReturnType<typeof decodeEntries>) {
+  /** `text`: what the file holds. */
+  constructor(options: JournalOptions, text: string) {
+    const found = decodeEntries(text);
     this.#options = options;
     this.damaged = found.damaged;
+    if (found.damaged > 0) this.#damagedText = text;
+    this.#isTorn = text !== "" && !text.endsWith("\n");
     for (const entry of found.windows) this.#restore(entry);
     for (const entry of found.entries) {
       this.#remember(entry);
@@ -197,6 +197,8 @@ export class Journal {
 
   async #rewrite(): Promise<void> {
     const { files, path } = this.#options;
+    if (this.#damagedText !== undefined) await keepAside(files, { path, text: this.#damagedText });
+    this.#damagedText = undefined;
     this.#forget();
     const text = [...this.#windowEntries(), ...this.#entries()].map(encodeEntry).join("");
     await files.replaceText(path, text, { mode: 0o600 });

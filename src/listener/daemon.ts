@@ -265,9 +265,9 @@ export class Presence {
     this.#options = options;
   }
 
-  /** The socket comes last: once it answers, the files exist. */
+  /** The socket comes last: once it answers, the files exist, or cannot be written now: then `repair` misses the pid. */
   async show(): Promise<void> {
-    await this.#writeFiles();
+    await this.#writeFiles().catch(() => this.#host.files.remove(this.#options.paths.pid));
     await this.#listen();
   }
 

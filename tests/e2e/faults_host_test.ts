@@ -2,7 +2,7 @@
 import { say } from "../../scripts/say.ts";
 import { FaultStage, IS_LONG } from "../helpers/fault_stage.ts";
 import { run } from "../helpers/run.ts";
-import { mountSmallDisk } from "../helpers/small_disk.ts";
+import { mountSmallDisk, type SmallDisk } from "../helpers/small_disk.ts";
 import { until } from "../helpers/until.ts";
 
 const FULL_MS = IS_LONG ? 6_000 : 1_500;
@@ -32,8 +32,25 @@ async function fullDisk(stage: FaultStage, who: "listener" | "relay"): Promise<v
         await disk.free();
       }),
   });
+  if (who === "listener") await startOnFull(stage, disk);
   stack[who].kill("SIGTERM");
   await stack[who].exited;
+}
+
+async function startOnFull(stage: FaultStage, disk: SmallDisk): Promise<void> {
+  const { stack } = stage;
+  stack.listener.kill("SIGTERM");
+  await stack.listener.exited;
+  await disk.fill();
+  await stack.startListener();
+  await stage.row({
+    fault: "listener started on a full disk",
+    async inject() {
+      await passed(FULL_MS);
+      await disk.free();
+      return 1;
+    },
+  });
 }
 
 /** Sets how many files the process may open, so that it can open no more than it has. */

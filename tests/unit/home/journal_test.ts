@@ -415,3 +415,29 @@ Deno.test("on a full disk it is remembered that nothing was typed after all, and
   assert.equal(journal.state(id(2))?.step, "typing");
   await journal.close();
 });
+
+Deno.test("on a full disk it opens with what it held, and what is recorded afterwards follows whole lines [inj-journal, fault-disk]", async () => {
+  await using home = await makeTempHome();
+  const full = (): Promise<never> => Promise.reject(new Error("No space left on device"));
+  const journal = await open(home);
+  await journal.record(id(1), { step: "typing" });
+  await journal.close();
+  const torn = `${await Deno.readTextFile(home.paths.journal)}{"sum":"`;
+  await Deno.writeTextFile(home.paths.journal, torn);
+  for (const broken of [{ replaceText: full }, { writeText: full }]) {
+    const second = await open(home, { files: { ...home.files, ...broken } });
+    assert.deepEqual([second.state(id(1))?.step, second.damaged], ["typing", 1]);
+    assert.equal(await Deno.readTextFile(home.paths.journal), torn);
+    await second.close();
+  }
+  const third = await open(home, { files: { ...home.files, writeText: full } });
+  await third.record(id(2), { step: "accepted" });
+  await third.close();
+  const after = await open(home);
+  assert.deepEqual([1, 2].map((n) => after.state(id(n))?.step), ["typing", "accepted"]);
+  await after.close();
+  assert.ok(
+    (await Deno.readTextFile(`${home.paths.journal}.damaged`)).startsWith(torn),
+    "kept once that is possible",
+  );
+});

@@ -5,6 +5,7 @@ import { askDaemon, type ControlAnswer, type ControlRequest } from "../../../src
 import { tryLock } from "../../../src/home/lock.ts";
 import { REPAIR_INTERVAL_MS, runDaemon } from "../../../src/listener/daemon.ts";
 import type { RunningListener } from "../../../src/listener/listener.ts";
+import type { Files } from "../../../src/runtime/types.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
 import { until } from "../../helpers/until.ts";
@@ -19,7 +20,9 @@ interface Bench {
   /** Lets the listener's stop end. */
   release(): void;
   stopping: boolean;
-  run(more?: { background?: boolean; start?: () => Promise<RunningListener> }): Promise<number>;
+  run(
+    more?: { background?: boolean; start?: () => Promise<RunningListener>; files?: Files },
+  ): Promise<number>;
   ask(request: ControlRequest): Promise<ControlAnswer | undefined>;
   /** Waits until the daemon answers. */
   ready(): Promise<void>;
@@ -49,9 +52,9 @@ async function withBench(test: (bench: Bench) => Promise<void>): Promise<void> {
   const bench: Bench = {
     ...{ home, clock, ask, release, shown: [], hooks: [], stopping: false },
     signal: (name) => handlers.get(name)?.(),
-    run: ({ background = true, start = () => Promise.resolve(listener) } = {}) =>
+    run: ({ background = true, start = () => Promise.resolve(listener), files = runtime.files } = {}) =>
       runDaemon({
-        ...{ files: runtime.files, commands: runtime.commands, sockets: runtime.sockets, clock },
+        ...{ files, commands: runtime.commands, sockets: runtime.sockets, clock },
         ...{ pid: runtime.pid, uid: runtime.uid, show: (line) => void bench.shown.push(line) },
         onSignal: (name, handler) => {
           handlers.set(name, handler);
@@ -233,6 +236,27 @@ Deno.test("deleted files are restored", () =>
     release();
     await ask({ op: "stop" });
     await ended;
+  }));
+
+Deno.test("on a full disk it starts, and writes its files once there is room [inj-full-disk, fault-disk]", () =>
+  withBench(async ({ home: { paths }, run, ready, ask, release, clock }) => {
+    let isFull = true;
+    const files: Files = {
+      ...runtime.files,
+      replaceText: (...args) =>
+        isFull ? Promise.reject(new Error("No space left on device")) : runtime.files.replaceText(...args),
+    };
+    await Deno.writeTextFile(paths.pid, "1\n");
+    const ended = run({ files });
+    await ready();
+    assert.equal(await exists(paths.pid), false, "that of a dead daemon");
+    isFull = false;
+    clock.advance(REPAIR_INTERVAL_MS);
+    await until("the pid file", () => exists(paths.pid));
+    assert.equal((await Deno.readTextFile(paths.pid)).trim(), String(runtime.pid));
+    release();
+    await ask({ op: "stop" });
+    assert.equal(await ended, 0);
   }));
 
 Deno.test("a daemon whose home was removed exits", () =>
