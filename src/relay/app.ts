@@ -108,8 +108,7 @@ export function errorResponse({ log }: Pick<Services, "log">, error: unknown): R
   log(`! ${error instanceof Error ? `${error.name}: ${error.message}` : "a request failed"}`);
   if (error instanceof StoreUnavailable) {
     return problemResponse("store_unavailable", {
-      detail:
-        "The store cannot be used. Try again later, with the same id: a push is stored once",
+      detail: "The store cannot be used. Try again later, with the same id: a push is stored once",
     });
   }
   return problemResponse("internal", { detail: "The relay failed: its log says why" });
