@@ -149,39 +149,49 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
   const inFlight = reason === undefined ? input.gate.begin() : undefined;
   if (inFlight === undefined) return { kind: "held", reason: reason ?? "agent_working" };
   try {
-    attempt.signal.throwIfAborted();
-    if (!beginTyping(command.turn)) return { kind: "ended", outcome: { state: "withdrawn" } };
-    // 7. The marker, and the journal. The agent's hook runs right after Enter. 8. The text. A paste buffer is filled
-    // meanwhile: until it is pasted, which follows the journal, nothing is in the pane.
-    const { pane: id } = target;
-    const since = attempt.elapsed();
-    const marking = attempt.effects.writeMarker(pane.directory, { body: command.body, pane: id });
-    const text = fillText(attempt, pane);
-    const earlier = { emptyAt: pane.reading.draft === "" ? attempt.now() : undefined };
-    const noting = attempt.record(command.id, "typing", earlier);
-    const [marked, noted] = await Promise.allSettled([marking, noting]);
-    const marker = marked.status === "fulfilled" ? marked.value : undefined;
-    const isWritten = marker !== undefined && noted.status === "fulfilled";
-    if (!isWritten || !await isStillReady(attempt, pane, since)) {
-      await text.discard();
-      await marker?.withdraw();
-      if (noted.status === "fulfilled") await attempt.record(command.id, "accepted").catch(() => {});
-      command.turn.step = "waiting";
-      return { kind: "held", reason: isWritten ? before : "host_files" };
-    }
-    const typing = await typeText(attempt, text);
-    if (typing === "typed") {
-      const { draft } = pane.reading;
-      const emptyAt = draft === "" ? attempt.now() : undefined;
-      const text = { before: draft ?? "", text: command.body, emptyAt };
-      return await submitTyped(attempt, { text, untouched: pane, at: attempt.elapsed(), marker, inFlight });
-    }
-    await marker.withdraw();
-    if (typing === "refused") command.turn.step = "waiting";
-    return typing === "refused" ? { kind: "held", reason: before } : { kind: "ended", outcome: typing };
+    return await typeInto(attempt, pane, { before, inFlight });
   } finally {
     inFlight.end();
   }
+}
+
+/** What follows once nothing stands in the way; `before`: why it was held. */
+async function typeInto(
+  attempt: Attempt,
+  pane: PaneState,
+  { before, inFlight }: { before: HoldReason | undefined; inFlight: InFlight },
+): Promise<Step> {
+  const { command, target } = attempt;
+  attempt.signal.throwIfAborted();
+  if (!beginTyping(command.turn)) return { kind: "ended", outcome: { state: "withdrawn" } };
+  // 7. The marker, and the journal. The agent's hook runs right after Enter. 8. The text. A paste buffer is filled
+  // meanwhile: until it is pasted, which follows the journal, nothing is in the pane.
+  const { pane: id } = target;
+  const since = attempt.elapsed();
+  const marking = attempt.effects.writeMarker(pane.directory, { body: command.body, pane: id });
+  const text = fillText(attempt, pane);
+  const earlier = { emptyAt: pane.reading.draft === "" ? attempt.now() : undefined };
+  const noting = attempt.record(command.id, "typing", earlier);
+  const [marked, noted] = await Promise.allSettled([marking, noting]);
+  const marker = marked.status === "fulfilled" ? marked.value : undefined;
+  const isWritten = marker !== undefined && noted.status === "fulfilled";
+  if (!isWritten || !await isStillReady(attempt, pane, since)) {
+    await text.discard();
+    await marker?.withdraw();
+    if (noted.status === "fulfilled") await attempt.record(command.id, "accepted").catch(() => {});
+    command.turn.step = "waiting";
+    return { kind: "held", reason: isWritten ? before : "host_files" };
+  }
+  const typing = await typeText(attempt, text);
+  if (typing === "typed") {
+    const { draft } = pane.reading;
+    const emptyAt = draft === "" ? attempt.now() : undefined;
+    const text = { before: draft ?? "", text: command.body, emptyAt };
+    return await submitTyped(attempt, { text, untouched: pane, at: attempt.elapsed(), marker, inFlight });
+  }
+  await marker.withdraw();
+  if (typing === "refused") command.turn.step = "waiting";
+  return typing === "refused" ? { kind: "held", reason: before } : { kind: "ended", outcome: typing };
 }
 
 /** Where the disk has stalled, somebody may have opened an editor or begun a draft: the pane is looked at once more. */
