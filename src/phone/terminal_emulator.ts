@@ -178,3 +178,12 @@ export function elementOf({ text, columns, uneven, style: cellStyle, cursor }: R
   }
   return element;
 }
+
+/** The numbers of the lines that contain the text; upper and lower case are the same. */
+export function linesWith({ buffer: { active } }: Pick<Emulator, "buffer">, text: string): number[] {
+  const wanted = text.toLowerCase();
+  const lines = Array.from({ length: active.length }, (_none, y) => y);
+  return wanted === ""
+    ? []
+    : lines.filter((y) => active.getLine(y)?.translateToString().toLowerCase().includes(wanted));
+}

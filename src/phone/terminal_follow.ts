@@ -1,4 +1,4 @@
-/** Where a terminal is scrolled to while it is followed: its newest lines and its cursor. */
+/** Where a terminal is scrolled to while it is followed: its newest lines and its cursor; and what a selection holds. */
 
 /** Lines shown above a cursor that is far from the end. */
 const LINES_ABOVE = 2;
@@ -42,4 +42,15 @@ export function followedLeft(
   const beside = COLUMNS_BESIDE * columnWidth;
   if (start < left) return Math.max(0, start - beside);
   return end > left + width ? end - width + beside : left;
+}
+
+/** The user has selected some of its text. */
+export function isSelectedIn(element: Element | null): boolean {
+  const selection = document.getSelection();
+  return element !== null && selection !== null && !selection.isCollapsed &&
+    element.contains(selection.anchorNode);
+}
+
+export function endSelectionIn(element: Element): void {
+  if (isSelectedIn(element)) document.getSelection()?.removeAllRanges();
 }

@@ -1,13 +1,22 @@
 /** Draws the terminal's visible lines as elements and keeps the cursor in view. Loaded when a terminal is first shown. */
+import type { IMarker } from "@xterm/headless";
 import {
   elementOf,
   type Emulator,
   type EmulatorCell,
+  linesWith,
   makeEmulator,
   plainText,
   runsOf,
 } from "./terminal_emulator.ts";
-import { followedLeft, type FollowedScreen, followedTop, type FollowedView } from "./terminal_follow.ts";
+import {
+  endSelectionIn,
+  followedLeft,
+  type FollowedScreen,
+  followedTop,
+  type FollowedView,
+  isSelectedIn,
+} from "./terminal_follow.ts";
 
 /** Line height relative to the font size. */
 const LINE_HEIGHT = 1.2;
@@ -72,6 +81,8 @@ export class TerminalScreen {
   /** The number of lines when the user scrolled up. */
   #leftAt: number | undefined;
   #reportedNewer = 0;
+  /** The line at the reader's top, which gets another number when the oldest lines go; and its number so far. */
+  #place: { marker: IMarker; line: number } | undefined;
   #found: number | undefined;
 
   constructor(options: TerminalScreenOptions) {
@@ -88,8 +99,6 @@ export class TerminalScreen {
     const listening = { signal: this.#abort.signal, passive: true };
     container.addEventListener("scroll", () => this.#scrolled(), listening);
     this.#followPull(listening);
-    // What was held is drawn once the selection has gone.
-    document.addEventListener("selectionchange", () => this.#leftAt !== undefined && this.draw(), listening);
     container.addEventListener("touchmove", () => void (this.#isTyping = false), listening);
     this.#observer = new ResizeObserver(() => this.#resized());
     this.#observer.observe(container);
@@ -123,7 +132,7 @@ export class TerminalScreen {
   followTyping(): void {
     this.#isTyping = true;
     this.#atEnd = true;
-    this.#endSelection();
+    endSelectionIn(this.#canvas);
   }
 
   /** How many columns and rows fit at the default font size. */
@@ -151,7 +160,7 @@ export class TerminalScreen {
   showLatest(): void {
     this.#found = undefined;
     this.#atEnd = true;
-    this.#endSelection();
+    endSelectionIn(this.#canvas);
     this.draw();
   }
 
@@ -162,12 +171,7 @@ export class TerminalScreen {
 
   /** The lines that contain the text, the first one first; upper and lower case are the same. */
   find(text: string): number[] {
-    const wanted = text.toLowerCase();
-    const { active } = this.terminal.buffer;
-    const lines = Array.from({ length: active.length }, (_none, y) => y);
-    return wanted === ""
-      ? []
-      : lines.filter((y) => active.getLine(y)?.translateToString().toLowerCase().includes(wanted));
+    return linesWith(this.terminal, text);
   }
 
   /** Marks a line and shows it in the middle; undefined removes the mark. */
@@ -196,7 +200,7 @@ export class TerminalScreen {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
     // A selection would be lost with the lines that it stands in.
-    if (this.#isSelecting()) return this.#reportHeld();
+    if (isSelectedIn(this.#canvas)) return this.#reportHeld();
     if (!this.#isSized) this.#fitView();
     const { cols, buffer: { active } } = this.terminal;
     const view = this.#view();
@@ -204,6 +208,7 @@ export class TerminalScreen {
     this.#canvas.style.width = `${cols * view.columnWidth}px`;
     this.#drawn = this.#followed();
     this.#keepPosition(view);
+    this.#keepPlace(view);
     if (this.#atEnd) this.#follow(view);
     const first = Math.max(0, Math.floor(this.#container.scrollTop / view.lineHeight) - SPARE_LINES);
     const count = Math.ceil(this.#container.clientHeight / view.lineHeight) + 2 * SPARE_LINES;
@@ -212,20 +217,10 @@ export class TerminalScreen {
     this.#options.onDrawn();
   }
 
-  #isSelecting(): boolean {
-    const selection = document.getSelection();
-    return selection !== null && !selection.isCollapsed && this.#canvas.contains(selection.anchorNode);
-  }
-
   /** What a selection holds is as little live as what was scrolled up to. */
   #reportHeld(): void {
-    const { lines } = this.#followed();
     this.#leftAt ??= this.#drawn.lines;
-    this.#options.onAway({ newer: Math.max(0, lines - this.#leftAt) });
-  }
-
-  #endSelection(): void {
-    if (this.#isSelecting()) document.getSelection()?.removeAllRanges();
+    this.#options.onAway({ newer: Math.max(0, this.#followed().lines - this.#leftAt) });
   }
 
   #reportAway(): void {
@@ -306,6 +301,20 @@ export class TerminalScreen {
     if (this.#leftAt !== undefined) this.#leftAt += added;
     this.#atEnd &&= pages === 0;
     if (!this.#atEnd) this.#container.scrollTop += added * lineHeight - pages * height;
+  }
+
+  /** Once the buffer is full, each new line moves all lines up by one: the reader's go along. */
+  #keepPlace({ lineHeight }: FollowedView): void {
+    const { marker, line = 0 } = this.#place ?? {};
+    const moved = marker === undefined || marker.isDisposed ? 0 : marker.line - line;
+    if (this.#found !== undefined) this.#found += moved;
+    if (this.#leftAt !== undefined) this.#leftAt += moved;
+    if (moved !== 0 && !this.#atEnd) this.#container.scrollTop += moved * lineHeight;
+    marker?.dispose();
+    const { baseY, cursorY } = this.terminal.buffer.active;
+    const top = Math.floor(this.#container.scrollTop / lineHeight);
+    const next = this.#atEnd ? undefined : this.terminal.registerMarker(top - baseY - cursorY);
+    this.#place = next && { marker: next, line: next.line };
   }
 
   #drawLines(first: number, end: number): void {

@@ -181,3 +181,31 @@ Deno.test("terminal: while text is selected the screen stands still and does not
     await page.evaluate(() => document.getSelection()?.removeAllRanges());
     await flowing.getByText("eighth").waitFor();
   }));
+
+Deno.test("terminal: who reads earlier lines stays at them when the oldest go, and hears how many are newer", () =>
+  withTerminals(async ({ page, stack }) => {
+    const script = "stty -echo; echo ready; read x; seq 5200; read x; seq 6001 6100; exec cat";
+    await stack.sandbox.tmux("new-session", "-d", "-s", "svc-long", "-x", "60", "-y", "20", script);
+    await openSession(page, /svc-long/);
+    await untilShown(page, "ready");
+    await stack.sandbox.tmux("send-keys", "-t", "=svc-long:", "Enter");
+    await untilShown(page, "5200");
+    const place = page.locator(".terminal-place");
+    const topLine = (): Promise<string> =>
+      place.evaluate((element) => {
+        const { top } = element.getBoundingClientRect();
+        const lines = [...element.querySelectorAll(".terminal-line")].map((line) => ({
+          at: line.getBoundingClientRect().top - top,
+          text: line.textContent ?? "",
+        }));
+        return lines.filter(({ at }) => at >= 0).sort((one, other) => one.at - other.at)[0]?.text.trim() ??
+          "";
+      });
+    await place.evaluate((element) => element.scrollTop -= 3_000);
+    await page.getByRole("button", { name: /Latest/ }).waitFor();
+    const before = await topLine();
+    await stack.sandbox.tmux("send-keys", "-t", "=svc-long:", "Enter");
+    await page.getByRole("button", { name: /100/ }).waitFor();
+    assert.match(before, /^\d{4}$/);
+    assert.equal(await topLine(), before);
+  }));

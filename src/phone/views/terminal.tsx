@@ -1,6 +1,7 @@
 /** The session's terminal: its status line, its screen, the same as flowing text, and its text for selecting and for screen readers. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { isSelectedIn } from "../terminal_follow.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { sessionKey, type SessionName } from "../sessions.ts";
 import { endedText, statusText } from "../terminal_status.ts";
@@ -149,12 +150,6 @@ function FlowingText({ terminal }: { terminal: Terminal }): JSX.Element {
       {text}
     </pre>
   );
-}
-
-function isSelectedIn(element: Element | null): boolean {
-  const selection = document.getSelection();
-  return element !== null && selection !== null && !selection.isCollapsed &&
-    element.contains(selection.anchorNode);
 }
 
 /** Lines from the end that are shown. */
