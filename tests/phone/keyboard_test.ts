@@ -77,6 +77,13 @@ Deno.test("the keyboard alone signs in, opens a session, sends, answers, mutes a
     await keyboard.insertText("by keyboard");
     await open(page, button("Send"));
     listener.acknowledge(await listener.received("by keyboard"), { outcome: "submitted" });
+    await tabTo(page, page.getByRole("textbox", { name: /Message to/ }));
+    await keyboard.insertText("for later");
+    await open(page, button("Add to the message"));
+    await open(page, button("Send later"));
+    await keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    assert.match(await page.evaluate(nameOfFocus), /Add to the message/, "the focus is back");
     await page.getByText("Submitted", { exact: true }).waitFor();
 
     const api = createRelayApi({ baseUrl: relay.url, apiKey });

@@ -43,7 +43,7 @@ interface Props {
 export function Composer(props: Props): JSX.Element {
   const { label, agent, draft, mode, blocked, limit, texts, upload, onDraft, onSend } = props;
   const field = useRef<HTMLTextAreaElement>(null);
-  const [open, setOpen] = useState<Sheet>();
+  const { opener, open, setOpen } = useSheet();
   const insert = useInsertion(field, { draft, onDraft });
   const suggestions = useSuggestions({
     draft,
@@ -66,7 +66,7 @@ export function Composer(props: Props): JSX.Element {
     <>
       <form class="composer" onSubmit={submit}>
         <UploadBar upload={upload} />
-        <AddButton onPress={() => setOpen("insert")} />
+        <AddButton button={opener} onPress={() => setOpen("insert")} />
         <SuggestionList suggestions={suggestions} />
         <Field
           {...{ field, label, draft, mode, suggestions, onDraft }}
@@ -111,10 +111,29 @@ function SendButton({ isOff }: { isOff: boolean }): JSX.Element {
 
 type Sheet = "insert" | "later" | undefined;
 
+/** The open sheet. "Later" takes the place of the first one, so that the browser does not know where the focus was before. */
+function useSheet(): {
+  opener: RefObject<HTMLButtonElement | null>;
+  open: Sheet;
+  setOpen(open: Sheet): void;
+} {
+  const opener = useRef<HTMLButtonElement>(null);
+  const [open, setOpen] = useState<Sheet>();
+  const before = useRef(open);
+  useEffect(() => {
+    if (before.current === "later" && open === undefined) opener.current?.focus();
+    before.current = open;
+  }, [open]);
+  return { opener, open, setOpen };
+}
+
 /** Opens what can be done with the message besides sending it now. */
-function AddButton({ onPress }: { onPress(): void }): JSX.Element {
+function AddButton(
+  { button, onPress }: { button: RefObject<HTMLButtonElement | null>; onPress(): void },
+): JSX.Element {
   return (
     <button
+      ref={button}
       type="button"
       class="add-button"
       aria-label={INSERT.open}

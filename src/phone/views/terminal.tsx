@@ -85,11 +85,15 @@ function Place(
   { terminal, isFinding, onFound }: { terminal: Terminal; isFinding: boolean; onFound(): void },
 ): JSX.Element {
   const { info: { away }, asText } = terminal;
+  const close = (): void => {
+    onFound();
+    terminal.container.current?.focus({ preventScroll: true });
+  };
   return (
     <>
       <div class="terminal-place" ref={terminal.container} tabIndex={0} role="img" aria-label={TEXT.screen} />
       {asText && <FlowingText terminal={terminal} />}
-      {isFinding && <FindBar terminal={terminal} onClose={onFound} />}
+      {isFinding && <FindBar terminal={terminal} onClose={close} />}
       {away && !isFinding && (
         <LatestPill
           newer={away.newer}
