@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
+import { PAGE_LIMIT_MAX } from "../../src/protocol/limits.ts";
 import { until } from "../helpers/until.ts";
-import { type Scene, withScene } from "./scene.ts";
+import { bubble, type Scene, withScene } from "./scene.ts";
 
 const LISTENER = "dev_listener_00000001";
 
@@ -148,3 +149,34 @@ Deno.test("a phone whose clock is wrong counts as unread what came after it sign
     });
   }
 });
+
+Deno.test("earlier messages come above the one that is being read, which stays where it is", () =>
+  withScene(async (scene) => {
+    const { page, api } = await open(scene);
+    const count = PAGE_LIMIT_MAX + 30;
+    const send = async (from: RelayApi, first: number): Promise<void> => {
+      for (let n = first; n < first + count / 2; n++) {
+        await from.sendPush({ type: "agent.command", agentSessionName: "svc-demo", body: `message ${n}` });
+      }
+    };
+    const other = createRelayApi({
+      baseUrl: scene.relay.url,
+      apiKey: await scene.makeKey("push:read", "push:send"),
+    });
+    await send(api, 0);
+    await send(other, count / 2);
+    await page.reload();
+    await page.getByRole("link", { name: /demo · Claude/ }).tap();
+    await page.getByRole("link", { name: "Messages" }).tap();
+    await bubble(page, `message ${count - 1}`).waitFor();
+    const list = page.locator("main.messages");
+    await list.evaluate((element) => element.scrollTop = 0);
+    const first = page.locator(".bubbles > li").first();
+    const text = await first.innerText();
+    const { y: before } = await first.boundingBox() ?? assert.fail("it is not shown");
+    await page.getByRole("button", { name: "Show earlier messages" }).tap();
+    await bubble(page, "message 0").first().waitFor({ state: "attached" });
+    const same = page.locator(".bubbles > li", { hasText: text.split("\n")[0] ?? "" }).first();
+    const { y: after } = await same.boundingBox() ?? assert.fail("it is not shown");
+    assert.ok(Math.abs(after - before) < 2, `${before} became ${after}`);
+  }));

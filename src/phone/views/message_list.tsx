@@ -101,19 +101,33 @@ function endOf(list: HTMLElement): number {
   return Math.min(end, list.scrollTop + top - list.getBoundingClientRect().top - WAITING_GAP_PIXELS);
 }
 
-/** Keeps the list at its end when messages are added or the field grows, unless the user has scrolled away. */
+/**
+ * Keeps the list at its end when messages are added or the field grows. If the user has scrolled away, the first message in
+ * view stays where it is: earlier ones may come above it.
+ */
 function useStickToEnd(content: unknown) {
   const list = useRef<HTMLElement>(null);
   const atEnd = useRef(true);
+  const reading = useRef<{ message: Element; top: number }>(undefined);
   const follow = (): void => {
     if (atEnd.current) list.current?.scrollTo(0, endOf(list.current));
   };
-  useLayoutEffect(follow, [content]);
+  const note = (): void => {
+    const message = list.current === null || atEnd.current ? undefined : firstInView(list.current);
+    reading.current = message && { message, top: message.getBoundingClientRect().top };
+  };
+  useLayoutEffect(() => {
+    const { message, top = 0 } = reading.current ?? {};
+    if (atEnd.current) follow();
+    else if (message?.isConnected) list.current?.scrollBy(0, message.getBoundingClientRect().top - top);
+    note();
+  }, [content]);
   useLayoutEffect(() => {
     const element = list.current;
     if (element === null) return;
     const onScroll = (): void => {
       atEnd.current = Math.abs(endOf(element) - element.scrollTop) < END_PIXELS;
+      note();
     };
     element.addEventListener("scroll", onScroll, { passive: true });
     const observer = new ResizeObserver(follow);
@@ -124,6 +138,13 @@ function useStickToEnd(content: unknown) {
     };
   }, []);
   return list;
+}
+
+function firstInView(list: HTMLElement): Element | undefined {
+  const { top } = list.getBoundingClientRect();
+  return [...list.querySelectorAll(".bubbles > li")].find((message) =>
+    message.getBoundingClientRect().bottom > top
+  );
 }
 
 interface AgentEntryProps {
