@@ -1,6 +1,7 @@
 /** The four tools: what each is for, what it takes, what it does, and what it answers to the model. */
 import type { CallToolResult, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import * as z from "zod/mini";
+import { utf8Length } from "../async/encodings.ts";
 import { answerText, AskField, AskFields, AskLabel, AskOptions, secretFields } from "../protocol/ask.ts";
 import { describeFaults, fieldFaults } from "../protocol/errors.ts";
 import { minLength } from "../protocol/lengths.ts";
@@ -8,6 +9,7 @@ import {
   ASK_TIMEOUT_DEFAULT_SECONDS,
   ASK_TIMEOUT_MAX_SECONDS,
   ASK_TIMEOUT_MIN_SECONDS,
+  DATA_MAX_BYTES,
 } from "../protocol/limits.ts";
 import { Body } from "../protocol/push.ts";
 import type { AskClient, Question } from "./ask_client.ts";
@@ -42,9 +44,19 @@ const common = {
   ),
 };
 
+/** What a push's data has room for, beside the rest of a question. */
+const OPTIONS_MAX_BYTES = DATA_MAX_BYTES - 512;
+
 const AskInput = z.object({
   ...common,
-  options: z.optional(AskOptions.check(z.describe("Choices, shown as buttons. Left out: a free answer."))),
+  options: z.optional(
+    AskOptions.check(
+      z.refine((options) => utf8Length(JSON.stringify(options)) <= OPTIONS_MAX_BYTES, {
+        error: `together at most ${OPTIONS_MAX_BYTES} bytes: put what is long into the question`,
+      }),
+      z.describe("Choices, shown as buttons. Left out: a free answer."),
+    ),
+  ),
   multiple: z.optional(z.boolean().check(z.describe("True when several options may be chosen."))),
 });
 
