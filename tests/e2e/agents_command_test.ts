@@ -54,7 +54,7 @@ for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]
     check.kill(signal);
     assert.equal((await check.exited).code, code);
     assert.deepEqual([...Deno.readDirSync(temporary!)], []);
-    assert.equal(runtime.commands.kill(pid, 0), false);
+    await until("the agent's end", () => !runtime.commands.kill(pid, 0));
   });
 }
 

@@ -112,7 +112,7 @@ Deno.test("an older daemon is replaced, and both versions are printed [state-old
   const { stderr } = await host.wrapper();
   assert.match(stderr, new RegExp(`runs v0\\.0\\.1, v${VERSION} is installed: restarting it on v${VERSION}`));
   assert.notEqual(await host.daemon(), old);
-  assert.equal(runtime.commands.kill(old, 0), false);
+  await until("the old one's end", () => !runtime.commands.kill(old, 0));
   assert.equal(await host.read("listener.version"), VERSION);
 });
 
@@ -195,7 +195,8 @@ Deno.test("--restart replaces a daemon of any version, --stop ends it [state-res
     stdout: "The listener has stopped.\n",
     stderr: "",
   });
-  assert.equal(runtime.commands.kill(second, 0), false);
+  // It has let its lock go, and may still be ending.
+  await until("the process's end", () => !runtime.commands.kill(second, 0));
   assert.equal((await host.svc(["listener", "--stop"])).stdout, "No listener is running.\n");
   const log = await host.read("listener.log");
   assert.match(log, /svc listener stopped$/);

@@ -163,7 +163,7 @@ Deno.test("an agent that ignores SIGHUP is killed with its session [wr-leftovers
   await bench.sandbox.tmux("kill-session", "-t", "=svc-proj");
   await terminal.exitCode();
   assert.ok(start);
-  assert.equal(runtime.commands.kill(start.pid, 0), false);
+  await until("the agent's end", () => !runtime.commands.kill(start.pid, 0));
 });
 
 Deno.test("inside tmux the agent runs in the current pane, without a session of its own [wrap-inside-tmux, wrap-inside-untargeted]", async () => {
