@@ -85,11 +85,11 @@ export async function readTls(
       return { cert, key };
     case "certificate":
       throw new UsageError(
-        `Cannot use the certificate "${tlsCert}": there is none in PEM form in it. Name a file with -----BEGIN CERTIFICATE-----.`,
+        `Cannot use the certificate "${tlsCert}": the file contains no certificate in PEM form. Give one with -----BEGIN CERTIFICATE-----.`,
       );
     case "key":
       throw new UsageError(
-        `Cannot use the key "${tlsKey}": there is none in PEM form without a passphrase in it. Name a file with -----BEGIN PRIVATE KEY-----.`,
+        `Cannot use the key "${tlsKey}": the file contains no private key in PEM form without a passphrase. Give one with -----BEGIN PRIVATE KEY-----.`,
       );
     case "pair":
       throw new UsageError(

@@ -40,13 +40,13 @@ async function fromProc(
 ): Promise<ProcessFacts> {
   const stat = await readProc(`/proc/${pid}/stat`, host);
   const { state, foregroundGroup } = parseStat(stat ?? "");
+  const isOwn = foregroundGroup === pid;
   const [own, ownWords, foreground, words] = await Promise.all([
     readExecutable(pid, host),
-    readProc(`/proc/${pid}/cmdline`, host),
-    foregroundGroup > 0 && foregroundGroup !== pid ? readLiving(foregroundGroup, host) : undefined,
+    isOwn ? undefined : readProc(`/proc/${pid}/cmdline`, host),
+    foregroundGroup > 0 && !isOwn ? readLiving(foregroundGroup, host) : undefined,
     foregroundGroup > 0 ? readProc(`/proc/${foregroundGroup}/cmdline`, host) : undefined,
   ]);
-  const isOwn = foregroundGroup === pid;
   const program = (isOwn ? own : foreground) ?? "";
   const argv = wordsOf(words);
   return {
@@ -55,7 +55,7 @@ async function fromProc(
     argv,
     hasAgent: findAgent && (agentKindOfProgram(program, argv) !== undefined ||
       foregroundGroup > 0 && await launchesAgent(foregroundGroup, host)),
-    shellBelow: isGuardedProgram(own ?? "", wordsOf(ownWords)),
+    shellBelow: isGuardedProgram(own ?? "", isOwn ? argv : wordsOf(ownWords)),
   };
 }
 

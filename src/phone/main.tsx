@@ -56,7 +56,7 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
   const actions = actionsOf(controller, {
     store,
     storage,
-    leave: async () => await (await push.load()).ringing.leave(),
+    leave: () => leaveAccount(push),
   });
   const followRoute = (): void => controller.open(parseRoute(location.hash));
   followRoute();
@@ -93,6 +93,11 @@ function pageRoot(): HTMLElement {
   return root;
 }
 
+async function leaveAccount(push: ReturnType<typeof latePush>): Promise<void> {
+  forgetTerminals();
+  await (await push.load()).ringing.leave();
+}
+
 /** What rings is loaded after the list, or when the account is left. */
 function latePush(options: PushPageOptions): { loaded?: PushPage; load(): Promise<PushPage> } {
   return {
@@ -124,7 +129,7 @@ async function loadLater(): Promise<void> {
   await import("./views/shortcut_help.tsx").then(({ startShortcuts }) => startShortcuts(), () => undefined);
 }
 
-/** `leave` ends the notifications of the account. */
+/** `leave` ends the notifications of the account, and forgets the names of its sessions. */
 function actionsOf(
   controller: Controller,
   { store, storage, leave }: { store: Store; storage: PhoneStorage; leave: () => Promise<void> },
@@ -135,7 +140,6 @@ function actionsOf(
       const unsent = outboxOf(store.get()).length;
       if (unsent > 0 && !confirm(STRINGS.picker.signOutAsk(unsent))) return;
       void leave().finally(() => controller.signOut());
-      forgetTerminals();
     },
     send: (to, body, options) => void controller.send(to, body, options),
     cancel: (message) => void controller.cancel(message),

@@ -85,8 +85,14 @@ Deno.test("wrong arguments exit with 2 and list what is accepted [cli-exit]", as
     [["keys", "burn"], /create, list, or revoke/],
     [["server", "--listen", "everywhere"], /127\.0\.0\.1:7420/],
     [["server", "--tls-cert", "x"], /--tls-key/],
-    [["server", "--tls-cert", junk, "--tls-key", `${TLS}.key`], /certificate ".*junk": there is none in PEM/],
-    [["up", "--tls-cert", `${TLS}.crt`, "--tls-key", junk], /key ".*junk": there is none in PEM/],
+    [
+      ["server", "--tls-cert", junk, "--tls-key", `${TLS}.key`],
+      /certificate ".*junk": the file contains no certificate in PEM/,
+    ],
+    [
+      ["up", "--tls-cert", `${TLS}.crt`, "--tls-key", junk],
+      /key ".*junk": the file contains no private key in PEM/,
+    ],
     [["server", "--public-url", "x"], /https:\/\/relay\.example/],
     [["server", "backup"], /file/],
   ];

@@ -15,7 +15,8 @@ import { until } from "../helpers/until.ts";
 
 const certificates: Case[] = [
   {
-    name: "a certificate and its key are told from texts that a server cannot use [rl-options]",
+    name:
+      "a certificate or key that a server cannot use is recognized, and so is a pair that does not match [rl-options]",
     async run({ files, cwd }) {
       const pem = async (end: string): Promise<string> =>
         await files.readText(`${cwd()}/tests/testdata/tls/localhost.${end}`) ?? "";

@@ -14,45 +14,10 @@ const HOST = "dev_listener_0a1b2c3d";
 
 type Handler = (message: NodeMessage & { from: string }) => void;
 
-Deno.test("the mirrors of phones on a node that died are ended [nodes-presence]", async () => {
+/** A listener's node, what it ends and sends, and a phone of another node that opens a mirror there. */
+function listenersNode(isNodeAlive: (node: string) => boolean = () => true) {
   let handler: Handler = () => undefined;
-  const bus: Bus = Object.assign(new LocalBus(), {
-    receive(given: Handler) {
-      handler = given;
-      return () => undefined;
-    },
-  });
-  const dead = new Set<string>();
-  const store = {
-    nodeOf: () => Promise.resolve(undefined),
-    isNodeAlive: (node: string) => Promise.resolve(!dead.has(node)),
-  };
-  const ended: string[] = [];
-  const mirrors = {
-    open: () => Promise.resolve(),
-    closed: () => undefined,
-    forward: () => undefined,
-    bytes: () => undefined,
-    endAllOf: ({ id }: { id: string }) => void ended.push(id),
-  };
-  const remote = new RemotePhones({ bus, store });
-  remote.start(mirrors);
-  const text = encodeFrame("pane.open", { stream: 1, agentSessionName: "svc-x" } as never);
-  for (const from of ["one", "two"]) {
-    const phone = { keyId: "key_1", scopes: [], deviceId: `dev_${from}` };
-    handler({ kind: "fromPhone", account: "a", connection: `c-${from}`, phone, text, from });
-  }
-  await remote.endLost(mirrors);
-  assert.deepEqual(ended, []);
-  dead.add("one");
-  await remote.endLost(mirrors);
-  await remote.endLost(mirrors);
-  assert.deepEqual(ended, ["c-one"]);
-});
-
-Deno.test("after a gap all mirrors of other nodes' phones end, because a phone may have left unheard [nodes-presence]", () => {
-  let handler: Handler = () => undefined;
-  const sent: string[] = [];
+  const [ended, sent]: [string[], string[]] = [[], []];
   const bus: Bus = Object.assign(new LocalBus(), {
     receive(given: Handler) {
       handler = given;
@@ -62,8 +27,6 @@ Deno.test("after a gap all mirrors of other nodes' phones end, because a phone m
       sent.push(`${node}: ${"text" in message ? parseFrame(message.text ?? "").event : message.kind}`);
     },
   });
-  const store = { nodeOf: () => Promise.resolve(undefined), isNodeAlive: () => Promise.resolve(true) };
-  const ended: string[] = [];
   const mirrors = {
     open: () => Promise.resolve(),
     closed: () => undefined,
@@ -71,16 +34,38 @@ Deno.test("after a gap all mirrors of other nodes' phones end, because a phone m
     bytes: () => undefined,
     endAllOf: ({ id }: { id: string }) => void ended.push(id),
   };
+  const store = {
+    nodeOf: () => Promise.resolve(undefined),
+    isNodeAlive: (node: string) => Promise.resolve(isNodeAlive(node)),
+  };
   const remote = new RemotePhones({ bus, store });
   remote.start(mirrors);
-  for (const stream of [1, 2]) {
+  const opens = (from: string, stream: number): void => {
     const text = encodeFrame("pane.open", { stream, agentSessionName: "svc-x" } as never);
-    const phone = { keyId: "key_1", scopes: [], deviceId: "dev_p" };
-    handler({ kind: "fromPhone", account: "a", connection: "c", phone, text, from: "other" });
-  }
+    const phone = { keyId: "key_1", scopes: [], deviceId: `dev_${from}` };
+    handler({ kind: "fromPhone", account: "a", connection: `c-${from}`, phone, text, from });
+  };
+  return { remote, mirrors, ended, sent, opens };
+}
+
+Deno.test("the mirrors of phones on a node that died are ended [nodes-presence]", async () => {
+  const dead = new Set<string>();
+  const { remote, mirrors, ended, opens } = listenersNode((node) => !dead.has(node));
+  for (const from of ["one", "two"]) opens(from, 1);
+  await remote.endLost(mirrors);
+  assert.deepEqual(ended, []);
+  dead.add("one");
+  await remote.endLost(mirrors);
+  await remote.endLost(mirrors);
+  assert.deepEqual(ended, ["c-one"]);
+});
+
+Deno.test("after a gap all mirrors of other nodes' phones end, because a phone may have left unheard [nodes-presence]", () => {
+  const { remote, mirrors, ended, sent, opens } = listenersNode();
+  for (const stream of [1, 2]) opens("other", stream);
   remote.endAfterGap(mirrors);
   remote.endAfterGap(mirrors);
-  assert.deepEqual([ended, sent], [["c"], ["other: pane.closed", "other: pane.closed"]]);
+  assert.deepEqual([ended, sent], [["c-other"], ["other: pane.closed", "other: pane.closed"]]);
 });
 
 Deno.test("a node forgets another's phone when its last mirror ends, and hears of the end of its connection [nodes-presence]", async () => {

@@ -27,7 +27,7 @@ Deno.test("composer: characters that terminals draw differently are ignored [inj
   assert.ok(!isSameText("a", "b"));
 });
 
-Deno.test("composer: texts of nothing but symbols are told apart, as far as terminals draw them alike [inj-composer-shows, inj-take-back]", () => {
+Deno.test("composer: texts that consist of symbols only are compared by their symbols, as far as terminals draw them alike [inj-composer-shows, inj-take-back]", () => {
   for (
     const [one, other] of [["🎉", "👍"], ["🎉", "🎉🎉"], ["𐐨", "𐐩"], ["🇩🇪", "🇫🇷"], ["🎉", "a"], [
       "",
