@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { PAGE_LIMIT_MAX } from "../../src/protocol/limits.ts";
 import { until } from "../helpers/until.ts";
-import { bubble, type Scene, withScene } from "./scene.ts";
+import { bubble, messageField, openMessages, type Scene, sendMessage, withScene } from "./scene.ts";
 
 const LISTENER = "dev_listener_00000001";
 
@@ -179,4 +179,26 @@ Deno.test("earlier messages come above the one that is being read, which stays w
     const same = page.locator(".bubbles > li", { hasText: text.split("\n")[0] ?? "" }).first();
     const { y: after } = await same.boundingBox() ?? assert.fail("it is not shown");
     assert.ok(Math.abs(after - before) < 2, `${before} became ${after}`);
+  }));
+
+Deno.test("typing into the message field does not draw the conversation again", () =>
+  withScene(async (scene) => {
+    const page = await openMessages(scene);
+    await sendMessage(page, "one message");
+    scene.listener.acknowledge(await scene.listener.received("one message"), { outcome: "submitted" });
+    await bubble(page, "one message").getByText("Submitted").waitFor();
+    // Each bubble formats its time whenever it is drawn.
+    const drawn = await page.evaluateHandle(() => {
+      const { toISOString } = Date.prototype;
+      const count = { times: 0 };
+      Date.prototype.toISOString = function () {
+        count.times++;
+        return toISOString.call(this);
+      };
+      return count;
+    });
+    const times = () => drawn.evaluate((count) => count.times);
+    const text = "the next message, letter by letter";
+    await messageField(page).pressSequentially(text);
+    assert.ok(await times() < text.length / 2, `the bubble was drawn ${await times()} times`);
   }));

@@ -1,12 +1,12 @@
 /** A session's messages with their receipts and what can be done with them, oldest first. Stays scrolled to the end unless the user scrolls up. */
 import type { JSX } from "preact";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { formatTime, formatWait } from "../format_time.ts";
 import type { InboxItem } from "../inbox.ts";
 import type { Message } from "../message.ts";
 import type { ReceiptText } from "../receipt_text.ts";
 import { SESSION_TEXT } from "../session_text.ts";
-import type { PhoneState } from "../state.ts";
+import { answerDraftKey, type PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { type AskActions, AskCard } from "./ask_card.tsx";
 import { Markdown } from "./markdown.tsx";
@@ -54,6 +54,15 @@ interface Props {
 export function MessageList({ shown, state, waiting, isOver, now, actions, ...props }: Props): JSX.Element {
   const items = props.items.filter((one) => one.kind !== "question" || one.receipt.final);
   const { history, clockOffsetMs, link } = state;
+  const bubbles = useMemo(() => (
+    <ol class="bubbles">
+      {inOrder(shown, items).map((entry) =>
+        "message" in entry
+          ? <Bubble key={entry.message.id} {...{ ...entry, now, clockOffsetMs, actions }} />
+          : <AgentEntry key={entry.push.id} item={entry} {...{ state, now, actions }} />
+      )}
+    </ol>
+  ), [now, ...drawnFrom(state)]);
   const list = useStickToEnd([shown, waiting]);
   const last = shown.findLast(({ mayBeForged }) => !mayBeForged)?.receipt;
   return (
@@ -65,17 +74,17 @@ export function MessageList({ shown, state, waiting, isOver, now, actions, ...pr
       {history !== "unread" && shown.length === 0 && items.length === 0 && !waiting && (
         <EmptyState isOver={isOver} />
       )}
-      <ol class="bubbles">
-        {inOrder(shown, items).map((entry) =>
-          "message" in entry
-            ? <Bubble key={entry.message.id} {...{ ...entry, now, clockOffsetMs, actions }} />
-            : <AgentEntry key={entry.push.id} item={entry} {...{ state, now, actions }} />
-        )}
-      </ol>
+      {bubbles}
       {waiting && <div class="waiting">{waiting}</div>}
       <p class="visually-hidden" role="status">{last && BUBBLE.announce(last.state, last.detail)}</p>
     </main>
   );
+}
+
+/** Of the drafts, only those of answers: a letter in the message field must not draw a long conversation again. */
+function drawnFrom({ drafts, ...rest }: PhoneState): unknown[] {
+  const answers = Object.entries(drafts).filter(([key]) => key.startsWith(answerDraftKey("")));
+  return [...Object.values(rest), ...answers.flat()];
 }
 
 /** In place of the messages that are at the relay: what was not sent yet is shown meanwhile. */
