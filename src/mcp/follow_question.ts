@@ -17,6 +17,8 @@ export type Outcome =
   | { kind: "unsealed" }
   /** The answer came while the connection was lost: it is typed into the session. */
   | { kind: "typed" }
+  /** The same, and there is no session that it could be typed into. */
+  | { kind: "lost" }
   | { kind: "timed_out" }
   | { kind: "closed" };
 
@@ -33,13 +35,16 @@ export interface FollowParts {
   clock: Clock;
   /** Woken when the relay may have news about the question. */
   wakeup: Wakeup;
-  /** The answer in the push; undefined when it cannot be read. */
+  /** The answer in the push; undefined when it cannot be read. Throws while this host's files cannot be used. */
   read(push: Push): Promise<Answer | undefined>;
   /** Takes the answer with this id, which is kept for this asker; it counts once its receipt says so. */
   take(answerId: string): void;
 }
 
-/** Throws RelayError when the relay refuses to answer, and the signal's reason when that fires. */
+/**
+ * Throws RelayError when the relay refuses to answer, the error of `read` when that lasts, and the signal's reason when that
+ * fires.
+ */
 export async function followQuestion(
   parts: FollowParts,
   { id, timeoutMs, signal }: { id: string; timeoutMs: number; signal: AbortSignal },
@@ -50,35 +55,52 @@ export async function followQuestion(
   let isTaken = false;
   for (;;) {
     const found = await poll(parts, { id, signal });
-    if (found.kind !== "open" && found.kind !== "taking") return found;
-    isTaken ||= found.kind === "taking";
+    if (found.kind !== "open" && found.kind !== "taking" && found.kind !== "unread") return found;
+    isTaken ||= found.kind !== "open";
     const left = end - clock.elapsed() + (isTaken ? CONFIRM_LIMIT_MS : 0);
+    if (left <= 0 && found.kind === "unread") throw found.error;
     if (left <= 0) return { kind: "timed_out" };
     await wakeup.wait(Math.min(left, POLL_MS), signal);
   }
 }
 
-type Poll = Outcome | { kind: "open" } | { kind: "taking" };
+type Poll =
+  | Outcome
+  | { kind: "open" }
+  | { kind: "taking" }
+  /** It was taken, so that nobody else gets it: it must not be lost because it cannot be read at once. */
+  | { kind: "unread"; error: unknown };
 
 async function poll(
-  { api, read, take }: FollowParts,
+  parts: FollowParts,
   { id, signal }: { id: string; signal: AbortSignal },
 ): Promise<Poll> {
+  const { api, take } = parts;
   try {
     const { receipt } = await api.getPush(id, { signal });
     if (!receipt.final) return { kind: "open" };
     if (receipt.answer === undefined) return { kind: "closed" };
-    const { push, receipt: { state } } = await api.getPush(receipt.answer, { signal });
+    const { push, receipt: { state, final } } = await api.getPush(receipt.answer, { signal });
     if (state === "queued") {
       take(push.id);
       return { kind: "taking" };
     }
-    if (state !== "delivered") return { kind: "typed" };
-    const answer = await read(push);
-    return answer === undefined ? { kind: "unreadable" } : { kind: "answered", answer };
+    // The relay is about to type it: not until that is final does it know whether there is a session.
+    if (!final) return { kind: "taking" };
+    if (state !== "delivered") return { kind: state === "refused" ? "lost" : "typed" };
+    return await readTaken(push, parts);
   } catch (error) {
     if (error instanceof RelayError && error.transient) return { kind: "open" };
     throw error;
+  }
+}
+
+async function readTaken(push: Push, { read }: FollowParts): Promise<Poll> {
+  try {
+    const answer = await read(push);
+    return answer === undefined ? { kind: "unreadable" } : { kind: "answered", answer };
+  } catch (error) {
+    return { kind: "unread", error };
   }
 }
 

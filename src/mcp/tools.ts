@@ -160,6 +160,8 @@ function outcomeResult(
       return errorResult(UNREADABLE);
     case "typed":
       return textResult(TYPED);
+    case "lost":
+      return textResult(LOST);
     case "timed_out":
       return textResult(
         `No answer came within ${timeoutSeconds} s. ${secret ? SECRET_LATE : whatNext(session)}`,
@@ -174,6 +176,9 @@ const UNREADABLE =
 
 const TYPED =
   "The answer came while the connection to the relay was lost: it is being typed into this session as the next user message. End your turn so that it can arrive.";
+
+const LOST =
+  "An answer came while the connection to the relay was lost, and it could not be kept: this question belongs to no session that it could be typed into. The user sees that it did not arrive. Ask again if you still need it.";
 
 function whatNext(session: string | undefined): string {
   if (session === undefined) {

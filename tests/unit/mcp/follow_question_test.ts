@@ -11,7 +11,7 @@ import {
   reportWhileWaiting,
   type WaitingReport,
 } from "../../../src/mcp/follow_question.ts";
-import { answerOf } from "../../../src/protocol/ask.ts";
+import { type Answer, answerOf } from "../../../src/protocol/ask.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
@@ -32,6 +32,8 @@ class Bench {
   readonly abort = new AbortController();
   asked: Receipt | RelayError = open;
   answer: Receipt = { state: "queued", final: false, at: {} };
+  /** What the host's keys make of the answer. */
+  read = (push: Push): Promise<Answer | undefined> => Promise.resolve(answerOf(push));
   looks = 0;
   outcome: Outcome | Error | undefined;
 
@@ -48,7 +50,7 @@ class Bench {
       api: { getPush } as RelayApi,
       clock,
       wakeup,
-      read: (push: Push) => Promise.resolve(answerOf(push)),
+      read: (push: Push) => this.read(push),
       take: (id: string) => void this.taken.push(id),
     };
     followQuestion(parts, { id: ASK, timeoutMs: 120_000, signal: this.abort.signal }).then(
@@ -111,9 +113,40 @@ Deno.test("lost notifications are made up for by polling; an unreachable relay i
 Deno.test("an answer that went to the session has an outcome of its own [mcp-late]", async () => {
   const bench = new Bench();
   bench.asked = answered;
-  bench.answer = { state: "expired", reason: "too_late", final: false, at: {} };
+  bench.answer = { state: "expired", reason: "too_late", final: true, at: {} };
   await bench.look();
   assert.deepEqual(await bench.ended(), { kind: "typed" });
+});
+
+Deno.test("an answer that no session could get is not said to be typed [mcp-late]", async () => {
+  const bench = new Bench();
+  bench.asked = answered;
+  bench.answer = { state: "expired", reason: "too_late", final: false, at: {} };
+  await bench.look();
+  await until("another wait", () => bench.clock.pending > 0 || bench.outcome !== undefined);
+  assert.equal(bench.outcome, undefined);
+  bench.answer = { state: "refused", reason: "no_such_session", final: true, at: {} };
+  await bench.look();
+  assert.deepEqual(await bench.ended(), { kind: "lost" });
+});
+
+Deno.test("an answer that was taken is read again while this host's files cannot be used [mcp-ask]", async () => {
+  const bench = new Bench();
+  bench.asked = answered;
+  bench.answer = { state: "delivered", final: true, at: {} };
+  bench.read = () => Promise.reject(new Error("no space left on device"));
+  await bench.look();
+  await bench.look(POLL_MS);
+  bench.read = (push) => Promise.resolve(answerOf(push));
+  await bench.look(POLL_MS);
+  assert.deepEqual(await bench.ended(), { kind: "answered", answer: { kind: "text", text: "yes" } });
+
+  const full = new Bench();
+  full.asked = answered;
+  full.answer = { state: "delivered", final: true, at: {} };
+  full.read = () => Promise.reject(new Error("no space left on device"));
+  while (full.clock.elapsed() < 150_000) await full.look(POLL_MS);
+  assert.match(String(await full.ended()), /no space left/);
 });
 
 Deno.test("a question ends with its time, unless an answer is being taken [mcp-timeout]", async () => {
