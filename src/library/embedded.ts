@@ -142,7 +142,7 @@ export interface McpServerOptions {
 }
 
 export interface McpServer {
-  /** Serves one client, one JSON-RPC message a line; resolves when its lines end or the server is closed. */
+  /** Serves one client, one JSON-RPC message a line; resolves when its lines end or fail, or the server is closed. */
   serve(lines: { read: AsyncIterable<string>; write(text: string): void }): Promise<void>;
   close(): void;
 }
@@ -150,7 +150,8 @@ export interface McpServer {
 /** The tools svc_ask, svc_prompt, svc_input and svc_notify, which reach the user on their phone; on Deno or Node. */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const { baseUrl, wsUrl, apiKey, session } = options;
-  const stops: (() => void)[] = [];
+  const closed = new AbortController();
+  const { signal } = closed;
   return {
     async serve(lines) {
       const [{ serveMcp }, { mcpSealing }, { accountPaths }, { pairingHost }] = await Promise.all([
@@ -166,6 +167,9 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       ]);
       const paths = await accountPaths(options.svcHome);
       const { hostname } = await pairingHost(paths, createRelayApi({ baseUrl, apiKey }));
+      // It may have been closed while the code was loaded.
+      if (signal.aborted) return;
+      let stop = (): void => {};
       await serveMcp({
         ...{ lines, hostname, session },
         settings: () => Promise.resolve({ baseUrl, wsUrl, apiKey }),
@@ -174,9 +178,12 @@ export function createMcpServer(options: McpServerOptions): McpServer {
         clock: systemClock,
         random: Math.random,
         reportWaiting: () => {},
-        onStop: (stop) => void stops.push(stop),
-      });
+        onStop(end) {
+          stop = end;
+          signal.addEventListener("abort", stop);
+        },
+      }).finally(() => signal.removeEventListener("abort", stop));
     },
-    close: () => stops.forEach((stop) => stop()),
+    close: () => closed.abort(),
   };
 }

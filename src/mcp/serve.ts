@@ -209,8 +209,13 @@ export class LineTransport implements Transport {
     return Promise.resolve();
   }
 
+  /** Input that fails is a client that is gone: a killed one may reset its end instead of closing it. */
   async #read(): Promise<void> {
-    for await (const line of this.#lines.read) this.#take(line);
+    try {
+      for await (const line of this.#lines.read) this.#take(line);
+    } catch (error) {
+      this.#report(error);
+    }
     await this.close();
   }
 
@@ -220,7 +225,11 @@ export class LineTransport implements Transport {
     try {
       this.onmessage?.(deserializeMessage(line));
     } catch (error) {
-      this.onerror?.(error instanceof Error ? error : new Error(String(error)));
+      this.#report(error);
     }
+  }
+
+  #report(error: unknown): void {
+    this.onerror?.(error instanceof Error ? error : new Error(String(error)));
   }
 }
