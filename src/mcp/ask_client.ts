@@ -150,9 +150,11 @@ export class AskClient {
     const wakeup = new Wakeup(this.#options.clock);
     this.#wakeups.set(id, wakeup);
     const ended = new AbortController();
+    let isStored = false;
     try {
       await this.#linked(signal);
       await this.#post(push, signal);
+      isStored = true;
       void this.#notifyUnseen(push, ended.signal);
       const timeoutMs = question.data.timeoutSeconds * 1_000;
       const parts = this.#followParts(wakeup, push);
@@ -160,7 +162,7 @@ export class AskClient {
       if (outcome.kind === "timed_out") this.#leave(push);
       return outcome;
     } catch (error) {
-      const mayBeStored = !(error instanceof RelayError) || error.transient;
+      const mayBeStored = isStored || !(error instanceof RelayError) || error.transient;
       if (mayBeStored) this.#left.withdraw(id);
       throw error;
     } finally {
@@ -249,6 +251,7 @@ export class AskClient {
   }
 
   #onFrame(frame: Frame): void {
+    if (frame.event === "push.new") this.#left.stored(frame.data);
     if (frame.event !== "push.updated") return;
     this.#left.updated(frame.data);
     this.#linkEvent.wake();

@@ -166,15 +166,22 @@ export class LeftQuestions {
 
   /** After a reconnect: repeats what was not confirmed. */
   connected(): void {
-    for (const [id, how] of this.#left) {
-      if (how === "withdrawn") this.#send({ id, outcome: "withdrawn", final: true });
-    }
+    for (const id of this.#left.keys()) this.#repeat(id);
+  }
+
+  /** The relay knew nothing of it yet when it was withdrawn: its sender hung up while the relay stored it. */
+  stored({ id }: Pick<Push, "id">): void {
+    this.#repeat(id);
   }
 
   /** An answer that arrived just as the wait ended is returned at once, for the session. */
   updated({ id, receipt }: EventData<"push.updated">): void {
     if (!receipt.final || !this.#left.delete(id)) return;
     if (receipt.answer !== undefined) this.#send({ id: receipt.answer, outcome: "ignored", final: true });
+  }
+
+  #repeat(id: string): void {
+    if (this.#left.get(id) === "withdrawn") this.#send({ id, outcome: "withdrawn", final: true });
   }
 
   #keep(id: string, how: "late" | "withdrawn"): void {

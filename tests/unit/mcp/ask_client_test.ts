@@ -8,7 +8,7 @@ import { RelayError } from "../../../src/client/relay_error.ts";
 import { problem } from "../../../src/protocol/errors.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
-import { connectMcp, textOf } from "../../helpers/mcp_bench.ts";
+import { type Connected, connectMcp, PhoneSide, textOf } from "../../helpers/mcp_bench.ts";
 import { until } from "../../helpers/until.ts";
 
 Deno.test("each session of a host asks under an id of its own, always the same", async () => {
@@ -202,3 +202,61 @@ Deno.test("an outlet is one address, with a time in bounds [push-outlet]", () =>
     }]
   ) assert.ok(!SecondOutlet.safeParse(bad).success, JSON.stringify(bad));
 });
+
+/** The server and a relay; `act` may replace the global fetch. */
+async function withRelay(
+  act: (bench: { phone: PhoneSide; client: Connected["client"]; fetch: typeof fetch }) => Promise<void>,
+): Promise<void> {
+  const directory = await Deno.makeTempDir({ prefix: "svc-mcp-" });
+  const phone = await PhoneSide.start(directory);
+  const { client, served } = await connectMcp({ settings: () => Promise.resolve(phone.settings) });
+  const own = globalThis.fetch;
+  try {
+    await act({ phone, client, fetch: own });
+  } finally {
+    globalThis.fetch = own;
+    await client.close();
+    await served;
+    await phone.relay.stop();
+    await Deno.remove(directory, { recursive: true });
+  }
+}
+
+const isWithdrawn = (phone: PhoneSide): Promise<unknown> =>
+  until("the withdrawal", async () => (await phone.pushes("ask"))[0]?.receipt.state === "withdrawn");
+
+Deno.test("a question that the relay stores after it was taken back is withdrawn [other-mcp]", () =>
+  withRelay(async ({ phone, client, fetch }) => {
+    const late = Promise.withResolvers<void>();
+    let stored: Promise<Response> | undefined;
+    // The relay has read the request when its sender hangs up.
+    globalThis.fetch = (url, init) => {
+      if (init?.method !== "POST" || stored !== undefined) return fetch(url, init);
+      stored = late.promise.then(() => fetch(url, { ...init, signal: null }));
+      const { signal } = init;
+      return new Promise((_resolve, reject) => {
+        signal?.addEventListener("abort", () => reject(signal.reason));
+      });
+    };
+    const cancel = new AbortController();
+    const question = { name: "svc_prompt", arguments: { question: "Taken back?" } };
+    const call = client.callTool(question, { signal: cancel.signal });
+    await until("the request", () => stored !== undefined);
+    cancel.abort();
+    await assert.rejects(call);
+    await client.callTool({ name: "svc_notify", arguments: { title: "The server has taken that" } });
+    late.resolve();
+    await (await stored)?.body?.cancel();
+    await isWithdrawn(phone);
+  }));
+
+Deno.test("a question that its asker cannot wait for is withdrawn [other-mcp]", () =>
+  withRelay(async ({ phone, client, fetch }) => {
+    globalThis.fetch = async (url, init) =>
+      String(url).includes("/pushes/") && init?.method === "GET" && !String(url).includes("?")
+        ? new Response("blocked by a proxy", { status: 403 })
+        : await fetch(url, init);
+    const result = await client.callTool({ name: "svc_prompt", arguments: { question: "Heard?" } });
+    assert.deepEqual([result.isError, /not a relay/.test(textOf(result))], [true, true], textOf(result));
+    await isWithdrawn(phone);
+  }));
