@@ -56,10 +56,13 @@ async function answer(push: Push): Promise<void> {
   }
 }
 
-/** Questions that were asked while the bot was not connected. */
+/** Questions that were asked while the bot was not connected, the newest page first. */
 async function answerOpen(): Promise<void> {
-  const { pushes } = await api.listPushes({ before: "end" });
-  for (const { push, receipt } of pushes) if (!receipt.final) await answer(push);
+  for (let before: string | undefined = "end"; before !== undefined;) {
+    const page = await api.listPushes({ before, open: "questions" });
+    for (const { push } of page.pushes) await answer(push);
+    before = page.next;
+  }
 }
 
 const link = new RelayLink({

@@ -1,6 +1,7 @@
 /** Runs each program of `examples/` as its first lines say, on Deno from the checkout and on Node from the built package. */
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../src/client/api.ts";
+import { PAGE_LIMIT_DEFAULT } from "../../src/protocol/limits.ts";
 import { textOf } from "../helpers/mcp_bench.ts";
 import { startMcp } from "../helpers/mcp_process.ts";
 import { libraryForNode } from "../helpers/node_build.ts";
@@ -51,6 +52,9 @@ testOnBoth("examples/answer_bot.ts answers a question before and after it connec
       "the question",
       async () => (await stack.api.listPushes({ before: "end" })).pushes.length > 0,
     );
+    for (let n = 0; n < PAGE_LIMIT_DEFAULT; n++) {
+      await stack.api.sendPush({ type: "note", title: `Note ${n}` });
+    }
     const env = { SVC_BASE_URL: stack.url, SVC_API_KEY: stack.apiKey };
     const bot = startSvc(stack.sandbox, [], { launch: example("answer_bot"), env });
     assert.match(await early, /Yes/);
