@@ -58,8 +58,14 @@ function valueOf(field: AskField, raw: RawValue | undefined): FieldValue | { fau
   return FORBIDDEN_CONTROLS.test(text) ? { fault: "controls" } : text;
 }
 
+/** Some keypads for numbers have a comma and no point. */
+const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;
+/** May be a thousand and a bit, or one and a bit. */
+const AMBIGUOUS_COMMA = /^[+-]?[1-9]\d{0,2},\d{3}$/;
+
 function numberOf(text: string): number | { fault: FormFault } {
-  const value = Number(text);
+  const isDecimal = DECIMAL_COMMA.test(text) && !AMBIGUOUS_COMMA.test(text);
+  const value = Number(isDecimal ? text.replace(",", ".") : text);
   return Number.isFinite(value) ? value : { fault: "number" };
 }
 

@@ -37,6 +37,16 @@ Deno.test("values get their types, blanks are trimmed, and empty optional fields
   });
 });
 
+Deno.test("a number may have a decimal comma, unless the comma may group thousands [mcp-input]", () => {
+  const fields: AskField[] = [{ name: "n", type: "number" }];
+  for (const [text, n] of [["1,5", 1.5], ["-0,125", -0.125], [",5", 0.5], ["1234,567", 1234.567]] as const) {
+    assert.deepEqual(checkForm(fields, { n: text }), { kind: "values", values: { n } });
+  }
+  for (const text of ["1,500", "-12,000", "1,2,3", "1.000,5", ","]) {
+    assert.deepEqual(checkForm(fields, { n: text }), { kind: "invalid", faults: { n: "number" } });
+  }
+});
+
 Deno.test("a form that passes the check is accepted for the question", () => {
   const answer = checkForm(FIELDS, { host: "a\r\nb", port: "0", zone: "a" });
   assert.ok(answer.kind === "values");
