@@ -164,11 +164,10 @@ interface AnsweredProps extends Pick<Props, "state" | "item" | "now"> {
   status: Extract<QuestionStatus, { kind: "answered" }>;
 }
 
-const TONES: Record<AnswerOutcome | CardOutcome, Tone> = {
+const TONES: Record<Exclude<AnswerOutcome, "typed"> | CardOutcome, Tone> = {
   pending: "pending",
   on_host: "pending",
   received: "good",
-  typed: "good",
   applied: "good",
   lost: "bad",
   gone: "bad",
@@ -178,18 +177,24 @@ const TONES: Record<AnswerOutcome | CardOutcome, Tone> = {
   unproven: "unsure",
 };
 
+/** A late answer got as far as the message that it became; that it was handed on is no good news yet. */
+export function answeredTone(outcome: AnswerOutcome | CardOutcome, message: Tone | undefined): Tone {
+  return outcome === "typed" ? message ?? "pending" : TONES[outcome];
+}
+
 function Answered({ status, item, state, now }: AnsweredProps): JSX.Element {
   const { answer, typed, outcome, here } = status;
   if (answer === undefined) return <StatusLine icon="clock" tone="pending">{TEXT.reading}</StatusLine>;
   const context = { live: state.link.kind === "live", hostOnline: true, sentAgain: true, now };
   const receipt = typed && receiptText(typed, context);
+  const tone = answeredTone(outcome, receipt?.tone);
   const { anothers } = isCard(item.ask) ? CARDS : TEXT;
   return (
     <AnswerGiven
       label={here ? TEXT.yours : anothers}
       text={answer.sealed === "elsewhere" ? STRINGS.sealing.elsewhere : givenText(item.ask, answer.body)}
-      icon={TONE_ICONS[TONES[outcome]]}
-      tone={TONES[outcome]}
+      icon={TONE_ICONS[tone]}
+      tone={tone}
     >
       {{ ...CARDS.outcomes, ...TEXT.outcomes }[outcome]}
       {outcome === "refused" && `: ${whyRefused(answer)}`}
