@@ -18,6 +18,8 @@ function runSvc(args, input, { limitMs = LIMIT_MS, argument = "gates", signal } 
   const child = spawn(LAUNCHER, [...args, argument], { stdio: ["pipe", "pipe", "ignore"], signal });
   const timer = setTimeout(() => child.kill(), limitMs);
   let output = "";
+  // A character may come in two pieces.
+  child.stdout.setEncoding("utf8");
   child.stdout.on("data", (chunk) => output += chunk);
   child.stdin.on("error", () => {});
   child.on("error", () => resolve(""));

@@ -112,6 +112,19 @@ Deno.test("a question that nobody answered on a phone, or with an unreadable ans
   assert.deepEqual(posted, [{ url: "/question/que_3/reply", body: { answers: [["Blue"]] } }]);
 });
 
+Deno.test("an answer that comes in several pieces keeps its characters [card-questions]", async () => {
+  await using bench = await makeBench();
+  const { plugin, posted } = bench;
+  const properties = { id: "que_1", sessionID: "ses_1", questions: [{ question: "Why?" }], tool };
+  await plugin.event({ event: { type: "question.asked", properties } });
+  await until("svc", () => cards(bench));
+  // Each character has three bytes, so that no size of a piece is a multiple of it.
+  const answers = [["世".repeat(100_000)]];
+  await bench.print(JSON.stringify({ reply: { answers } }));
+  await until("the answer", () => posted.length > 0);
+  assert.deepEqual(posted, [{ url: "/question/que_1/reply", body: { answers } }]);
+});
+
 Deno.test("an answer at the computer ends the hook that waits for a phone [card-hook-ends]", async () => {
   await using bench = await makeBench();
   const { plugin, posted } = bench;
