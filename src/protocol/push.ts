@@ -217,6 +217,7 @@ const pushFields = {
 };
 
 interface Addressed {
+  id?: unknown;
   type: string;
   agentSessionName?: string | undefined;
   body?: unknown;
@@ -234,6 +235,7 @@ const hasText = (push: Addressed): boolean =>
   (push.body === undefined) !== (push.sealed === undefined);
 const hasCancelled = (push: Addressed): boolean =>
   push.type !== "agent.cancel" || push.inReplyTo !== undefined;
+const namesAnother = ({ id, inReplyTo }: Addressed): boolean => inReplyTo === undefined || inReplyTo !== id;
 const hasTime = ({ data }: Addressed): boolean =>
   typeof data !== "object" || data === null || laterOf({ data: { ...data } }) !== "invalid";
 const hasStart = (push: Addressed): boolean =>
@@ -271,6 +273,11 @@ export const PushRequest = z.object({
   z.refine(hasCancelled, {
     path: ["inReplyTo"],
     error: "required for agent.cancel",
+    when: isObject,
+  }),
+  z.refine(namesAnother, {
+    path: ["inReplyTo"],
+    error: "the id of another push",
     when: isObject,
   }),
 );

@@ -203,7 +203,10 @@ function unknownDevice(why: string): Refusal {
 export async function acceptCancel(services: Services, incoming: IncomingPush): Promise<PushAccepted> {
   const repeated = await repeatedAnswer(services, incoming);
   if (repeated !== undefined) return repeated;
-  const { account, request: { inReplyTo } } = incoming;
+  const { account, request } = incoming;
+  const { inReplyTo } = request;
+  // What is refused must not have withdrawn anything.
+  await routePush(services.store, { account, push: request });
   if (inReplyTo !== undefined) await withdraw(services, { push: { account, id: inReplyTo }, incoming });
   return await acceptPush(services, incoming);
 }

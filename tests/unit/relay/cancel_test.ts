@@ -42,6 +42,26 @@ Deno.test("a message that waits at the relay is cancelled at once and never sent
   assert.deepEqual(idsOf(listener), [CANCEL], "the host is still notified");
 });
 
+Deno.test("a cancellation that is refused has cancelled nothing [cancel-atomic]", async () => {
+  await using relay = await Fixture.make();
+  const key = await withoutListener(relay);
+  await post(relay, key, command({ id: MESSAGE, targetDeviceId: LISTENER }));
+  const missed = uuid(3);
+  const cancels = [
+    { id: CANCEL, targetDeviceId: "dev_listener_other", inReplyTo: MESSAGE },
+    { id: CANCEL, targetDeviceId: "dev_listener_other", inReplyTo: missed },
+    { id: missed, targetDeviceId: LISTENER, inReplyTo: missed },
+  ];
+  const refusals = [];
+  for (const body of cancels) {
+    const refused = await post(relay, key, { type: "agent.cancel", agentSessionName: "svc-p", ...body });
+    refusals.push((await refused.json()).code);
+  }
+  assert.deepEqual(refusals, ["unknown_device", "unknown_device", "invalid_push"]);
+  assert.equal(await stateOf(relay, key), "queued");
+  assert.equal((await relay.request("GET", `/pushes/${missed}`, { key })).status, 404, "nothing is stored");
+});
+
 Deno.test("a message that was sent is left to its listener [cancel-atomic]", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener(LISTENER);
