@@ -160,6 +160,8 @@ function createServer({ limits, tls }: HttpServerOptions): Server {
     keepAliveTimeout: limits.keepAliveMs,
     connectionsCheckingInterval: TIME_CHECK_MS,
     noDelay: true,
+    // Any other upgrade is declined by the answer to the request (RFC 9110, section 7.8): Java's client offers h2c.
+    shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ""),
   };
   // Read when its turn comes: PlainConnections.add resumes it.
   if (tls === undefined) return Object.assign(createPlainServer(settings), { pauseOnConnect: true });

@@ -113,6 +113,20 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "a request that offers an upgrade to another protocol is answered like any other",
+    run: () =>
+      withServer({}, async ({ port }) => {
+        const wire = await Wire.open(port);
+        const offer =
+          "Connection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABkAAQCAAAA\r\n";
+        wire.write(request("/read", offer));
+        await until("an answer", () => wire.text.includes("/read"));
+        wire.write(`POST /sent HTTP/1.1\r\nHost: x\r\n${offer}Content-Length: 4\r\n\r\nbody`);
+        await until("an answer to a body", () => wire.text.includes("/sent body"));
+        await wire.end();
+      }),
+  },
+  {
     name: "a request begins when its body is here, and is answered when its answer may be sent",
     async run() {
       const gate = Promise.withResolvers<void>();
