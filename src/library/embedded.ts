@@ -167,8 +167,6 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       ]);
       const paths = await accountPaths(options.svcHome);
       const { hostname } = await pairingHost(paths, createRelayApi({ baseUrl, apiKey }));
-      // It may have been closed while the code was loaded.
-      if (signal.aborted) return;
       let stop = (): void => {};
       await serveMcp({
         ...{ lines, hostname, session },
@@ -180,7 +178,9 @@ export function createMcpServer(options: McpServerOptions): McpServer {
         reportWaiting: () => {},
         onStop(end) {
           stop = end;
-          signal.addEventListener("abort", stop);
+          // It may have been closed while its code was loaded.
+          if (signal.aborted) stop();
+          else signal.addEventListener("abort", stop);
         },
       }).finally(() => signal.removeEventListener("abort", stop));
     },
