@@ -1,12 +1,13 @@
 /** Relay, listener and MCP server for programs that embed them; the code of each is loaded when it is started. */
-import type { Scope } from "../protocol/http.ts";
+import { type Scope, SCOPES } from "../protocol/http.ts";
+import type { TlsFault } from "../runtime/tls_files.ts";
 
 export interface RelayOptions {
   /** `host:port`; port 0 chooses a free port. */
   listen: string;
   /** The folder of its store, which is created. */
   dataDir: string;
-  /** Where others reach this relay; shown in the OpenAPI document. */
+  /** Where others reach this relay, by http or https; shown in the OpenAPI document. */
   publicUrl?: string;
   /** PEM texts. */
   tls?: { cert: string; key: string };
@@ -21,7 +22,7 @@ export interface Relay {
   url: string;
   wsUrl: string;
   port: number;
-  /** An API key, which cannot be read again. */
+  /** An API key, which cannot be read again. Rejects with TypeError for no scope, or one that does not exist. */
   createKey(key: { name: string; scopes: readonly Scope[] }): Promise<string>;
   /** Stops accepting, closes clients and finishes running requests; takes less than 5 seconds. */
   stop(): Promise<void>;
@@ -29,7 +30,7 @@ export interface Relay {
 
 /**
  * Starts a relay in this process, on Deno or Node. Resolves once it accepts requests; rejects when it cannot listen on
- * the address or cannot open its store.
+ * the address or cannot open its store, and with TypeError for an option that it cannot use.
  *
  * @example
  * ```ts
@@ -46,6 +47,8 @@ export interface Relay {
  */
 export async function startRelay(options: RelayOptions): Promise<Relay> {
   const { listen, dataDir, publicUrl, tls, log } = options;
+  checkPublicUrl(publicUrl);
+  if (tls !== undefined) await checkTls(tls);
   const [server, { createKey }, { openStore }, { phoneDirectory }] = await Promise.all([
     import("../relay/server.ts"),
     import("../relay/api_keys.ts"),
@@ -59,6 +62,7 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   return {
     ...{ url, wsUrl, port, stop },
     async createKey(key) {
+      checkScopes(key);
       const store = await openStore(dataDir);
       try {
         return (await createKey(store, key)).key;
@@ -67,6 +71,32 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
       }
     },
   };
+}
+
+/** It is compared with what requests ask for, long after the start. */
+function checkPublicUrl(text: string | undefined): void {
+  if (text === undefined || (/^https?:\/\//.test(text) && URL.canParse(text))) return;
+  throw new TypeError(`Cannot use the publicUrl "${text}": give one such as https://relay.example`);
+}
+
+/** A server starts with anything, and then no client can connect. */
+async function checkTls(tls: { cert: string; key: string }): Promise<void> {
+  const { tlsFault } = await import("../runtime/tls_files.ts");
+  const fault = tlsFault(tls);
+  if (fault !== undefined) throw new TypeError(`Cannot use the TLS options: ${TLS_FAULTS[fault]}`);
+}
+
+const TLS_FAULTS: Record<TlsFault, string> = {
+  certificate: "cert contains no certificate in PEM form",
+  key: "key contains no private key in PEM form without a passphrase",
+  pair: "key does not belong to the first certificate in cert",
+};
+
+function checkScopes({ name, scopes }: { name: string; scopes: readonly string[] }): void {
+  const unknown = scopes.find((scope) => !SCOPES.some((known) => known === scope));
+  if (unknown === undefined && scopes.length > 0) return;
+  const why = unknown === undefined ? "it has no scope" : `"${unknown}" is not a scope`;
+  throw new TypeError(`Cannot create the key "${name}": ${why}; the scopes are ${SCOPES.join(", ")}`);
 }
 
 export interface ListenerOptions {
