@@ -17,38 +17,40 @@ export interface WaitOptions {
 
 /**
  * Polls until `receipt.final`; on timeout it returns the last record seen, so check `receipt.final`. Keeps polling
- * while the relay is unreachable. Throws RelayError if the relay never answered in time, or if it does not know the push or
- * the key.
+ * while the relay is unreachable, and less often while it says that the key sends too much. Throws RelayError if the relay
+ * never answered in time, or if it does not know the push or the key.
  */
 export async function waitForReceipt(api: RelayApi, id: string, options: WaitOptions): Promise<PushRecord> {
   const { pollMs = POLL_DEFAULT_MS, signal, clock = systemClock } = options;
   const end = clock.elapsed() + options.timeoutMs;
-  let last: PushRecord | RelayError | undefined;
+  let seen: PushRecord | undefined;
   for (;;) {
-    last = await poll(api, id, { signal, last });
-    const seen = last instanceof RelayError ? undefined : last;
+    const answer = await poll(api, id, signal);
+    const failure = answer instanceof RelayError ? answer : undefined;
+    if (!(answer instanceof RelayError)) seen = answer;
     if (seen !== undefined) options.onRecord?.(seen);
     if (seen?.receipt.final) return seen;
     const left = end - clock.elapsed();
     if (left <= 0) {
-      if (last instanceof RelayError) throw last;
-      return last;
+      if (seen === undefined) throw failure;
+      return seen;
     }
-    await delay(Math.min(pollMs, left), { clock, signal });
+    // Many waits of one key would otherwise use up each other's requests, and none would see the end.
+    const pauseMs = Math.max(pollMs, 1_000 * (failure?.retryAfterSeconds ?? 0));
+    await delay(Math.min(pauseMs, left), { clock, signal });
   }
 }
 
-interface PollOptions {
-  signal: AbortSignal | undefined;
-  last: PushRecord | RelayError | undefined;
-}
-
-/** The current record, else the last record seen, else the transient failure. */
-async function poll(api: RelayApi, id: string, options: PollOptions): Promise<PushRecord | RelayError> {
+/** The current record, or the transient failure. */
+async function poll(
+  api: RelayApi,
+  id: string,
+  signal: AbortSignal | undefined,
+): Promise<PushRecord | RelayError> {
   try {
-    return await api.getPush(id, { signal: options.signal });
+    return await api.getPush(id, { signal });
   } catch (error) {
     if (!(error instanceof RelayError) || !error.transient) throw error;
-    return options.last instanceof RelayError ? error : options.last ?? error;
+    return error;
   }
 }

@@ -47,6 +47,22 @@ Deno.test("it polls until the receipt is final, even while the relay is unreacha
   assert.equal(found.receipt.state, "submitted");
 });
 
+Deno.test("it asks again no sooner than the relay's Retry-After says", async () => {
+  const clock = new FakeClock();
+  const tooMany = new RelayError("Cannot read the push: too many requests", {
+    code: "rate_limited",
+    status: 429,
+    retryAfterSeconds: 3,
+  });
+  const { api, asked } = scripted([tooMany, record("submitted", true)]);
+  const waiting = waitForReceipt(api, ID, { timeoutMs: 10_000, clock });
+  await until("the first refusal", () => clock.pending > 0);
+  clock.advance(2_900);
+  await Promise.resolve();
+  assert.equal(asked(), 1);
+  assert.equal((await run(clock, waiting)).receipt.state, "submitted");
+});
+
 Deno.test("on timeout it returns the last record", async () => {
   const clock = new FakeClock();
   const { api } = scripted([record("held", false), away]);
