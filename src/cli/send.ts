@@ -1,8 +1,10 @@
 /** `svc send`: sends a message into a session as a phone does, and reports what happens to it. */
 import { runtime } from "#runtime";
-import { PATIENCE_MS } from "../async/clock.ts";
+import { type Clock, PATIENCE_MS, systemClock } from "../async/clock.ts";
 import { utf8Length } from "../async/encodings.ts";
+import { retry } from "../async/retry.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
+import { RelayError } from "../client/relay_error.ts";
 import { waitForReceipt } from "../client/wait_for_receipt.ts";
 import { absolutePath } from "../home/paths.ts";
 import {
@@ -13,7 +15,7 @@ import {
   sealCommand,
 } from "../home/script_pairing.ts";
 import { BODY_MAX_BYTES, TTL_MAX_SECONDS, TTL_MIN_SECONDS } from "../protocol/limits.ts";
-import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
+import type { PushAccepted, PushRecord, PushRequestInput } from "../protocol/push.ts";
 import { REASONS } from "../protocol/reasons.ts";
 import type { PushState, Reason, Receipt } from "../protocol/receipt.ts";
 import { defineCommand, parseOptions } from "./command.ts";
@@ -26,6 +28,9 @@ const WAIT_DEFAULT_SECONDS = 60;
 const RELAYS_OWN: ReadonlySet<PushState> = new Set(["queued", "expired", "unknown"]);
 /** The relay may report this much later that a message expired, in milliseconds. */
 const GRACE_MS = 5_000;
+/** How often a message is sent whose answer did not come, and the bounds of the random wait between two times. */
+const SENDS_MAX = 4;
+const RESEND = { minMs: 250, maxMs: 1_000 };
 
 interface SendOptions {
   json?: true | undefined;
@@ -86,7 +91,7 @@ function refuseLong(body: string): void {
   );
 }
 
-type PlainPush = PushRequestInput & { body: string; ttlSeconds: number };
+type PlainPush = PushRequestInput & { id: string; body: string; ttlSeconds: number };
 
 /** What is sent, through which relay, and how the host confirms the outcome. */
 interface Route {
@@ -151,6 +156,7 @@ async function checkIsOwn(
 
 function pushFor(session: string, body: string, options: SendOptions): PlainPush {
   return {
+    id: crypto.randomUUID(),
     type: "agent.command",
     agentSessionName: session,
     body,
@@ -169,8 +175,27 @@ function waitSeconds({ wait }: SendOptions): number {
   );
 }
 
+/**
+ * Sends it again while its answer is missing: the relay may have it, and then reports what becomes of it. With its id it is
+ * stored once. Any other refusal is final, also one that says when to come back.
+ */
+export async function sendOnce(
+  api: Pick<RelayApi, "sendPush">,
+  push: PushRequestInput,
+  clock: Clock = systemClock,
+): Promise<PushAccepted> {
+  let sends = 0;
+  const isTransient = (error: unknown): boolean =>
+    error instanceof RelayError && error.transient && error.status !== 429 &&
+    error.retryAfterSeconds === undefined && sends < SENDS_MAX;
+  return await retry(() => {
+    sends++;
+    return api.sendPush(push);
+  }, { isTransient, backoff: RESEND, clock });
+}
+
 async function sendAndWait(options: SendOptions, { api, push }: Route): Promise<PushRecord> {
-  const { id } = await api.sendPush(push);
+  const { id } = await sendOnce(api, push);
   const patientUntil = Date.now() + PATIENCE_MS;
   let shown = "";
   return await waitForReceipt(api, id, {

@@ -1,6 +1,10 @@
-/** How svc send reports a receipt. */
+/** How svc send gets a message to the relay, and reports its receipt. */
 import assert from "node:assert/strict";
-import { describe } from "../../../src/cli/send.ts";
+import { RelayError } from "../../../src/client/relay_error.ts";
+import { describe, sendOnce } from "../../../src/cli/send.ts";
+import type { PushAccepted, PushRequestInput } from "../../../src/protocol/push.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+import { until } from "../../helpers/until.ts";
 
 Deno.test("a refusal names the command that helps, if there is one [cli-send]", () => {
   const refusal = { state: "refused", final: true, at: {} } as const;
@@ -10,4 +14,43 @@ Deno.test("a refusal names the command that helps, if there is one [cli-send]", 
   );
   assert.match(describe({ ...refusal, reason: "no_such_session" }), /: svc sessions$/);
   assert.match(describe({ ...refusal, reason: "pane_dead" }), /takes no input\.$/);
+});
+
+const ID = "0b3a1c9e-1111-4222-8333-444455556666";
+const PUSH: PushRequestInput = { id: ID, type: "agent.command", agentSessionName: "svc-p", body: "go on" };
+const ACCEPTED: PushAccepted = { id: ID, state: "queued", expiresAt: 1 };
+
+/** Sends a message to a relay that gives these answers, the last one again and again; returns what was sent. */
+async function sendTo(
+  answers: (PushAccepted | RelayError)[],
+): Promise<{ sent: PushRequestInput[]; answer: PushAccepted | RelayError }> {
+  const clock = new FakeClock();
+  const sent: PushRequestInput[] = [];
+  const sendPush = (push: PushRequestInput): Promise<PushAccepted> => {
+    const answer = answers[Math.min(sent.push(push), answers.length) - 1] ?? ACCEPTED;
+    return answer instanceof RelayError ? Promise.reject(answer) : Promise.resolve(answer);
+  };
+  let answer: PushAccepted | RelayError | undefined;
+  sendOnce({ sendPush }, PUSH, clock).then((accepted) => answer = accepted, (error) => answer = error);
+  answer = await until("an answer", () => {
+    clock.advance(clock.pending > 0 ? 1_000 : 0);
+    return answer;
+  });
+  return { sent, answer };
+}
+
+Deno.test("a message whose answer was lost is sent again with the same id, a few times [cli-send]", async () => {
+  const lost = new RelayError("Cannot send the push: no relay answers", { code: "unreachable" });
+  const { sent, answer } = await sendTo([lost, lost, ACCEPTED]);
+  assert.deepEqual([sent.map(({ id }) => id), answer], [[ID, ID, ID], ACCEPTED]);
+  const gone = await sendTo([lost]);
+  assert.deepEqual([gone.sent.length, gone.answer], [4, lost]);
+});
+
+Deno.test("a message that was refused is not sent again [cli-send]", async () => {
+  const full = { code: "over_budget", status: 429, retryAfterSeconds: 3_600 };
+  for (const facts of [full, { code: "unknown_device", status: 404 }]) {
+    const refused = new RelayError("Cannot send the push", facts);
+    assert.deepEqual(await sendTo([refused]), { sent: [PUSH], answer: refused });
+  }
 });
