@@ -9,7 +9,7 @@ import {
   type FrameFault,
   parseFrame,
 } from "../protocol/frames.ts";
-import { KEY_FRAME_MAX_BYTES, SOCKETS_PER_KEY } from "../protocol/limits.ts";
+import { BACKOFF_MAX_MS, KEY_FRAME_MAX_BYTES, SOCKETS_PER_KEY } from "../protocol/limits.ts";
 import { KEY_FRAME } from "../protocol/pane_frame.ts";
 import { equalDigests, sha256 } from "../runtime/digest.ts";
 import type { OpenSocket, SocketHandlers } from "../runtime/http_server.ts";
@@ -42,6 +42,7 @@ export async function admit(services: Services, request: Request): Promise<OpenS
     throw new Refusal(
       "too_many_sockets",
       `Cannot open another WebSocket: this key has ${SOCKETS_PER_KEY}; close some, or use another key`,
+      { headers: { "retry-after": String(BACKOFF_MAX_MS / 1_000) } },
     );
   }
   return (socket) => {

@@ -90,6 +90,7 @@ Deno.test("a key at its limit of sockets is refused another until one closes, an
   assert.ok(refused instanceof Refusal);
   const problem = await refused.response.json();
   assert.deepEqual([problem.status, problem.code], [429, "too_many_sockets"]);
+  assert.equal(refused.response.headers.get("retry-after"), "30");
   await open(other);
   sockets[0]?.terminate();
   await open(key);
