@@ -192,18 +192,25 @@ export async function withdrawPairing(
   }));
 }
 
-/** Asks the relay once who claimed the code, and stores a phone whose proof is right. Throws RelayError. */
+/**
+ * Asks the relay once who claimed the code, and stores a phone whose proof is right. Throws RelayError. Only a code that is
+ * still open makes a phone: several programs may ask, and a relay may give each another claim, or one only after the phone
+ * that made it was revoked.
+ */
 export async function completePairing(host: PairingHost, pairing: PendingPairing): Promise<PairingOutcome> {
   const phone = await claimOf(host, pairing);
   if (phone === "open") return { kind: "open" };
   const outcome = phone === "ended" ? { kind: "ended" as const } : await judge(host, { pairing, phone });
-  await changePaired(host.files, host.paths, (file) => {
-    const rest = { ...file, pending: file.pending.filter(({ code }) => code !== pairing.code) };
-    if (outcome.kind !== "paired") return rest;
+  const { phones } = await changePaired(host.files, host.paths, (file) => {
+    const pending = file.pending.filter(({ code }) => code !== pairing.code);
+    const rest = { ...file, pending };
+    if (outcome.kind !== "paired" || pending.length === file.pending.length) return rest;
     const others = file.phones.filter(({ deviceId }) => deviceId !== outcome.phone.deviceId);
     return { ...rest, phones: [...others, outcome.phone], floor: "psk" };
   });
-  return outcome;
+  if (outcome.kind !== "paired") return outcome;
+  const stored = phones.find(({ secret }) => secret === pairing.secret);
+  return stored === undefined ? { kind: "ended" } : await withWords(host, stored);
 }
 
 /**
@@ -262,10 +269,13 @@ async function claimOf(
   }
 }
 
+/** Without the words, which belong to the phone that is stored. */
+type JudgedClaim = Exclude<PairingOutcome, { kind: "paired" }> | { kind: "paired"; phone: PairedPhone };
+
 async function judge(
   host: PairingHost,
   { pairing, phone }: { pairing: PendingPairing; phone: Claim },
-): Promise<PairingOutcome> {
+): Promise<JudgedClaim> {
   const { deviceId, name, publicKey, proof } = phone;
   const identity = await loadIdentity(host.files, host.paths);
   if (publicKey === undefined || identity === undefined) return { kind: "joined", name };
@@ -273,13 +283,19 @@ async function judge(
   if (proof !== await phoneProof(secret, { code: pairing.code, name, publicKey })) {
     return { kind: "unproven", name, deviceId };
   }
-  const words = await checkPhrase(secret, {
-    phone: { deviceId, publicKey },
-    listener: { deviceId: host.deviceId, publicKey: await exportPublicKey(identity.publicKey) },
-  });
   const paired = { deviceId, name, publicKey, secret: pairing.secret, pairedAt: host.now() };
   const { script } = pairing;
-  return { kind: "paired", phone: { ...paired, ...(script && { script }) }, words };
+  return { kind: "paired", phone: { ...paired, ...(script && { script }) } };
+}
+
+async function withWords(
+  { files, paths, deviceId }: PairingHost,
+  phone: PairedPhone,
+): Promise<PairingOutcome> {
+  const identity = await loadIdentity(files, paths);
+  if (identity === undefined) return { kind: "ended" };
+  const listener = { deviceId, publicKey: await exportPublicKey(identity.publicKey) };
+  return { kind: "paired", phone, words: await checkPhrase(await keyOf(phone.secret), { phone, listener }) };
 }
 
 /** Throws when the text is not a secret of this program. */

@@ -196,6 +196,41 @@ Deno.test("a forgotten phone shares nothing any more, also one that just claimed
   assert.equal((await phoneOf(relay.host, "dev_phone_b"))?.secret, other.secret);
 });
 
+Deno.test("of two claims that a relay gives for one code, one pairs, and everybody sees the words of that one [pair-words, sec-active-relay]", async () => {
+  await using home = await makeTempHome();
+  const relay = fakeRelay(home);
+  const pairing = await offerPairing(relay.host);
+  relay.claims.set(pairing.code, await claimFor(pairing, "dev_phone_thief"));
+  const [thief] = await pairedPhones(relay.host);
+  assert.equal(thief?.deviceId, "dev_phone_thief");
+  // The relay shows the program that waits with the words the claim of the user's own phone.
+  const own = await claimFor(pairing, "dev_phone_own");
+  relay.claims.set(pairing.code, own);
+  const outcome = await completePairing(relay.host, pairing);
+  assert.ok(outcome.kind === "paired");
+  assert.equal(outcome.phone.deviceId, "dev_phone_thief");
+  const [secret, [offer]] = [await importSecret(pairing.secret), relay.offers];
+  assert.ok(secret && offer);
+  assert.notDeepEqual(outcome.words, await checkPhrase(secret, { phone: own, listener: offer }));
+  assert.deepEqual((await pairedPhones(relay.host)).map(({ deviceId }) => deviceId), ["dev_phone_thief"]);
+});
+
+Deno.test("a relay that answers late does not bring a phone back that was forgotten meanwhile [pair-devices, sec-active-relay]", async () => {
+  await using home = await makeTempHome();
+  const relay = fakeRelay(home);
+  const pairing = await offerPairing(relay.host);
+  const answer = Promise.withResolvers<PairingStatus>();
+  const late = { ...relay.host, api: { ...relay.host.api, pairingStatus: () => answer.promise } };
+  const listener = pairedPhones(late);
+  const claim = await claimFor(pairing);
+  relay.claims.set(pairing.code, claim);
+  assert.equal((await completePairing(relay.host, pairing)).kind, "paired");
+  assert.equal(await forgetPhone(relay.host, claim.deviceId), true);
+  answer.resolve({ expiresAt: NOW + 600_000, phone: claim });
+  assert.deepEqual(await listener, []);
+  assert.deepEqual((await loadPaired(home.files, home.paths)).phones, []);
+});
+
 Deno.test("two processes that pair at once make one key and lose no pairing", async () => {
   await using home = await makeTempHome();
   const relay = fakeRelay(home);
