@@ -7,12 +7,13 @@ import { RelayError } from "../client/relay_error.ts";
 import { scriptApiKey } from "../home/config.ts";
 import type { Device, DeviceRevoked } from "../protocol/http.ts";
 import { DEFAULT_ACCOUNT, findKey } from "../relay/api_keys.ts";
+import { shellLine } from "../runtime/system.ts";
 import { hasStore, openRelayStore } from "../store/open.ts";
 import type { DeviceName, Store } from "../store/store.ts";
 import { addressInputs, dataDirectory, pairingHost, relayApi } from "./settings.ts";
 import { type CommandText, defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { columns, duration, paint, print, printJson } from "./output.ts";
+import { columns, duration, inLine, paint, print, printJson } from "./output.ts";
 
 const DAEMON_LIMIT_MS = 2_000;
 const DATA_HELP =
@@ -109,8 +110,9 @@ async function revoke(args: readonly string[]): Promise<number> {
   }
   print(`Revoked ${id}: its connections are closed.`);
   const { id: key, name } = workingKey;
-  print(`Its key "${name}" still works, as other devices use it too.`);
-  print(`To lock all of them out, and the phones that were paired by it: svc keys revoke ${key}`);
+  print(`Its key "${inLine(name)}" still works, as other devices use it too.`);
+  const lockOut = shellLine(["svc", "keys", "revoke", key]);
+  print(`To lock all of them out, and the phones that were paired by it: ${lockOut}`);
   return 0;
 }
 

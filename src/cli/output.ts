@@ -1,8 +1,8 @@
 /** What the commands print: text, in colour on a terminal only, JSON for scripts, tables and durations; and the errors that end them with an exit code. */
 import { runtime } from "#runtime";
 
-/** Control characters except TAB and LF; the first group matches what paint() writes, which stays. */
-const CONTROLS = /(\x1b\[\d{1,2}m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
+/** Control characters except TAB and LF; the first group matches what paint() writes, which stays: other codes hide text. */
+const CONTROLS = /(\x1b\[(?:[012]|3[123])m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 /** Characters that reverse text or are invisible: direction marks, joiners, zero-width spaces, tags, line separators. */
 const INVISIBLE =
@@ -19,6 +19,11 @@ export function sanitize(text: string): string {
     INVISIBLE,
     escaped,
   );
+}
+
+/** A name from another machine within a line: it adds no line of its own. */
+export function inLine(text: string): string {
+  return text.replace(/[\x00-\x1f\x7f-\x9f]/g, "\ufffd");
 }
 
 export function print(line: string): void {

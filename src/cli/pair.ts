@@ -16,7 +16,7 @@ import { pairScript } from "../home/script_pairing.ts";
 import { shellLine } from "../runtime/system.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { EXIT_FAILED, print, printJson } from "./output.ts";
+import { EXIT_FAILED, inLine, print, printJson } from "./output.ts";
 import { localName, phoneAddress, readPublicUrl } from "./reach.ts";
 import { addressInputs, pairingHost, relayApi } from "./settings.ts";
 
@@ -134,7 +134,7 @@ export function outcomeLines(outcome: ClaimedOutcome): string[] {
   switch (outcome.kind) {
     case "paired":
       return [
-        `Paired: ${outcome.phone.name}. It must show the same six words:`,
+        `Paired: ${inLine(outcome.phone.name)}. It must show the same six words:`,
         "",
         `  ${outcome.words.join(" ")}`,
         "",
@@ -143,11 +143,15 @@ export function outcomeLines(outcome: ClaimedOutcome): string[] {
       ];
     case "joined":
       return [
-        `Joined without sealing: ${outcome.name}. The browser offers no cryptography on this page: open the link over https.`,
+        `Joined without sealing: ${
+          inLine(outcome.name)
+        }. The browser offers no cryptography on this page: open the link over https.`,
       ];
     case "unproven":
       return [
-        `Not paired: "${outcome.name}" claimed the code without its secret. If that was not you, run:`,
+        `Not paired: "${
+          inLine(outcome.name)
+        }" claimed the code without its secret. If that was not you, run:`,
         `  svc devices revoke ${outcome.deviceId}`,
       ];
     case "ended":

@@ -101,7 +101,7 @@ export type PairingClaimed = z.infer<typeof PairingClaimed>;
 /** `GET /pairings/{code}`, polled by the host. `phone` is set once a phone has claimed the code. */
 export const PairingStatus = z.object({
   expiresAt: z.number(),
-  phone: z.optional(z.object({ deviceId: z.string(), ...PairingClaim.shape })),
+  phone: z.optional(z.object({ deviceId: DeviceId, ...PairingClaim.shape })),
 });
 export type PairingStatus = z.infer<typeof PairingStatus>;
 
