@@ -160,13 +160,24 @@ async function copyTo(database: Database, file: string): Promise<void> {
 
 async function writeCopy(database: Database, file: string): Promise<void> {
   const part = `${file}.part`;
-  await runtime.files.writeText(part, "", { mode: 0o600 });
+  await makeOwn(part);
   try {
     await database.backup(part);
     await runtime.files.rename(part, file);
   } catch (error) {
     await runtime.files.remove(part);
     throw error;
+  }
+}
+
+/** A new empty file, in place of what a backup left that was killed: a link or another account's file gets nothing. */
+async function makeOwn(path: string): Promise<void> {
+  const { files } = runtime;
+  if (await files.createText(path, "", { mode: 0o600 })) return;
+  const isFolder = (await files.info(path))?.isDirectory === true;
+  if (!isFolder) await files.remove(path);
+  if (isFolder || !await files.createText(path, "", { mode: 0o600 })) {
+    throw new Error(`"${path}" is in the way`);
   }
 }
 

@@ -117,6 +117,25 @@ const SQLITE_CASES: readonly Case[] = [
     },
   },
   {
+    name:
+      "a backup goes through no link and into no file that others put beside it first [rl-backup, sec-other-account]",
+    async run({ files, commands }, directory) {
+      await (await open(directory)).close();
+      const [copy, own, theirs] = ["copy.db", "own.txt", "theirs.txt"].map((name) => `${directory}/${name}`);
+      assert.ok(copy && own && theirs);
+      for (const path of [own, theirs]) await files.writeText(path, "as it was");
+      // A link to a file of ours, and a file that somebody else has open.
+      for (const [target, ...flags] of [[own, "-s"], [theirs]] as const) {
+        await commands.run(["ln", ...flags, target, `${copy}.part`]);
+        await backupStore(`${directory}/data`, copy);
+        assert.equal(await files.readText(target), "as it was");
+        assert.equal((await files.info(copy))?.mode, 0o600);
+        assert.equal(await files.realPath(copy), copy);
+        await files.remove(copy);
+      }
+    },
+  },
+  {
     name: "a backup of a missing store is refused",
     async run(_runtime, directory) {
       await assert.rejects(backupStore(`${directory}/none`, `${directory}/copy.db`), StoreUnavailable);
