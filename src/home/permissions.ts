@@ -1,4 +1,5 @@
 /** Keeps `~/.svc` private: directories 0700, files 0600, looser modes corrected. */
+import { strangerAt } from "../runtime/system.ts";
 import type { Files } from "../runtime/types.ts";
 import type { HomePaths } from "./paths.ts";
 
@@ -46,10 +47,10 @@ export async function looseEntries(
 
 /** A directory or link that another user created first would give them the control socket. */
 async function checkOwner(files: Files, directory: string, uid: number): Promise<void> {
-  const info = await files.info(directory);
-  if (info === undefined || info.uid === uid) return;
+  const stranger = await strangerAt(directory, { files, uid });
+  if (stranger === undefined || await files.info(directory) === undefined) return;
   throw new Error(
-    `Cannot use "${directory}": it belongs to user ${info.uid}, not to ${uid}. Set SVC_HOME to a directory of your own.`,
+    `Cannot use "${directory}": it belongs to user ${stranger}, not to ${uid}. Set SVC_HOME to a directory of your own.`,
   );
 }
 

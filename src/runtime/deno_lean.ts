@@ -122,6 +122,7 @@ export const files: Files = {
   makeTempDirectory: (prefix) => Deno.makeTempDir({ prefix }),
   list: (path) => unless(MISSING, names(path), []),
   info: (path) => unless(MISSING, Deno.stat(path).then(toInfo), undefined),
+  entryInfo: (path) => unless(MISSING, Deno.lstat(path).then(toInfo), undefined),
   chmod: (path, mode) => Deno.chmod(path, mode),
   readLink: (path) => unless([...MISSING, "EINVAL"], Deno.readLink(path), undefined),
   realPath: (path) => unless(MISSING, Deno.realPath(path), undefined),

@@ -128,6 +128,7 @@ export const files: Files = {
   makeTempDirectory: (prefix) => mkdtemp(`${temporaryFrom(process.env.TMPDIR)}/${prefix}`),
   list: (path) => unless(MISSING, readdir(path).then((names) => names.sort()), []),
   info: (path) => unless(MISSING, stat(path).then(toInfo), undefined),
+  entryInfo: (path) => unless(MISSING, lstat(path).then(toInfo), undefined),
   chmod,
   readLink: (path) => unless([...MISSING, "EINVAL"], readlink(path), undefined),
   realPath: (path) => unless(MISSING, realpath(path), undefined),

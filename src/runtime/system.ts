@@ -114,11 +114,23 @@ export function hasProxy(env: Readonly<Record<string, string | undefined>>): boo
 /** The asset of a single program that lists the others, as JSON. */
 export const EMBEDDED_NAMES = "names.json";
 
-/** Whoever else owns a socket's folder may be the one who listens there. */
+/** Whoever else owns a socket's folder, or a link to it, may be the one who listens there. */
 export async function isInOwnFolder(
   path: string,
-  { files, uid }: { files: Pick<Files, "info">; uid: number },
+  { files, uid }: { files: Pick<Files, "info" | "entryInfo">; uid: number },
 ): Promise<boolean> {
-  const folder = await files.info(path.slice(0, path.lastIndexOf("/")));
-  return folder?.uid === uid;
+  return await strangerAt(path.slice(0, path.lastIndexOf("/")), { files, uid }) === undefined;
+}
+
+const ROOT = 0;
+
+/** The other account that owns the folder, or the link in its place; -1 where there is none. A link may also be root's. */
+export async function strangerAt(
+  folder: string,
+  { files, uid }: { files: Pick<Files, "info" | "entryInfo">; uid: number },
+): Promise<number | undefined> {
+  const [entry, behind] = await Promise.all([files.entryInfo(folder), files.info(folder)]);
+  if (entry === undefined || behind === undefined) return -1;
+  if (entry.uid !== uid && entry.uid !== ROOT) return entry.uid;
+  return behind.uid === uid ? undefined : behind.uid;
 }

@@ -48,6 +48,8 @@ export interface Files {
   list(path: string): Promise<string[]>;
   /** Follows links. */
   info(path: string): Promise<FileInfo | undefined>;
+  /** Of a link, the link itself: its owner can let it lead elsewhere at any time. */
+  entryInfo(path: string): Promise<FileInfo | undefined>;
   chmod(path: string, mode: number): Promise<void>;
   readLink(path: string): Promise<string | undefined>;
   realPath(path: string): Promise<string | undefined>;

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import { looseEntries, secureHome } from "../../../src/home/permissions.ts";
+import { canBecomeOther, OTHER_UID } from "../../helpers/as_other_account.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
 const mode = (path: string): number => (Deno.statSync(path).mode ?? 0) & 0o777;
@@ -46,4 +47,29 @@ Deno.test("a file that goes away meanwhile is no failure", async () => {
     },
   };
   await secureHome(files, { paths: home.paths, uid: runtime.uid });
+});
+
+Deno.test({
+  name:
+    "a socket's folder that is another account's link is neither used nor connected to, even while it leads to one of ours [sec-other-account]",
+  ignore: !canBecomeOther,
+  fn: async () => {
+    await using home = await makeTempHome();
+    const [real, link] = [`${home.directory}/real`, `${home.directory}/link`];
+    await Deno.mkdir(real, { mode: 0o700 });
+    await Deno.symlink(real, link);
+    const paths = { ...home.paths, socket: `${link}/listener.sock` };
+    const listening = await runtime.sockets.listen(paths.socket, (connection) => connection.close());
+    const connects = async (): Promise<boolean> => {
+      const connection = await runtime.sockets.connect(paths.socket);
+      connection?.close();
+      return connection !== undefined;
+    };
+    assert.equal(await connects(), true, "a link of our own");
+    await secureHome(home.files, { paths, uid: runtime.uid });
+    await new Deno.Command("chown", { args: ["-h", String(OTHER_UID), link] }).output();
+    assert.equal(await connects(), false);
+    await assert.rejects(secureHome(home.files, { paths, uid: runtime.uid }), /belongs to user 12345/);
+    listening.close();
+  },
 });
