@@ -38,6 +38,7 @@ export async function createPairing(services: Services, call: KeyedCall): Promis
     throw new Refusal("wrong_role", `Cannot create a pairing code: the key "${key.name}" is a ${key.role}'s`);
   }
   const offer = await readOffer(call);
+  checkOffered(key, offer);
   await checkRoom(services, key);
   const code = randomToken(CODE_BYTES);
   const expiresAt = clock.now() + PAIRING_TTL_SECONDS * 1000;
@@ -71,6 +72,15 @@ async function checkRoom({ store, clock, metrics }: Services, { id }: KeyRecord)
 async function readOffer(call: KeyedCall): Promise<PairingRequest["offer"]> {
   if (!call.request.headers.has("content-type")) return undefined;
   return (await readBody(call, { schema: PairingRequest, code: "invalid_request" })).offer;
+}
+
+/** Phones seal what is for this device with the offer's key: a host's key must not put its own in another host's place. */
+function checkOffered({ name, deviceId }: KeyRecord, offer: PairingRequest["offer"]): void {
+  if (offer === undefined || deviceId === undefined || offer.deviceId === deviceId) return;
+  throw new Refusal(
+    "wrong_role",
+    `Cannot offer the device "${offer.deviceId}": the key "${name}" was made for "${deviceId}"`,
+  );
 }
 
 /** `GET /pairings/{code}`: only for the account that created the code. */

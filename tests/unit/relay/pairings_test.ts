@@ -28,6 +28,20 @@ Deno.test("a claim that races with the revocation of the code's key gets no key 
   assert.deepEqual(await store.listDevices("default"), []);
 });
 
+Deno.test("a host's key offers phones no other host's device id, so that nothing sealed for that one can be opened with its key [role-speaks-for]", async () => {
+  await using relay = await Fixture.make();
+  const deviceId = "dev_listener_victim";
+  const offer = { deviceId, host: "victim", publicKey: "B".repeat(87), proof: "p".repeat(43) };
+  const make = (key: string): Promise<Response> =>
+    relay.request("POST", "/pairings", { key, body: { offer } });
+  const victim = await relay.key(["push:send", "push:read"], { role: "listener", deviceId });
+  const other = await relay.key(["push:read"], { role: "listener", deviceId: "dev_listener_other" });
+  const refused = await make(other);
+  assert.deepEqual([refused.status, (await refused.json()).code], [403, "wrong_role"]);
+  assert.equal((await make(victim)).status, 201);
+  assert.equal((await make(await relay.key())).status, 201, "a key that was made for no device");
+});
+
 const SENT = { name: "phone", publicKey: "B".repeat(87), proof: "p".repeat(43) };
 
 function claimWith(
