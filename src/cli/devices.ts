@@ -1,7 +1,7 @@
 /** `svc devices`: lists the account's listeners and phones, revokes one, or releases its id. */
 import { runtime } from "#runtime";
 import { askDaemon } from "../home/control_socket.ts";
-import { forgetClaim, forgetPhone, loadPaired } from "../home/pairing.ts";
+import { forgetClaim, forgetPhone, loadPaired, type PairedPhone } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { scriptApiKey } from "../home/config.ts";
@@ -20,7 +20,11 @@ const DATA_HELP =
   "the folder of a relay on this machine, which is changed directly, without a key (default: server in ~/.svc)";
 
 /** As `--json` prints it. */
-type ListedDevice = Device & { paired: boolean };
+interface ListedDevice extends Device {
+  paired: boolean;
+  /** By the relay: one that is not may still share a secret with this host. */
+  listed: boolean;
+}
 
 const DEVICES: CommandText = {
   name: "devices",
@@ -45,7 +49,7 @@ async function list(args: readonly string[]): Promise<number> {
   const options = parseOptions(command, args).opts();
   const paths = await accountPaths();
   const known = await listedDevices(paths);
-  const devices = options.all ? known : known.filter(({ kind }) => kind !== "script");
+  const devices = options.all ? known : known.filter(({ kind, listed }) => kind !== "script" || !listed);
   if (options.json) printJson(devices);
   else for (const line of table(devices, Date.now())) print(line);
   return 0;
@@ -54,18 +58,32 @@ async function list(args: readonly string[]): Promise<number> {
 async function listedDevices(paths: HomePaths): Promise<ListedDevice[]> {
   const { devices } = await relayApi(paths, await addressInputs(paths)).devices();
   const { phones } = await loadPaired(runtime.files, paths);
+  return withUnlisted(devices, phones);
+}
+
+/** A relay that lies, or a device that was revoked from another host, must not hide who shares a secret with this one. */
+export function withUnlisted(devices: readonly Device[], phones: readonly PairedPhone[]): ListedDevice[] {
   const paired = new Set(phones.map(({ deviceId }) => deviceId));
-  return devices.map((device) => ({ ...device, paired: paired.has(device.id) }));
+  const known = new Set(devices.map(({ id }) => id));
+  const unlisted = phones.filter(({ deviceId }) => !known.has(deviceId));
+  return [
+    ...devices.map((device) => ({ ...device, paired: paired.has(device.id), listed: true })),
+    ...unlisted.map(({ deviceId: id, name, script, pairedAt }) => {
+      const kind = script ? "script" as const : "phone" as const;
+      const times = { createdAt: pairedAt, lastSeen: pairedAt };
+      return { id, kind, name, version: "", online: false, ...times, paired: true, listed: false };
+    }),
+  ];
 }
 
 function table(devices: readonly ListedDevice[], now: number): string[] {
   if (devices.length === 0) return ["No devices yet. Pair a phone with: svc pair"];
   const [head = "", ...lines] = columns([
     ["NAME", "KIND", "LAST SEEN", "PAIRED HERE", "ID"],
-    ...devices.map(({ name, kind, online, lastSeen, paired, id }) => [
+    ...devices.map(({ name, kind, online, lastSeen, paired, listed, id }) => [
       name,
       kind,
-      online ? "online" : `${duration(now - lastSeen)} ago`,
+      online ? "online" : listed ? `${duration(now - lastSeen)} ago` : "not at the relay",
       paired ? "yes" : "-",
       id,
     ]),
