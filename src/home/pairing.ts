@@ -4,7 +4,7 @@ import { RelayError } from "../client/relay_error.ts";
 import { checkPhrase } from "../crypto/check_phrase.ts";
 import { exportKeyPair, exportPublicKey, generateKeyPair, importKeyPair } from "../crypto/keys.ts";
 import { hostProof, importSecret, newSecret, phoneProof } from "../crypto/paired_secret.ts";
-import { SKEW_MS } from "../protocol/limits.ts";
+import { PAIRING_TTL_SECONDS, SKEW_MS } from "../protocol/limits.ts";
 import type { PairingStatus } from "../protocol/http.ts";
 import type { Files } from "../runtime/types.ts";
 import type { HomePaths } from "./paths.ts";
@@ -174,7 +174,8 @@ export async function offerPairing(
   const identity = await withPairedLock(files, paths, () => ensureIdentity(files, paths));
   const offered = { deviceId, host: hostname, publicKey: await exportPublicKey(identity.publicKey) };
   const offer = { ...offered, proof: await hostProof(await keyOf(secret), offered) };
-  const { code, expiresAt, publicUrl } = await host.api.createPairing({ offer });
+  const { code, publicUrl, ...created } = await host.api.createPairing({ offer });
+  const expiresAt = Math.min(created.expiresAt, host.now() + PAIRING_TTL_SECONDS * 1_000 + SKEW_MS);
   const pairing = { code, secret, expiresAt, ...(script && { script }) };
   await changePaired(files, paths, (file) => ({ ...file, pending: [...file.pending, pairing] }));
   return { ...pairing, publicUrl };
@@ -255,10 +256,17 @@ async function completePending(host: PairingHost): Promise<void> {
 
 type Claim = NonNullable<PairingStatus["phone"]>;
 
+/**
+ * How long after its code's end a claim still counts here: this host may have been off. A relay may keep a code open for as
+ * long as it likes, and its link may be read on a screen or in a picture.
+ */
+const CLAIM_KEPT_MS = 86_400_000;
+
 async function claimOf(
   { api, now }: PairingHost,
   { code, expiresAt }: PendingPairing,
 ): Promise<Claim | "open" | "ended"> {
+  if (now() >= expiresAt + CLAIM_KEPT_MS) return "ended";
   try {
     const { phone } = await api.pairingStatus(code);
     // The relay's clock, which decides, may be behind this host's.

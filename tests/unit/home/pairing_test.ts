@@ -231,6 +231,30 @@ Deno.test("a relay that answers late does not bring a phone back that was forgot
   assert.deepEqual((await loadPaired(home.files, home.paths)).phones, []);
 });
 
+Deno.test("a code ends at the host too: no relay makes it valid for longer, or brings its claim after more than a day [sec-claim, sec-active-relay]", async () => {
+  await using home = await makeTempHome();
+  const relay = fakeRelay(home);
+  const { host } = relay;
+  let now = NOW;
+  const createPairing: typeof host.api.createPairing = async (options) => ({
+    ...await host.api.createPairing(options),
+    expiresAt: NOW + 1e12,
+  });
+  const later = { ...host, now: () => now, api: { ...host.api, createPairing } };
+  const [one, other] = [await offerPairing(later), await offerPairing(later)];
+  assert.ok(one.expiresAt <= NOW + 600_000 + SKEW_MS);
+  for (const pairing of [one, other]) {
+    relay.claims.set(pairing.code, await claimFor(pairing, `dev_phone_${pairing.code}`));
+  }
+  now = one.expiresAt + 86_400_000 - 1;
+  assert.equal((await completePairing(later, one)).kind, "paired", "the host was off meanwhile");
+  now += 1;
+  assert.equal((await completePairing(later, other)).kind, "ended");
+  assert.deepEqual((await loadPaired(home.files, home.paths)).phones.map(({ secret }) => secret), [
+    one.secret,
+  ]);
+});
+
 Deno.test("two processes that pair at once make one key and lose no pairing", async () => {
   await using home = await makeTempHome();
   const relay = fakeRelay(home);
