@@ -35,8 +35,8 @@ export interface HostKeys {
   deviceId: string;
   /** Undefined before the first pairing. */
   identity(): Promise<CryptoKeyPair | undefined>;
-  /** The secret of a pairing; undefined when the phone is not paired. */
-  secretOf(phone: string): Promise<CryptoKey | undefined>;
+  /** The secret of a pairing; undefined when the phone is not paired, and for a script, which only sends, unless `orScript` is set. */
+  secretOf(phone: string, use?: { orScript?: boolean }): Promise<CryptoKey | undefined>;
   /** The secret for `svc send` on this host itself. */
   ownSecret(): Promise<CryptoKey | undefined>;
   /** False when the other program of this host has claimed this question, or another answer to it was acted on. */
@@ -60,9 +60,10 @@ export function hostKeys(host: PairingHost): HostKeys {
   return {
     deviceId: host.deviceId,
     identity: () => loadIdentity(host.files, host.paths),
-    secretOf: async (phone) => {
+    secretOf: async (phone, { orScript = false } = {}) => {
       const found = (await paired.get()).find(({ deviceId }) => deviceId === phone);
-      return found && await importSecret(found.secret);
+      if (found === undefined || (found.script === true && !orScript)) return undefined;
+      return await importSecret(found.secret);
     },
     ownSecret: async () => {
       const { own } = await loadPaired(host.files, host.paths);

@@ -132,7 +132,7 @@ class Listener implements RunningListener {
     const projects = new KnownProjects(runtime.files, options.paths);
     this.#inventory = this.#makeInventory(projects);
     this.#acknowledger = new Acknowledger({
-      secretOf: (phone) => this.#keys.secretOf(phone),
+      secretOf: (phone) => this.#keys.secretOf(phone, { orScript: true }),
       ownSecret: () => this.#keys.ownSecret(),
       isLasting: (id) => journal.isLasting(id),
       send: (ack) => void this.#link.send("push.ack", ack),

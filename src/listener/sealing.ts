@@ -138,8 +138,11 @@ async function openSealed(push: Push, host: UnsealHost): Promise<Opened | string
     const content = await openMessage(sealed, { boundTo, keyPair });
     return content ? { content, seal: undefined } : UNOPENED;
   }
-  const [secret, own] = [await host.secretOf(from), await host.ownSecret()];
-  if (secret === undefined && own === undefined) return "this host is not paired with it";
+  const orScript = boundTo.type === "agent.command";
+  const [secret, own] = [await host.secretOf(from, { orScript }), await host.ownSecret()];
+  if (secret === undefined && own === undefined) {
+    return orScript ? "this host is not paired with it" : "this host is not paired with it as with a phone";
+  }
   return await openPaired(sealed, { boundTo, keyPair, secret }) ??
     // This host's own `svc send` seals in the host's name, because it does not know the relay's name for its key.
     await openPaired(sealed, { boundTo: { ...boundTo, from: host.deviceId }, keyPair, secret: own }) ??

@@ -1,6 +1,8 @@
 /** A question is answered once: by one answer, which the asker or the listener acts on, never both. */
 import assert from "node:assert/strict";
-import { claimQuestion } from "../../../src/home/host_sealing.ts";
+import { newSecret } from "../../../src/crypto/paired_secret.ts";
+import { claimQuestion, hostKeys } from "../../../src/home/host_sealing.ts";
+import { changePaired } from "../../../src/home/pairing.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
 Deno.test("the first who claims a question has it, the other never, also at the same instant [replay-window, seal-answers]", async () => {
@@ -24,4 +26,27 @@ Deno.test("the first who claims a question has it, the other never, also at the 
     ["c"],
     "what is too old to come again is forgotten",
   );
+});
+
+Deno.test("a script's secret opens its messages and nothing else: no mirror, no answer [pair-script, role-speaks-for]", async () => {
+  await using home = await makeTempHome();
+  const pair = (deviceId: string, script?: true) => ({
+    ...{ deviceId, name: deviceId, publicKey: "", secret: newSecret(), pairedAt: 0 },
+    ...(script && { script }),
+  });
+  const phones = [pair("dev_phone_a"), pair("dev_phone_script", true)];
+  await changePaired(home.files, home.paths, (file) => ({ ...file, phones }));
+  const none = (): Promise<never> => Promise.reject(new Error("no relay"));
+  const keys = hostKeys({
+    ...{ files: home.files, paths: home.paths, api: { createPairing: none, pairingStatus: none } },
+    ...{ deviceId: "dev_listener_a", hostname: "a", now: () => 0 },
+  });
+  const has = async (phone: string, use?: { orScript: boolean }): Promise<boolean> =>
+    await keys.secretOf(phone, use) !== undefined;
+  assert.deepEqual([await has("dev_phone_a"), await has("dev_phone_script")], [true, false]);
+  const orScript = { orScript: true };
+  assert.deepEqual([await has("dev_phone_a", orScript), await has("dev_phone_script", orScript)], [
+    true,
+    true,
+  ]);
 });

@@ -44,14 +44,14 @@ function makeHost(change: Partial<UnsealHost> = {}): UnsealHost & { logged: stri
 
 async function sealedPush(
   content: Partial<SealedContent> = {},
-  { isPaired = true }: { isPaired?: boolean } = {},
+  { isPaired = true, type = PLAIN.type }: { isPaired?: boolean; type?: string } = {},
 ): Promise<Push> {
-  const boundTo = { ...PLAIN, targetDeviceId: LISTENER, agentSessionName: "svc-a", sendAnyway: false };
+  const boundTo = { ...PLAIN, type, targetDeviceId: LISTENER, agentSessionName: "svc-a", sendAnyway: false };
   const sealed = await sealMessage(
     { body: "hello", notAfter: NOW + DAY_MS, ...content },
     { boundTo, publicKey: await exportPublicKey(keyPair.publicKey), secret: isPaired ? secret : undefined },
   );
-  return { ...PLAIN, sealed };
+  return { ...PLAIN, type, sealed };
 }
 
 async function judged(push: Push, change: Partial<UnsealHost> = {}): Promise<string> {
@@ -63,6 +63,18 @@ Deno.test("a paired phone's message is opened, even one sealed without the secre
   assert.equal(await judged(await sealedPush()), "text hello");
   assert.equal(await judged(await sealedPush({}, { isPaired: false })), "text hello");
   assert.equal(await judged({ ...await sealedPush(), body: "the relay's words" }), "text hello");
+});
+
+Deno.test("of what a paired script seals, messages are opened and nothing that is the user's [pair-script, role-speaks-for]", async () => {
+  const secretOf: UnsealHost["secretOf"] = (phone, { orScript = false } = {}) =>
+    Promise.resolve(phone === PHONE && orScript ? secret : undefined);
+  assert.equal(await judged(await sealedPush(), { secretOf }), "text hello");
+  const users = ["agent.start", "agent.end", "agent.cancel", "project.mute", "dialog.answer", "ask.answer"];
+  for (const type of users) {
+    const push = await sealedPush({}, { type });
+    assert.equal(await judged(push), "text hello", `${type} of a phone`);
+    assert.equal(await judged(push, { secretOf }), "refused unsealable", type);
+  }
 });
 
 Deno.test("a message cannot be opened if the relay changed anything around it [seal-stored, seal-unsealable, hostile-relay]", async () => {
