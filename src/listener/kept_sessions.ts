@@ -85,26 +85,43 @@ export async function restoreKept(options: RestoreOptions): Promise<void> {
   // Before the start: a listener that dies meanwhile, and the next one, must not start an agent twice.
   await changeKept(files, paths, (all) => all.map((one) => ({ ...one, boot })));
   const there = new Set(await options.running());
+  const started = new Map<string, string>();
   // One after the other, by name: the wrapper gives each the lowest free number.
   for (const one of due.sort((a, b) => a.session.localeCompare(b.session, "en", { numeric: true }))) {
-    log(
-      there.has(one.session)
-        ? `kept session ${one.session}: it is there already`
-        : await startAgain(one, options),
-    );
+    if (there.has(one.session)) log(`kept session ${one.session}: it is there already`);
+    else await startAgain(one, { options, started });
+  }
+  if (Array.from(started).some(([from, to]) => from !== to)) {
+    await changeKept(files, paths, (all) => all.map((one) => underNewName(one, started)));
   }
 }
 
-/** The outcome as a line for the log. */
+/** Logs the outcome, and notes the name that the session got. */
 async function startAgain(
   { session, agent, directory, args }: KeptSession,
-  options: RestoreOptions,
-): Promise<string> {
-  if (!isAgentKind(agent)) return `kept session ${session}: this svc does not know the agent "${agent}"`;
-  const ran = await options.start({ agent, directory }, [...agentProfile(agent).resume ?? [], ...args]);
-  if (ran === undefined) return `kept session ${session}: starting ${agent} took too long`;
-  if (ran.code !== 0) {
-    return `kept session ${session}: svc --detach ${agent} ended with ${ran.code}: ${ran.stderr.trim()}`;
+  { options: { start, log }, started }: { options: RestoreOptions; started: Map<string, string> },
+): Promise<void> {
+  if (!isAgentKind(agent)) {
+    return log(`kept session ${session}: this svc does not know the agent "${agent}"`);
   }
-  return `kept session ${session}: started again as ${ran.stdout.trim()} in "${directory}"`;
+  const ran = await start({ agent, directory }, [...agentProfile(agent).resume ?? [], ...args]);
+  if (ran === undefined) return log(`kept session ${session}: starting ${agent} took too long`);
+  if (ran.code !== 0) {
+    return log(
+      `kept session ${session}: svc --detach ${agent} ended with ${ran.code}: ${ran.stderr.trim()}`,
+    );
+  }
+  const name = ran.stdout.trim();
+  started.set(session, name);
+  log(`kept session ${session}: started again as ${name} in "${directory}"`);
+}
+
+/** The mark under the name that the user sees now. One that did not come back gives its name to one that has it now. */
+function underNewName(one: KeptSession, started: ReadonlyMap<string, string>): KeptSession {
+  const given = started.get(one.session);
+  if (given !== undefined) return { ...one, session: given };
+  const before = new Map(Array.from(started, ([from, to]) => [to, from]));
+  let session = one.session;
+  for (let from = before.get(session); from !== undefined; from = before.get(session)) session = from;
+  return { ...one, session };
 }

@@ -90,6 +90,27 @@ Deno.test("what could not be started is in the log, and the others are started",
   assert.match(log[2] ?? "", /svc-c: starting cc took too long/);
 });
 
+Deno.test("a mark has the name that its session got, also beside one that did not come back [keep-back]", async () => {
+  await using home = await makeTempHome();
+  const { files, paths } = home;
+  await changeKept(files, paths, () => ["svc-a", "svc-a-2", "svc-a-4", "svc-b"].map((name) => one(name)));
+  let number = 0;
+  const start: RestoreOptions["start"] = ({ directory }) => {
+    if (directory.endsWith("svc-a")) {
+      return Promise.resolve({ code: 1, stdout: "", stderr: "no such folder" });
+    }
+    const name = directory.endsWith("b") ? "svc-b" : number++ === 0 ? "svc-a" : "svc-a-2";
+    return Promise.resolve({ code: 0, stdout: `${name}\n`, stderr: "" });
+  };
+  await boot(home, { start });
+  assert.deepEqual((await loadKept(files, paths)).map(({ session, directory }) => [session, directory]), [
+    ["svc-a-4", "/work/svc-a"],
+    ["svc-a", "/work/svc-a-2"],
+    ["svc-a-2", "/work/svc-a-4"],
+    ["svc-b", "/work/svc-b"],
+  ]);
+});
+
 Deno.test("the list is the owner's alone, and a damaged one is not written over", async () => {
   await using home = await makeTempHome();
   const { files, paths } = home;
