@@ -2,7 +2,7 @@
 import { runtime } from "#runtime";
 import { delay, systemClock } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
-import { wsFromHttpBase } from "../client/addresses.ts";
+import { httpBaseFromWs, wsFromHttpBase } from "../client/addresses.ts";
 import { createRelayApi } from "../client/api.ts";
 import { type Config, deviceNameOf, loadConfig, newHookId, saveConfig } from "../home/config.ts";
 import {
@@ -84,7 +84,10 @@ async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Prom
   undo.push(() => relay.stop());
   const own = await ownAddress(relay, { isTls: options.tlsCert !== undefined, publicUrl });
   const wsUrl = wsFromHttpBase(own);
-  const key = await joinRelay(paths, { dataDir, wsUrl, replace: options.replace === true });
+  const key = await joinRelay(paths, {
+    ...{ dataDir, wsUrl, port: new URL(relay.url).port },
+    replace: options.replace === true,
+  });
   if (key.notice !== undefined) print(`${key.notice}\n`);
   const keepListener = await bringListener(paths, { restart: key.changed, undo });
   const tunnel = options.tunnel ? await openTunnel(runtime.commands, relay.url) : undefined;
@@ -154,13 +157,13 @@ const LISTENER_SCOPES: readonly Scope[] = ["push:send", "push:read"];
 /** Writes address and key into the configuration. Throws Error when that names another relay, unless `replace` is set. */
 async function joinRelay(
   paths: HomePaths,
-  { dataDir, wsUrl, replace }: { dataDir: string; wsUrl: string; replace: boolean },
+  { dataDir, wsUrl, port, replace }: { dataDir: string; wsUrl: string; port: string; replace: boolean },
 ): Promise<OwnKey> {
   const config = await loadConfig(runtime.files, paths);
-  const elsewhere = config.wsUrl !== undefined && config.wsUrl !== wsUrl && !isOwnRelay(config.wsUrl);
-  if (elsewhere && !replace) {
+  const joined = config.wsUrl !== wsUrl ? config.wsUrl : undefined;
+  if (joined !== undefined && !replace && !await isPrevious(joined, port)) {
     throw new Error(
-      `Cannot join this relay: "${paths.config}" names another one, "${config.wsUrl}". Add --replace to leave that one, or set SVC_HOME to another folder.`,
+      `Cannot join this relay: "${paths.config}" names another one, "${joined}". Add --replace to leave that one, or set SVC_HOME to another folder.`,
     );
   }
   const { apiKey, notice } = await listenerKey(dataDir, config);
@@ -208,9 +211,15 @@ async function takeOver(
   }`;
 }
 
-/** An earlier `svc up` on another port. */
-function isOwnRelay(wsUrl: string): boolean {
-  return URL.canParse(wsUrl) && isLoopback(wsUrl);
+/** How long a relay on this machine may take to answer. */
+const ANSWER_LIMIT_MS = 2_000;
+
+/** An earlier `svc up`, also on another port. The phones of one that still runs would lose this host. */
+async function isPrevious(wsUrl: string, port: string): Promise<boolean> {
+  if (!URL.canParse(wsUrl) || !isLoopback(wsUrl)) return false;
+  if (new URL(wsUrl).port === port) return true;
+  const api = createRelayApi({ baseUrl: httpBaseFromWs(wsUrl) });
+  return await api.health({ signal: AbortSignal.timeout(ANSWER_LIMIT_MS) }).then(() => false, () => true);
 }
 
 /** Resolves once a listener runs; returns what keeps one running from then on, until the signal fires. */

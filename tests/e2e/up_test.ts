@@ -223,6 +223,24 @@ Deno.test("svc up says which address works for what, and does not replace anothe
   assert.equal(await Deno.readTextFile(`${sandbox.svcHome}/config.json`), other);
 });
 
+Deno.test("a second relay does not take the listener of one that runs without --replace, and does once that has ended [up-addresses]", async () => {
+  await using sandbox = await makeSandbox();
+  const up = startSvc(sandbox, UP);
+  await up.line(/^Open this link:/);
+  const config = await Deno.readTextFile(`${sandbox.svcHome}/config.json`);
+  const { wsUrl } = JSON.parse(config);
+  const second = [...UP, "--data", `${sandbox.root}/second`];
+  const refused = await runSvc(sandbox, second);
+  assert.equal(refused.code, 1);
+  assert.ok(refused.stderr.includes(`names another one, "${wsUrl}". Add --replace`), refused.stderr);
+  assert.equal(await Deno.readTextFile(`${sandbox.svcHome}/config.json`), config);
+  await connectedListener(sandbox);
+  await stop(up);
+  const alone = startSvc(sandbox, second);
+  await alone.line(/^Open this link:/);
+  await stop(alone);
+});
+
 Deno.test("svc up while it runs says so, and points to svc pair [up-one-command]", async () => {
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, UP);
