@@ -13,6 +13,7 @@ import {
   SOCKET_UMASK,
   unless,
   writeFully,
+  writeToFile,
 } from "./system.ts";
 import type {
   AppendFile,
@@ -40,7 +41,7 @@ function toInfo(stat: Deno.FileInfo): FileInfo {
 /** Sets the mode before the first byte: others must not read the new text through the old mode. */
 function writeTo(file: Deno.FsFile, text: string, options: { path: string; mode?: number }): void {
   if (options.mode !== undefined) Deno.chmodSync(options.path, options.mode);
-  writeFully((bytes) => file.writeSync(bytes), encodeUtf8(text));
+  writeToFile(options.path, { write: (bytes) => file.writeSync(bytes), bytes: encodeUtf8(text) });
 }
 
 async function writeText(path: string, text: string, options: { mode?: number } = {}): Promise<void> {
@@ -59,6 +60,9 @@ async function createText(path: string, text: string, options: { mode?: number }
   try {
     writeTo(file, text, { path, ...options });
     return true;
+  } catch (error) {
+    await files.remove(path);
+    throw error;
   } finally {
     file.close();
   }
@@ -86,7 +90,8 @@ async function openAppend(path: string, options: { mode?: number } = {}): Promis
   const file = await Deno.open(path, { append: true, create: true, ...options });
   return {
     append(text) {
-      writeFully((bytes) => file.writeSync(bytes), typeof text === "string" ? encodeUtf8(text) : text);
+      const bytes = typeof text === "string" ? encodeUtf8(text) : text;
+      writeToFile(path, { write: (rest) => file.writeSync(rest), bytes });
       return Promise.resolve();
     },
     sync: () => file.syncData(),

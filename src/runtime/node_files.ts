@@ -21,7 +21,7 @@ import {
 } from "node:fs/promises";
 import process from "node:process";
 import { promisify } from "node:util";
-import { MISSING, temporaryFrom, unless, writeFully } from "./system.ts";
+import { MISSING, temporaryFrom, unless, writeToFile } from "./system.ts";
 import type { AppendFile, FileInfo, Files } from "./types.ts";
 import { encodeUtf8 } from "../async/encodings.ts";
 
@@ -41,15 +41,19 @@ function toInfo(found: Stats): FileInfo {
 }
 
 /** Sets the mode before the first byte: others must not read the new text through the old mode. */
-async function writeTo(file: FileHandle, text: string, mode?: number): Promise<void> {
+async function writeTo(
+  file: FileHandle,
+  text: string,
+  { path, mode }: { path: string; mode?: number },
+): Promise<void> {
   if (mode !== undefined) await file.chmod(mode);
-  writeFully((bytes) => writeSync(file.fd, bytes), encodeUtf8(text));
+  writeToFile(path, { write: (bytes) => writeSync(file.fd, bytes), bytes: encodeUtf8(text) });
 }
 
 async function writeText(path: string, text: string, options: { mode?: number } = {}): Promise<void> {
   const file = await open(path, "w", options.mode);
   try {
-    await writeTo(file, text, options.mode);
+    await writeTo(file, text, { path, ...options });
   } finally {
     await file.close();
   }
@@ -59,8 +63,11 @@ async function createText(path: string, text: string, options: { mode?: number }
   const file = await unless(["EEXIST"], open(path, "wx", options.mode), undefined);
   if (file === undefined) return false;
   try {
-    await writeTo(file, text, options.mode);
+    await writeTo(file, text, { path, ...options });
     return true;
+  } catch (error) {
+    await files.remove(path);
+    throw error;
   } finally {
     await file.close();
   }
@@ -73,7 +80,7 @@ async function replaceText(path: string, text: string, options: { mode?: number 
   const beside = `${target}.${process.pid}.${crypto.randomUUID()}.tmp`;
   const file = await open(beside, "wx", mode);
   try {
-    await writeTo(file, text, mode);
+    await writeTo(file, text, { path: beside, mode });
     await file.datasync();
     await rename(beside, target);
   } catch (error) {
@@ -89,7 +96,8 @@ async function openAppend(path: string, options: { mode?: number } = {}): Promis
   const sync = promisify(fdatasync);
   return {
     append(text) {
-      writeFully((bytes) => writeSync(file.fd, bytes), typeof text === "string" ? encodeUtf8(text) : text);
+      const bytes = typeof text === "string" ? encodeUtf8(text) : text;
+      writeToFile(path, { write: (rest) => writeSync(file.fd, rest), bytes });
       return Promise.resolve();
     },
     sync: () => sync(file.fd),

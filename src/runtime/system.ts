@@ -37,6 +37,19 @@ export function writeFully(write: (bytes: Uint8Array) => number, bytes: Uint8Arr
   while (rest.length > 0) rest = rest.subarray(writeOrWait(write, rest));
 }
 
+/** As `writeFully`. The error names the file: those of the system's other calls do, its write's does not. */
+export function writeToFile(
+  path: string,
+  { write, bytes }: { write(bytes: Uint8Array): number; bytes: Uint8Array },
+): void {
+  try {
+    writeFully(write, bytes);
+  } catch (error) {
+    if (error instanceof Error) error.message += `: write '${path}'`;
+    throw error;
+  }
+}
+
 function writeOrWait(write: (bytes: Uint8Array) => number, bytes: Uint8Array): number {
   try {
     return write(bytes);

@@ -141,6 +141,28 @@ const writing: Case[] = [
     },
   },
   {
+    name: "what a full disk refuses is named, and leaves no new file",
+    async run({ files, commands }, directory) {
+      const disk = `${directory}/disk`;
+      await files.makeDirectory(disk);
+      const mounted = await commands.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]);
+      // Not every account may mount.
+      if (mounted.code !== 0) return;
+      try {
+        await assert.rejects(files.writeText(`${disk}/all`, "x".repeat(100_000)), { code: "ENOSPC" });
+        const full = { code: "ENOSPC", message: /\/disk\/new/ };
+        await assert.rejects(files.createText(`${disk}/new`, "text"), full);
+        await assert.rejects(files.replaceText(`${disk}/new`, "text"), full);
+        assert.deepEqual(await files.list(disk), ["all"]);
+        const appended = await files.openAppend(`${disk}/new`);
+        await assert.rejects(async () => await appended.append("text"), full);
+        await appended.close();
+      } finally {
+        await commands.run(["umount", "-l", disk]);
+      }
+    },
+  },
+  {
     name: "a replacement that fails leaves the old text and no other file",
     async run({ files }, directory) {
       await files.makeDirectory(`${directory}/path/full`);

@@ -6,6 +6,7 @@ import { decideDaemon } from "../../home/daemon_decision.ts";
 import { looseEntries, secureHome } from "../../home/permissions.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { Files } from "../../runtime/types.ts";
+import { codeOf } from "../../runtime/system.ts";
 import { installedTmux, tmuxInstallHint, tmuxProblem } from "../../wrapper/preflight.ts";
 import type { Sealing } from "../../crypto/mode.ts";
 import { Config, listenerApiKey, loadConfig, resolveWsUrl } from "../../home/config.ts";
@@ -51,6 +52,13 @@ export const tmuxSocketsCheck: Check = {
 };
 
 const OWN_HOME = "give it to your account, or set SVC_HOME";
+const MAKE_ROOM = "make room on that disk, or raise your quota there";
+
+/** The disk or the account's quota, by an error of `tryWrite`. */
+export function isFull(error: unknown): boolean {
+  const code = error instanceof Error ? codeOf(error.cause) : undefined;
+  return code === "ENOSPC" || code === "EDQUOT";
+}
 
 /** Restores private modes where other accounts could read. */
 export const modesCheck: Check = {
@@ -70,7 +78,7 @@ export const modesCheck: Check = {
       await secureHome(files, { paths, uid });
       await tryWrite(files, paths.root);
     } catch (error) {
-      return fault(errorText(error), OWN_HOME);
+      return fault(errorText(error), isFull(error) ? MAKE_ROOM : OWN_HOME);
     }
     if (loose.length === 0) return ok(`${paths.root}, for this account alone`);
     const names = loose.map(({ path }) => path).join(", ");
@@ -90,7 +98,7 @@ export async function tryWrite(
   try {
     await files.createText(path, "\n", { mode: 0o600 });
   } catch (error) {
-    throw new Error(`Cannot write in "${directory}": ${errorText(error)}`);
+    throw new Error(`Cannot write in "${directory}": ${errorText(error)}`, { cause: error });
   }
   await files.remove(path);
 }

@@ -1,7 +1,7 @@
 /** The checks of this host: its home, the keys of its configuration, the encryption that it requires, and its clock against the relay's. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
-import { judgeFloor, judgeKeys, judgeSkew, tryWrite } from "../../../../src/cli/checks/host.ts";
+import { isFull, judgeFloor, judgeKeys, judgeSkew, tryWrite } from "../../../../src/cli/checks/host.ts";
 
 Deno.test("a home on a read-only disk is named with the reason, and a trial leaves no file [tty-verify]", async () => {
   const readOnly = {
@@ -16,6 +16,15 @@ Deno.test("a home on a read-only disk is named with the reason, and a trial leav
   await tryWrite(runtime.files, directory);
   assert.deepEqual(await Array.fromAsync(Deno.readDir(directory)), []);
   await Deno.remove(directory);
+});
+
+Deno.test("a full disk is told from a folder of another account [tty-verify]", async () => {
+  const failing = (code: string) => ({
+    createText: () => Promise.reject(Object.assign(new Error("no"), { code })),
+    remove: () => Promise.resolve(true),
+  });
+  assert.ok(isFull(await tryWrite(failing("ENOSPC"), "/home/me/.svc").catch((error) => error)));
+  assert.ok(!isFull(await tryWrite(failing("EACCES"), "/home/me/.svc").catch((error) => error)));
 });
 
 Deno.test("required encryption needs a phone that is paired; without the requirement none is needed [tty-verify]", () => {
