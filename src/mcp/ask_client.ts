@@ -263,7 +263,7 @@ export class AskClient {
 export interface Identity {
   /** The session that a late answer is typed into; undefined when the agent does not run in one of svc. */
   session: string | undefined;
-  /** The same for every asker of the session, so that the account does not fill up with devices. */
+  /** One of ASKERS_PER_HOST, always the same for the session. */
   deviceId: string;
   /** The listener that has the session. */
   listener: string;
@@ -271,17 +271,26 @@ export interface Identity {
   name: string;
 }
 
+/**
+ * Device ids that the sessions of a host share: a device stays with the account and its key, whose number is limited, and a
+ * host may have any number of sessions over the years. An asker that is gone is noticed later while another one has its id.
+ */
+export const ASKERS_PER_HOST = 16;
+
 /** `session` is `SVC_SESSION`, which the wrapper sets for the agent. */
 export async function identify(
   { hostname, session }: { hostname: string; session: string | undefined },
 ): Promise<Identity> {
   const known = session !== undefined && isSessionName(session) ? session : undefined;
-  const digest = await sha256Hex(`${hostname}\n${known ?? ""}`);
+  const place = known === undefined
+    ? ""
+    : parseInt((await sha256Hex(known)).slice(0, 8), 16) % ASKERS_PER_HOST;
+  const digest = await sha256Hex(`${hostname}\n${place}`);
   return {
     session: known,
     deviceId: `dev_script_${digest.slice(0, 16)}`,
     listener: await listenerDeviceId(hostname),
-    name: `svc mcp, ${known ?? "no session"}, ${hostname}`.slice(0, 200),
+    name: `svc mcp, ${hostname}`.slice(0, 200),
   };
 }
 

@@ -1,28 +1,30 @@
 /** The relay client of an asking agent: its device id and name, and when a question that nobody saw goes to the second outlet, and with which text. */
 import assert from "node:assert/strict";
-import { identify, notifyUnseen, type OutletOutcome } from "../../../src/mcp/ask_client.ts";
+import { ASKERS_PER_HOST, identify, notifyUnseen, type OutletOutcome } from "../../../src/mcp/ask_client.ts";
 import { listenerDeviceId } from "../../../src/protocol/names.ts";
 import { DeviceId, type PushRecord } from "../../../src/protocol/push.ts";
 import { SecondOutlet } from "../../../src/home/config.ts";
 import { RelayError } from "../../../src/client/relay_error.ts";
 import { problem } from "../../../src/protocol/errors.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
+import { DEVICES_PER_KEY } from "../../../src/protocol/limits.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { type Connected, connectMcp, PhoneSide, textOf } from "../../helpers/mcp_bench.ts";
 import { until } from "../../helpers/until.ts";
 
-Deno.test("each session of a host asks under an id of its own, always the same", async () => {
+Deno.test("a session always asks under the same id, and all sessions of a host under a few", async () => {
   const one = await identify({ hostname: "box", session: "svc-a" });
   assert.deepEqual(await identify({ hostname: "box", session: "svc-a" }), one);
   assert.equal(one.session, "svc-a");
   assert.equal(one.listener, await listenerDeviceId("box"));
   assert.ok(DeviceId.safeParse(one.deviceId).success);
-  const others = [{ hostname: "box", session: "svc-b" }, { hostname: "tub", session: "svc-a" }, {
-    hostname: "box",
-    session: undefined,
-  }];
-  const ids = await Promise.all(others.map(async (place) => (await identify(place)).deviceId));
-  assert.equal(new Set([one.deviceId, ...ids]).size, 4);
+  const sessions = Array.from({ length: 2 * DEVICES_PER_KEY }, (_, n) => `svc-${n}`);
+  const ids = await Promise.all(
+    [undefined, ...sessions].map(async (session) => (await identify({ hostname: "box", session })).deviceId),
+  );
+  assert.equal(new Set(ids).size, ASKERS_PER_HOST + 1, "one for agents that run in no session");
+  const elsewhere = await identify({ hostname: "tub", session: "svc-a" });
+  assert.ok(!ids.includes(elsewhere.deviceId));
 });
 
 Deno.test("an invalid session name counts as none", async () => {
