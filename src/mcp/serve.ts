@@ -17,7 +17,7 @@ import { type Call, errorResult, type Tool, TOOLS, toolSchema } from "./tools.ts
 
 export interface McpHost {
   lines: Lines;
-  /** Called at the first tool call, and again until it succeeds. Throws Error that says what is missing. */
+  /** Called at each tool call. Throws Error that says what is missing. */
   settings(): Promise<RelaySettings>;
   /** Seals what passes the relay, once a phone is paired. */
   sealing(settings: RelaySettings): Promise<HostSealing>;
@@ -94,11 +94,19 @@ function callOf({ mcpReq }: ServerContext, { client, clock }: { client: AskClien
   };
 }
 
-/** One client for the process, created by the first call that finds the settings complete. */
+interface KeyedClient {
+  /** The settings that it was made with. */
+  key: string;
+  client: Promise<AskClient>;
+}
+
+/** The client for the settings as they are at a call: the agent may run for weeks, and they change under it. */
 class LazyAskClient {
   readonly #host: McpHost;
   readonly #identity: Identity;
-  #client: Promise<AskClient> | undefined;
+  #current: KeyedClient | undefined;
+  /** Clients for earlier settings, until their questions have ended. */
+  readonly #ending = new Set<Promise<void>>();
 
   constructor(host: McpHost, identity: Identity) {
     this.#host = host;
@@ -106,22 +114,45 @@ class LazyAskClient {
   }
 
   async open(): Promise<AskClient> {
-    this.#client ??= this.#make();
+    const current = await this.#forSettings();
     try {
-      return await this.#client;
+      return await current.client;
     } catch (error) {
-      this.#client = undefined;
+      if (this.#current === current) this.#current = undefined;
       throw error;
     }
   }
 
   async close(): Promise<void> {
-    await (await this.#client?.catch(() => undefined))?.close();
+    if (this.#current !== undefined) this.#end(this.#current);
+    await Promise.all(this.#ending);
   }
 
-  async #make(): Promise<AskClient> {
+  async #forSettings(): Promise<KeyedClient> {
+    const settings = await this.#host.settings().catch((error) => {
+      // Settings that worked are kept while the file cannot be read.
+      if (this.#current === undefined) throw error;
+      return undefined;
+    });
+    const before = this.#current;
+    const key = JSON.stringify(settings);
+    if (before !== undefined && (settings === undefined || before.key === key)) return before;
+    if (settings === undefined) return await this.#forSettings();
+    const made = { key, client: this.#make(settings) };
+    this.#current = made;
+    if (before !== undefined) this.#end(before);
+    return made;
+  }
+
+  #end({ client }: KeyedClient): void {
+    const ending = client.then((opened) => opened.close(), () => {}).finally(() =>
+      this.#ending.delete(ending)
+    );
+    this.#ending.add(ending);
+  }
+
+  async #make(settings: RelaySettings): Promise<AskClient> {
     const { version, clock, random } = this.#host;
-    const settings = await this.#host.settings();
     const sealing = await this.#host.sealing(settings);
     const reportWaiting = (report: WaitingReport): void => this.#host.reportWaiting(report);
     return new AskClient({

@@ -295,6 +295,34 @@ const SETUP: readonly Case[] = [{
     await served;
     await phone.relay.stop();
   },
+}, {
+  name:
+    "a key that changes while the agent runs is used by its next call, and an open question keeps its own",
+  async run(_runtime, directory) {
+    const phone = await PhoneSide.start(directory);
+    const [first, second] = [phone.settings.apiKey, await phone.key("push:read", "push:send")];
+    let apiKey: string | undefined = first;
+    const settings = (): Promise<typeof phone.settings> =>
+      apiKey === undefined
+        ? Promise.reject(new Error("cannot be read"))
+        : Promise.resolve({ ...phone.settings, apiKey });
+    const { client, served } = await connectMcp({ settings, session: "" });
+    const early = client.callTool({ name: "svc_prompt", arguments: { question: "Early?" } });
+    const asked = await phone.asked("Early?");
+    const note = async (key: string | undefined): Promise<string> => {
+      apiKey = key;
+      return textOf(await client.callTool({ name: "svc_notify", arguments: { title: "Hello" } }));
+    };
+    assert.match(await note("svc_wrong"), /Cannot send the push/);
+    assert.match(await note(undefined), /Cannot send the push/, "the settings that could be read last");
+    assert.match(await note(second), /on its way/);
+    assert.match(await note(undefined), /on its way/);
+    await phone.answer(asked, { body: "yes" });
+    assert.equal(textOf(await early), "yes");
+    await client.close();
+    await served;
+    await phone.relay.stop();
+  },
 }];
 
 export const cases: readonly Case[] = [...TOOLS, ...WAITS, ...SETUP];
