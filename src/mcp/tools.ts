@@ -45,15 +45,15 @@ const common = {
 };
 
 /** What a push's data has room for, beside the rest of a question. */
-const OPTIONS_MAX_BYTES = DATA_MAX_BYTES - 512;
+const ASKED_MAX_BYTES = DATA_MAX_BYTES - 512;
+const hasRoom = (asked: unknown): boolean => utf8Length(JSON.stringify(asked)) <= ASKED_MAX_BYTES;
+const NO_ROOM = { error: `together at most ${ASKED_MAX_BYTES} bytes: put what is long into the question` };
 
 const AskInput = z.object({
   ...common,
   options: z.optional(
     AskOptions.check(
-      z.refine((options) => utf8Length(JSON.stringify(options)) <= OPTIONS_MAX_BYTES, {
-        error: `together at most ${OPTIONS_MAX_BYTES} bytes: put what is long into the question`,
-      }),
+      z.refine(hasRoom, NO_ROOM),
       z.describe("Choices, shown as buttons. Left out: a free answer."),
     ),
   ),
@@ -73,7 +73,11 @@ const InputField = z.object({
 
 const FormInput = z.object({
   ...common,
-  fields: z.array(InputField).check(minLength(1), z.describe("What to ask for.")),
+  fields: z.array(InputField).check(
+    minLength(1),
+    z.refine(hasRoom, NO_ROOM),
+    z.describe("What to ask for."),
+  ),
 });
 
 const NOTE_LEVELS = ["info", "warning", "error"] as const;

@@ -18,3 +18,16 @@ Deno.test("svc_ask takes as many options as a question has room for, and says ho
     true,
   );
 });
+
+Deno.test("svc_input takes as many fields as a question has room for, and says how long they may be", () => {
+  const input = TOOLS.find(({ name }) => name === "svc_input")?.input ?? assert.fail("there is no svc_input");
+  const fieldsOf = (count: number) =>
+    Array.from({ length: count }, (_, n) => ({ name: `n${n}`, type: "text", label: "x".repeat(200) }));
+  const parse = (count: number) => input.safeParse({ question: "Which?", fields: fieldsOf(count) });
+  const most = Array.from({ length: 21 }, (_, n) => n).findLast((count) => parse(count).success) ?? 0;
+  assert.ok(most >= 12, `${most} fields`);
+  assert.match(JSON.stringify(parse(20).error?.issues), /together at most \d+ bytes/);
+  const replyTo = "dev_script_0a1b2c3d4e5f60718293a4b5c6d7e8f9";
+  const data = { kind: "input", fields: fieldsOf(most), timeoutSeconds: 3_600, replyTo };
+  assert.equal(PushRequest.safeParse({ type: "ask", body: "Which?", data }).success, true);
+});
