@@ -31,22 +31,22 @@ interface Env {
 
 export function createApp({ services, files }: AppOptions): App {
   const app = new Hono<Env>();
-  for (const route of ROUTES) {
-    app.on(route.method, honoPath(route.path), (context) => {
-      const { req, env } = context;
-      return handle(services, {
-        route,
-        call: {
-          request: req.raw,
-          address: env.address,
-          param: (name) => req.param(name) ?? "",
-          query: (name) => req.query(name),
-        },
-      });
-    });
-  }
+  // A path's own answer to other methods comes before the next path, whose parameter may stand for the same text.
   for (const path of new Set(ROUTES.map((route) => route.path))) {
-    app.all(honoPath(path), () => methodNotAllowed(path));
+    const routes = ROUTES.filter((route) => route.path === path);
+    for (const route of routes) {
+      app.on(route.method, honoPath(path), ({ req, env }) =>
+        handle(services, {
+          route,
+          call: {
+            request: req.raw,
+            address: env.address,
+            param: (name) => req.param(name) ?? "",
+            query: (name) => req.query(name),
+          },
+        }));
+    }
+    app.all(honoPath(path), () => methodNotAllowed(path, routes));
   }
   app.all(SOCKET_PATH, () => problemResponse("upgrade_required", { headers: { upgrade: "websocket" } }));
   app.get(
@@ -91,8 +91,8 @@ function chargeOpen(
   return response;
 }
 
-function methodNotAllowed(path: string): Response {
-  const allow = ROUTES.filter((route) => route.path === path).map((route) => route.method).join(", ");
+function methodNotAllowed(path: string, routes: readonly Route[]): Response {
+  const allow = routes.map(({ method }) => method === "GET" ? "GET, HEAD" : method).join(", ");
   return problemResponse("method_not_allowed", { detail: `${path} takes ${allow}`, headers: { allow } });
 }
 

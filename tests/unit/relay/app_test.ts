@@ -79,6 +79,10 @@ Deno.test("an unknown path is 404, and another method is 405 with the allowed on
   assert.equal(answer.headers.get("allow"), "POST");
   await assertProblem(answer, "method_not_allowed");
   assert.equal((await relay.request("PATCH", "/devices/dev_x/web-push")).headers.get("allow"), "PUT, DELETE");
+  const read = await relay.request("GET", "/pushes/send", { key: await relay.key() });
+  assert.equal(read.headers.get("allow"), "POST", "it is no push with the id send");
+  await assertProblem(read, "method_not_allowed");
+  assert.equal((await relay.request("PATCH", "/pushes")).headers.get("allow"), "GET, HEAD");
   await assertProblem(await relay.request("GET", "/ws"), "upgrade_required");
 });
 
