@@ -70,7 +70,7 @@ async function checkRoom({ store, clock, metrics }: Services, { id }: KeyRecord)
 }
 
 async function readOffer(call: KeyedCall): Promise<PairingRequest["offer"]> {
-  if (!call.request.headers.has("content-type")) return undefined;
+  if (call.request.body === null) return undefined;
   return (await readBody(call, { schema: PairingRequest, code: "invalid_request" })).offer;
 }
 

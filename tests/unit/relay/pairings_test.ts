@@ -11,6 +11,24 @@ function claim(relay: Fixture, code: string, address = "198.51.100.1"): Promise<
   return relay.request("POST", `/pairings/${code}/claim`, { body: { name: "phone" }, address });
 }
 
+Deno.test("a code needs no body, and what a body offers is never dropped [http-pairings]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  const create = async (headers: Record<string, string>, body?: string): Promise<number> => {
+    const init = { method: "POST", headers: { "x-api-key": key, ...headers }, ...(body ? { body } : {}) };
+    return (await relay.app(new Request("http://relay/pairings", init), "192.0.2.1")).status;
+  };
+  assert.equal(await create({}), 201);
+  assert.equal(await create({ "content-type": "application/json" }), 201);
+  const bytes = new TextEncoder().encode(JSON.stringify({ offer: {} }));
+  const request = new Request("http://relay/pairings", {
+    method: "POST",
+    headers: { "x-api-key": key },
+    body: bytes,
+  });
+  assert.equal((await relay.app(request, "192.0.2.1")).status, 415);
+});
+
 Deno.test("a claim that races with the revocation of the code's key gets no key [role-cascade]", async () => {
   await using relay = await Fixture.make();
   const host = await relay.key();
