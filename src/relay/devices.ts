@@ -59,7 +59,7 @@ export async function webPushKey({ webPush }: Services): Promise<Response> {
 
 /** `PUT /devices/{id}/web-push`. */
 export async function saveWebPush({ store, webPush }: Services, call: KeyedCall): Promise<Response> {
-  const device = await ownDevice({ store }, { key: call.key, id: call.param("id") });
+  const device = await ownPhone({ store }, { key: call.key, id: call.param("id") });
   const subscription = await readBody(call, { schema: WebPushSubscription, code: "invalid_request" });
   const fault = webPush.fault(subscription);
   if (fault !== undefined) {
@@ -73,7 +73,7 @@ export async function saveWebPush({ store, webPush }: Services, call: KeyedCall)
 
 /** `DELETE /devices/{id}/web-push`. */
 export async function removeWebPush({ store }: Services, call: KeyedCall): Promise<Response> {
-  await store.removeWebPush(await ownDevice({ store }, { key: call.key, id: call.param("id") }));
+  await store.removeWebPush(await ownPhone({ store }, { key: call.key, id: call.param("id") }));
   return noContent();
 }
 
@@ -82,7 +82,7 @@ const TEST_WAIT_SECONDS = 10;
 
 /** `POST /devices/{id}/web-push/test`: answers once the browser's vendor has answered. */
 export async function testWebPush(services: Services, call: KeyedCall): Promise<Response> {
-  const device = await ownDevice(services, { key: call.key, id: call.param("id") });
+  const device = await ownPhone(services, { key: call.key, id: call.param("id") });
   const request = await readBody(call, { schema: WebPushTest, code: "invalid_request" });
   const answer = await services.webPush.test(device, request);
   if (answer === "busy") throw overBudget("notifications to this phone are being sent", TEST_WAIT_SECONDS);
@@ -96,7 +96,7 @@ export async function testWebPush(services: Services, call: KeyedCall): Promise<
 export async function reportShown(services: Services, call: KeyedCall): Promise<Response> {
   const { account } = call.key;
   const { deviceId, how } = await readBody(call, { schema: ShownReport, code: "invalid_request" });
-  await ownDevice(services, { key: call.key, id: deviceId });
+  await ownPhone(services, { key: call.key, id: deviceId });
   const push = { account, id: call.param("id") };
   const stored = await services.store.findPush(push);
   if (stored === undefined || stored.target !== undefined) {
@@ -108,18 +108,18 @@ export async function reportShown(services: Services, call: KeyedCall): Promise<
   return noContent();
 }
 
-/** The device, if the key may change it. */
-async function ownDevice(
+/** The phone, if the key may change it. */
+async function ownPhone(
   { store }: Pick<Services, "store">,
   { key, id }: { key: KeyRecord; id: string },
 ): Promise<DeviceName> {
   const name = { account: key.account, id };
   const [device, owner] = await Promise.all([store.findDevice(name), store.deviceOwner(name)]);
-  if (device === undefined || device.revokedAt !== undefined) throw unknownDevice();
-  if (!mayChangeDevice(key, { device, owner })) throw unknownDevice();
+  if (device?.kind !== "phone" || device.revokedAt !== undefined) throw unknownDevice("phone");
+  if (!mayChangeDevice(key, { device, owner })) throw unknownDevice("phone");
   return name;
 }
 
-function unknownDevice(): Refusal {
-  return new Refusal("unknown_device", "Cannot find a device with this id that this key may change");
+function unknownDevice(what = "device"): Refusal {
+  return new Refusal("unknown_device", `Cannot find a ${what} with this id that this key may change`);
 }

@@ -163,7 +163,8 @@ Deno.test("a phone can change only its own subscription [http-web-push]", async 
   const { deviceId, apiKey } = PairingClaimed.parse(
     await (await claim(relay, await code(relay, owner))).json(),
   );
-  await relay.listener();
+  const host = await relay.key();
+  await relay.connect(host, { role: "listener", deviceId: LISTENER });
   const body = SUBSCRIPTION;
   const path = `/devices/${deviceId}/web-push`;
   assert.equal((await relay.request("PUT", path, { key: apiKey, body })).status, 204);
@@ -173,6 +174,8 @@ Deno.test("a phone can change only its own subscription [http-web-push]", async 
     (await relay.request("PUT", `/devices/${LISTENER}/web-push`, { key: apiKey, body })).status,
     404,
   );
+  const ofHost = await relay.request("PUT", `/devices/${LISTENER}/web-push`, { key: host, body });
+  assert.equal(ofHost.status, 404, "it is no phone");
   const bad = await relay.request("PUT", path, { key: apiKey, body: { ...body, endpoint: "http://x" } });
   assert.equal((await bad.json()).code, "invalid_request");
   assert.equal((await relay.request("DELETE", path, { key: apiKey })).status, 204);
