@@ -7,6 +7,7 @@ import { withoutMark } from "../async/encodings.ts";
 import { errorText } from "../async/error_text.ts";
 import { httpBaseFromWs } from "../client/addresses.ts";
 import { describeFaults } from "../protocol/errors.ts";
+import { HookId } from "../protocol/http.ts";
 import { maxLength, minLength } from "../protocol/lengths.ts";
 import { UPLOAD_CONFIG_MAX_BYTES } from "../protocol/limits.ts";
 import type { Files } from "../runtime/types.ts";
@@ -39,7 +40,7 @@ export type SecondOutlet = z.infer<typeof SecondOutlet>;
 export const Config = z.looseObject({
   apiKey: z.optional(z.string()),
   /** Names this installation's hooks in every push they send. */
-  hookId: z.optional(z.string().check(z.regex(/^hook_/, "an identifier with the prefix hook_"))),
+  hookId: z.optional(HookId),
   wsUrl: z.optional(z.string()),
   /** The relay's HTTP address, where it does not follow from `wsUrl`. */
   baseUrl: z.optional(z.string()),

@@ -31,7 +31,7 @@ export type DeviceRevoked = z.infer<typeof DeviceRevoked>;
 
 /** Identifies one installation's hooks in every push that they send. */
 export const HookId = z.string().check(
-  z.regex(/^hook_[A-Za-z0-9_-]{1,64}$/, "an identifier with the prefix hook_"),
+  z.regex(/^hook_[A-Za-z0-9_-]{1,64}$/, "hook_ and 1 to 64 characters of A-Z a-z 0-9 _ -"),
 );
 
 /** `muted`: its pushes are stored but nobody is notified. `revoked`: its pushes are refused. */

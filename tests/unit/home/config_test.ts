@@ -47,7 +47,9 @@ Deno.test("a field of the wrong form is an error that names it and what would be
     '{"requireEncryption": "no"}',
     (error) => assert.match(String(error), /one of off, base, psk/),
   );
-  await withConfig('{"hookId": "x"}', (error) => assert.match(String(error), /prefix hook_/));
+  await withConfig('{"hookId": "x"}', (error) => assert.match(String(error), /hook_ and 1 to 64/));
+  // The relay would neither count nor mute it.
+  await withConfig('{"hookId": "hook_my laptop"}', (error) => assert.match(String(error), /\/hookId/));
   await withConfig("[]", (error) => assert.match(String(error), /must be an object/));
 });
 
