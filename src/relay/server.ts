@@ -92,6 +92,11 @@ const LIMITS: HttpServerLimits = {
   unsentBytesPerAddress: UNSENT_PER_ADDRESS_MAX_BYTES,
 };
 
+const TOO_LARGE = {
+  body: `A body has at most ${REQUEST_MAX_BYTES} bytes`,
+  headers: `A request's headers have at most ${LIMITS.headerBytes} bytes: remove cookies of this host`,
+};
+
 /** The methods of all routes together. */
 const METHODS = "GET, HEAD, POST, PUT, DELETE";
 
@@ -119,8 +124,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       fetch: (request, peer) =>
         app(request, callerAddress(request, { peer, proxies: options.trustedProxies })),
       upgrade: (request) => admit(services, request),
-      tooLarge: () =>
-        problemResponse("too_large", { detail: `A body has at most ${REQUEST_MAX_BYTES} bytes` }),
+      tooLarge: (what) => problemResponse("too_large", { detail: TOO_LARGE[what] }),
       forbiddenMethod: () =>
         problemResponse("method_not_allowed", {
           detail: `The relay takes ${METHODS}`,

@@ -80,8 +80,8 @@ export interface HttpServerOptions {
   fetch(request: Request, peer: Peer): Response | Promise<Response>;
   /** Answers a handshake: with a refusal, or with what takes the socket. */
   upgrade(request: Request, peer: Peer): Promise<Response | OpenSocket>;
-  /** The answer to a body over `bodyBytes`. */
-  tooLarge(): Response;
+  /** The answer to a body over `bodyBytes`, or to headers over `headerBytes`. */
+  tooLarge(what: "body" | "headers"): Response;
   /** The answer to a method that no resource of the web has. */
   forbiddenMethod(): Response;
   /** A fault of ours that no handler answered. */
@@ -119,6 +119,8 @@ export interface HttpServer {
 /** How often the time limits of headers and requests are looked at. */
 const TIME_CHECK_MS = 1_000;
 const TOO_BIG = 1009;
+/** How long a peer has to read why its headers are refused. */
+const REFUSAL_READ_MS = 1_000;
 
 /** Resolves once connections are taken; rejects when the address cannot be had. */
 export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
@@ -138,7 +140,13 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
     const turn = plain.take(request.socket);
     if (turn !== undefined) void answer({ request, response, options }, turn);
   });
-  server.on("clientError", (_error, socket) => socket.destroy());
+  const refused = new WeakSet<Duplex>();
+  server.on("clientError", (error, socket) => {
+    if (refused.has(socket)) return;
+    if (!isHeaderOverflow(error) || !plain.isIdle(socket as Socket)) return void socket.destroy();
+    refused.add(socket);
+    void refuseHeaders(socket, options.tooLarge("headers"));
+  });
   serveSockets(server, { plain, options });
   await listen(server, options);
   const { port } = server.address() as AddressInfo;
@@ -150,6 +158,18 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
       return stop(server, graceMs);
     },
   };
+}
+
+const isHeaderOverflow = (error: Error): boolean => "code" in error && error.code === "HPE_HEADER_OVERFLOW";
+
+/** A browser sends the cookies of all programs on this machine: without an answer nobody would know what is wrong. */
+async function refuseHeaders(stream: Duplex, answer: Response): Promise<void> {
+  stream.on("error", () => stream.destroy());
+  stream.pause();
+  // What is unread when a connection ends may cost its peer the answer.
+  const timer = setTimeout(() => stream.destroy(), REFUSAL_READ_MS);
+  stream.once("close", () => clearTimeout(timer));
+  await writeRefusal(stream, answer);
 }
 
 function createServer({ limits, tls }: HttpServerOptions): Server {
@@ -252,7 +272,7 @@ async function writeEarly(
 }
 
 function refusalOf(read: "too_large" | "forbidden_method" | "gone", options: HttpServerOptions): Response {
-  return read === "forbidden_method" ? options.forbiddenMethod() : options.tooLarge();
+  return read === "forbidden_method" ? options.forbiddenMethod() : options.tooLarge("body");
 }
 
 const peerOf = (request: IncomingMessage): Peer => ({ address: request.socket.remoteAddress ?? "" });

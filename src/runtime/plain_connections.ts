@@ -127,6 +127,11 @@ export class PlainConnections {
     if (entry !== undefined) this.#forget(peer, entry);
   }
 
+  /** It has no request in hand, whose answer something else would end up in. */
+  isIdle(socket: Socket): boolean {
+    return this.#entries.get(peerOf(socket))?.requests === 0;
+  }
+
   /** A request came; undefined when the connection was dropped for it, or before. */
   take(socket: Socket): Turn | undefined {
     if (this.#ending.has(socket)) return undefined;

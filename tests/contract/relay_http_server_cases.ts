@@ -35,7 +35,7 @@ async function withServer(
     subprotocol: "svc.v1",
     fetch: async (request) => new Response(`${new URL(request.url).pathname} ${await request.text()}`),
     upgrade: () => Promise.resolve(new Response("no", { status: 401 })),
-    tooLarge: () => new Response("too large", { status: 413 }),
+    tooLarge: (what) => new Response(`too large ${what}`, { status: 413 }),
     forbiddenMethod: () => new Response("no such method", { status: 405 }),
     failed: () => new Response("failed", { status: 500 }),
     ...options,
@@ -111,6 +111,22 @@ export const cases: readonly Case[] = [
         await Promise.all([...strangers, socket].map((wire) => wire.end()));
       });
     },
+  },
+  {
+    name: "headers that are too long are answered, and the connection ends",
+    run: () =>
+      withServer({}, async ({ port }) => {
+        const wire = await Wire.open(port);
+        wire.write(request("/first"));
+        await until("an answer", () => wire.text.includes("/first"));
+        wire.write(request("/", `Cookie: ${"a".repeat(LIMITS.headerBytes)}\r\n`));
+        await until("its end", () => wire.ended);
+        assert.match(wire.text, /HTTP\/1\.1 413 [^]*too large headers$/);
+        const other = await Wire.open(port);
+        other.write("no HTTP\r\n\r\n");
+        await until("the end of another", () => other.ended);
+        assert.equal(other.text, "");
+      }),
   },
   {
     name: "a request that offers an upgrade to another protocol is answered like any other",
