@@ -79,7 +79,14 @@ async function messageText(parts: readonly string[]): Promise<string> {
   if (runtime.terminal.isInputTerminal()) {
     printError("Reading the message from this terminal. End it with Ctrl-D.");
   }
-  return (await runtime.terminal.readAll()).replace(/\r?\n$/, "");
+  const text = await runtime.terminal.readAll({ strict: true }).catch((error) => {
+    if (!(error instanceof TypeError)) throw error;
+    // Replaced characters would be typed, and nobody would know.
+    throw new UsageError(
+      "Cannot send the message: it is not UTF-8. Convert it, as iconv does, or send a file's name.",
+    );
+  });
+  return text.replace(/\r?\n$/, "");
 }
 
 /** A sealed text would be refused for the length of what it is sealed in. */

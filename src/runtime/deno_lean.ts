@@ -284,9 +284,9 @@ function openKeys(): KeySource {
 }
 
 /** Reads without a stream and a Response: those would cost a hook more than all its other work. */
-async function readAll(): Promise<string> {
+async function readAll({ strict = false } = {}): Promise<string> {
   const buffer = new Uint8Array(64 * 1024);
-  const decoder = new TextDecoder();
+  const decoder = new TextDecoder("utf-8", { fatal: strict });
   let text = "";
   for (let size = await Deno.stdin.read(buffer); size !== null; size = await Deno.stdin.read(buffer)) {
     text += decoder.decode(buffer.subarray(0, size), { stream: true });

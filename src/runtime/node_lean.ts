@@ -130,10 +130,10 @@ function openKeys(): KeySource {
   };
 }
 
-async function readAll(): Promise<string> {
+async function readAll({ strict = false } = {}): Promise<string> {
   const chunks: Uint8Array[] = [];
   for await (const chunk of process.stdin) chunks.push(chunk);
-  return new TextDecoder().decode(Buffer.concat(chunks));
+  return new TextDecoder("utf-8", { fatal: strict }).decode(Buffer.concat(chunks));
 }
 
 const terminal: Terminal = {

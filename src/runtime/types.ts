@@ -136,8 +136,8 @@ export interface Terminal {
   /** Returns when all is written; throws with code `EPIPE` when the reader is gone. */
   write(text: string): void;
   writeError(text: string): void;
-  /** All of stdin. */
-  readAll(): Promise<string>;
+  /** All of stdin. With `strict`, rejects with TypeError when it is not UTF-8; else what is not is replaced by U+FFFD. */
+  readAll(options?: { strict?: boolean }): Promise<string>;
   /** stdin as chunks, for programs that read keys; raw mode is on from the first read until the iterator ends. */
   rawInput(): AsyncIterable<Uint8Array>;
 }

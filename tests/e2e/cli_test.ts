@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { listedCommands } from "../../src/cli/commands.ts";
 import { BODY_MAX_BYTES } from "../../src/protocol/limits.ts";
 import { VERSION } from "../../src/protocol/version.ts";
-import { runSvc, startSvc } from "../helpers/program.ts";
+import { runSvc, startSvc, SVC } from "../helpers/program.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
 import { makeWrapperBench } from "../helpers/wrapper_bench.ts";
 
@@ -79,6 +79,14 @@ Deno.test("a message over the limit is refused with its size, before anything is
   assert.match(stderr, /^svc: Cannot send the message: it has 16386 bytes, and at most 16384 can be sent\./);
   const longest = await runSvc(sandbox, ["send", "svc-a"], { stdin: stdin.slice(1) });
   assert.match(longest.stderr, /Cannot reach the relay/);
+});
+
+Deno.test("a message that is not UTF-8 is refused: nothing is typed in place of what it has [cli-send]", async () => {
+  await using sandbox = await makeSandbox();
+  const launch = ["sh", "-c", `printf 'caf\\351' | "$0" "$@"`, ...SVC];
+  const { code, stderr } = await runSvc(sandbox, ["send", "svc-a"], { launch });
+  assert.equal(code, 2);
+  assert.match(stderr, /^svc: Cannot send the message: it is not UTF-8\./);
 });
 
 Deno.test("a failure exits 1 and says on stderr what to do next [cli-exit, cli-error-next]", async (t) => {
