@@ -87,8 +87,10 @@ interface RouteDoc {
   summary: string;
   query?: Record<string, string>;
   body?: z.core.$ZodType;
+  /** A request without a body is accepted too. */
+  needsNoBody?: true;
   answer: { status: number; schema?: z.core.$ZodType; type?: string };
-  /** A second answer that is no error. */
+  /** A second answer that is no problem. */
   otherwise?: { status: number; schema: z.core.$ZodType };
   /** In addition to those of every keyed route. */
   errors?: readonly WireErrorCode[];

@@ -99,7 +99,7 @@ function describe(routes: readonly Route[], serverUrl: string): Json {
 }
 
 function operation(route: Route): Json {
-  const { method, path, summary, body, answer, otherwise } = route;
+  const { method, path, summary, body, answer, otherwise, needsNoBody } = route;
   const keyed = "scopes" in route;
   const scopes = keyed ? `Needs a key with the scope ${route.scopes.join(" or ")}.` : "Needs no key.";
   const content = answer.schema === undefined
@@ -112,7 +112,7 @@ function operation(route: Route): Json {
     description: scopes,
     security: keyed ? [{ key: [] }] : [],
     parameters: parameters(route),
-    ...(body && { requestBody: requestBody(body) }),
+    ...(body && { requestBody: { required: needsNoBody !== true, ...requestBody(body) } }),
     responses: {
       [answer.status]: { description: summary, ...(content && { content }) },
       ...(otherwise &&
@@ -153,7 +153,7 @@ function parameters({ path, query = {} }: Route): Json[] {
 }
 
 function requestBody(schema: z.core.$ZodType): Json {
-  return { required: true, content: { "application/json": { schema: jsonSchema(schema, "input") } } };
+  return { content: { "application/json": { schema: jsonSchema(schema, "input") } } };
 }
 
 /** One answer per status, which lists the codes that share it. */

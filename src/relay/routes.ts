@@ -224,6 +224,7 @@ const PAIRINGS: readonly Route[] = [
       "Creates a one-time pairing code, valid for 10 minutes, with the host's offer if it makes one. Not for a phone's or a script's key.",
     scopes: ["push:read"],
     body: PairingRequest,
+    needsNoBody: true,
     answer: { status: 201, schema: PairingCreated },
     errors: [
       "wrong_role",
@@ -276,6 +277,7 @@ const OPERATION: readonly Route[] = [
     path: "/readyz",
     summary: "The store and the bus can be reached; otherwise 503.",
     answer: { status: 200, schema: Health },
+    otherwise: { status: 503, schema: Health },
     handleOpen: ready,
   },
   {

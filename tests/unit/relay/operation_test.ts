@@ -53,6 +53,14 @@ Deno.test("a push's fields, errors and key are described", async () => {
   assert.deepEqual(document.paths["/healthz"].get.security, []);
 });
 
+Deno.test("what may be left out and what a relay in trouble answers are described as they are [http-openapi]", async () => {
+  await using relay = await Fixture.make();
+  const { paths } = await (await relay.request("GET", "/openapi.json")).json();
+  const required = (path: string): boolean => paths[path].post.requestBody.required;
+  assert.deepEqual([required("/pushes/send"), required("/pairings")], [true, false]);
+  assert.deepEqual(Object.keys(paths["/readyz"].get.responses["503"].content), ["application/json"]);
+});
+
 Deno.test("/metrics has what a node has still to read in NATS, and nothing of the kind on SQLite [nodes-watch]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key(["admin"]);
