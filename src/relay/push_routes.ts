@@ -128,8 +128,8 @@ const recordOf = ({ push, receipt }: StoredPush): PushRecord => ({ push, receipt
 
 function pageLimit(text: string | undefined): number {
   if (text === undefined) return PAGE_LIMIT_DEFAULT;
-  const limit = Number(text);
-  if (Number.isInteger(limit) && limit >= 1 && limit <= PAGE_LIMIT_MAX) return limit;
+  const limit = /^\d{1,3}$/.test(text) ? Number(text) : 0;
+  if (limit >= 1 && limit <= PAGE_LIMIT_MAX) return limit;
   throw new Refusal(
     "invalid_request",
     `Cannot use the limit: it must be a whole number from 1 to ${PAGE_LIMIT_MAX}`,

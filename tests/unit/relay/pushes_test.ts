@@ -219,6 +219,8 @@ Deno.test("history pages forward and backward, newest last [http-history]", asyn
       "limit=0",
       "limit=201",
       "limit=x",
+      "limit=0x5",
+      "limit=1e1",
       "after=x",
       `after=${uuid(99)}`,
       `after=${uuid(1)}&before=end`,
