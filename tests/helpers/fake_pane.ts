@@ -55,8 +55,8 @@ export class FakePane {
   markerFailure: Error | undefined;
   /** The project is muted. */
   isMuted = false;
-  /** The foreground program, and what it calls itself. */
-  program = { foreground: "agent", argv: ["agent"], hasAgent: false };
+  /** The foreground program, and what it calls itself; whether a shell gets the terminal back when it ends. */
+  program = { foreground: "agent", argv: ["agent"], hasAgent: false, shellBelow: false };
   policy: Policy = DEFAULT_POLICY;
   /** How often tmux searched the screen for a dialog. */
   searches = 0;
@@ -157,7 +157,7 @@ export class FakePane {
 
   #effects(): TypingEffects {
     return {
-      processFacts: () => Promise.resolve({ stopped: false, ...this.program, shellBelow: false }),
+      processFacts: () => Promise.resolve({ stopped: false, ...this.program }),
       isBusy: () => Promise.resolve(this.isBusy),
       isMuted: () => Promise.resolve(this.isMuted),
       writeMarker: () => {

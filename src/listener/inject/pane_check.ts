@@ -19,6 +19,8 @@ import {
 import { type Outcome, type PaneContext, refused } from "./context.ts";
 import { SCREEN_FIELDS, screenOf } from "../../tmux/sessions.ts";
 import type { Screen, ScreenReading } from "../../agents/profile.ts";
+import { agentKindOfProgram } from "../../agents/profiles.ts";
+import type { Reason } from "../../protocol/receipt.ts";
 import type { Target, Targets } from "../targets.ts";
 import { hidesText, mayHideStart } from "./composer.ts";
 import type { ComposerModel, PaneInput } from "./pane_input.ts";
@@ -56,7 +58,7 @@ export async function checkPane(
       : await effects.processFacts(facts.pid, { findAgent: !isProfiled });
     const reason = process.hasAgent && !isProfiled
       ? "unknown_screen"
-      : judgePane(facts, { process, recordedPid, isProfiled, policy });
+      : judgePane(facts, { process, recordedPid, isProfiled, policy }) ?? replacedAgent(target, process);
     if (reason !== undefined) return { kind: "refused", outcome: refused(reason) };
     input.observed(reading, target.profile);
     return { kind: "ready", pane: { ...observed, process } };
@@ -64,6 +66,18 @@ export async function checkPane(
     if (error instanceof TmuxError) return { kind: "refused", outcome: failureOutcome(error) };
     throw error;
   }
+}
+
+/**
+ * In a session that no wrapper made the shell below starts other programs after the agent, while a mirror goes on: the
+ * profile is not theirs, and the target is to be found again.
+ */
+function replacedAgent(
+  { recordedPid, isProfiled, profile: { kind } }: Target,
+  { foreground, argv, shellBelow }: ProcessFacts,
+): Reason | undefined {
+  if (!isProfiled || recordedPid !== 0 || !shellBelow || kind === undefined) return undefined;
+  return agentKindOfProgram(foreground, argv) === kind ? undefined : "unknown_screen";
 }
 
 /** The guard as a tmux format, for this pane as it was checked. */

@@ -381,7 +381,7 @@ Deno.test("inject: a text whose project was muted during a tool call is removed 
 Deno.test("inject: an agent that was started where another program ran, or by a launcher, gets nothing by that program's rules [read-unrecorded, inj-composer-only]", async () => {
   for (const argv of [["claude"], ["caffeinate", "-i", "claude"]]) {
     const pane = new FakePane({ recordedPid: 0, isProfiled: false });
-    pane.program = { foreground: "2.1.329", argv, hasAgent: true };
+    pane.program = { ...pane.program, foreground: "2.1.329", argv, hasAgent: true };
     assert.deepEqual(await pane.inject("hello"), { state: "refused", reason: "unknown_screen", pane: "%3" });
     const pressed = await pane.press({ type: "key", key: "BTab" });
     assert.deepEqual({ ...pressed }, { state: "refused", reason: "unknown_screen" });

@@ -165,6 +165,23 @@ Deno.test("keystroke: behind a Ctrl-C that may end an agent which a person start
   );
 });
 
+Deno.test("keystroke: a mirror that was opened while an agent ran types nothing into what the user starts after it, over the same shell [inj-guard-more]", async () => {
+  const keys = ["Escape", "Up", "C-c"].map((key) => ({ type: "key", key }) as const);
+  const inputs: Keystroke[] = [...keys, ENTER, { type: "text", text: "reboot" }];
+  for (const input of inputs) {
+    const pane = new FakePane({ recordedPid: 0 });
+    pane.target.profile.kind = "cc";
+    pane.program = { foreground: "claude", argv: ["claude"], hasAgent: false, shellBelow: true };
+    assert.deepEqual(await pane.press(input), { state: "typed" });
+    // The agent's last screen may still show.
+    for (const draft of ["", undefined]) {
+      pane.draw(draft);
+      pane.program = { foreground: "deploy", argv: ["./deploy"], hasAgent: false, shellBelow: true };
+      assert.notEqual((await pane.press(input)).state, "typed", JSON.stringify([input, draft]));
+    }
+  }
+});
+
 Deno.test("keystroke: a draft that live keys begin after a message counts as the phone's, and not as the computer's [inj-phone-draft]", async () => {
   const pane = new FakePane();
   pane.draw("");
