@@ -232,9 +232,11 @@ function tooLongError(relay: RelayAddress, call: Call, status: number): RelayErr
 function requestInit(relay: RelayAddress, call: Call, signal: AbortSignal): RequestInit {
   const headers: Record<string, string> = { accept: "application/json" };
   if (relay.apiKey !== undefined) headers["x-api-key"] = relay.apiKey;
-  if (call.body === undefined) return { method: call.method, headers, signal };
+  // Followed, a redirect would take the key to whatever place it names.
+  const init: RequestInit = { method: call.method, headers, signal, redirect: "manual" };
+  if (call.body === undefined) return init;
   headers["content-type"] = "application/json";
-  return { method: call.method, headers, signal, body: JSON.stringify(call.body) };
+  return { ...init, body: JSON.stringify(call.body) };
 }
 
 function unansweredError(

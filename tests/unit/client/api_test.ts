@@ -46,6 +46,25 @@ Deno.test("a push is posted as JSON with the key in X-API-Key [spec-phone-posts]
   assert.equal(headersOf(seen[0]).get("content-type"), "application/json");
 });
 
+Deno.test("a redirect takes neither key nor message to another place [spec-phone-posts]", async () => {
+  const received: string[] = [];
+  const quiet = { hostname: "127.0.0.1", port: 0, onListen: () => undefined };
+  await using elsewhere = Deno.serve(quiet, async (request) => {
+    received.push(`${request.headers.get("x-api-key")} ${await request.text()}`);
+    return Response.json({ id: ID, state: "queued", expiresAt: 5 }, { status: 202 });
+  });
+  const to = `http://127.0.0.1:${elsewhere.addr.port}/`;
+  await using relay = Deno.serve(quiet, () => new Response(null, { status: 307, headers: { location: to } }));
+  const api = createRelayApi({ baseUrl: `http://127.0.0.1:${relay.addr.port}`, apiKey: "svc_key" });
+  const push = { id: ID, type: "agent.command", agentSessionName: "svc-p", body: "hello" };
+  for (const call of [api.sessions(), api.sendPush(push)]) {
+    const { code, message } = await failureOf(call);
+    assert.equal(code, "bad_answer");
+    assert.match(message, /HTTP 307 from something that is not a relay; check the address/);
+  }
+  assert.deepEqual(received, []);
+});
+
 Deno.test("names in a path and cursors in a query are escaped", async () => {
   const { api, seen } = apiAnswering(() => Response.json({ pushes: [] }));
   await api.listPushes({ after: "a&b=1", limit: 7 });
