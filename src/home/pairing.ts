@@ -1,4 +1,5 @@
 /** This host's pairings: its key pair and `paired.json`, and how a phone is paired: offered a code, completed when its claim is proven, revoked. */
+import { sha256Hex } from "../async/encodings.ts";
 import type { RelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { checkPhrase } from "../crypto/check_phrase.ts";
@@ -262,13 +263,23 @@ type Claim = NonNullable<PairingStatus["phone"]>;
  */
 const CLAIM_KEPT_MS = 86_400_000;
 
+/** By the code's digest, because proxies log paths while the code can still be claimed; older relays know only the code. */
+async function statusOf(api: PairingHost["api"], code: string): Promise<PairingStatus> {
+  try {
+    return await api.pairingStatus(`sha256-${await sha256Hex(code)}`);
+  } catch (error) {
+    if (error instanceof RelayError && error.code === "unknown_pairing") return await api.pairingStatus(code);
+    throw error;
+  }
+}
+
 async function claimOf(
   { api, now }: PairingHost,
   { code, expiresAt }: PendingPairing,
 ): Promise<Claim | "open" | "ended"> {
   if (now() >= expiresAt + CLAIM_KEPT_MS) return "ended";
   try {
-    const { phone } = await api.pairingStatus(code);
+    const { phone } = await statusOf(api, code);
     // The relay's clock, which decides, may be behind this host's.
     return phone ?? (now() < expiresAt + SKEW_MS ? "open" : "ended");
   } catch (error) {

@@ -1,5 +1,6 @@
 /** A pairing from the host's side, against a relay that is honest, and against one that is not. */
 import assert from "node:assert/strict";
+import { sha256Hex } from "../../../src/async/encodings.ts";
 import { RelayError } from "../../../src/client/relay_error.ts";
 import { checkPhrase } from "../../../src/crypto/check_phrase.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
@@ -253,6 +254,28 @@ Deno.test("a code ends at the host too: no relay makes it valid for longer, or b
   assert.deepEqual((await loadPaired(home.files, home.paths)).phones.map(({ secret }) => secret), [
     one.secret,
   ]);
+});
+
+Deno.test("a host that waits for a phone names the code by its digest, and by itself only to a relay that does not know that [sec-claim]", async () => {
+  await using home = await makeTempHome();
+  const relay = fakeRelay(home);
+  const { host } = relay;
+  const pairing = await offerPairing(host);
+  const digest = `sha256-${await sha256Hex(pairing.code)}`;
+  const named: string[] = [];
+  const asking = (known: string): PairingHost["api"]["pairingStatus"] => async (name) => {
+    named.push(name);
+    if (name === known) return await host.api.pairingStatus(pairing.code);
+    throw new RelayError("none", { code: "unknown_pairing", status: 404 });
+  };
+  const at = (known: string): PairingHost => ({
+    ...host,
+    api: { ...host.api, pairingStatus: asking(known) },
+  });
+  assert.equal((await completePairing(at(digest), pairing)).kind, "open");
+  assert.deepEqual(named, [digest]);
+  assert.equal((await completePairing(at(pairing.code), pairing)).kind, "open");
+  assert.deepEqual(named, [digest, digest, pairing.code]);
 });
 
 Deno.test("two processes that pair at once make one key and lose no pairing", async () => {

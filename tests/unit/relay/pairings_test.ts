@@ -1,5 +1,6 @@
 /** Claims of pairing codes by strangers, and beside the revocation of the key that created the code. */
 import assert from "node:assert/strict";
+import { sha256Hex } from "../../../src/async/encodings.ts";
 import { PairingClaimed, PairingCreated } from "../../../src/protocol/http.ts";
 import { Fixture } from "./fixture.ts";
 
@@ -44,6 +45,21 @@ Deno.test("a claim that races with the revocation of the code's key gets no key 
   assert.equal((await claim(relay, code)).status, 404);
   assert.deepEqual((await store.listKeys()).filter(({ revokedAt }) => revokedAt === undefined), []);
   assert.deepEqual(await store.listDevices("default"), []);
+});
+
+Deno.test("a host asks for a code by its digest, which claims nothing: paths end up in the logs of proxies [sec-claim]", async () => {
+  await using relay = await Fixture.make();
+  const host = await relay.key();
+  const code = await codeOf(relay, host);
+  const named = `sha256-${await sha256Hex(code)}`;
+  const status = (name: string): Promise<Response> =>
+    relay.request("GET", `/pairings/${name}`, { key: host });
+  assert.equal((await status(named)).status, 200);
+  assert.equal((await status(`sha256-${await sha256Hex("another")}`)).status, 404);
+  assert.equal((await claim(relay, named)).status, 404);
+  assert.equal((await claim(relay, code)).status, 201);
+  assert.equal((await (await status(named)).json()).phone.name, "phone");
+  assert.equal((await (await status(code)).json()).phone.name, "phone", "as older hosts ask");
 });
 
 Deno.test("a host's key offers phones no other host's device id, so that nothing sealed for that one can be opened with its key [role-speaks-for]", async () => {
