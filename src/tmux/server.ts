@@ -37,6 +37,8 @@ export interface TmuxProcess {
 
 /** What a client says whose server ended meanwhile. */
 const SERVER_GONE = /lost server|server exited/;
+/** What it says of a socket that cannot be made, such as in a folder that does not exist: it exits with 0 then. */
+const NO_SERVER = /^error creating .*/m;
 /** Exit codes from here on stand for a signal. */
 const SIGNALLED = 128;
 
@@ -52,6 +54,8 @@ export async function runTmux(
   const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
   const argv = spawnArgv(socket, list, config === undefined ? {} : { config });
   const result = await commands.run(argv, { ...options, signal });
+  const [notStarted] = NO_SERVER.exec(result.stderr) ?? [];
+  if (notStarted !== undefined) throw new TmuxError(notStarted);
   if (result.code === 0) return decoder.decode(result.stdout).replace(/\n$/, "");
   if (result.code === 127) throw new TmuxError("cannot run tmux: it is not installed");
   const isLate = signal.aborted && result.code >= SIGNALLED;

@@ -11,6 +11,7 @@ import {
   forgetLastWords,
   prepareLastWords,
   sessionExists,
+  spendClaim,
   takeLastWords,
   type TmuxAccess,
   trustedServer,
@@ -145,7 +146,9 @@ async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment
   if (!created) sayReattached(host, run, name);
   if (await sessionExists(tmux, name)) {
     if (created) await stopSavingLastWords(host, run, { tmux, name });
-    if (created && code !== 0 && host.clock.elapsed() - started < SOON_MS) {
+    if (code !== 0 && host.clock.elapsed() - started < SOON_MS) {
+      // Else the next wrapper would start another session.
+      await tryTmux(tmux, [spendClaim(name)]);
       sayNotAttached(host, run, { tmux, name });
     }
     return code;

@@ -132,6 +132,11 @@ export function spentClaim(): string {
   return newClaim(0);
 }
 
+/** For a wrapper that is attached, or that could not attach. */
+export function spendClaim(name: string): TmuxCommand {
+  return verbs.setSessionOption(name, SESSION_OPTIONS.claim, spentClaim());
+}
+
 /** False for an empty claim, an old one, and one from the future of a clock that was set back since. */
 export function isClaimed(claim: string, now: number): boolean {
   const made = Number(claim.split(".")[0]);
@@ -182,8 +187,7 @@ export function isDuplicate(error: unknown): boolean {
 
 /** Attaches this terminal until the user detaches or the session ends; spends the claim once attached. */
 export async function attachSession(tmux: TmuxAccess, name: string): Promise<number> {
-  const spend = verbs.setSessionOption(name, SESSION_OPTIONS.claim, spentClaim());
-  const argv = spawnArgv(tmux.socket, [verbs.attach(name), spend]);
+  const argv = spawnArgv(tmux.socket, [verbs.attach(name), spendClaim(name)]);
   return await tmux.commands.runInherited(argv, { env: tmux.env });
 }
 

@@ -134,16 +134,19 @@ Deno.test("the output of an agent that exits at once stays on the terminal", asy
 
 Deno.test("on a terminal that tmux cannot use, the wrapper says that the session goes on, and how to attach it", async () => {
   await using bench = await makeWrapperBench();
-  const terminal = await bench.terminal(["codex"], { env: { TERM: "dumb" } });
-  assert.equal(await terminal.exitCode(), 1);
-  const shown = (await terminal.screen()).replaceAll("\n", "");
-  assert.match(shown, /open terminal failed/);
-  assert.match(
-    shown,
-    /svc: Cannot attach: tmux cannot use the terminal "dumb" \(TERM\)\. svc-proj goes on without it/,
-  );
-  assert.ok(shown.includes(`run: tmux -S ${bench.sandbox.tmuxSocket} attach -t svc-proj`), shown);
-  assert.deepEqual(await bench.sessions(), { "svc-proj": 0 });
+  // The first one starts the session, the second would attach it again.
+  for (const _ of ["new", "there already"]) {
+    const terminal = await bench.terminal(["codex"], { env: { TERM: "dumb" } });
+    assert.equal(await terminal.exitCode(), 1);
+    const shown = (await terminal.screen()).replaceAll("\n", "");
+    assert.match(shown, /open terminal failed/);
+    assert.match(
+      shown,
+      /svc: Cannot attach: tmux cannot use the terminal "dumb" \(TERM\)\. svc-proj goes on without it/,
+    );
+    assert.ok(shown.includes(`run: tmux -S ${bench.sandbox.tmuxSocket} attach -t svc-proj`), shown);
+    assert.deepEqual(await bench.sessions(), { "svc-proj": 0 });
+  }
 });
 
 Deno.test("leaving the agent ends the session, and the wrapper [wr-own-process]", async () => {
@@ -211,6 +214,7 @@ interface Obstacle {
   args: string[];
   /** PATH without tmux. */
   bare?: boolean;
+  env?: Record<string, string>;
   says: RegExp;
 }
 
@@ -227,12 +231,20 @@ const OBSTACLES: Obstacle[] = [
     bare: true,
     says: /Cannot start Claude: tmux is not installed\. Install it as described at https:\S+/,
   },
+  {
+    name: "no folder for the socket",
+    args: ["--detach", "cc"],
+    env: { SVC_TMUX_SOCKET: "/tmp/absent/svc.sock" },
+    says: /Cannot start Claude: tmux: error creating \/tmp\/absent\/svc\.sock \(No such file or directory\)/,
+  },
 ];
 
-for (const { name, args, bare, says } of OBSTACLES) {
+for (const { name, args, bare, env, says } of OBSTACLES) {
   Deno.test(`one sentence, exit 1 and nothing left behind: ${name}`, async () => {
     await using bench = await makeWrapperBench();
-    const { code, stdout, stderr } = await bench.svc(args, bare ? { env: { PATH: bench.bin } } : {});
+    const { code, stdout, stderr } = await bench.svc(args, {
+      env: { ...env, ...(bare && { PATH: bench.bin }) },
+    });
     assert.deepEqual([code, stdout], [1, ""]);
     assert.match(stderr, says);
     assert.equal(stderr.trimEnd().split("\n").length, 1, stderr);
