@@ -36,7 +36,7 @@ interface SessionRequest {
   version: string;
   size: { columns: number; rows: number };
   /** For a wrapper that attaches: makes the file for the session's last words. */
-  lastWords: ((name: string) => Promise<string>) | undefined;
+  lastWords: ((name: string) => Promise<string | undefined>) | undefined;
   now: () => number;
   /** Announces that a session is about to begin, and resolves when it may; the result is called when it has. */
   announce: () => Promise<() => void>;
@@ -187,7 +187,7 @@ export interface SessionPlan {
   environment: PaneEnvironment;
   size: { columns: number; rows: number };
   /** Of the wrapper that attaches; undefined for a session that stays detached. */
-  attaching: { claim: string; lastWords: string } | undefined;
+  attaching: { claim: string; lastWords: string | undefined } | undefined;
 }
 
 /** The user's global options must neither keep a session alive after its agent nor end it when no client is attached. */
@@ -214,7 +214,7 @@ export function sessionCommands(plan: SessionPlan): TmuxCommand[] {
       argv: paneArgv(plan.environment, plan.agent),
     }),
     verbs.setPaneOption(exactPane(name), "remain-on-exit", "off"),
-    ...(attaching ? [saveLastWords(name, attaching.lastWords)] : []),
+    ...(attaching?.lastWords ? [saveLastWords(name, attaching.lastWords)] : []),
     ...Object.entries(options).map(([option, value]) => verbs.setSessionOption(name, option, value)),
     verbs.setSessionOptionFrom(name, SESSION_OPTIONS.pane, "#{pane_id}"),
     verbs.setSessionOptionFrom(name, SESSION_OPTIONS.pid, "#{pane_pid}"),

@@ -103,7 +103,8 @@ async function obtain(
 ): Promise<ObtainedSession> {
   const project = await resolveProject({ env: run.env, cwd: run.cwd, files: host.files });
   const { profile, cwd, env, version, isNew = false } = run;
-  const lastWords = (name: string): Promise<string> => prepareLastWords(host.files, lastWordsFile(run, name));
+  const lastWords = (name: string): Promise<string | undefined> =>
+    prepareLastWords(host.files, lastWordsFile(run, name));
   try {
     return await obtainSession(tmux, {
       ...{ profile, project, cwd, env, version, agent, isNew },

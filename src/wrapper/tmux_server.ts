@@ -215,15 +215,20 @@ const SCREEN_DRAWING = /\x1b\[[0-9;]*[A-HJKf]|\x1b\[\?1049h|\x1b[78cM]/;
 
 /**
  * What an agent printed before it exited right away is saved and shown again, because tmux clears it off the terminal.
- * Creates the folder for that, and removes what an earlier session of this name left in the file.
+ * Creates the folder for that, and removes what an earlier session of this name left in the file. Undefined where svc
+ * cannot write: the agent starts without it.
  */
 export async function prepareLastWords(
   files: Pick<Files, "makeDirectory" | "remove">,
   file: string,
-): Promise<string> {
-  await files.makeDirectory(file.slice(0, file.lastIndexOf("/")), { mode: 0o700 });
-  await files.remove(file);
-  return file;
+): Promise<string | undefined> {
+  try {
+    await files.makeDirectory(file.slice(0, file.lastIndexOf("/")), { mode: 0o700 });
+    await files.remove(file);
+    return file;
+  } catch {
+    return undefined;
+  }
 }
 
 /**
@@ -240,15 +245,19 @@ export function forgetLastWords(name: string): TmuxCommand {
   return verbs.pipePane(exactPane(name));
 }
 
-/** Waits for the file, removes it and returns its readable text. */
+/** Waits for the file, removes it and returns its readable text; empty when there is none, or svc may not read it. */
 export async function takeLastWords(
   { files, clock }: { files: Pick<Files, "readText" | "remove">; clock: Clock },
   file: string,
 ): Promise<string> {
   const waiting = { clock, limitMs: WORDS_LIMIT_MS, everyMs: WORDS_PROBE_MS };
-  const saved = await waitFor(() => files.readText(file), waiting);
-  await files.remove(file);
-  return readableWords(saved ?? "");
+  try {
+    const saved = await waitFor(() => files.readText(file), waiting);
+    await files.remove(file);
+    return readableWords(saved ?? "");
+  } catch {
+    return "";
+  }
 }
 
 /** Empty when the agent had drawn a screen. */

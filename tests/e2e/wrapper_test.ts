@@ -132,6 +132,17 @@ Deno.test("the output of an agent that exits at once stays on the terminal", asy
   assert.deepEqual(await bench.sessions(), {});
 });
 
+Deno.test("an agent starts where svc cannot write, such as on a full or read-only disk", async () => {
+  await using bench = await makeWrapperBench();
+  const { svcHome } = bench.sandbox;
+  await Deno.mkdir(svcHome, { recursive: true, mode: 0o700 });
+  await Deno.writeTextFile(`${svcHome}/last-words`, "in the way of the folder");
+  const terminal = await bench.terminal(["cc", "7"]);
+  await attached(bench, "svc-proj");
+  await leave(terminal);
+  assert.deepEqual(await bench.sessions(), { "svc-proj": 0 });
+});
+
 Deno.test("on a terminal that tmux cannot use, the wrapper says that the session goes on, and how to attach it", async () => {
   await using bench = await makeWrapperBench();
   // The first one starts the session, the second would attach it again.
