@@ -229,6 +229,8 @@ function report(receipt: Receipt, options: SendOptions): number {
 /** What to run after a refusal, if a command helps. */
 const NEXT: Partial<Record<string, string>> = {
   no_such_session: "For a list of sessions, run: svc sessions",
+  ambiguous_session:
+    "For the servers, run on its host: svc verify. Then rename one of the two: tmux -S SERVER rename-session -t NAME NEW-NAME",
   muted: "To undo that, run on its host, in the project's directory: svc unmute",
   sealed_required: "Run on its host: svc pair --script FILE. Then, with that file: svc send --as FILE",
   unsealable: "Pair the script again on its host: svc pair --script FILE",

@@ -13,6 +13,7 @@ Deno.test("a refusal names the command that helps, if there is one [cli-send]", 
     /^refused \(muted\): The project is muted\. .*: svc unmute$/,
   );
   assert.match(describe({ ...refusal, reason: "no_such_session" }), /: svc sessions$/);
+  assert.match(describe({ ...refusal, reason: "ambiguous_session" }), /: svc verify\. .*rename-session/);
   assert.match(describe({ ...refusal, reason: "pane_dead" }), /takes no input\.$/);
 });
 
