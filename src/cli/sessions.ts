@@ -3,7 +3,7 @@ import { runtime } from "#runtime";
 import { delay, systemClock } from "../async/clock.ts";
 import type { RelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
-import type { DeviceSessions, SessionEntry } from "../protocol/session.ts";
+import { AGENT_STATES, type DeviceSessions, type SessionEntry } from "../protocol/session.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { columns, duration, paint, print, printJson } from "./output.ts";
@@ -55,11 +55,16 @@ export function sessionTable(entries: readonly ListedEntry[], now: number): stri
   ];
 }
 
+/** Of what changes while svc up shows the sessions: a later row stays below its heading. */
+const STATE_WIDTH = Math.max(...AGENT_STATES.map((state) => state.length));
+const SINCE_WIDTH = "59 min".length;
+
 function row(entry: ListedEntry, now: number): string[] {
   const host = entry.online ? entry.host : `${entry.host} (last seen ${duration(now - entry.lastSeen)} ago)`;
-  const state = entry.muted ? `${entry.state}, muted` : entry.state;
+  const state = (entry.muted ? `${entry.state}, muted` : entry.state).padEnd(STATE_WIDTH);
   const terminal = entry.attached ? "attached" : "-";
-  return [entry.name, entry.label, state, duration(now - entry.stateSince), terminal, host];
+  const since = duration(now - entry.stateSince).padEnd(SINCE_WIDTH);
+  return [entry.name, entry.label, state, since, terminal, host];
 }
 
 const POLL_MS = 1_000;

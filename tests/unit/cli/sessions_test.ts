@@ -22,8 +22,8 @@ const DEVICE: DeviceSessions = {
 
 Deno.test("one row for each session, in columns; colours only on a terminal [cli-sessions]", () => {
   assert.deepEqual(sessionTable(listEntries([DEVICE]), NOW), [
-    "SESSION  LABEL       STATE    SINCE  TERMINAL  HOST",
-    "svc-p    p · Claude  waiting  3 min  attached  workstation",
+    "SESSION  LABEL       STATE     SINCE   TERMINAL  HOST",
+    "svc-p    p · Claude  waiting   3 min   attached  workstation",
   ]);
 });
 
@@ -51,6 +51,14 @@ function entry(name: string, change: Partial<ListedEntry> = {}): ListedEntry {
   };
 }
 
+Deno.test("rows that are printed later stand below the headings", () => {
+  const starting = [entry("svc-a", { state: "starting", stateSince: NOW })];
+  const [head = ""] = sessionTable(starting, NOW);
+  const [row = ""] = changedLines([entry("svc-a", { stateSince: NOW - 600_000 })], shownOf(starting), NOW);
+  assert.equal(row.indexOf("10 min"), head.indexOf("SINCE"));
+  assert.equal(row.indexOf("workstation"), head.indexOf("HOST"));
+});
+
 Deno.test("the table is printed once, then only the rows that changed; again when a session comes or goes", () => {
   const before = [entry("svc-a"), entry("svc-b")];
   assert.equal(changedLines(before, undefined, NOW).length, 4);
@@ -58,7 +66,7 @@ Deno.test("the table is printed once, then only the rows that changed; again whe
   assert.deepEqual(changedLines(later, shownOf(before), NOW + 60_000), []);
   const working = [entry("svc-a"), entry("svc-b", { state: "working", stateSince: NOW })];
   assert.deepEqual(changedLines(working, shownOf(before), NOW), [
-    "svc-b    p · Claude  working  0 s    -         workstation",
+    "svc-b    p · Claude  working   0 s     -         workstation",
   ]);
   assert.equal(changedLines([entry("svc-a")], shownOf(before), NOW).length, 3);
   assert.deepEqual(changedLines([], shownOf(before), NOW), ["", "No sessions. Start one with: svc cc"]);
