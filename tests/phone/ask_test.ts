@@ -168,6 +168,11 @@ Deno.test("a half-filled form and ticked options survive another view and a relo
     await check();
     await where.getByRole("button", { name: "Send answer" }).tap();
     await until("the form's draft to go", () => page.evaluate(draftsOnDisk).then((count) => count === 1));
+    await suites.getByRole("button", { name: "Send answer" }).first().tap();
+    await until("ticks and own words", async () => {
+      const { pushes } = await api.listPushes({ before: "end" });
+      return pushes.some(({ push }) => push.type === "ask.answer" && push.body === "phone\nand lint");
+    });
   }));
 
 /** Runs in the page. */

@@ -41,18 +41,20 @@ export function AskForm(props: AskFormProps): JSX.Element {
     );
   }
   const ticked = tickedIn(options, draft);
+  const send = (): void => onAnswer(tickedAnswer(ticked));
   return (
     <>
       <MultipleChoice
         {...{ id, options }}
-        chosen={ticked.chosen}
+        {...ticked}
         onChange={(chosen) => onDraft(tickedDraft({ ...ticked, chosen }))}
-        onChoose={choose}
+        onSend={send}
       />
       <OwnAnswer
         {...props}
         draft={ticked.text}
         onDraft={(text) => onDraft(tickedDraft({ ...ticked, text }))}
+        onAnswer={send}
       />
     </>
   );
@@ -76,10 +78,13 @@ function OwnAnswer(props: AskFormProps): JSX.Element {
 interface ChoiceProps {
   id: string;
   options: readonly string[];
+}
+
+interface SingleProps extends ChoiceProps {
   onChoose(choices: string[]): void;
 }
 
-function SingleChoice({ id, options, onChoose }: ChoiceProps): JSX.Element {
+function SingleChoice({ id, options, onChoose }: SingleProps): JSX.Element {
   return (
     <div class="options" role="group" aria-labelledby={`question-${id}`}>
       {options.map((option) => (
@@ -96,18 +101,19 @@ function SingleChoice({ id, options, onChoose }: ChoiceProps): JSX.Element {
   );
 }
 
-interface MultipleProps extends ChoiceProps {
-  chosen: readonly string[];
+interface MultipleProps extends ChoiceProps, Ticked {
   onChange(chosen: string[]): void;
+  onSend(): void;
 }
 
-function MultipleChoice({ id, options, chosen, onChange, onChoose }: MultipleProps): JSX.Element {
+function MultipleChoice({ id, options, chosen, text, onChange, onSend }: MultipleProps): JSX.Element {
   const toggle = (toggled: string): void =>
     onChange(options.filter((option) => chosen.includes(option) !== (option === toggled)));
   const submit = (event: Event): void => {
     event.preventDefault();
-    if (chosen.length > 0) onChoose([...chosen]);
+    if (isSendable) onSend();
   };
+  const isSendable = chosen.length > 0 && (text.trim() === "" || checkBody(text).sendable);
   return (
     <form class="options" onSubmit={submit}>
       <fieldset aria-labelledby={`question-${id}`}>
@@ -120,7 +126,7 @@ function MultipleChoice({ id, options, chosen, onChange, onChoose }: MultiplePro
           />
         ))}
       </fieldset>
-      <button type="submit" class="primary" disabled={chosen.length === 0}>{TEXT.send}</button>
+      <button type="submit" class="primary" disabled={!isSendable}>{TEXT.send}</button>
     </form>
   );
 }
@@ -274,6 +280,12 @@ export function tickedIn(options: readonly string[], draft: string): Ticked {
   const { chosen, text } = objectIn(draft);
   if (!Array.isArray(chosen) || typeof text !== "string") return { chosen: [], text: draft };
   return { chosen: options.filter((option) => chosen.includes(option)), text };
+}
+
+/** All that stands in the form, whichever of its buttons is pressed. */
+export function tickedAnswer({ chosen, text }: Ticked): Answer {
+  if (text.trim() === "") return { kind: "choices", choices: [...chosen] };
+  return { kind: "text", text: chosen.length === 0 ? text : `${chosen.join(", ")}\n${text}` };
 }
 
 function objectIn(draft: string): Record<string, unknown> {

@@ -1,6 +1,12 @@
 /** The drafts of forms and of ticked options. */
 import assert from "node:assert/strict";
-import { formDraft, formValues, tickedDraft, tickedIn } from "../../../src/phone/views/ask_form.tsx";
+import {
+  formDraft,
+  formValues,
+  tickedAnswer,
+  tickedDraft,
+  tickedIn,
+} from "../../../src/phone/views/ask_form.tsx";
 import type { AskField } from "../../../src/protocol/ask.ts";
 
 const FIELDS: AskField[] = [
@@ -31,4 +37,11 @@ Deno.test("ticks and own words share a draft; options that are gone are left out
   assert.deepEqual(tickedIn(["e2e", "unit"], draft), { chosen: ["unit"], text: "and lint" });
   assert.equal(tickedDraft({ chosen: [], text: "" }), "");
   assert.deepEqual(tickedIn(["unit"], "only words"), { chosen: [], text: "only words" });
+});
+
+Deno.test("ticks and own words are sent together, whichever button sends them [mcp-ask]", () => {
+  const [chosen, text] = [["e2e", "unit"], "but not before noon"];
+  assert.deepEqual(tickedAnswer({ chosen, text: " " }), { kind: "choices", choices: chosen });
+  assert.deepEqual(tickedAnswer({ chosen: [], text }), { kind: "text", text });
+  assert.deepEqual(tickedAnswer({ chosen, text }), { kind: "text", text: `e2e, unit\n${text}` });
 });
