@@ -3,7 +3,7 @@ import { type Scope, SCOPES } from "../protocol/http.ts";
 import { DeviceId } from "../protocol/push.ts";
 import type { Role } from "../protocol/frames.ts";
 import { createKey, DEFAULT_ACCOUNT, roleOfDevice } from "../relay/api_keys.ts";
-import { openRelayStore } from "../store/open.ts";
+import { hasStore, openRelayStore } from "../store/open.ts";
 import type { KeyRecord, Store } from "../store/store.ts";
 import { defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { dataDirectory } from "./settings.ts";
@@ -79,6 +79,7 @@ async function list(args: readonly string[]): Promise<number> {
     .option("--data <dir>", DATA_HELP)
     .option("--json", "print a JSON array");
   const options: { account?: string; data?: string; json?: true } = parseOptions(command, args).opts();
+  await checkData(options);
   const keys = await withStore(options, (store) => store.listKeys(options.account));
   if (options.json) printJson(keys.map(({ hash: _hash, ...shown }) => shown));
   else if (keys.length === 0) {
@@ -116,6 +117,7 @@ async function revoke(args: readonly string[]): Promise<number> {
   const parsed = parseOptions(command, args);
   const [id] = parsed.processedArgs;
   const { only, ...at }: { only?: true; data?: string } = parsed.opts();
+  await checkData(at);
   const revoked = await withStore(at, (store) => store.revokeKey(id, Date.now(), { only: only === true }));
   const [, ...others] = revoked;
   if (revoked.length === 0) {
@@ -125,6 +127,14 @@ async function revoke(args: readonly string[]): Promise<number> {
   print(`Revoked ${id}`);
   if (others.length > 0) print(`Also revoked, because they were paired with it: ${others.join(", ")}`);
   return 0;
+}
+
+/** A folder that was named wrongly would become an empty store, in which there is no key. Throws Error. */
+async function checkData({ data }: { data?: string | undefined }): Promise<void> {
+  if (data === undefined || await hasStore(data)) return;
+  throw new Error(
+    `Cannot use "${data}": no relay has kept anything there. Name the folder of svc server --data.`,
+  );
 }
 
 async function withStore<T>(

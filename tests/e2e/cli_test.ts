@@ -89,6 +89,17 @@ Deno.test("a message that is not UTF-8 is refused: nothing is typed in place of 
   assert.match(stderr, /^svc: Cannot send the message: it is not UTF-8\./);
 });
 
+Deno.test("keys of a folder that is no relay's are neither listed nor revoked, and no store is made there [cli-error-next]", async () => {
+  await using sandbox = await makeSandbox();
+  const data = `${sandbox.root}/mistyped`;
+  for (const args of [["list", "--json"], ["revoke", "key_1"]]) {
+    const { code, stdout, stderr } = await runSvc(sandbox, ["keys", ...args, "--data", data]);
+    assert.deepEqual([code, stdout], [1, ""]);
+    assert.match(stderr, /^svc: Cannot use ".*mistyped": no relay has kept anything there\./);
+  }
+  await assert.rejects(Deno.stat(data));
+});
+
 Deno.test("a failure exits 1 and says on stderr what to do next [cli-exit, cli-error-next]", async (t) => {
   await using sandbox = await makeSandbox();
   const failures: Misuse[] = [
