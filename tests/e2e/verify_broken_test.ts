@@ -112,7 +112,11 @@ const BROKEN: Broken[] = [
   {
     what: "a key that the relay does not know",
     breakIt: (stack) => editConfig(stack, { apiKey: "svc_wrong" }),
-    expected: ["key", /key/, /^make one: svc keys create --name NAME --scope push:read,push:send$/],
+    expected: [
+      "key",
+      /key/,
+      /^make one: svc keys create --name NAME --scope push:read,push:send\. Put it into ".*\/config\.json" as apiKey, then run: svc listener --restart$/,
+    ],
     faults: ["key", "relay, WebSocket"],
   },
   {

@@ -11,6 +11,7 @@ import { installedTmux, tmuxInstallHint, tmuxProblem } from "../../wrapper/prefl
 import type { Sealing } from "../../crypto/mode.ts";
 import { Config, listenerApiKey, loadConfig, resolveWsUrl } from "../../home/config.ts";
 import { loadPaired, sealingFloor } from "../../home/pairing.ts";
+import type { HomePaths } from "../../home/paths.ts";
 import type { RelayApi } from "../../client/api.ts";
 import { RelayError } from "../../client/relay_error.ts";
 import { createNativeSocket, keyProtocols, type LinkSocket } from "../../client/socket.ts";
@@ -204,7 +205,9 @@ export function judgeFloor(floor: Sealing, phones: number): Finding {
   return fault(`messages must be sealed ("${floor}"), and no phone is paired to do so`, "run: svc pair");
 }
 
-const NEW_KEY = "make one: svc keys create --name NAME --scope push:read,push:send";
+function newKey({ config }: HomePaths): string {
+  return `make one: svc keys create --name NAME --scope push:read,push:send. Put it into "${config}" as apiKey, then run: svc listener --restart`;
+}
 
 const CONFIGURE = "fix the configuration first";
 
@@ -233,23 +236,23 @@ export const keyCheck: Check = {
     try {
       const api = relayApi(paths, inputs);
       await api.sessions();
-      return await sendScope(api);
+      return await sendScope(api, paths);
     } catch (error) {
       if (error instanceof RelayError && error.status === 0) {
         return fault("not checked: the relay does not answer", "fix that first");
       }
-      return fault(errorText(error), error instanceof RelayError ? NEW_KEY : CONFIGURE);
+      return fault(errorText(error), error instanceof RelayError ? newKey(paths) : CONFIGURE);
     }
   },
 };
 
 /** A push without a session is refused for its fields, but only by a relay that let the key through. */
-async function sendScope(api: RelayApi): Promise<Finding> {
+async function sendScope(api: RelayApi, paths: HomePaths): Promise<Finding> {
   try {
     await api.sendPush({ type: "agent.command" });
   } catch (error) {
     if (error instanceof RelayError && error.code === "missing_scope") {
-      return warning("it may read pushes but not send them: svc send will not work", NEW_KEY);
+      return warning("it may read pushes but not send them: svc send will not work", newKey(paths));
     }
     if (!(error instanceof RelayError) || error.code !== "invalid_push") throw error;
   }
