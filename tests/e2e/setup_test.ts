@@ -218,6 +218,9 @@ Deno.test("a broken file of one agent stops that one alone, and the error says w
     assert.match(stderr, /Cannot edit ".*\/\.gemini\/settings\.json": line 2, column 8 is not JSON/);
     assert.match(stdout, /^Codex$/m);
     assert.equal(await Deno.readTextFile(`${sandbox.home}/.gemini/settings.json`), '{\n  "a": ,\n}');
+    const alone = await setup(sandbox, "--agent", "gemini");
+    assert.match(alone.stdout, /Nothing was changed\.$/m);
+    assert.doesNotMatch(alone.stdout, /To undo it/);
   }));
 
 Deno.test("the Cursor-class agent: the editor's stop hook alone, and what was found of its terminal agent [remote-cursor-none, remote-cursor-ask, remote-cursor-stop, remote-cursor-tools]", () =>
