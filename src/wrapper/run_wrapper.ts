@@ -104,7 +104,7 @@ async function obtain(
   const project = await resolveProject({ env: run.env, cwd: run.cwd, files: host.files });
   const { profile, cwd, env, version, isNew = false } = run;
   const lastWords = (name: string): Promise<string | undefined> =>
-    prepareLastWords(host.files, lastWordsFile(run, name));
+    prepareLastWords(host.files, lastWordsFile(run, name), { now: host.clock.now() });
   try {
     return await obtainSession(tmux, {
       ...{ profile, project, cwd, env, version, agent, isNew },

@@ -209,22 +209,30 @@ const WORDS_MAX_BYTES = 65_536;
 /** How long the last words may take from the pane's end to their file, in milliseconds. */
 const WORDS_LIMIT_MS = 500;
 const WORDS_PROBE_MS = 20;
+/** What is older is most likely of a session that is gone, in milliseconds. Without its file a wrapper ends no more than WORDS_LIMIT_MS later. */
+const WORDS_KEPT_MS = 86_400_000;
 
 /** Moves the cursor, clears, or takes the whole screen (ECMA-48, xterm): unreadable when shown again. */
 const SCREEN_DRAWING = /\x1b\[[0-9;]*[A-HJKf]|\x1b\[\?1049h|\x1b[78cM]/;
 
 /**
  * What an agent printed before it exited right away is saved and shown again, because tmux clears it off the terminal.
- * Creates the folder for that, and removes what an earlier session of this name left in the file. Undefined where svc
- * cannot write: the agent starts without it.
+ * Creates the folder for that, and removes what an earlier session of this name left in the file, and what wrappers
+ * that were killed left of others. Undefined where svc cannot write: the agent starts without it.
  */
 export async function prepareLastWords(
-  files: Pick<Files, "makeDirectory" | "remove">,
+  files: Pick<Files, "makeDirectory" | "remove" | "list" | "info">,
   file: string,
+  { now }: { now: number },
 ): Promise<string | undefined> {
+  const folder = file.slice(0, file.lastIndexOf("/"));
   try {
-    await files.makeDirectory(file.slice(0, file.lastIndexOf("/")), { mode: 0o700 });
+    await files.makeDirectory(folder, { mode: 0o700 });
     await files.remove(file);
+    for (const name of await files.list(folder)) {
+      const left = await files.info(`${folder}/${name}`);
+      if (left?.isFile && left.mtimeMs < now - WORDS_KEPT_MS) await files.remove(`${folder}/${name}`);
+    }
     return file;
   } catch {
     return undefined;

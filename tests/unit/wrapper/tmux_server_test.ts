@@ -1,8 +1,10 @@
 /** Which tmux server a wrapper uses, and with which environment; what an agent printed before it ended. */
 import assert from "node:assert/strict";
+import { makeTempHome } from "../../helpers/temp_home.ts";
 import type { FileInfo } from "../../../src/runtime/types.ts";
 import {
   environmentNames,
+  prepareLastWords,
   readableWords,
   saveLastWords,
   type ServerHost,
@@ -73,6 +75,21 @@ Deno.test("output that draws a screen, or too much output, is not", () => {
   for (const work of ["\x1b[?1049hx", "\x1b[2J", "\x1b[H", "a\x1b[3A", "\x1b[10;5Hx", "x".repeat(70_000)]) {
     assert.equal(readableWords(work), "", JSON.stringify(work.slice(0, 20)));
   }
+});
+
+Deno.test("what a killed wrapper left of an agent's output is removed within a day or two", async () => {
+  await using home = await makeTempHome();
+  const { files } = home;
+  const folder = home.paths.lastWords;
+  await files.makeDirectory(folder);
+  for (const name of ["svc-gone", "svc-gone.part", "svc-other", "svc-p"]) {
+    await files.writeText(`${folder}/${name}`, "secret");
+  }
+  const now = Date.now();
+  const before = new Date(now - 2 * 86_400_000);
+  for (const name of ["svc-gone", "svc-gone.part"]) await Deno.utime(`${folder}/${name}`, before, before);
+  assert.equal(await prepareLastWords(files, `${folder}/svc-p`, { now }), `${folder}/svc-p`);
+  assert.deepEqual(await files.list(folder), ["svc-other"]);
 });
 
 Deno.test("a path with special characters of a shell or a format is used as it is", () => {
