@@ -363,13 +363,13 @@ class Listener implements RunningListener {
   }
 
   #makeCards({ policy, effects, targets }: Injection): Cards {
-    const { config, log } = this.#options;
+    const { config: { neverAllow = [] }, log } = this.#options;
     return new Cards({
-      ...{ clock: systemClock, keys: this.#keys, policy, isMuted: effects.isMuted, log },
-      neverAllow: config.neverAllow ?? [],
+      ...{ clock: systemClock, keys: this.#keys, policy, isMuted: effects.isMuted, neverAllow, log },
       look: (session) => readLocalView(targets, session),
       isLinked: () => this.#link.connected,
       send: (push, given) => this.#api.sendPush(push, given),
+      openQuestions: (before) => this.#api.listPushes({ before, open: "questions" }),
       withdraw: (id) => void this.#link.send("push.ack", { id, outcome: "withdrawn", final: true }),
       dialogOnScreen: (session) => this.#inventory.dialogOf(session)?.id,
       report: (report) => this.#inventory.hook(report),

@@ -214,15 +214,11 @@ Deno.test("the dialog opens at the computer when the hook, the listener or the r
     stack.listener.kill("SIGKILL");
     assert.equal((await killed.asking).stdout, "");
     await stack.startListener();
+    await until("the end of the card that nobody withdrew", () => isClosed(scene, killed.card));
     const late = await scene.phone.answerOf(killed.card, {
       ...{ kind: "decided", decision: "once", digest: digestOf(killed.card) },
     });
-    await scene.phone.api.sendPush(late);
-    const { receipt } = await waitForReceipt(scene.phone.api, late.id, {
-      timeoutMs: SAFETY_LIMIT_MS,
-      pollMs: 50,
-    });
-    assert.deepEqual([receipt.state, receipt.reason], ["refused", "dialog_gone"]);
+    await assert.rejects(scene.phone.api.sendPush(late), { code: "ask_closed" });
     await stack.killHostsRelay();
     await until("the loss of the relay", () => /disconnected/.test(stack.listener.output()));
     assert.equal((await hook(scene, "Bash", { command: "echo away" })).stdout, "");

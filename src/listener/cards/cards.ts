@@ -14,7 +14,7 @@ import { cardFault } from "../../protocol/ask.ts";
 import type { PartInput } from "../../protocol/key_input.ts";
 import { isSessionName } from "../../protocol/names.ts";
 import type { RequestPart } from "../../protocol/pane_frame.ts";
-import type { Push } from "../../protocol/push.ts";
+import type { Push, PushPage } from "../../protocol/push.ts";
 import { decodeAnswer } from "../../protocol/sealed_text.ts";
 import { type Outcome, refused } from "../inject/context.ts";
 import type { Policy } from "../inject/policy.ts";
@@ -59,6 +59,8 @@ export interface CardsOptions extends WatchOptions {
   isMuted(directory: string): Promise<boolean>;
   /** Throws RelayError. */
   send(push: HostPush, options: { signal: AbortSignal }): Promise<unknown>;
+  /** A page of the account's open questions, before this place in the history. Throws RelayError. */
+  openQuestions(before: string): Promise<PushPage>;
   /** Tells the relay that nobody waits for this question any more. */
   withdraw(question: string): void;
   /** The id of the dialog on the session's screen. */
@@ -77,6 +79,8 @@ export class Cards {
   readonly #preparing = new Map<string, Set<Promise<unknown>>>();
   /** Withdrawn ones, until the relay's own limit has ended them: repeated after a reconnect. */
   readonly #withdrawn = new Map<string, number>();
+  /** What a killed listener left open was looked for. */
+  #hasSwept = false;
   readonly #stop = new AbortController();
   readonly #neverAllow: readonly RegExp[];
 
@@ -186,6 +190,27 @@ export class Cards {
   /** A new connection to the relay: repeats what it may not have heard. */
   connected(): void {
     for (const id of this.#withdrawn.keys()) this.#options.withdraw(id);
+    void this.#sweep();
+  }
+
+  /** Withdraws the cards that a killed listener left open: a phone would show them in place of what the screen asks now. */
+  async #sweep(): Promise<void> {
+    const { keys, openQuestions, log } = this.#options;
+    if (this.#hasSwept) return;
+    this.#hasSwept = true;
+    try {
+      if ((await keys.phones()).length === 0) return;
+      for (let before: string | undefined = "end"; before !== undefined;) {
+        const { pushes, next } = await openQuestions(before);
+        for (const { push: { id, data } } of pushes) {
+          if (data?.["replyTo"] === keys.deviceId && !this.#cards.has(id)) this.#withdraw({ id });
+        }
+        before = next;
+      }
+    } catch (error) {
+      this.#hasSwept = false;
+      log(`card: cannot look for what an earlier listener left open: ${errorText(error)}`);
+    }
   }
 
   /** Every dialog opens at the computer. */
@@ -301,7 +326,7 @@ export class Cards {
     card.news.wake();
   }
 
-  #withdraw({ id }: Card): undefined {
+  #withdraw({ id }: Pick<Card, "id">): undefined {
     const now = this.#options.clock.elapsed();
     for (const [old, at] of this.#withdrawn) {
       if (now - at > 2 * CARD_SECONDS * 1_000) this.#withdrawn.delete(old);

@@ -35,6 +35,7 @@ export class Scene {
   readonly sent: HostPush[] = [];
   readonly withdrawn: string[] = [];
   readonly audit: string[] = [];
+  readonly logged: string[] = [];
   readonly reports: HookReport[] = [];
   localKeyAt = 0;
   hasDialog = false;
@@ -57,10 +58,11 @@ export class Scene {
         Promise.resolve({ lastKeyAt: this.localKeyAt, hasDialog: this.hasDialog, state: this.state }),
       isLinked: () => this.linked,
       send: (push) => Promise.resolve(this.sent.push(push)),
+      openQuestions: () => Promise.resolve({ pushes: [] }),
       withdraw: (id) => void this.withdrawn.push(id),
       dialogOnScreen: () => this.dialog,
       report: (report) => void this.reports.push(report),
-      log: () => {},
+      log: (line) => void this.logged.push(line),
       ...more,
     });
   }

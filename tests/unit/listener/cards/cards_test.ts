@@ -10,6 +10,7 @@ import {
   LOCAL_ACTIVE_MS,
 } from "../../../../src/listener/cards/cards.ts";
 import type { Answer } from "../../../../src/protocol/ask.ts";
+import type { PushPage, PushRecord } from "../../../../src/protocol/push.ts";
 import { encodeAnswer } from "../../../../src/protocol/sealed_text.ts";
 import { until } from "../../../helpers/until.ts";
 
@@ -212,6 +213,37 @@ Deno.test("a lost relay, the end of the time and the end of the listener open th
     scene.cards.connected();
     assert.deepEqual(scene.withdrawn, [id, id]);
   }
+});
+
+Deno.test("what a killed listener left open is withdrawn at the next one's first connection, and nothing else [card-shown]", async () => {
+  const question = (id: string, replyTo: string): PushRecord => ({
+    push: {
+      ...{ id, type: "ask", from: replyTo, createdAt: 0, expiresAt: 1 },
+      data: { kind: "sealed", timeoutSeconds: CARD_SECONDS, replyTo, listener: HOST },
+    },
+    receipt: { state: "queued", final: false, at: {} },
+  });
+  const pages: Record<string, PushPage> = {
+    end: { pushes: [question("a tool's", "dev_script_1"), question("left", HOST)], next: "older" },
+    older: { pushes: [question("another host's", "dev_listener_b"), question("left too", HOST)] },
+  };
+  let isFailing = true;
+  const scene = await Scene.make({
+    openQuestions: (before) =>
+      isFailing ? Promise.reject(new Error("the relay is away")) : Promise.resolve(pages[before]!),
+  });
+  const asked = scene.ask(QUESTION);
+  const { id } = await scene.card();
+  pages["end"]!.pushes.push(question(id, HOST));
+  scene.cards.connected();
+  await until("the failure", () => scene.logged.some((line) => /the relay is away/.test(line)));
+  assert.deepEqual(scene.withdrawn, []);
+  isFailing = false;
+  scene.cards.connected();
+  await until("both", () => scene.withdrawn.length === 2);
+  assert.deepEqual(scene.withdrawn, ["left", "left too"]);
+  scene.gone.abort();
+  await asked;
 });
 
 Deno.test("a clock that is set ahead does not keep a withdrawn card from being withdrawn again after a reconnect [fault-clock]", async () => {
