@@ -194,12 +194,17 @@ export async function withdrawPairing(
   }));
 }
 
-/**
- * Asks the relay once who claimed the code, and stores a phone whose proof is right. Throws RelayError. Only a code that is
- * still open makes a phone: several programs may ask, and a relay may give each another claim, or one only after the phone
- * that made it was revoked.
- */
+/** Asks the relay once who claimed the code, and stores a phone whose proof is right. Throws RelayError. */
 export async function completePairing(host: PairingHost, pairing: PendingPairing): Promise<PairingOutcome> {
+  const outcome = await settleClaim(host, pairing);
+  return outcome.kind === "paired" ? await withWords(host, outcome.phone) : outcome;
+}
+
+/**
+ * Only a code that is still open makes a phone: several programs may ask, and a relay may give each another claim, or one
+ * only after the phone that made it was revoked.
+ */
+async function settleClaim(host: PairingHost, pairing: PendingPairing): Promise<SettledClaim> {
   const phone = await claimOf(host, pairing);
   if (phone === "open") return { kind: "open" };
   const outcome = phone === "ended" ? { kind: "ended" as const } : await judge(host, { pairing, phone });
@@ -212,7 +217,7 @@ export async function completePairing(host: PairingHost, pairing: PendingPairing
   });
   if (outcome.kind !== "paired") return outcome;
   const stored = phones.find(({ secret }) => secret === pairing.secret);
-  return stored === undefined ? { kind: "ended" } : await withWords(host, stored);
+  return stored === undefined ? { kind: "ended" } : { kind: "paired", phone: stored };
 }
 
 /**
@@ -248,7 +253,7 @@ async function completePending(host: PairingHost): Promise<void> {
   const { pending } = await loadPaired(host.files, host.paths);
   for (const pairing of pending) {
     try {
-      await completePairing(host, pairing);
+      await settleClaim(host, pairing);
     } catch (error) {
       if (!(error instanceof RelayError)) throw error;
     }
@@ -288,13 +293,13 @@ async function claimOf(
   }
 }
 
-/** Without the words, which belong to the phone that is stored. */
-type JudgedClaim = Exclude<PairingOutcome, { kind: "paired" }> | { kind: "paired"; phone: PairedPhone };
+/** Without the words, which take a while. */
+type SettledClaim = Exclude<PairingOutcome, { kind: "paired" }> | { kind: "paired"; phone: PairedPhone };
 
 async function judge(
   host: PairingHost,
   { pairing, phone }: { pairing: PendingPairing; phone: Claim },
-): Promise<JudgedClaim> {
+): Promise<SettledClaim> {
   const { deviceId, name, publicKey, proof } = phone;
   const identity = await loadIdentity(host.files, host.paths);
   if (publicKey === undefined || identity === undefined) return { kind: "joined", name };

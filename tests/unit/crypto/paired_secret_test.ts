@@ -1,5 +1,7 @@
 /** Proofs and check phrase of a pairing: the same for the same facts, another for any other. */
 import assert from "node:assert/strict";
+import { pbkdf2Sync } from "node:crypto";
+import { wordlist } from "@scure/bip39/wordlists/english.js";
 import { checkPhrase, PHRASE_WORDS } from "../../../src/crypto/check_phrase.ts";
 import {
   deriveBytes,
@@ -50,6 +52,19 @@ Deno.test("six words are the same on both sides, and others for another secret o
   ];
   assert.equal(await distinct((facts) => checkPhrase(secret, facts), changes), changes.length);
   assert.notDeepEqual(await checkPhrase(other, DEVICES), words);
+});
+
+Deno.test("the six words are those of 200,000 rounds: nobody finds two keys with the same ones in ten minutes [pair-words]", async () => {
+  const ids = [DEVICES.phone, DEVICES.listener].flatMap(({ deviceId, publicKey }) => [deviceId, publicKey]);
+  const first = await deriveBytes(secret, { use: "check phrase", context: JSON.stringify(ids) });
+  const bytes = pbkdf2Sync(first, "", 200_000, 32, "sha256");
+  let bits = BigInt(`0x${bytes.subarray(0, 9).toString("hex")}`);
+  const words = Array.from({ length: PHRASE_WORDS }, () => {
+    const word = wordlist[Number(bits % 2048n)];
+    bits /= 2048n;
+    return word;
+  });
+  assert.deepEqual(await checkPhrase(secret, DEVICES), words);
 });
 
 Deno.test("a secret has 256 bits, is another each time, and does not come out of its key [pair-keys]", async () => {
