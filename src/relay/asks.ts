@@ -14,7 +14,7 @@ import {
 import { lateAnswerData, lateAnswerId } from "../protocol/late_answer.ts";
 import { type FieldFault, fieldFaults } from "../protocol/errors.ts";
 import type { EventData } from "../protocol/frames.ts";
-import { ASK_RETURN_MS, ASK_TTL_SECONDS } from "../protocol/limits.ts";
+import { ASK_RETURN_MS, TTL_DEFAULT_SECONDS } from "../protocol/limits.ts";
 import type { Push, PushAccepted, PushRequest } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import type { AnswerOutcome, DeviceName, DeviceRecord, NewPush, StoredPush } from "../store/store.ts";
@@ -281,8 +281,7 @@ function lateCommand(
     agentSessionName: push.agentSessionName,
     ...content,
     inReplyTo: push.id,
-    // The host may sleep until the morning, and nobody can answer a second time.
-    ttlSeconds: ASK_TTL_SECONDS,
+    ttlSeconds: TTL_DEFAULT_SECONDS,
   };
 }
 

@@ -1,7 +1,7 @@
 /** Questions and answers at the relay: the first answer counts, and reaches the asker or the session once. */
 import assert from "node:assert/strict";
 import { lateAnswerId } from "../../../src/protocol/late_answer.ts";
-import { ASK_RETURN_MS, ASK_TTL_SECONDS } from "../../../src/protocol/limits.ts";
+import { ASK_RETURN_MS } from "../../../src/protocol/limits.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { answeredBy, type Question, questionOf, routeAnswer } from "../../../src/relay/asks.ts";
 import { withdrawnAt } from "../../../src/relay/receipts.ts";
@@ -322,17 +322,6 @@ Deno.test("a late sealed answer goes unchanged to the session's listener, with t
       { answer: ANSWER },
     ]);
     assert.equal(command?.data.id, await lateAnswerId(ANSWER));
-  }));
-
-Deno.test("a late answer waits for its host as long as a question waits for an answer: nobody can answer it again [mcp-late]", () =>
-  withBench(async (bench) => {
-    await bench.ask();
-    await bench.pass(120_000);
-    assert.equal((await bench.answer()).status, 202);
-    const [command] = bench.listener.received("push.new");
-    assert.ok(command);
-    const { createdAt, expiresAt } = command.data;
-    assert.equal((expiresAt - createdAt) / 1_000, ASK_TTL_SECONDS);
   }));
 
 Deno.test("a sealed question shows the relay only its timeout, and a plain question cannot claim to be sealed [seal-answers]", () =>
