@@ -63,18 +63,33 @@ async function listedDevices(paths: HomePaths): Promise<ListedDevice[]> {
 
 /** A relay that lies, or a device that was revoked from another host, must not hide who shares a secret with this one. */
 export function withUnlisted(devices: readonly Device[], phones: readonly PairedPhone[]): ListedDevice[] {
-  const paired = new Set(phones.map(({ deviceId }) => deviceId));
+  const paired = new Map(phones.map((phone) => [phone.deviceId, phone]));
   const known = new Set(devices.map(({ id }) => id));
   const unlisted = phones.filter(({ deviceId }) => !known.has(deviceId));
   return [
-    ...devices.map((device) => ({ ...device, paired: paired.has(device.id), listed: true })),
-    ...unlisted.map(({ deviceId: id, name, script, pairedAt }) => {
-      const kind = script ? "script" as const : "phone" as const;
+    ...devices.map((device) => {
+      const phone = paired.get(device.id);
+      const kind = phone === undefined ? device.kind : kindOf(phone);
+      return { ...device, kind, paired: phone !== undefined, listed: true };
+    }),
+    ...unlisted.map((phone) => {
+      const { deviceId: id, name, pairedAt } = phone;
       const times = { createdAt: pairedAt, lastSeen: pairedAt };
-      return { id, kind, name, version: "", online: false, ...times, paired: true, listed: false };
+      return {
+        id,
+        kind: kindOf(phone),
+        name,
+        version: "",
+        online: false,
+        ...times,
+        paired: true,
+        listed: false,
+      };
     }),
   ];
 }
+
+const kindOf = ({ script }: PairedPhone): "script" | "phone" => script === true ? "script" : "phone";
 
 function table(devices: readonly ListedDevice[], now: number): string[] {
   if (devices.length === 0) return ["No devices yet. Pair a phone with: svc pair"];
@@ -102,26 +117,31 @@ async function revoke(args: readonly string[]): Promise<number> {
   const [id] = parsed.processedArgs;
   const paths = await accountPaths();
   const api = relayApi(paths, await addressInputs(paths));
-  const host = await pairingHost(paths, api);
-  // The relay, which knows about codes that were claimed a moment ago, may not answer: it comes second.
-  for (const forget of [forgetPhone, forgetClaim]) {
-    const isForgotten = await forget(host, id);
-    await endStreams(paths, id);
-    if (isForgotten) {
-      print(`Forgot the secret shared with ${id}: messages sealed by it are no longer opened.`);
-    }
-  }
+  const isForgotten = await forgetSecrets(paths, { host: await pairingHost(paths, api), id });
   let workingKey: DeviceRevoked["workingKey"] | undefined;
+  let isKnown = true;
   await asAdmin(paths, { ...parsed.opts(), id }, {
-    byRelay: async () => void ({ workingKey } = await api.revokeDevice(id)),
+    async byRelay() {
+      try {
+        ({ workingKey } = await api.revokeDevice(id));
+      } catch (error) {
+        isKnown = !(error instanceof RelayError) || error.code !== "unknown_device";
+        if (isKnown || !isForgotten) throw error;
+      }
+    },
     async inStore(store, device) {
       const revoked = await store.revokeDevice(device, Date.now());
       workingKey = revoked?.workingKey === undefined
         ? undefined
         : await store.findKeyById(revoked.workingKey);
-      return revoked !== undefined;
+      isKnown = revoked !== undefined;
+      return isKnown || isForgotten;
     },
   });
+  if (!isKnown) {
+    print(`The relay has no device ${id}: there is nothing more to revoke.`);
+    return 0;
+  }
   if (workingKey === undefined) {
     print(`Revoked ${id}: its key no longer works, and its connections are closed.`);
     return 0;
@@ -132,6 +152,22 @@ async function revoke(args: readonly string[]): Promise<number> {
   const lockOut = shellLine(["svc", "keys", "revoke", key]);
   print(`To lock all of them out, and the phones that were paired by it: ${lockOut}`);
   return 0;
+}
+
+/** The relay, which knows about codes that were claimed a moment ago, may not answer: it comes second. False if there was none. */
+async function forgetSecrets(
+  paths: HomePaths,
+  { host, id }: { host: Awaited<ReturnType<typeof pairingHost>>; id: string },
+): Promise<boolean> {
+  let found = false;
+  for (const forget of [forgetPhone, forgetClaim]) {
+    const isForgotten = await forget(host, id);
+    await endStreams(paths, id);
+    if (!isForgotten) continue;
+    found = true;
+    print(`Forgot the secret shared with ${id}: messages sealed by it are no longer opened.`);
+  }
+  return found;
 }
 
 async function release(args: readonly string[]): Promise<number> {

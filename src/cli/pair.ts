@@ -139,6 +139,7 @@ export function outcomeLines(outcome: ClaimedOutcome): string[] {
         `  ${outcome.words.join(" ")}`,
         "",
         `If it shows other words, run: svc devices revoke ${outcome.phone.deviceId}`,
+        "They also differ when the relay's page and this svc are of different versions.",
         ...SEALED_ONLY_LINES,
       ];
     case "joined":

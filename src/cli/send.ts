@@ -28,8 +28,8 @@ const WAIT_DEFAULT_SECONDS = 60;
 const RELAYS_OWN: ReadonlySet<PushState> = new Set(["queued", "expired", "unknown"]);
 /** The relay may report this much later that a message expired, in milliseconds. */
 const GRACE_MS = 5_000;
-/** How often a message is sent whose answer did not come, and the bounds of the random wait between two times. */
-const SENDS_MAX = 4;
+/** How long a message is sent again whose answer did not come, and the bounds of the random wait between two times, in milliseconds. */
+const RESEND_FOR_MS = 5_000;
 const RESEND = { minMs: 250, maxMs: 1_000 };
 
 interface SendOptions {
@@ -83,7 +83,7 @@ async function messageText(parts: readonly string[]): Promise<string> {
     if (!(error instanceof TypeError)) throw error;
     // Replaced characters would be typed, and nobody would know.
     throw new UsageError(
-      "Cannot send the message: it is not UTF-8. Convert it, as iconv does, or send a file's name.",
+      "Cannot send the message: it is not UTF-8. Convert it with iconv, or put it into a file on the host and send its name.",
     );
   });
   return text.replace(/\r?\n$/, "");
@@ -184,21 +184,22 @@ function waitSeconds({ wait }: SendOptions): number {
 
 /**
  * Sends it again while its answer is missing: the relay may have it, and then reports what becomes of it. With its id it is
- * stored once. Any other refusal is final, also one that says when to come back.
+ * stored once. A refusal is final, also one that says when to come back, unless an answer was lost before it.
  */
 export async function sendOnce(
   api: Pick<RelayApi, "sendPush">,
   push: PushRequestInput,
   clock: Clock = systemClock,
 ): Promise<PushAccepted> {
-  let sends = 0;
-  const isTransient = (error: unknown): boolean =>
-    error instanceof RelayError && error.transient && error.status !== 429 &&
-    error.retryAfterSeconds === undefined && sends < SENDS_MAX;
-  return await retry(() => {
-    sends++;
-    return api.sendPush(push);
-  }, { isTransient, backoff: RESEND, clock });
+  const until = clock.elapsed() + RESEND_FOR_MS;
+  let mayBeStored = false;
+  const isTransient = (error: unknown): boolean => {
+    if (!(error instanceof RelayError) || !error.transient) return false;
+    const { status, retryAfterSeconds } = error;
+    mayBeStored ||= status !== 429 && retryAfterSeconds === undefined;
+    return mayBeStored && clock.elapsed() + (retryAfterSeconds ?? 0) * 1_000 < until;
+  };
+  return await retry(() => api.sendPush(push), { isTransient, backoff: RESEND, clock });
 }
 
 async function sendAndWait(options: SendOptions, { api, push }: Route): Promise<PushRecord> {

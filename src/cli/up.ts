@@ -4,6 +4,7 @@ import { delay, systemClock } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
 import { httpBaseFromWs, wsFromHttpBase } from "../client/addresses.ts";
 import { createRelayApi } from "../client/api.ts";
+import { RelayError } from "../client/relay_error.ts";
 import { type Config, deviceNameOf, loadConfig, newHookId, saveConfig } from "../home/config.ts";
 import {
   daemonStatus,
@@ -219,7 +220,13 @@ async function isPrevious(wsUrl: string, port: string): Promise<boolean> {
   if (!URL.canParse(wsUrl) || !isLoopback(wsUrl)) return false;
   if (new URL(wsUrl).port === port) return true;
   const api = createRelayApi({ baseUrl: httpBaseFromWs(wsUrl) });
-  return await api.health({ signal: AbortSignal.timeout(ANSWER_LIMIT_MS) }).then(() => false, () => true);
+  try {
+    await api.health({ signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
+    return false;
+  } catch (error) {
+    // A relay that is busy, or refuses, is there.
+    return error instanceof RelayError && (error.code === "unreachable" || error.code === "bad_answer");
+  }
 }
 
 /** Resolves once a listener runs; returns what keeps one running from then on, until the signal fires. */

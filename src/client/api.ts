@@ -198,6 +198,10 @@ async function exchange(relay: RelayAddress, call: Call): Promise<Answer> {
   const signal = call.signal === undefined ? limit.signal : AbortSignal.any([call.signal, limit.signal]);
   try {
     const response = await relay.fetch(relay.baseUrl + call.path, requestInit(relay, call, signal));
+    if (isRedirect(response)) {
+      await response.body?.cancel();
+      throw redirectError(relay, call);
+    }
     const text = await readText(response);
     if (text === undefined) throw tooLongError(relay, call, response.status);
     return { status: response.status, text, retryAfter: response.headers.get("retry-after") };
@@ -208,6 +212,20 @@ async function exchange(relay: RelayAddress, call: Call): Promise<Answer> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** A browser shows nothing of one but its type. */
+function isRedirect({ type, status }: Response): boolean {
+  return type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304);
+}
+
+/** A sign-in page before the relay, or a network that wants to be signed in to, may be gone in a moment. */
+function redirectError(relay: RelayAddress, call: Call): RelayError {
+  const why = `"${relay.baseUrl}" answers with a redirect, which svc does not follow`;
+  return new RelayError(
+    `Cannot ${call.what}: ${why}; use the address that it leads to, or sign in to the network`,
+    { code: "unreachable" },
+  );
 }
 
 /** Undefined for an answer that is too long: a relay must not fill this program's memory. */

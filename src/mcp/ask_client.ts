@@ -263,7 +263,7 @@ export class AskClient {
 export interface Identity {
   /** The session that a late answer is typed into; undefined when the agent does not run in one of svc. */
   session: string | undefined;
-  /** One of ASKERS_PER_HOST, always the same for the session. */
+  /** One of ASKERS_PER_HOST, always the same for the session and the key. */
   deviceId: string;
   /** The listener that has the session. */
   listener: string;
@@ -279,13 +279,14 @@ export const ASKERS_PER_HOST = 16;
 
 /** `session` is `SVC_SESSION`, which the wrapper sets for the agent. */
 export async function identify(
-  { hostname, session }: { hostname: string; session: string | undefined },
+  { hostname, session, apiKey }: { hostname: string; session: string | undefined; apiKey: string },
 ): Promise<Identity> {
   const known = session !== undefined && isSessionName(session) ? session : undefined;
   const place = known === undefined
     ? ""
     : parseInt((await sha256Hex(known)).slice(0, 8), 16) % ASKERS_PER_HOST;
-  const digest = await sha256Hex(`${hostname}\n${place}`);
+  // The first key that uses an id owns it.
+  const digest = await sha256Hex(`${hostname}\n${place}\n${await sha256Hex(apiKey)}`);
   return {
     session: known,
     deviceId: `dev_script_${digest.slice(0, 16)}`,

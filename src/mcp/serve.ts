@@ -11,7 +11,7 @@ import type { Clock } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
 import type { SecondOutlet } from "../home/config.ts";
 import type { HostSealing } from "../home/host_sealing.ts";
-import { AskClient, identify, type Identity, type RelaySettings } from "./ask_client.ts";
+import { AskClient, identify, type RelaySettings } from "./ask_client.ts";
 import type { WaitingReport } from "./follow_question.ts";
 import { type Call, errorResult, type Tool, TOOLS, toolSchema } from "./tools.ts";
 
@@ -43,8 +43,7 @@ const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, openWorldHint:
 
 /** Resolves when the client is gone and the relay knows that nobody waits any more. */
 export async function serveMcp(host: McpHost): Promise<void> {
-  const identity = await identify(host);
-  const client = new LazyAskClient(host, identity);
+  const client = new LazyAskClient(host);
   const server = new McpServer({ name: "svc", version: host.version }, {
     capabilities: { tools: { listChanged: false } },
     instructions: INSTRUCTIONS,
@@ -103,14 +102,12 @@ interface KeyedClient {
 /** The client for the settings as they are at a call: the agent may run for weeks, and they change under it. */
 class LazyAskClient {
   readonly #host: McpHost;
-  readonly #identity: Identity;
   #current: KeyedClient | undefined;
   /** Clients for earlier settings, until their questions have ended. */
   readonly #ending = new Set<Promise<void>>();
 
-  constructor(host: McpHost, identity: Identity) {
+  constructor(host: McpHost) {
     this.#host = host;
-    this.#identity = identity;
   }
 
   async open(): Promise<AskClient> {
@@ -152,13 +149,13 @@ class LazyAskClient {
   }
 
   async #make(settings: RelaySettings): Promise<AskClient> {
-    const { version, clock, random } = this.#host;
+    const { version, clock, random, hostname, session } = this.#host;
     const sealing = await this.#host.sealing(settings);
     const reportWaiting = (report: WaitingReport): void => this.#host.reportWaiting(report);
     return new AskClient({
       settings,
       sealing,
-      identity: this.#identity,
+      identity: await identify({ hostname, session, apiKey: settings.apiKey }),
       version,
       clock,
       random,

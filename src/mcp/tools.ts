@@ -182,7 +182,7 @@ const TYPED =
   "The answer came while the connection to the relay was lost: it is being typed into this session as the next user message. End your turn so that it can arrive.";
 
 const LOST =
-  "An answer came while the connection to the relay was lost, and it could not be kept: this question belongs to no session that it could be typed into. The user sees that it did not arrive. Ask again if you still need it.";
+  "An answer came while the connection to the relay was lost, and there is no session that it could be typed into. The user sees that it did not arrive. Ask again if you still need it.";
 
 function whatNext(session: string | undefined): string {
   if (session === undefined) {

@@ -60,7 +60,7 @@ function valueOf(field: AskField, raw: RawValue | undefined): FieldValue | { fau
 
 /** Some keypads for numbers have a comma and no point. */
 const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;
-/** May be a thousand and a bit, or one and a bit. */
+/** 1,500 may be 1500 or 1.5. */
 const AMBIGUOUS_COMMA = /^[+-]?[1-9]\d{0,2},\d{3}$/;
 
 function numberOf(text: string): number | { fault: FormFault } {

@@ -83,7 +83,7 @@ function checkOffered({ name, deviceId }: KeyRecord, offer: PairingRequest["offe
   );
 }
 
-/** Of a code, or the one that it was named by: `sha256-` and its digest in hex, which claims nothing. */
+/** The digest of a pairing code. `name` is the code, or `sha256-` and its digest in hex, which cannot claim it. */
 function hashOf(name: string): Uint8Array {
   const [, hex] = /^sha256-([0-9a-f]{64})$/.exec(name) ?? [];
   return hex === undefined

@@ -205,7 +205,7 @@ export async function acceptCancel(services: Services, incoming: IncomingPush): 
   if (repeated !== undefined) return repeated;
   const { account, request } = incoming;
   const { inReplyTo } = request;
-  // What is refused must not have withdrawn anything.
+  // A cancellation that cannot be routed must not have withdrawn anything.
   await routePush(services.store, { account, push: request });
   if (inReplyTo !== undefined) await withdraw(services, { push: { account, id: inReplyTo }, incoming });
   return await acceptPush(services, incoming);

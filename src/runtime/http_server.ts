@@ -166,7 +166,7 @@ const isHeaderOverflow = (error: Error): boolean => "code" in error && error.cod
 async function refuseHeaders(stream: Duplex, answer: Response): Promise<void> {
   stream.on("error", () => stream.destroy());
   stream.pause();
-  // What is unread when a connection ends may cost its peer the answer.
+  // Closing a socket with unread data resets it, and the peer may lose the answer.
   const timer = setTimeout(() => stream.destroy(), REFUSAL_READ_MS);
   stream.once("close", () => clearTimeout(timer));
   await writeRefusal(stream, answer);

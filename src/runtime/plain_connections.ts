@@ -127,7 +127,7 @@ export class PlainConnections {
     if (entry !== undefined) this.#forget(peer, entry);
   }
 
-  /** It has no request in hand, whose answer something else would end up in. */
+  /** True when no request is being answered: a refusal written now cannot land inside another response. */
   isIdle(socket: Socket): boolean {
     return this.#entries.get(peerOf(socket))?.requests === 0;
   }

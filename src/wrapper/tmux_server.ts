@@ -229,13 +229,20 @@ export async function prepareLastWords(
   try {
     await files.makeDirectory(folder, { mode: 0o700 });
     await files.remove(file);
-    for (const name of await files.list(folder)) {
-      const left = await files.info(`${folder}/${name}`);
-      if (left?.isFile && left.mtimeMs < now - WORDS_KEPT_MS) await files.remove(`${folder}/${name}`);
-    }
-    return file;
   } catch {
     return undefined;
+  }
+  await removeOld(files, { folder, now }).catch(() => {});
+  return file;
+}
+
+async function removeOld(
+  files: Pick<Files, "remove" | "list" | "info">,
+  { folder, now }: { folder: string; now: number },
+): Promise<void> {
+  for (const name of await files.list(folder)) {
+    const left = await files.info(`${folder}/${name}`);
+    if (left?.isFile && left.mtimeMs < now - WORDS_KEPT_MS) await files.remove(`${folder}/${name}`);
   }
 }
 

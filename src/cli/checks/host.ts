@@ -55,10 +55,10 @@ export const tmuxSocketsCheck: Check = {
 const OWN_HOME = "give it to your account, or set SVC_HOME";
 const MAKE_ROOM = "make room on that disk, or raise your quota there";
 
-/** The disk or the account's quota, by an error of `tryWrite`. */
+/** True if a write failed because the disk or the account's quota is full. */
 export function isFull(error: unknown): boolean {
-  const code = error instanceof Error ? codeOf(error.cause) : undefined;
-  return code === "ENOSPC" || code === "EDQUOT";
+  const codes = error instanceof Error ? [codeOf(error), codeOf(error.cause)] : [];
+  return codes.some((code) => code === "ENOSPC" || code === "EDQUOT");
 }
 
 /** Restores private modes where other accounts could read. */

@@ -44,6 +44,8 @@ import {
 export const CARD_SECONDS = Math.floor(DIALOG_LIMIT_MS / 1_000);
 /** Cards open at once; further dialogs open at the computer alone. */
 export const CARDS_MAX = 32;
+/** Pages of open questions in which a new listener looks for the cards of one that was killed. */
+const PAGES_SWEPT = 20;
 /** The local user is at the computer when they pressed a key within this time. */
 export const LOCAL_ACTIVE_MS = 60_000;
 /** An agent that works without its dialog has taken an answer when nothing has spoken against it for this long. */
@@ -200,7 +202,8 @@ export class Cards {
     this.#hasSwept = true;
     try {
       if ((await keys.phones()).length === 0) return;
-      for (let before: string | undefined = "end"; before !== undefined;) {
+      let before: string | undefined = "end";
+      for (let page = 0; page < PAGES_SWEPT && before !== undefined && !this.#stop.signal.aborted; page++) {
         const { pushes, next } = await openQuestions(before);
         for (const { push: { id, data } } of pushes) {
           if (data?.["replyTo"] === keys.deviceId && !this.#cards.has(id)) this.#withdraw({ id });

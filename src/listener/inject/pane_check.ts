@@ -69,8 +69,8 @@ export async function checkPane(
 }
 
 /**
- * In a session that no wrapper made the shell below starts other programs after the agent, while a mirror goes on: the
- * profile is not theirs, and the target is to be found again.
+ * In a session without a wrapper, the shell may start another program after the agent while a mirror is open. The agent's
+ * profile does not apply to it, so the target must be resolved again.
  */
 function replacedAgent(
   { recordedPid, isProfiled, profile: { kind } }: Target,

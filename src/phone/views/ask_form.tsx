@@ -113,7 +113,8 @@ function MultipleChoice({ id, options, chosen, text, onChange, onSend }: Multipl
     event.preventDefault();
     if (isSendable) onSend();
   };
-  const isSendable = chosen.length > 0 && (text.trim() === "" || checkBody(text).sendable);
+  const isSendable = chosen.length > 0 &&
+    (text.trim() === "" || checkBody(textWith({ chosen, text })).sendable);
   return (
     <form class="options" onSubmit={submit}>
       <fieldset aria-labelledby={`question-${id}`}>
@@ -282,10 +283,14 @@ export function tickedIn(options: readonly string[], draft: string): Ticked {
   return { chosen: options.filter((option) => chosen.includes(option)), text };
 }
 
-/** All that stands in the form, whichever of its buttons is pressed. */
+/** Everything entered in the form, whichever Send button is pressed. */
 export function tickedAnswer({ chosen, text }: Ticked): Answer {
   if (text.trim() === "") return { kind: "choices", choices: [...chosen] };
-  return { kind: "text", text: chosen.length === 0 ? text : `${chosen.join(", ")}\n${text}` };
+  return { kind: "text", text: textWith({ chosen, text }) };
+}
+
+function textWith({ chosen, text }: Ticked): string {
+  return chosen.length === 0 ? text : `${chosen.join(", ")}\n${text}`;
 }
 
 function objectIn(draft: string): Record<string, unknown> {

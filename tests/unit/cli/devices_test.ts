@@ -5,17 +5,20 @@ import { withUnlisted } from "../../../src/cli/devices.ts";
 const PAIRED = { publicKey: "", secret: "", pairedAt: 5 };
 const LISTED = { id: "dev_phone_a", kind: "phone", name: "A", version: "1", online: true } as const;
 
-Deno.test("a phone or script that shares a secret with this host is listed also when the relay does not name it [pair-devices, sec-active-relay]", () => {
+Deno.test("a phone or script that shares a secret with this host is listed as what it is, also when the relay does not name it or calls it something else [pair-devices, sec-active-relay]", () => {
   const listed = { ...LISTED, createdAt: 1, lastSeen: 2 };
   const other = { ...listed, id: "dev_phone_b", name: "B" };
-  const devices = withUnlisted([listed, other], [
+  const relabelled = { ...listed, id: "dev_phone_c", kind: "script", name: "C" } as const;
+  const devices = withUnlisted([listed, other, relabelled], [
     { ...PAIRED, deviceId: "dev_phone_a", name: "as the host knows it" },
+    { ...PAIRED, deviceId: "dev_phone_c", name: "as the host knows it" },
     { ...PAIRED, deviceId: "dev_phone_hidden", name: "hidden" },
     { ...PAIRED, deviceId: "dev_script_hidden", name: "script", script: true },
   ]);
   assert.deepEqual(devices.map(({ id, kind, name, paired, listed }) => [id, kind, name, paired, listed]), [
     ["dev_phone_a", "phone", "A", true, true],
     ["dev_phone_b", "phone", "B", false, true],
+    ["dev_phone_c", "phone", "C", true, true],
     ["dev_phone_hidden", "phone", "hidden", true, false],
     ["dev_script_hidden", "script", "script", true, false],
   ]);

@@ -13,23 +13,29 @@ import { type Connected, connectMcp, PhoneSide, textOf } from "../../helpers/mcp
 import { until } from "../../helpers/until.ts";
 
 Deno.test("a session always asks under the same id, and all sessions of a host under a few", async () => {
-  const one = await identify({ hostname: "box", session: "svc-a" });
-  assert.deepEqual(await identify({ hostname: "box", session: "svc-a" }), one);
+  const one = await identify({ hostname: "box", session: "svc-a", apiKey: "svc_1" });
+  assert.deepEqual(await identify({ hostname: "box", session: "svc-a", apiKey: "svc_1" }), one);
   assert.equal(one.session, "svc-a");
   assert.equal(one.listener, await listenerDeviceId("box"));
   assert.ok(DeviceId.safeParse(one.deviceId).success);
   const sessions = Array.from({ length: 2 * DEVICES_PER_KEY }, (_, n) => `svc-${n}`);
   const ids = await Promise.all(
-    [undefined, ...sessions].map(async (session) => (await identify({ hostname: "box", session })).deviceId),
+    [undefined, ...sessions].map(async (session) =>
+      (await identify({ hostname: "box", session, apiKey: "svc_1" })).deviceId
+    ),
   );
   assert.equal(new Set(ids).size, ASKERS_PER_HOST + 1, "one for agents that run in no session");
-  const elsewhere = await identify({ hostname: "tub", session: "svc-a" });
-  assert.ok(!ids.includes(elsewhere.deviceId));
+  for (const other of [{ hostname: "tub", apiKey: "svc_1" }, { hostname: "box", apiKey: "svc_2" }]) {
+    assert.ok(
+      !ids.includes((await identify({ ...other, session: "svc-a" })).deviceId),
+      "which another key may own",
+    );
+  }
 });
 
 Deno.test("an invalid session name counts as none", async () => {
   for (const session of [undefined, "", "a b", "x".repeat(200)]) {
-    assert.equal((await identify({ hostname: "box", session })).session, undefined);
+    assert.equal((await identify({ hostname: "box", session, apiKey: "svc_1" })).session, undefined);
   }
 });
 
