@@ -1,6 +1,7 @@
 /** Holds the rules of the tree over the real sources, and shows each rule fail on a made-up one. */
 
 import assert from "node:assert/strict";
+import { run } from "./helpers/run.ts";
 import { CHECKOUT, readSources } from "./helpers/sources.ts";
 import { type Facts, readFacts } from "./layers/facts.ts";
 import * as rules from "./layers/rules.ts";
@@ -32,6 +33,33 @@ function made(path: string, text: string): Facts[] {
 
 Deno.test("imports point down, and programs do not import one another [arch-layers, arch-programs]", () => {
   assert.deepEqual(rules.layerBreaches(sources), []);
+});
+
+interface ModuleGraph {
+  roots: string[];
+  modules: { specifier: string; dependencies?: { isDynamic?: boolean; code?: { specifier: string } }[] }[];
+}
+
+/** What is loaded with a file: without types, and without what it loads when it needs it. */
+async function loadedWith(path: string): Promise<string[]> {
+  const { stdout } = await run([Deno.execPath(), "info", "--json", path], { cwd: CHECKOUT });
+  const graph: ModuleGraph = JSON.parse(stdout);
+  const modules = new Map(graph.modules.map(({ specifier, dependencies = [] }) => [specifier, dependencies]));
+  const loaded = new Set(graph.roots);
+  for (const specifier of loaded) {
+    for (const { isDynamic, code } of modules.get(specifier) ?? []) {
+      if (!isDynamic && code !== undefined) loaded.add(code.specifier);
+    }
+  }
+  return [...loaded];
+}
+
+Deno.test("what starts an agent's session and what a hook runs load no package: each would cost every start", async () => {
+  for (const path of ["src/cli/agent.ts", "src/cli/hook.ts"]) {
+    const loaded = await loadedWith(path);
+    assert.ok(loaded.length > 5);
+    assert.deepEqual(loaded.filter((specifier) => specifier.includes("/node_modules/")), [], path);
+  }
 });
 
 Deno.test("every imported file exists, dynamic imports included [arch-layers]", () => {

@@ -1,8 +1,8 @@
 /** What every command needs of this process: the paths in its home, the parts of svc that are not code, and the means to manage the listener. */
 import { runtime } from "#runtime";
 import { systemClock } from "../async/clock.ts";
-import { type DaemonHost, type DaemonOptions, withAbsoluteTmux } from "../home/daemon.ts";
-import { type HomePaths, homePaths } from "../home/paths.ts";
+import type { DaemonHost, DaemonOptions } from "../home/daemon.ts";
+import { type HomePaths, homePaths, withAbsoluteTmux } from "../home/paths.ts";
 import { VERSION } from "../protocol/version.ts";
 
 export function accountPaths(svcHome: string | undefined = runtime.env.get("SVC_HOME")): Promise<HomePaths> {

@@ -154,7 +154,7 @@ async function revoke(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** The relay, which knows about codes that were claimed a moment ago, may not answer: it comes second. False if there was none. */
+/** Forgets the stored secret first: one that was claimed a moment ago is known to the relay alone, which may not answer. False if there was none. */
 async function forgetSecrets(
   paths: HomePaths,
   { host, id }: { host: Awaited<ReturnType<typeof pairingHost>>; id: string },

@@ -4,7 +4,7 @@ import type { Commands, Files, LocalSockets, Signal } from "../runtime/types.ts"
 import { askDaemon, type DaemonStatus } from "./control_socket.ts";
 import { type DaemonDecision, decideDaemon, isVersion } from "./daemon_decision.ts";
 import { type FileLock, tryLock } from "./lock.ts";
-import { absolutePath, type HomePaths } from "./paths.ts";
+import type { HomePaths } from "./paths.ts";
 import * as z from "zod/mini";
 import { parseJson } from "../protocol/json.ts";
 import { minLength } from "../protocol/lengths.ts";
@@ -289,18 +289,6 @@ export function daemonEnvironment(
   const kept = Object.entries(env).filter(([name]) => !isAgentScoped(name));
   const home: [string, string][] = env.SVC_HOME ? [["SVC_HOME", paths.root]] : [];
   return Object.fromEntries([...kept, ...home]);
-}
-
-/** Where tmux listens: a relative path means another place to a process that works in another folder. */
-const TMUX_PLACES = ["SVC_TMUX_SOCKET", "TMUX_TMPDIR"];
-
-/** The environment with absolute paths of tmux's sockets, for the daemon, a service, or an agent's session. */
-export function withAbsoluteTmux(
-  env: Readonly<Record<string, string>>,
-  cwd: string,
-): Record<string, string> {
-  const places = TMUX_PLACES.flatMap((name) => env[name] ? [[name, absolutePath(env[name], cwd)]] : []);
-  return { ...env, ...Object.fromEntries(places) };
 }
 
 function isAgentScoped(name: string): boolean {

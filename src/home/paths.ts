@@ -112,3 +112,15 @@ async function socketPath(root: string, { uid }: HomePlace): Promise<string> {
   const short = (await sha256Hex(root)).slice(0, 16);
   return `/tmp/svc-${uid}-${short}/listener.sock`;
 }
+
+/** Where tmux listens: a relative path means another place to a process that works in another folder. */
+const TMUX_PLACES = ["SVC_TMUX_SOCKET", "TMUX_TMPDIR"];
+
+/** The environment with absolute paths of tmux's sockets, for the daemon, a service, or an agent's session. */
+export function withAbsoluteTmux(
+  env: Readonly<Record<string, string>>,
+  cwd: string,
+): Record<string, string> {
+  const places = TMUX_PLACES.flatMap((name) => env[name] ? [[name, absolutePath(env[name], cwd)]] : []);
+  return { ...env, ...Object.fromEntries(places) };
+}

@@ -48,7 +48,7 @@ export async function looseEntries(
 /** A directory or link that another user created first would give them the control socket. */
 async function checkOwner(files: Files, directory: string, uid: number): Promise<void> {
   const stranger = await strangerAt(directory, { files, uid });
-  if (stranger === undefined || await files.info(directory) === undefined) return;
+  if (stranger === undefined) return;
   throw new Error(
     `Cannot use "${directory}": it belongs to user ${stranger}, not to ${uid}. Set SVC_HOME to a directory of your own.`,
   );

@@ -9,6 +9,7 @@ import {
 } from "../protocol/http.ts";
 import { DEVICES_PER_KEY, OPEN_PAIRINGS_PER_KEY, PAIRING_TTL_SECONDS } from "../protocol/limits.ts";
 import { sha256 } from "../runtime/digest.ts";
+import { decodeHex } from "../async/encodings.ts";
 import { networkOf } from "../runtime/plain_connections.ts";
 import type { KeyRecord, PairingRecord } from "../store/store.ts";
 import { createKeyUnlessRevoked, findKey, keyOfRequest, mayPair, randomToken } from "./api_keys.ts";
@@ -83,12 +84,12 @@ function checkOffered({ name, deviceId }: KeyRecord, offer: PairingRequest["offe
   );
 }
 
+const DIGEST_PREFIX = "sha256-";
+
 /** The digest of a pairing code. `name` is the code, or `sha256-` and its digest in hex, which cannot claim it. */
 function hashOf(name: string): Uint8Array {
-  const [, hex] = /^sha256-([0-9a-f]{64})$/.exec(name) ?? [];
-  return hex === undefined
-    ? sha256(name)
-    : Uint8Array.from(hex.match(/../g) ?? [], (two) => parseInt(two, 16));
+  const digest = name.startsWith(DIGEST_PREFIX) ? decodeHex(name.slice(DIGEST_PREFIX.length)) : undefined;
+  return digest?.length === 32 ? digest : sha256(name);
 }
 
 /** `GET /pairings/{code}`: only for the account that created the code. */

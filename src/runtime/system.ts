@@ -132,18 +132,22 @@ export async function isInOwnFolder(
   path: string,
   { files, uid }: { files: Pick<Files, "info" | "entryInfo">; uid: number },
 ): Promise<boolean> {
-  return await strangerAt(path.slice(0, path.lastIndexOf("/")), { files, uid }) === undefined;
+  const folder = path.slice(0, path.lastIndexOf("/"));
+  return await files.info(folder) !== undefined && await strangerAt(folder, { files, uid }) === undefined;
 }
 
 const ROOT = 0;
 
-/** The other account that owns the folder, or the link in its place; -1 where there is none. A link may also be root's. */
+/**
+ * The uid of another account that owns the folder or a symbolic link in its place. Links that root owns are accepted.
+ * Undefined if there is no folder.
+ */
 export async function strangerAt(
   folder: string,
   { files, uid }: { files: Pick<Files, "info" | "entryInfo">; uid: number },
 ): Promise<number | undefined> {
   const [entry, behind] = await Promise.all([files.entryInfo(folder), files.info(folder)]);
-  if (entry === undefined || behind === undefined) return -1;
+  if (entry === undefined || behind === undefined) return undefined;
   if (entry.uid !== uid && entry.uid !== ROOT) return entry.uid;
   return behind.uid === uid ? undefined : behind.uid;
 }

@@ -260,7 +260,7 @@ export function forgetLastWords(name: string): TmuxCommand {
   return verbs.pipePane(exactPane(name));
 }
 
-/** Waits for the file, removes it and returns its readable text; empty when there is none, or svc may not read it. */
+/** Waits for the file, removes it and returns its readable text; empty if there is no file, or it cannot be read. */
 export async function takeLastWords(
   { files, clock }: { files: Pick<Files, "readText" | "remove">; clock: Clock },
   file: string,

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { RelayLink } from "../../src/client/relay_link.ts";
 import { RelayError } from "../../src/client/relay_error.ts";
 import { qrLines } from "../../src/cli/pair.ts";
+import { DEFAULT_ACCOUNT } from "../../src/relay/api_keys.ts";
+import { openRelayStore } from "../../src/store/open.ts";
 import { outcomeOf } from "../helpers/outcome_of.ts";
 import { startSvc } from "../helpers/program.ts";
 import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
@@ -100,6 +102,25 @@ Deno.test("svc devices lists listener and phones; revoking one closes its socket
   assert.equal(await sent(kept, name, "hello again"), "submitted");
   const again = await stack.svc("devices", "revoke", lost.deviceId);
   assert.equal(again.code, 1);
+});
+
+Deno.test("a phone that was revoked elsewhere is listed while this host has its secret, and revoking it forgets that [pair-devices]", async () => {
+  await using stack = await makeStack();
+  const { name } = await stack.echo();
+  const phone = await paired(stack, "elsewhere");
+  assert.equal(await sent(phone, name, "hello"), "submitted");
+  const store = await openRelayStore(`${stack.sandbox.svcHome}/server`);
+  await store.revokeDevice({ account: DEFAULT_ACCOUNT, id: phone.deviceId }, Date.now());
+  await store.close();
+  const listed = await stack.svc("devices");
+  assert.match(
+    listed.stdout,
+    new RegExp(`^elsewhere +phone +not at the relay +yes +${phone.deviceId}$`, "m"),
+  );
+  const revoked = await stack.svc("devices", "revoke", phone.deviceId);
+  assert.deepEqual([revoked.code, revoked.stderr], [0, ""]);
+  assert.match(revoked.stdout, /Forgot the secret .*\nThe relay has no device dev_phone_/);
+  assert.doesNotMatch((await stack.svc("devices")).stdout, /elsewhere/);
 });
 
 Deno.test("what a phone has waiting at the host is not typed once svc devices has revoked it [sec-revoke-waiting]", async () => {

@@ -241,6 +241,22 @@ Deno.test("a second relay does not take the listener of one that runs without --
   await stop(alone);
 });
 
+Deno.test("a relay that is too busy to answer counts as one that runs [up-addresses]", async () => {
+  await using sandbox = await makeSandbox();
+  const busy = { status: 429, headers: { "content-type": "application/problem+json", "retry-after": "1" } };
+  const problem = JSON.stringify({ type: "about:blank", title: "t", status: 429, code: "rate_limited" });
+  await using relay = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    () => new Response(problem, busy),
+  );
+  const wsUrl = `ws://127.0.0.1:${relay.addr.port}/ws`;
+  await Deno.mkdir(sandbox.svcHome, { recursive: true, mode: 0o700 });
+  await Deno.writeTextFile(`${sandbox.svcHome}/config.json`, JSON.stringify({ wsUrl }), { mode: 0o600 });
+  const refused = await runSvc(sandbox, UP);
+  assert.equal(refused.code, 1);
+  assert.ok(refused.stderr.includes(`names another one, "${wsUrl}". Add --replace`), refused.stderr);
+});
+
 Deno.test("svc up while it runs says so, and points to svc pair [up-one-command]", async () => {
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, UP);

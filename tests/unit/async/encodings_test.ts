@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import {
   decodeBase64url,
+  decodeHex,
   decodeUtf8,
   encodeBase64url,
   encodeHex,
@@ -31,6 +32,8 @@ Deno.test("base64url: other alphabets, padding and non-canonical encodings are r
 
 Deno.test("hex is lower case with two digits a byte", () => {
   assert.equal(encodeHex(new Uint8Array([0, 1, 0xab, 255])), "0001abff");
+  assert.deepEqual(decodeHex("0001abff"), new Uint8Array([0, 1, 0xab, 255]));
+  for (const text of ["0", "0g", "AB", " 00"]) assert.equal(decodeHex(text), undefined);
 });
 
 Deno.test("SHA-256 of a text", async () => {

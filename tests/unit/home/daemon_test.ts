@@ -1,6 +1,6 @@
 /** The environment of a spawned daemon. */
 import assert from "node:assert/strict";
-import { daemonEnvironment, withAbsoluteTmux } from "../../../src/home/daemon.ts";
+import { daemonEnvironment } from "../../../src/home/daemon.ts";
 import { homePaths } from "../../../src/home/paths.ts";
 
 const place = { homeDirectory: "/h", cwd: "/w", uid: 1 };
@@ -43,12 +43,4 @@ Deno.test("an agent that a phone starts gets the keys, folders and addresses tha
 Deno.test("a relative SVC_HOME becomes absolute, as the daemon works elsewhere", async () => {
   const paths = await homePaths({ ...place, svcHome: "rel" });
   assert.deepEqual(daemonEnvironment({ SVC_HOME: "rel" }, paths), { SVC_HOME: "/w/rel" });
-});
-
-Deno.test("relative paths of tmux's sockets become absolute, as the daemon works elsewhere", () => {
-  const env = { SVC_TMUX_SOCKET: "t/sock", TMUX_TMPDIR: "t", PATH: "bin" };
-  const absolute = { SVC_TMUX_SOCKET: "/w/t/sock", TMUX_TMPDIR: "/w/t", PATH: "bin" };
-  assert.deepEqual(withAbsoluteTmux(env, "/w"), absolute);
-  const others = { SVC_TMUX_SOCKET: "/t/sock", TMUX_TMPDIR: "" };
-  assert.deepEqual(withAbsoluteTmux(others, "/w"), others);
 });

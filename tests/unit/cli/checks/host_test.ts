@@ -18,7 +18,7 @@ Deno.test("a home on a read-only disk is named with the reason, and a trial leav
   await Deno.remove(directory);
 });
 
-Deno.test("a full disk is told from a folder of another account [tty-verify]", async () => {
+Deno.test("a full disk and a folder of another account lead to different advice [tty-verify]", async () => {
   const failing = (code: string) => ({
     createText: () => Promise.reject(Object.assign(new Error("no"), { code })),
     remove: () => Promise.resolve(true),

@@ -246,6 +246,21 @@ Deno.test("what a killed listener left open is withdrawn at the next one's first
   await asked;
 });
 
+Deno.test("a relay that always names another page of open questions is not asked for ever [card-shown]", async () => {
+  let asked = 0;
+  const scene = await Scene.make({
+    openQuestions: () => Promise.resolve({ pushes: [], next: `${asked++}` }),
+  });
+  scene.cards.connected();
+  await until("the pages", () => asked >= 20);
+  // Takes longer than another page would.
+  const asking = scene.ask(QUESTION);
+  await scene.card();
+  assert.equal(asked, 20);
+  scene.gone.abort();
+  await asking;
+});
+
 Deno.test("a clock that is set ahead does not keep a withdrawn card from being withdrawn again after a reconnect [fault-clock]", async () => {
   const scene = await Scene.make();
   scene.gone.abort();
