@@ -150,6 +150,32 @@ Deno.test("a phone whose clock is wrong counts as unread what came after it sign
   }
 });
 
+Deno.test("whoever scrolls up stays there, also when the page is drawn before it hears of that", () =>
+  withScene(async (scene) => {
+    const { page, api } = await open(scene);
+    for (let n = 0; n < 8; n++) {
+      await api.sendPush({
+        type: "agent.command",
+        agentSessionName: "svc-demo",
+        body: `${"line\n".repeat(10)}of ${n}`,
+      });
+    }
+    await page.reload();
+    await page.getByRole("link", { name: /demo · Claude/ }).tap();
+    await page.getByRole("link", { name: "Messages" }).tap();
+    await page.getByText("of 7").waitFor();
+    const at = await page.locator("main.messages").evaluate(async (list) => {
+      list.scrollTop = 0;
+      const field = document.querySelector("textarea");
+      if (field === null) throw new Error("no field is shown");
+      field.value = "a draft";
+      field.dispatchEvent(new Event("input", { bubbles: true }));
+      for (let frame = 0; frame < 3; frame++) await new Promise(requestAnimationFrame);
+      return list.scrollTop;
+    });
+    assert.equal(at, 0);
+  }));
+
 Deno.test("earlier messages come above the one that is being read, which stays where it is", () =>
   withScene(async (scene) => {
     const { page, api } = await open(scene);

@@ -9,6 +9,7 @@ import { SESSION_TEXT } from "../session_text.ts";
 import { answerDraftKey, type PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { type AskActions, AskCard } from "./ask_card.tsx";
+import { useFollowedEnd } from "./followed_end.ts";
 import { Markdown } from "./markdown.tsx";
 import { Icon, NotEncrypted, PlainSign, TONE_ICONS, useNow } from "./shared.tsx";
 
@@ -116,30 +117,27 @@ function endOf(list: HTMLElement): number {
  */
 function useStickToEnd(content: unknown) {
   const list = useRef<HTMLElement>(null);
-  const atEnd = useRef(true);
+  const end = useFollowedEnd(list, { near: END_PIXELS, endOf });
   const reading = useRef<{ message: Element; top: number }>(undefined);
-  const follow = (): void => {
-    if (atEnd.current) list.current?.scrollTo(0, endOf(list.current));
-  };
   const note = (): void => {
-    const message = list.current === null || atEnd.current ? undefined : firstInView(list.current);
+    const message = list.current === null || end.isAt() ? undefined : firstInView(list.current);
     reading.current = message && { message, top: message.getBoundingClientRect().top };
   };
   useLayoutEffect(() => {
     const { message, top = 0 } = reading.current ?? {};
-    if (atEnd.current) follow();
-    else if (message?.isConnected) list.current?.scrollBy(0, message.getBoundingClientRect().top - top);
+    end.follow();
+    if (message?.isConnected) list.current?.scrollBy(0, message.getBoundingClientRect().top - top);
     note();
   }, [content]);
   useLayoutEffect(() => {
     const element = list.current;
     if (element === null) return;
     const onScroll = (): void => {
-      atEnd.current = Math.abs(endOf(element) - element.scrollTop) < END_PIXELS;
+      end.scrolled();
       note();
     };
     element.addEventListener("scroll", onScroll, { passive: true });
-    const observer = new ResizeObserver(follow);
+    const observer = new ResizeObserver(end.follow);
     observer.observe(element);
     return () => {
       element.removeEventListener("scroll", onScroll);

@@ -5,6 +5,7 @@ import { isSelectedIn } from "../terminal_follow.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { sessionKey, type SessionName } from "../sessions.ts";
 import { endedText, statusText } from "../terminal_status.ts";
+import { useFollowedEnd } from "./followed_end.ts";
 import { KeyRow, type LatchedTerminal, useLatches } from "./key_row.tsx";
 import { LiveField } from "./live_field.tsx";
 import { Icon, type IconName, SealSign, SEARCH_EVENT } from "./shared.tsx";
@@ -112,7 +113,7 @@ const END_PIXELS = 24;
 /** The output as text whose lines are as long as the phone is wide, beside the exact screen. */
 function FlowingText({ terminal }: { terminal: Terminal }): JSX.Element {
   const place = useRef<HTMLPreElement>(null);
-  const atEnd = useRef(true);
+  const end = useFollowedEnd(place, { near: END_PIXELS });
   const [text, setText] = useState(() => flowing(terminal.text()));
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;
@@ -129,18 +130,14 @@ function FlowingText({ terminal }: { terminal: Terminal }): JSX.Element {
       clearTimeout(timer);
     };
   }, [terminal.info.stream.kind]);
-  useEffect(() => {
-    const element = place.current;
-    if (element !== null && atEnd.current) element.scrollTop = element.scrollHeight;
-  }, [text]);
+  useEffect(end.follow, [text]);
   const isAway = terminal.info.away !== undefined;
   useEffect(() => {
     if (!isAway) place.current?.scrollTo(0, place.current.scrollHeight);
   }, [isAway]);
-  const scrolled = ({ currentTarget }: { currentTarget: Element }): void => {
-    const { scrollTop, scrollHeight, clientHeight } = currentTarget;
-    atEnd.current = scrollTop + clientHeight > scrollHeight - END_PIXELS;
-    if (atEnd.current === isAway) terminal.setAway(atEnd.current ? undefined : { newer: 0 });
+  const scrolled = (): void => {
+    const isAtEnd = end.scrolled();
+    if (isAtEnd === isAway) terminal.setAway(isAtEnd ? undefined : { newer: 0 });
   };
   return (
     <pre
