@@ -37,6 +37,7 @@ export async function run(args: readonly string[]): Promise<number> {
 async function list(paths: HomePaths, asJson: boolean): Promise<number> {
   const kept = await loadKept(runtime.files, paths);
   if (asJson) printJson(kept.map(({ boot: _, ...shown }) => shown));
+  else if (kept.length === 0) print("No session is marked. Mark one: svc keep <session>");
   else {for (const line of columns(kept.map((one) => [one.session, commandOf(one), one.directory]))) {
       print(line);
     }}

@@ -6,16 +6,17 @@ import { setImmediate } from "node:timers";
 export type SqlValue = null | number | string | Uint8Array;
 export type SqlRow = Record<string, SqlValue>;
 
-export interface Statement {
+/** `Row` is the shape of the statement's rows, as the SQL and the schema have it: nothing checks it. */
+export interface Statement<Row = SqlRow> {
   /** Returns how many rows changed. */
   run(...values: SqlValue[]): number;
-  get(...values: SqlValue[]): SqlRow | undefined;
-  all(...values: SqlValue[]): SqlRow[];
+  get(...values: SqlValue[]): Row | undefined;
+  all(...values: SqlValue[]): Row[];
 }
 
 export interface Database {
   exec(sql: string): void;
-  prepare(sql: string): Statement;
+  prepare<Row = SqlRow>(sql: string): Statement<Row>;
   /** Writes a consistent copy to `file` while others read and write; replaces an existing file. */
   backup(file: string): Promise<void>;
   close(): void;
@@ -47,12 +48,12 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
   const database = new DatabaseSync(path, { timeout: options.busyMs });
   return {
     exec: (sql) => database.exec(sql),
-    prepare(sql) {
+    prepare<Row>(sql: string): Statement<Row> {
       const statement = database.prepare(sql);
       return {
         run: (...values) => Number(statement.run(...values).changes),
-        get: (...values) => statement.get(...values) as SqlRow | undefined,
-        all: (...values) => statement.all(...values) as SqlRow[],
+        get: (...values) => statement.get(...values) as Row | undefined,
+        all: (...values) => statement.all(...values) as Row[],
       };
     },
     backup: async (file) => void await backup(database, file),

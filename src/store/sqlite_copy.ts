@@ -11,7 +11,7 @@ import {
   toPairing,
 } from "./sqlite_devices.ts";
 import { type KeyRow, toKey } from "./sqlite_keys.ts";
-import { type HookRow, toHook, toPushes } from "./sqlite_pushes.ts";
+import { type HookRow, type PushRow, toHook, toPushes } from "./sqlite_pushes.ts";
 import {
   type AccountCopy,
   type CopyStore,
@@ -79,7 +79,7 @@ export function sqliteCopies(context: SqliteContext): SqliteCopies {
 }
 
 async function* pushPages({ database, read }: SqliteContext): AsyncIterable<readonly StoredPush[]> {
-  const page = database.prepare("SELECT * FROM pushes WHERE seq > ? ORDER BY seq LIMIT ?");
+  const page = database.prepare<PushRow>("SELECT * FROM pushes WHERE seq > ? ORDER BY seq LIMIT ?");
   for (let after = 0;;) {
     const pushes = await read(() => toPushes(page.all(after, READ_AT_ONCE)));
     if (pushes.length === 0) return;
@@ -101,8 +101,8 @@ const OF_ACCOUNT = {
 
 function accountReader({ database }: SqliteContext): (account: string) => AccountCopy {
   const of = <R>(sql: string): (account: string) => R[] => {
-    const statement = database.prepare(sql);
-    return (account) => statement.all(account) as unknown as R[];
+    const statement = database.prepare<R>(sql);
+    return (account) => statement.all(account);
   };
   const keys = of<KeyRow>(OF_ACCOUNT.keys);
   const devices = of<DeviceRow>(OF_ACCOUNT.devices);

@@ -56,8 +56,8 @@ const SAVE_DEVICE = `
 
 export function sqliteDevices({ database, read, write, writeUnsynced }: SqliteContext): DeviceStore {
   const save = database.prepare(SAVE_DEVICE);
-  const find = database.prepare("SELECT * FROM devices WHERE account = ? AND id = ?");
-  const list = database.prepare(
+  const find = database.prepare<DeviceRow>("SELECT * FROM devices WHERE account = ? AND id = ?");
+  const list = database.prepare<DeviceRow>(
     "SELECT * FROM devices WHERE account = ? AND revoked_at IS NULL ORDER BY created_at, id",
   );
   const online = database.prepare(
@@ -86,10 +86,10 @@ export function sqliteDevices({ database, read, write, writeUnsynced }: SqliteCo
     releaseDevice: (device) => write(() => owners.find(device) !== undefined && owners.remove(device)),
     findDevice: ({ account, id }) =>
       read(() => {
-        const row = find.get(account, id) as unknown as DeviceRow | undefined;
+        const row = find.get(account, id);
         return row && toDevice(row);
       }),
-    listDevices: (account) => read(() => (list.all(account) as unknown as DeviceRow[]).map(toDevice)),
+    listDevices: (account) => read(() => list.all(account).map(toDevice)),
     nodeOf: () => Promise.resolve(undefined),
     isNodeAlive: () => Promise.resolve(false),
     setOnline: ({ account, id }, state) =>
@@ -230,8 +230,12 @@ export function sqliteInventories({ database, read, write }: SqliteContext): Inv
   const insertName = database.prepare(
     "INSERT INTO session_names (account, name, device_id) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
   );
-  const find = database.prepare("SELECT * FROM inventories WHERE account = ? AND device_id = ?");
-  const list = database.prepare("SELECT * FROM inventories WHERE account = ? ORDER BY device_id");
+  const find = database.prepare<InventoryRow>(
+    "SELECT * FROM inventories WHERE account = ? AND device_id = ?",
+  );
+  const list = database.prepare<InventoryRow>(
+    "SELECT * FROM inventories WHERE account = ? ORDER BY device_id",
+  );
   const bytesOf = database.prepare(INVENTORY_BYTES);
   const withSession = database.prepare(WITH_SESSION);
 
@@ -245,12 +249,11 @@ export function sqliteInventories({ database, read, write }: SqliteContext): Inv
       }),
     findInventory: ({ account, id }) =>
       read(() => {
-        const row = find.get(account, id) as unknown as InventoryRow | undefined;
+        const row = find.get(account, id);
         return row && toInventory(row);
       }),
     inventoryBytes: (keyId, { account, id }) => read(() => Number(bytesOf.get(keyId, account, id)?.bytes)),
-    listInventories: (account) =>
-      read(() => (list.all(account) as unknown as InventoryRow[]).map(toInventory)),
+    listInventories: (account) => read(() => list.all(account).map(toInventory)),
     devicesWithSession: (account, name) =>
       read(() => withSession.all(account, name).map((row) => row.device_id as string)),
   };
@@ -279,11 +282,11 @@ export function sqlitePairings({ database, read, write }: SqliteContext): Pairin
   const insert = database.prepare(
     "INSERT INTO pairings (code_hash, account, key_id, scopes, expires_at, offer) VALUES (?, ?, ?, ?, ?, ?)",
   );
-  const take = database.prepare(
+  const take = database.prepare<PairingRow>(
     "UPDATE pairings SET taken = 1 WHERE code_hash = ? AND expires_at > ? AND taken = 0 RETURNING *",
   );
   const complete = database.prepare("UPDATE pairings SET phone = ? WHERE code_hash = ?");
-  const find = database.prepare("SELECT * FROM pairings WHERE code_hash = ?");
+  const find = database.prepare<PairingRow>("SELECT * FROM pairings WHERE code_hash = ?");
   const remove = database.prepare(
     "DELETE FROM pairings WHERE expires_at <= ? OR (taken = 0 AND expires_at <= ?)",
   );
@@ -294,13 +297,13 @@ export function sqlitePairings({ database, read, write }: SqliteContext): Pairin
     },
     takePairing: (codeHash, now) =>
       write(() => {
-        const row = take.get(codeHash, now) as unknown as PairingRow | undefined;
+        const row = take.get(codeHash, now);
         return row && toPairing(row);
       }),
     completePairing: (codeHash, phone) => write(() => void complete.run(JSON.stringify(phone), codeHash)),
     findPairing: (codeHash) =>
       read(() => {
-        const row = find.get(codeHash) as unknown as PairingRow | undefined;
+        const row = find.get(codeHash);
         if (row === undefined) return undefined;
         const phone = row.phone === null ? {} : { phone: JSON.parse(row.phone) as PairedPhone };
         return { ...toPairing(row), ...phone };

@@ -36,6 +36,8 @@ export const toKey = (row: KeyRow): KeyRecord => ({
   revokedAt: optional(row.revoked_at),
 });
 
+const LIST = "SELECT * FROM keys WHERE ?1 IS NULL OR account = ?1 ORDER BY created_at, id";
+
 export function sqliteKeys(context: SqliteContext): KeyStore {
   const { database, read, write } = context;
   const insertAccount = database.prepare(
@@ -44,9 +46,9 @@ export function sqliteKeys(context: SqliteContext): KeyStore {
   const insert = database.prepare(INSERT);
   const own = database.prepare(OWN);
   const restoreDevice = database.prepare("UPDATE devices SET revoked_at = NULL WHERE account = ? AND id = ?");
-  const byHash = database.prepare("SELECT * FROM keys WHERE hash = ?");
-  const byId = database.prepare("SELECT * FROM keys WHERE id = ?");
-  const all = database.prepare("SELECT * FROM keys WHERE ?1 IS NULL OR account = ?1 ORDER BY created_at, id");
+  const byHash = database.prepare<KeyRow>("SELECT * FROM keys WHERE hash = ?");
+  const byId = database.prepare<KeyRow>("SELECT * FROM keys WHERE id = ?");
+  const all = database.prepare<KeyRow>(LIST);
   const revoke = revokeKeysOf(database);
   const moveDevices = database.prepare(MOVE_DEVICES);
   const moveChildren = database.prepare("UPDATE keys SET parent = ? WHERE parent = ? AND id <> ?");
@@ -66,7 +68,7 @@ export function sqliteKeys(context: SqliteContext): KeyStore {
       }),
     findKey: (hash) => read(() => keyOf(byHash.get(hash))),
     findKeyById: (id) => read(() => keyOf(byId.get(id))),
-    listKeys: (account) => read(() => (all.all(account ?? null) as unknown as KeyRow[]).map(toKey)),
+    listKeys: (account) => read(() => all.all(account ?? null).map(toKey)),
     revokeKey: (id, now, { only } = { only: false }) => write(() => revoke([id], { now, only })),
     replaceKey: ({ from, to }) =>
       write(() => {
@@ -147,18 +149,18 @@ export function revokeKeysOf(
   };
 }
 
-function keyOf(row: unknown): KeyRecord | undefined {
-  return row === undefined ? undefined : toKey(row as KeyRow);
+function keyOf(row: KeyRow | undefined): KeyRecord | undefined {
+  return row === undefined ? undefined : toKey(row);
 }
 
 /** Polls for new rows: the only way to learn of another process's revocations. */
 function watchOf({ database, read }: SqliteContext): KeyStore["watchRevocations"] {
   const newest = database.prepare("SELECT coalesce(max(seq), 0) AS seq FROM revocations");
-  const since = database.prepare("SELECT * FROM revocations WHERE seq > ? ORDER BY seq");
+  const since = database.prepare<RevocationRow>("SELECT * FROM revocations WHERE seq > ? ORDER BY seq");
   return (handler) => {
     let seen = Number(newest.get()?.seq);
     const poll = async (): Promise<void> => {
-      const rows = await read(() => since.all(seen)) as unknown as RevocationRow[];
+      const rows = await read(() => since.all(seen));
       for (const { seq, kind, account, id } of rows) {
         seen = Math.max(seen, seq);
         handler({ kind, account, id });

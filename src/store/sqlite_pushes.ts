@@ -18,7 +18,7 @@ import {
 } from "./store.ts";
 import type { HookState } from "../protocol/http.ts";
 
-interface PushRow {
+export interface PushRow {
   seq: number;
   account: string;
   target: string | null;
@@ -36,7 +36,7 @@ const toPush = (row: PushRow): StoredPush => ({
   receipt: JSON.parse(row.receipt) as Receipt,
 });
 
-export const toPushes = (rows: unknown[]): StoredPush[] => (rows as PushRow[]).map(toPush);
+export const toPushes = (rows: PushRow[]): StoredPush[] => rows.map(toPush);
 
 const INSERT = `
   INSERT INTO pushes (account, id, target, digest, push, receipt, state, final, created_at, expires_at)
@@ -75,7 +75,7 @@ export function sqlitePushes(context: SqliteContext): PushStore {
   const insert = insertOf(database);
   const find = findOf(database);
   const change = changeOf(database, find);
-  const due = database.prepare(DUE);
+  const due = database.prepare<PushRow>(DUE);
   const newest = database.prepare("SELECT coalesce(max(seq), 0) AS seq FROM pushes");
   const [removeOld, removeExpired] = [database.prepare(REMOVE_OLD), database.prepare(REMOVE_EXPIRED)];
   const forgetCharges = database.prepare("DELETE FROM stored_bytes WHERE at < ?");
@@ -131,8 +131,8 @@ const OPEN_PAGE = `${OPEN} ORDER BY seq LIMIT ?`;
 export const OPEN_CANCELS = `${OPEN} AND json_extract(push, '$.type') = 'agent.cancel' ORDER BY seq LIMIT ?`;
 
 function openOf({ database, read }: SqliteContext): PushStore["openPushes"] {
-  const ofAny = database.prepare(OPEN_PAGE);
-  const cancels = database.prepare(OPEN_CANCELS);
+  const ofAny = database.prepare<PushRow>(OPEN_PAGE);
+  const cancels = database.prepare<PushRow>(OPEN_CANCELS);
   return ({ account, id }, { afterSeq, limit, type }) =>
     read(() => toPushes((type === undefined ? ofAny : cancels).all(account, id, afterSeq, limit)));
 }
@@ -164,9 +164,9 @@ function insertOf(
 }
 
 function findOf(database: Database): (account: string, id: string) => StoredPush | undefined {
-  const statement = database.prepare("SELECT * FROM pushes WHERE account = ? AND id = ?");
+  const statement = database.prepare<PushRow>("SELECT * FROM pushes WHERE account = ? AND id = ?");
   return (account, id) => {
-    const row = statement.get(account, id) as unknown as PushRow | undefined;
+    const row = statement.get(account, id);
     return row && toPush(row);
   };
 }
@@ -203,9 +203,11 @@ function pageOf({ database, read }: SqliteContext): (request: PageRequest) => Pr
     const sizes =
       `SELECT seq, octet_length(push) + octet_length(receipt) AS bytes FROM pushes WHERE ${where}`;
     return {
-      after: database.prepare(`${sizes} AND seq > ? ORDER BY seq LIMIT ?`),
-      before: database.prepare(`${sizes} AND seq < ? ORDER BY seq DESC LIMIT ?`),
-      between: database.prepare(`SELECT * FROM pushes WHERE ${where} AND seq BETWEEN ? AND ? ORDER BY seq`),
+      after: database.prepare<Size>(`${sizes} AND seq > ? ORDER BY seq LIMIT ?`),
+      before: database.prepare<Size>(`${sizes} AND seq < ? ORDER BY seq DESC LIMIT ?`),
+      between: database.prepare<PushRow>(
+        `SELECT * FROM pushes WHERE ${where} AND seq BETWEEN ? AND ? ORDER BY seq`,
+      ),
     };
   };
   const [all, open] = [statements("account = ?"), statements(OPEN_QUESTION)];
@@ -224,7 +226,7 @@ function pageOf({ database, read }: SqliteContext): (request: PageRequest) => Pr
       const { after, before, between } = request.openQuestions === true ? open : all;
       const select = request.before === undefined ? after : before;
       // One row more than requested shows whether there are more.
-      const rows = select.all(account, start, limit + 1) as unknown as Size[];
+      const rows = select.all(account, start, limit + 1);
       const { taken, bytes } = fitting(rows.slice(0, limit), request.bytes);
       const [first, last = first] = [taken[0]?.seq, taken.at(-1)?.seq];
       const pushes = first === undefined || last === undefined
@@ -279,22 +281,23 @@ const MAKE_ROOM = `
     SELECT id FROM hooks WHERE account = ?1 AND state = 'active' ORDER BY last_seen, id LIMIT 1)`;
 
 export function sqliteHooks({ database, read, write, writeUnsynced }: SqliteContext): HookStore {
-  const count = database.prepare(COUNT);
+  const count = database.prepare<HookRow>(COUNT);
   const makeRoom = database.prepare(MAKE_ROOM);
-  const list = database.prepare("SELECT * FROM hooks WHERE account = ? ORDER BY first_seen, id");
-  const set = database.prepare("UPDATE hooks SET state = ? WHERE account = ? AND id = ? RETURNING *");
+  const list = database.prepare<HookRow>("SELECT * FROM hooks WHERE account = ? ORDER BY first_seen, id");
+  const set = database.prepare<HookRow>(
+    "UPDATE hooks SET state = ? WHERE account = ? AND id = ? RETURNING *",
+  );
   return {
     countHook: ({ account, id }, now) =>
       writeUnsynced(() => {
-        const counted = (): HookRow | undefined =>
-          count.get(account, id, now) as unknown as HookRow | undefined;
+        const counted = (): HookRow | undefined => count.get(account, id, now);
         const row = counted() ?? (makeRoom.run(account) > 0 ? counted() : undefined);
         return row?.state ?? "active";
       }),
-    listHooks: (account) => read(() => (list.all(account) as unknown as HookRow[]).map(toHook)),
+    listHooks: (account) => read(() => list.all(account).map(toHook)),
     setHookState: ({ account, id }, state) =>
       write(() => {
-        const row = set.get(state, account, id) as unknown as HookRow | undefined;
+        const row = set.get(state, account, id);
         return row && toHook(row);
       }),
   };
