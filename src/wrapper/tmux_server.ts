@@ -206,10 +206,10 @@ function run({ commands, socket, env }: TmuxAccess, list: readonly TmuxCommand[]
 
 /** An agent that prints more is drawing a screen, and these are not its last words. */
 const WORDS_MAX_BYTES = 65_536;
-/** How long the last words may take from the pane's end to their file, in milliseconds. */
-const WORDS_LIMIT_MS = 500;
+/** How long a wrapper waits for what saves the last words, in milliseconds: that ends with the pane, unless it was killed. */
+const WORDS_LIMIT_MS = 15_000;
 const WORDS_PROBE_MS = 20;
-/** What is older is most likely of a session that is gone, in milliseconds. Without its file a wrapper ends no more than WORDS_LIMIT_MS later. */
+/** What is older is most likely of a session that is gone, in milliseconds. */
 const WORDS_KEPT_MS = 86_400_000;
 
 /** Moves the cursor, clears, or takes the whole screen (ECMA-48, xterm): unreadable when shown again. */
@@ -219,9 +219,10 @@ const SCREEN_DRAWING = /\x1b\[[0-9;]*[A-HJKf]|\x1b\[\?1049h|\x1b[78cM]/;
  * What an agent printed before it exited right away is saved and shown again, because tmux clears it off the terminal.
  * Creates the folder for that, and removes what an earlier session of this name left in the file, and what wrappers
  * that were killed left of others. Undefined where svc cannot write: the agent starts without it.
+ * The part exists from here on until the words are saved: on a busy machine that may be long after the agent's end.
  */
 export async function prepareLastWords(
-  files: Pick<Files, "makeDirectory" | "remove" | "list" | "info">,
+  files: Pick<Files, "makeDirectory" | "createText" | "remove" | "list" | "info">,
   file: string,
   { now }: { now: number },
 ): Promise<string | undefined> {
@@ -229,6 +230,7 @@ export async function prepareLastWords(
   try {
     await files.makeDirectory(folder, { mode: 0o700 });
     await files.remove(file);
+    await files.createText(partOf(file), "", { mode: 0o600 });
   } catch {
     return undefined;
   }
@@ -251,23 +253,32 @@ async function removeOld(
  * (`remain-on-exit`) would show the exit code too, but tmux 3.3a misses one death in ten and then keeps the pane forever.
  */
 export function saveLastWords(name: string, file: string): TmuxCommand {
-  const save = `umask 077; head -c ${WORDS_MAX_BYTES} > ${shellQuote(`${file}.part`)}; `;
-  return verbs.pipePane(exactPane(name), `${save}mv ${shellQuote(`${file}.part`)} ${shellQuote(file)}`);
+  const part = shellQuote(partOf(file));
+  const save = `umask 077; head -c ${WORDS_MAX_BYTES} > ${part}; `;
+  return verbs.pipePane(exactPane(name), `${save}mv ${part} ${shellQuote(file)}`);
 }
+
+const partOf = (file: string): string => `${file}.part`;
 
 /** For a session that goes on without this terminal. */
 export function forgetLastWords(name: string): TmuxCommand {
   return verbs.pipePane(exactPane(name));
 }
 
-/** Waits for the file, removes it and returns its readable text; empty if there is no file, or it cannot be read. */
+/** Waits while the file is being saved, removes it and returns its readable text; empty if there is none, or it cannot be read. */
 export async function takeLastWords(
-  { files, clock }: { files: Pick<Files, "readText" | "remove">; clock: Clock },
+  { files, clock }: { files: Pick<Files, "readText" | "remove" | "info">; clock: Clock },
   file: string,
 ): Promise<string> {
-  const waiting = { clock, limitMs: WORDS_LIMIT_MS, everyMs: WORDS_PROBE_MS };
+  const isThere = async (path: string): Promise<boolean> => await files.info(path) !== undefined;
+  const isSaved = async (): Promise<boolean> => await isThere(file) || !await isThere(partOf(file));
   try {
-    const saved = await waitFor(() => files.readText(file), waiting);
+    await waitFor(async () => await isSaved() || undefined, {
+      clock,
+      limitMs: WORDS_LIMIT_MS,
+      everyMs: WORDS_PROBE_MS,
+    });
+    const saved = await files.readText(file);
     await files.remove(file);
     return readableWords(saved ?? "");
   } catch {

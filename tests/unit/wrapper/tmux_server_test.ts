@@ -89,7 +89,7 @@ Deno.test("what a killed wrapper left of an agent's output is removed within a d
   const before = new Date(now - 2 * 86_400_000);
   for (const name of ["svc-gone", "svc-gone.part"]) await Deno.utime(`${folder}/${name}`, before, before);
   assert.equal(await prepareLastWords(files, `${folder}/svc-p`, { now }), `${folder}/svc-p`);
-  assert.deepEqual(await files.list(folder), ["svc-other"]);
+  assert.deepEqual(await files.list(folder), ["svc-other", "svc-p.part"]);
 });
 
 Deno.test("a path with special characters of a shell or a format is used as it is", () => {
