@@ -125,7 +125,11 @@ Deno.test("main flow: the log has the specified lines, word for word [log-start,
   const { svcHome } = stack.sandbox;
   const version = (await stack.svc("--version")).stdout.trim();
   const time = String.raw`\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\]`;
-  const log = await Deno.readTextFile(`${svcHome}/listener.log`);
+  // The receipt does not wait for the disk.
+  const log = await until("the message's line", async () => {
+    const written = await Deno.readTextFile(`${svcHome}/listener.log`);
+    return written.includes(`inject ${push.id}`) && written;
+  });
   const [first = "", ...rest] = log.split("\n");
   assert.match(first, new RegExp(`^${time} svc listener starting — v${version} — ${stack.listenerWsUrl}$`));
   const has = (pattern: string): void =>
@@ -155,8 +159,10 @@ Deno.test("main flow: a rejected report shows its reason in the log [log-rejecte
     await listener.line(/reported 0 session\(s\): $/);
     relay.send(encodeFrame("listener.rejected", { reason: "no device record" }));
     await listener.line(/^! server rejected listener\.sessions: no device record$/);
-    const log = await Deno.readTextFile(`${sandbox.svcHome}/listener.log`);
-    assert.match(log, /^! server rejected listener\.sessions: no device record$/m);
+    const line = /^! server rejected listener\.sessions: no device record$/m;
+    const read = (): Promise<string> => Deno.readTextFile(`${sandbox.svcHome}/listener.log`);
+    // It is printed before it is written.
+    await until("the line in the log", async () => line.test(await read()));
   } finally {
     listener.kill("SIGTERM");
     await listener.exited;
