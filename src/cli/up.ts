@@ -237,19 +237,22 @@ async function bringListener(
   const host = daemonHost();
   const options = daemonOptions(paths);
   let own: number | undefined;
-  const start = async (): Promise<void> => {
-    await ensureListener(host, { ...options, onNotice: print });
+  /** False if there is one that somebody else has started meanwhile. */
+  const start = async (): Promise<boolean> => {
+    if (!await ensureListener(host, { ...options, onNotice: print })) return false;
     const isService = await runtime.files.info(paths.service) !== undefined;
     if (!isService) own = (await daemonStatus(host, paths))?.pid;
+    return true;
   };
   // Meanwhile another one may have taken its place, such as a service.
   undo.push(async () =>
     own !== undefined && (await daemonStatus(host, paths))?.pid === own && await stopDaemon(host, paths)
   );
-  const plan = await planDaemon(host, options);
-  if (plan.action === "start") await start();
-  else if (restart) await restartListener(host, options);
-  else await ensureListener(host, { ...options, onNotice: print });
+  const { action } = await planDaemon(host, options);
+  const isOwn = action === "start" && await start();
+  // One that was there may have read the configuration before it was changed.
+  if (!isOwn && restart) await restartListener(host, options);
+  else if (!isOwn) await ensureListener(host, { ...options, onNotice: print });
   return async (signal) => {
     let failure = "";
     while (await pause(LISTENER_CHECK_MS, signal)) {

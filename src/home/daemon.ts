@@ -112,31 +112,35 @@ export interface EnsureOptions extends DaemonOptions {
   onNotice(line: string): void;
 }
 
-/** Resolves once a daemon answers. When several processes call it at once, one starts the daemon. Throws when none answers. */
-export async function ensureListener(host: DaemonHost, options: EnsureOptions): Promise<void> {
+/**
+ * Resolves once a daemon answers: true if this call started it. When several processes call it at once, one starts the
+ * daemon. Throws when none answers.
+ */
+export async function ensureListener(host: DaemonHost, options: EnsureOptions): Promise<boolean> {
   const decision = await planDaemon(host, options);
   const notice = decisionNotice(decision, options.version);
   if (notice !== undefined) options.onNotice(notice);
-  await carryOut(host, options, decision);
+  return await carryOut(host, options, decision);
 }
 
-/** Carries out the decision of `planDaemon`, unless another process has done so meanwhile. */
+/** Carries out the decision of `planDaemon`, unless another process has done so meanwhile. True if it started a daemon. */
 export async function carryOut(
   host: DaemonHost,
   options: DaemonOptions,
   decision: DaemonDecision,
-): Promise<void> {
-  if (isSettled(decision)) return;
+): Promise<boolean> {
+  if (isSettled(decision)) return false;
   const turn = await waitForStartLock<FileLock | "settled">(host, options, async (lock) => {
     if (lock !== undefined) return lock;
     return isSettled(await planDaemon(host, options)) ? "settled" : undefined;
   });
-  if (turn === "settled") return;
+  if (turn === "settled") return false;
   try {
     // Nobody else starts or stops the daemon while the lock is held, so this decision stays valid.
     const { action } = await planDaemon(host, options);
     if (action === "restart") await stopDaemon(host, options.paths);
-    if (action === "restart" || action === "start") await startDaemon(host, options);
+    if (action !== "restart" && action !== "start") return false;
+    return (await startDaemon(host, options)).isOwn;
   } finally {
     turn.release();
   }
@@ -147,7 +151,7 @@ export async function restartListener(host: DaemonHost, options: DaemonOptions):
   const lock = await waitForStartLock<FileLock>(host, options, (lock) => Promise.resolve(lock));
   try {
     await stopDaemon(host, options.paths);
-    return await startDaemon(host, options);
+    return (await startDaemon(host, options)).status;
   } finally {
     lock.release();
   }
@@ -176,8 +180,14 @@ async function waitForStartLock<T>(
   );
 }
 
-/** The caller holds the start lock. Throws when no daemon answers in time; the message names the log. */
-async function startDaemon(host: DaemonHost, options: DaemonOptions): Promise<DaemonStatus> {
+/**
+ * The caller holds the start lock. `isOwn` is false for a daemon that somebody else was just starting by hand. Throws when
+ * none answers in time; the message names the log.
+ */
+async function startDaemon(
+  host: DaemonHost,
+  options: DaemonOptions,
+): Promise<{ status: DaemonStatus; isOwn: boolean }> {
   const { paths } = options;
   await host.files.makeDirectory(paths.root, { mode: 0o700 });
   // A service does not know an address that is for one run only.
@@ -195,8 +205,10 @@ async function startDaemon(host: DaemonHost, options: DaemonOptions): Promise<Da
   };
   const waiting = { clock: host.clock, limitMs: READY_LIMIT_MS, everyMs: PROBE_MS };
   const found = await waitFor(probe, waiting);
-  if (found !== undefined && found !== "exited") return found;
   const hasStarted = spawned !== undefined || isService;
+  if (found !== undefined && found !== "exited") {
+    return { status: found, isOwn: isService || found.pid === spawned };
+  }
   throw new Error(await (hasStarted ? failedStart(host, paths) : unreachable(host, paths)));
 }
 
