@@ -32,7 +32,7 @@ async function beginMany(): Promise<void> {
       const begun = new AbortController();
       await targets.sessionBegins(begun.signal);
       await createSession(access, name, [
-        verbs.newSession({ name, directory: "/", env: {}, argv: ["sleep", "100"] }),
+        verbs.newSession({ name, directory: "/", env: {}, argv: ["cat"] }),
         verbs.setSessionOption(name, SESSION_OPTIONS.agent, "echo"),
       ]);
       begun.abort();

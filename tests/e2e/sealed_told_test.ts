@@ -7,7 +7,7 @@ import { homePaths } from "../../src/home/paths.ts";
 import type { Answer } from "../../src/protocol/ask.ts";
 import type { Push } from "../../src/protocol/push.ts";
 import { runtime } from "../../src/runtime/deno.ts";
-import { type Connected, connectMcp, textOf } from "../helpers/mcp_bench.ts";
+import { type Connected, connectMcp, runOut, textOf } from "../helpers/mcp_bench.ts";
 import { startMcp } from "../helpers/mcp_process.ts";
 import { runSvc } from "../helpers/program.ts";
 import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
@@ -106,8 +106,7 @@ Deno.test("a sealed answer after the tool's time is typed into the session, once
     const question = { name: "svc_prompt", arguments: { question: "Which branch?", timeoutSeconds: 120 } };
     const call = client.callTool(question);
     const asked = await readOne(phone, "ask");
-    clock.advance(120_000);
-    assert.match(textOf(await call), /will be typed in here/);
+    assert.match(textOf(await runOut(clock, call)), /will be typed in here/);
     const answer = await phone.answerOf(asked, { kind: "text", text: "the secret one;\nnot -mine" });
     await phone.api.sendPush(answer);
     await echo.prompts(2);
@@ -139,8 +138,7 @@ Deno.test("a secret is asked for only where it is sealed; a late question is wit
       const [, found] = await phone.read("ask");
       return found;
     });
-    clock.advance(120_000);
-    assert.match(textOf(await second), /was withdrawn.*where a secret could be read/s);
+    assert.match(textOf(await runOut(clock, second)), /was withdrawn.*where a secret could be read/s);
     await until("the withdrawal", async () => (await phone.api.getPush(late.id)).receipt.final);
     const isClosed = (error: unknown): boolean => error instanceof RelayError && error.code === "ask_closed";
     await assert.rejects(phone.api.sendPush(await phone.answerOf(late, answer)), isClosed);

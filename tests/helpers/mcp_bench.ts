@@ -144,6 +144,18 @@ export class PhoneSide {
   }
 }
 
+/** The result of a call whose time runs out: a phone may see the question before its asker begins to wait. */
+export async function runOut<T>(clock: FakeClock, call: Promise<T>): Promise<T> {
+  let isOver = false;
+  const over = (): void => void (isOver = true);
+  call.then(over, over);
+  await until("the end of the question's time", () => {
+    if (!isOver) clock.advance(10_000);
+    return isOver;
+  });
+  return await call;
+}
+
 /** Keeps no connection open, which a relay would wait for when it stops. */
 function fetchOnce(url: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);

@@ -9,8 +9,8 @@ import { makeSandbox } from "../../helpers/sandbox.ts";
 import { until } from "../../helpers/until.ts";
 
 /** It ignores hang-up, and so does its child. */
-const WITH_CHILD = 'trap "" HUP; sleep 600 & wait';
-const ALONE = 'trap "" HUP; exec sleep 600';
+const WITH_CHILD = 'trap "" HUP; echo deaf; sleep 600 & wait';
+const ALONE = 'trap "" HUP; echo deaf; exec sleep 600';
 
 Deno.test("tmux: a session is listed by its exact name alone [inj-exact]", async () => {
   await using sandbox = await makeSandbox();
@@ -30,6 +30,7 @@ Deno.test("ended agents: an agent that ignores SIGHUP leaves no process behind a
   const start = async (name: string, agent: string, script: string): Promise<number> => {
     await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", name, "--", "sh", "-c", script);
     await sandbox.tmux("set-option", "-t", `=${name}:`, "@svc_agent", agent);
+    await until("a deaf agent", async () => (await sandbox.screen(name)).includes("deaf"));
     return Number(await sandbox.tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_pid}"));
   };
   const gemini = await start("svc-a", "gemini", WITH_CHILD);
