@@ -9,6 +9,9 @@ import { VERSION } from "../../src/protocol/version.ts";
 /** No relay listens there; the daemon runs nevertheless. */
 const WS_URL = "ws://127.0.0.1:9/ws";
 
+/** What a wrapper prints that finds nothing wrong: the line, where the listener is slow to answer. */
+const QUIET = ["", "svc: Waiting for the listener to start …\n"];
+
 interface Host extends WrapperBench {
   /** `~/.svc/<name>` */
   path(name: string): string;
@@ -69,8 +72,7 @@ Deno.test("twenty wrappers at once lead to one listener [ls-twenty, wrap-starts-
     Array.from({ length: 20 }, () => host.svc(["--detach", "cc"])),
   );
   const pid = await host.daemon();
-  const waiting = "svc: Waiting for the listener to start …\n";
-  assert.deepEqual(runs.filter(({ code, stderr }) => code !== 0 || !["", waiting].includes(stderr)), []);
+  assert.deepEqual(runs.filter(({ code, stderr }) => code !== 0 || !QUIET.includes(stderr)), []);
   assert.equal(await host.daemonStarts(), 1);
   assert.equal(await host.read("listener.pid"), String(pid));
   assert.equal(await host.read("listener.version"), VERSION);
@@ -81,7 +83,7 @@ Deno.test("the next wrapper starts none; the daemon outlives them in a session o
   await host.wrapper();
   const pid = await host.daemon();
   const { stderr } = await host.wrapper();
-  assert.equal(stderr, "");
+  assert.ok(QUIET.includes(stderr), stderr);
   assert.equal(await host.daemon(), pid);
   assert.equal(await host.daemonStarts(), 1);
   const shown = await runtime.commands.run(["ps", "-o", "sid=,args=", "-p", String(pid)]);
@@ -122,7 +124,7 @@ Deno.test("a newer daemon is left alone [state-newer, ver-newer]", async () => {
   const pid = await host.daemon();
   await host.write("listener.version", "99.0.0\n");
   const { stderr } = await host.wrapper();
-  assert.equal(stderr, "");
+  assert.ok(QUIET.includes(stderr), stderr);
   assert.equal(await host.daemon(), pid);
   assert.equal(await host.read("listener.version"), "99.0.0");
 });

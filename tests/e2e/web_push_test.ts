@@ -5,6 +5,8 @@ import { createWebPushApi } from "../../src/client/web_push_api.ts";
 import { openHostPush } from "../../src/crypto/host_push.ts";
 import type { Push } from "../../src/protocol/push.ts";
 import type { WebPushPayload } from "../../src/protocol/web_push.ts";
+import { DEFAULT_ACCOUNT } from "../../src/relay/api_keys.ts";
+import { openRelayStore } from "../../src/store/open.ts";
 import { textOf } from "../helpers/mcp_bench.ts";
 import { startMcp } from "../helpers/mcp_process.ts";
 import { runSvc } from "../helpers/program.ts";
@@ -110,6 +112,10 @@ Deno.test("a turn's end, a dialog, a note and a question reach every phone's pus
         return read.length > 0 && read;
       });
       assert.ok(question);
+      const rung = async (): Promise<string[]> =>
+        Object.keys((await stack.api.getPush(question.id)).receipt.shown ?? {}).sort();
+      // Else the question is withdrawn from both: it was answered while its notifications were being sent.
+      await until("the relay to know that both were sent", async () => (await rung()).length === 2);
       await first.phone.api.sendPush(
         await first.phone.answerOf(question, { kind: "choices", choices: ["Yes"] }),
       );
@@ -117,11 +123,7 @@ Deno.test("a turn's end, a dialog, a note and a question reach every phone's pus
       const [, , , , withdrawal] = await messages(scene, second, 5);
       assert.deepEqual([withdrawal?.kind, withdrawal?.id], ["withdraw", question.id]);
       assert.equal((await messages(scene, first, 4)).length, 4, "the phone that answered is left alone");
-      const { receipt } = await stack.api.getPush(question.id);
-      assert.deepEqual(
-        Object.keys(receipt.shown ?? {}).sort(),
-        phones.map(({ phone }) => phone.deviceId).sort(),
-      );
+      assert.deepEqual(await rung(), phones.map(({ phone }) => phone.deviceId).sort());
     } finally {
       await agent.client.close();
     }
@@ -155,6 +157,9 @@ Deno.test("a dead endpoint is removed, and a question that nobody saw goes to th
     vendor.answers.push({ status: 410 }, { status: 410 });
     await stack.api.sendPush({ type: "note", body: "x" });
     await until("both messages", () => vendor.messages.length === 2);
+    const store = await openRelayStore(`${stack.sandbox.svcHome}/server`);
+    await until("no subscription", async () => (await store.listWebPush(DEFAULT_ACCOUNT)).size === 0);
+    await store.close();
     const outlet: string[] = [];
     const options = { hostname: "127.0.0.1", port: 0, onListen: () => undefined };
     await using server = Deno.serve(options, async (request) => {
