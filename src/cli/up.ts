@@ -7,10 +7,12 @@ import { createRelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { type Config, deviceNameOf, loadConfig, newHookId, saveConfig } from "../home/config.ts";
 import {
+  type DaemonHost,
   daemonStatus,
   ensureListener,
   hasCrashed,
   planDaemon,
+  recordedPid,
   restartListener,
   stopDaemon,
 } from "../home/daemon.ts";
@@ -241,12 +243,12 @@ async function bringListener(
   const start = async (): Promise<boolean> => {
     if (!await ensureListener(host, { ...options, onNotice: print })) return false;
     const isService = await runtime.files.info(paths.service) !== undefined;
-    if (!isService) own = (await daemonStatus(host, paths))?.pid;
+    if (!isService) own = await daemonPid(host, paths);
     return true;
   };
   // Meanwhile another one may have taken its place, such as a service.
   undo.push(async () =>
-    own !== undefined && (await daemonStatus(host, paths))?.pid === own && await stopDaemon(host, paths)
+    own !== undefined && await daemonPid(host, paths) === own && await stopDaemon(host, paths)
   );
   const { action } = await planDaemon(host, options);
   const isOwn = action === "start" && await start();
@@ -268,6 +270,11 @@ async function bringListener(
       }
     }
   };
+}
+
+/** One that is too busy to answer has still recorded it. */
+async function daemonPid(host: DaemonHost, paths: HomePaths): Promise<number | undefined> {
+  return (await daemonStatus(host, paths))?.pid ?? await recordedPid(host.files, paths);
 }
 
 /** How soon a listener that crashed is missed. */

@@ -175,6 +175,17 @@ Deno.test("svc up leaves a listener that ran before it, and its session, alone [
   assert.equal(await listenerPid(sandbox), pid);
 });
 
+Deno.test("svc up ends its listener also when that is too busy to answer [up-stops-own]", async () => {
+  await using sandbox = await makeSandbox();
+  const up = startSvc(sandbox, UP);
+  await up.line(/^Open this link:/);
+  const own = await connectedListener(sandbox);
+  sandbox.killAtEnd(own);
+  Deno.kill(own, "SIGSTOP");
+  await stop(up);
+  await until("its end", () => !runtime.commands.kill(own, 0));
+});
+
 Deno.test("svc up leaves a listener alone that has replaced its own [up-stops-own]", async () => {
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, UP);
