@@ -89,8 +89,8 @@ interface WaitForOptions {
   clock: Pick<Clock, "elapsed" | "after">;
   /** How long to poll, in milliseconds. */
   limitMs: number;
-  /** The pause between two polls, in milliseconds. */
-  everyMs: number;
+  /** The pause between two polls, in milliseconds; it may depend on the time waited so far. */
+  everyMs: number | ((waitedMs: number) => number);
 }
 
 /** The first defined value of `probe`, or undefined once the limit has passed. */
@@ -98,11 +98,11 @@ export async function waitFor<T>(
   probe: () => Promise<T | undefined>,
   { clock, limitMs, everyMs }: WaitForOptions,
 ): Promise<T | undefined> {
-  const end = clock.elapsed() + limitMs;
+  const begun = clock.elapsed();
   for (;;) {
     const found = await probe();
-    if (found !== undefined || clock.elapsed() >= end) return found;
-    await delay(everyMs, { clock });
+    if (found !== undefined || clock.elapsed() >= begun + limitMs) return found;
+    await delay(typeof everyMs === "number" ? everyMs : everyMs(clock.elapsed() - begun), { clock });
   }
 }
 

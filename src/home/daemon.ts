@@ -47,6 +47,7 @@ const SIGNAL_LIMIT_MS = 3_000;
 /** The process that holds the start lock may have to stop the old daemon and start the new one. */
 const START_LOCK_LIMIT_MS = READY_LIMIT_MS + DRAIN_LIMIT_MS;
 const PROBE_MS = 40;
+const LOCK_PAUSE_MAX_MS = 1_000;
 
 export async function daemonStatus(host: DaemonHost, paths: HomePaths): Promise<DaemonStatus | undefined> {
   const socket = { sockets: host.sockets, path: paths.socket };
@@ -161,6 +162,9 @@ function isSettled({ action }: DaemonDecision): boolean {
   return action === "keep" || action === "leave" || action === "leave_service";
 }
 
+/** Many wrappers that look often would take from the processor the time in which the daemon starts. */
+const lockPause = (waitedMs: number): number => Math.min(Math.max(waitedMs / 4, PROBE_MS), LOCK_PAUSE_MAX_MS);
+
 /** Tries the lock until `judge` returns a value for what it got. Throws when another process keeps it too long. */
 async function waitForStartLock<T>(
   host: DaemonHost,
@@ -171,7 +175,7 @@ async function waitForStartLock<T>(
   const found = await waitFor(async () => await judge(await tryLock(host.files, paths.startLock)), {
     clock: host.clock,
     limitMs: START_LOCK_LIMIT_MS,
-    everyMs: PROBE_MS,
+    everyMs: lockPause,
   });
   if (found !== undefined) return found;
   throw new Error(
