@@ -127,7 +127,10 @@ Deno.test("what a phone has waiting at the host is not typed once svc devices ha
   await using stack = await makeStack();
   const agent = await stack.echo();
   const [lost, kept] = [await paired(stack, "lost"), await paired(stack, "kept")];
+  const before = await agent.screen();
   await agent.control({ op: "permit" });
+  // tmux may read late what the agent has drawn.
+  await until("the dialog", async () => await agent.screen() !== before);
   const pushes = await Promise.all(["one", "two", "three"].map((body) => lost.pushOf(agent.name, body)));
   for (const push of pushes) await lost.api.sendPush(push);
   const receipts = async (): Promise<string[]> => {
