@@ -73,11 +73,11 @@ Deno.test("a relay under overload refuses with Retry-After, keeps its sockets an
   await listener.leave();
 });
 
-/** Each was answered with a refusal of the client's, or ended. */
+/** Each was answered with a refusal, or ended; a relay that is slow is overloaded by some, and says so. */
 function assertRefused(result: Record<string, unknown>): void {
   const [counts] = Object.values(result) as Record<string, number>[];
   const served = Object.keys(counts ?? {}).filter((how) =>
-    !/^(4\d\d|ended|1002|1007|1009|44\d\d)$/.test(how)
+    !/^(4\d\d|503|ended|1002|1007|1009|44\d\d)$/.test(how)
   );
   assert.deepEqual(served, [], JSON.stringify(result));
 }
