@@ -103,12 +103,19 @@ Deno.test("local user: a draft in the input line holds the message until it is r
 });
 
 Deno.test("local user: a key holds the message until the keyboard is quiet [inj-local-user]", async () => {
-  await using bench = await makeEchoBench({ realTime: true });
+  let now = Date.now;
+  await using bench = await makeEchoBench({ now: () => now() });
   using user = await attachClient(bench.sandbox, bench);
   await user.press("x");
+  await until("the key's effect", async () => /^❯ x/mu.test(await bench.screen()));
   await user.press("\x7f");
+  await until("an empty input line", async () => /^❯\s*$/mu.test(await bench.screen()));
+  // However late it really is, the message comes right after the key, and the keyboard gets quiet once it is held.
+  const keyAt = await user.keyAt();
+  now = () => keyAt;
   const sent = bench.send("after the person");
   await until("the hold", () => bench.events.includes("held desk_busy"));
+  now = Date.now;
   assert.equal((await sent).state, "submitted");
   await bench.untilPrompts(["after the person"]);
 });

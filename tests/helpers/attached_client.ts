@@ -5,6 +5,8 @@ import { until } from "./until.ts";
 export interface AttachedClient extends Disposable {
   /** Types the bytes. */
   press(keys: string): Promise<void>;
+  /** When tmux took its last key, epoch milliseconds. */
+  keyAt(): Promise<number>;
 }
 
 /** `script` gives tmux a terminal; its keys come from stdin. The client leaves when it is disposed of. */
@@ -25,9 +27,11 @@ export async function attachClient(
   sandbox.killAtEnd(child.pid);
   const writer = child.stdin.getWriter();
   sandbox.awaitAtEnd(child.status.then(() => writer.abort().catch(() => {})));
-  const clients = (): Promise<string> => sandbox.tmux("list-clients", "-F", "#{client_control_mode}:");
-  await until("the user's client", async () => (await clients()).includes("0:"));
+  const found = async (): Promise<RegExpExecArray | null> =>
+    /^0:(\d+)$/m.exec(await sandbox.tmux("list-clients", "-F", "#{client_control_mode}:#{client_activity}"));
+  await until("the user's client", found);
   return {
+    keyAt: async () => Number((await found())?.[1]) * 1_000,
     press: (keys) => writer.write(new TextEncoder().encode(keys)),
     [Symbol.dispose]: () => child.kill("SIGKILL"),
   };

@@ -41,8 +41,8 @@ export interface EchoBench extends AsyncDisposable {
 export interface EchoBenchOptions {
   policy?: Policy;
   realMarkers?: boolean;
-  /** The clock is the real one, for tests that depend on tmux's times. */
-  realTime?: boolean;
+  /** The wall clock of the injection, in place of its own, for tests that depend on tmux's times. */
+  now?: () => number;
   /** The agent gets Enter only at `releaseEnter`, like one on a machine that has no time for it. */
   holdEnter?: boolean;
 }
@@ -70,7 +70,7 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
       await bench.onRecord(step);
     },
     ...(options.policy && { policy: options.policy }),
-    ...(options.realTime && { now: Date.now }),
+    ...(options.now && { now: options.now }),
     ...(options.holdEnter && {
       targets: {
         resolve: (name) => inner.targets.resolve(name),
