@@ -51,6 +51,7 @@ export interface Attack {
   bytes?(bytes: Uint8Array, way: Way): Uint8Array[];
   /** The body to forward, or an answer without asking the honest relay. */
   call?(call: HttpCall): { body: unknown } | { answer: unknown; status: number };
+  /** May be a promise, until which the client waits. */
   answer?(body: unknown, call: HttpCall): unknown;
 }
 
@@ -195,7 +196,7 @@ export class HostileRelay implements AsyncDisposable {
     const json = parseJson(text);
     const { status } = found;
     if (json === undefined) return new Response(text === "" ? null : text, { status });
-    return Response.json(this.attack.answer?.(json.value, call) ?? json.value, { status });
+    return Response.json(await this.attack.answer?.(json.value, call) ?? json.value, { status });
   }
 
   #join(request: Request, near: ServerSocket): SocketHandlers {
