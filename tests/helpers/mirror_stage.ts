@@ -6,7 +6,7 @@ import { until } from "./until.ts";
 
 export interface MirrorStage extends AsyncDisposable {
   stack: Stack;
-  /** Starts the program as its pane's own process; resolves with the session's name. */
+  /** Starts the program as its pane's own process; resolves with the session's name once it is executed. */
   start(argv: readonly string[], size?: { cols: number; rows: number }): Promise<string>;
   /** A phone with a live mirror of the session. */
   watch(session: string, more?: Partial<MirrorPhoneOptions>): Promise<MirrorPhone>;
@@ -35,6 +35,7 @@ export async function makeMirrorStage(): Promise<MirrorStage> {
       const size = ["-x", String(cols), "-y", String(rows)];
       const place = ["-c", sandbox.project, "-e", `HOME=${sandbox.home}`];
       await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", session, ...size, ...place, ...argv);
+      await sandbox.executed(session);
       return session;
     },
     ask,

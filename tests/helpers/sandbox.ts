@@ -21,6 +21,11 @@ export interface Sandbox extends AsyncDisposable {
   tmux(...args: string[]): Promise<string>;
   /** Starts the program as the only pane's own process, without anybody's tmux.conf. */
   newSession(name: string, argv: readonly string[], size?: Size): Promise<void>;
+  /**
+   * Resolves once the session's pane has executed its program: until then its process is a copy of tmux, even if tmux already
+   * names the program.
+   */
+  executed(session: string): Promise<void>;
   /** The text on the screen of the session's pane. */
   screen(session: string): Promise<string>;
   /** Kills this process (SIGKILL) at the end of the test if it still runs. */
@@ -53,6 +58,13 @@ export async function makeSandbox(): Promise<Sandbox> {
     if (code !== 0) throw new Error(`tmux ${args.join(" ")}: ${stderr}`);
     return stdout;
   };
+  const executed: Sandbox["executed"] = async (session) => {
+    await until("the pane's program", async () => {
+      const pid = await tmux("display-message", "-p", "-t", `=${session}:`, "#{pane_pid}").catch(() => "");
+      const program = await Deno.readLink(`/proc/${pid.trim()}/exe`).catch(() => "");
+      return !/\/tmux[^/]*$/.test(program);
+    });
+  };
   return {
     root,
     home: env.HOME,
@@ -64,13 +76,9 @@ export async function makeSandbox(): Promise<Sandbox> {
     async newSession(name, argv, { cols, rows } = { cols: 80, rows: 24 }): Promise<void> {
       const size = ["-x", String(cols), "-y", String(rows)];
       await tmux("-f", "/dev/null", "new-session", "-d", "-s", name, ...size, "--", ...argv);
-      // Until then the pane's process is a copy of tmux, even if tmux already names the program.
-      await until("the pane's program", async () => {
-        const pid = await tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_pid}").catch(() => "");
-        const program = await Deno.readLink(`/proc/${pid.trim()}/exe`).catch(() => "");
-        return !/\/tmux[^/]*$/.test(program);
-      });
+      await executed(name);
     },
+    executed,
     screen: (session) => tmux("capture-pane", "-p", "-t", `=${session}:`),
     killAtEnd: (pid) => void pids.add(pid),
     awaitAtEnd: (ended) => void endings.push(ended),
