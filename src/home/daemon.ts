@@ -36,8 +36,8 @@ export const BACKGROUND_OPTION = "--background";
 /** The option with which a service starts the listener: it waits while another one runs, and then takes its place. */
 export const STANDBY_OPTION = "--standby";
 
-/** A daemon that does not answer within this time counts as hung. */
-const STATUS_TIMEOUT_MS = 1_000;
+/** A daemon that does not answer within this time counts as hung: on a busy machine it may get no turn for seconds. */
+const STATUS_TIMEOUT_MS = 5_000;
 /** How long a spawned daemon may take to answer on a loaded machine. */
 const READY_LIMIT_MS = 20_000;
 /** How long a daemon that was asked to stop may take to finish the injection in progress. */
