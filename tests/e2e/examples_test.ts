@@ -10,9 +10,12 @@ import { makeSandbox } from "../helpers/sandbox.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { makeStack } from "../helpers/stack.ts";
 import { type TapOptions, tapWire } from "../helpers/tapped_wire.ts";
-import { until } from "../helpers/until.ts";
+import { SAFETY_LIMIT_MS, until } from "../helpers/until.ts";
 
 type Example = (name: string) => Launch;
+
+/** The library's own limit of a call is a minute. */
+const NO_HURRY = { timeout: SAFETY_LIMIT_MS };
 
 /** Each test runs on both runtimes. */
 function testOnBoth(title: string, run: (example: Example) => Promise<void>): void {
@@ -45,7 +48,7 @@ testOnBoth("examples/answer_bot.ts answers a question before and after it connec
   await using stack = await makeStack({ listener: false });
   const agent = await startMcp(stack.sandbox, { env: { SVC_SESSION: "svc-proj" } });
   const ask = async (name: string, args: Record<string, unknown>): Promise<string> =>
-    textOf(await agent.client.callTool({ name, arguments: args }));
+    textOf(await agent.client.callTool({ name, arguments: args }, NO_HURRY));
   try {
     const early = ask("svc_ask", { question: "Deploy?", options: ["Yes", "No"] });
     await until(
@@ -83,7 +86,8 @@ testOnBoth("examples/answer_bot.ts answers the other questions when one answer f
   const agent = await startMcp(stack.sandbox, { env: { SVC_SESSION: "svc-proj" } });
   const tap = tapWire({ port: Number(new URL(stack.url).port), change: refuseFirstAnswer() });
   const asked = ["One?", "Two?"].map((question) =>
-    agent.client.callTool({ name: "svc_prompt", arguments: { question } }).then(textOf, () => "unanswered")
+    agent.client.callTool({ name: "svc_prompt", arguments: { question } }, NO_HURRY)
+      .then(textOf, () => "unanswered")
   );
   try {
     await until(
@@ -142,7 +146,8 @@ testOnBoth("examples/mcp_server.ts asks the phone, and ends with its input [lib-
   await using stack = await makeStack({ listener: false });
   const env = { SVC_BASE_URL: stack.url, SVC_API_KEY: stack.apiKey, SVC_SESSION: "svc-proj" };
   const agent = await startMcp(stack.sandbox, { launch: example("mcp_server"), env });
-  const asked = agent.client.callTool({ name: "svc_ask", arguments: { question: "Go?", options: ["Go"] } });
+  const question = { name: "svc_ask", arguments: { question: "Go?", options: ["Go"] } };
+  const asked = agent.client.callTool(question, NO_HURRY);
   const push = await until("the question", async () => {
     const { pushes } = await stack.api.listPushes({ before: "end" });
     return pushes.find(({ push }) => push.type === "ask")?.push;
