@@ -28,7 +28,7 @@ export class Pane {
     ({ session: this.session, id: this.id, pid: this.pid } = facts);
   }
 
-  /** Starts the program in a new session, in the sandbox's project. */
+  /** Starts the program in a new session, in the sandbox's project; resolves once it is executed. */
   static async open(sandbox: Sandbox, options: PaneOptions): Promise<Pane> {
     const { session, argv, env = {}, columns = 100, rows = 30 } = options;
     const variables = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
@@ -39,6 +39,7 @@ export class Pane {
       ...[...size, ...where, ...variables, "--", ...argv],
     );
     const [id = "", pid] = printed.trim().split(" ");
+    await sandbox.executed(session);
     return new Pane(sandbox, { session, id, pid: Number(pid) });
   }
 
