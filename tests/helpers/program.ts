@@ -50,8 +50,15 @@ export async function runSvc(
   { launch = SVC, cwd = sandbox.project, env, stdin }: SvcOptions = {},
 ): Promise<Ran> {
   noteStart(launch);
-  const input = stdin === undefined ? {} : { stdin };
-  return await run([...launch, ...args], { cwd, env: { ...sandbox.env, ...env }, ...input });
+  const before = stdin === undefined ? [] : await givenStdin(sandbox, stdin);
+  return await run([...before, ...launch, ...args], { cwd, env: { ...sandbox.env, ...env } });
+}
+
+/** What starts a program with this input, all of it there from the start: a hook waits a second for it, while this process may be busy. */
+async function givenStdin({ root }: Sandbox, stdin: string): Promise<string[]> {
+  const file = `${root}/stdin-${crypto.randomUUID()}`;
+  await Deno.writeTextFile(file, stdin);
+  return ["/bin/sh", "-c", 'exec "$@" < "$0"', file];
 }
 
 /** A running `svc <args>` whose lines can be awaited. */
