@@ -158,8 +158,13 @@ Deno.test("a request is allowed once or rejected with a reason, and a destructiv
     const denied = { behavior: "deny", message: "not today" };
     assert.deepEqual(await decide("sudo make install", "reject", known), ["submitted", denied]);
     assert.deepEqual(await decide("make deploy", "once", known), ["refused", undefined]);
-    const audit = await Deno.readTextFile(`${scene.stack.sandbox.svcHome}/audit.jsonl`);
-    const about = audit.trim().split("\n").map((line) => JSON.parse(line)).map((entry) => [
+    const path = `${scene.stack.sandbox.svcHome}/audit.jsonl`;
+    // The host writes it beside what it tells the relay.
+    const audit = await until("the audit of each answer", async () => {
+      const lines = (await Deno.readTextFile(path).catch(() => "")).trim().split("\n");
+      return lines.length >= known.length && lines;
+    });
+    const about = audit.map((line) => JSON.parse(line)).map((entry) => [
       entry.device === phone.deviceId,
       entry.outcome,
       entry.about?.replace(/[0-9a-f]{64}/, "…"),

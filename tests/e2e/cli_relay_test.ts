@@ -99,11 +99,17 @@ Deno.test("svc listener prints what it logs; svc logs shows the log, and follows
   await using stack = await makeStack();
   const { name } = await stack.echo();
   await stack.svc("send", name, "hello");
+  // The listener logs a message's end beside what it tells the relay, and writes its files a moment later.
+  await stack.listener.line(/submitted/);
   const shown = stack.listener.output().split("\n");
   assert.match(shown[0] ?? "", /^\[\S+\] svc listener starting — v\S+ — ws:\/\//);
-  const logged = (await stack.svc("logs", "-n", "1000")).stdout.split("\n");
-  assert.deepEqual(logged.slice(0, 3), shown.slice(0, 3));
-  const [last] = (await stack.svc("logs", "--audit", "-n", "1")).stdout.split("\n");
+  const inLogs = (...args: string[]): Promise<string[]> =>
+    until("the message's line in the log", async () => {
+      const { stdout } = await stack.svc("logs", ...args);
+      return stdout.includes("submitted") && stdout.split("\n");
+    });
+  assert.deepEqual((await inLogs("-n", "1000")).slice(0, 3), shown.slice(0, 3));
+  const [last] = await inLogs("--audit", "-n", "1");
   assert.match(last ?? "", new RegExp(`${name} %\\d+ submitted — 5 characters [0-9a-f]{12} from `));
   const following = startSvc(stack.sandbox, ["logs", "-f", "-n", "0"]);
   const found = following.line(/submitted/);
