@@ -81,6 +81,7 @@ Deno.test("the keyboard alone signs in, opens a session, sends, answers, mutes a
     await keyboard.insertText("for later");
     await open(page, button("Add to the message"));
     await open(page, button("Send later"));
+    await page.getByRole("heading", { name: "Send later" }).waitFor();
     await keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
     assert.match(await page.evaluate(nameOfFocus), /Add to the message/, "the focus is back");

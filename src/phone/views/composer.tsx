@@ -1,6 +1,6 @@
 /** The field for writing a message, and the choice of sending it later. Enter starts a new line; the button, Ctrl+Enter or Cmd+Enter sends. */
 import type { JSX, RefObject } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
 import type { Later } from "../../protocol/later.ts";
 import { BODY_MAX_BYTES } from "../../protocol/limits.ts";
@@ -120,7 +120,7 @@ function useSheet(): {
   const opener = useRef<HTMLButtonElement>(null);
   const [open, setOpen] = useState<Sheet>();
   const before = useRef(open);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (before.current === "later" && open === undefined) opener.current?.focus();
     before.current = open;
   }, [open]);
@@ -251,7 +251,7 @@ interface LaterDialogProps {
 function LaterDialog({ limit, onChoose, onClose }: LaterDialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const [now] = useState(Date.now);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const choose = (later: Later): void => {
     dialog.current?.close();
     onChoose(later);

@@ -1,6 +1,6 @@
 /** What several views share: icons, fields, state chip, lock sign, session labels, the notice about the link, and loading a view late. */
 import { type ComponentType, Fragment, type JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isLasting, LINK_PROBLEMS, type LinkProblem } from "../../client/link_problem.ts";
 import type { Sealing } from "../../crypto/mode.ts";
 import type { Push } from "../../protocol/push.ts";
@@ -99,7 +99,8 @@ export function PageHead(
   { heading, back, backTo }: { heading: string; back: string; backTo: Route },
 ): JSX.Element {
   const title = useRef<HTMLHeadingElement>(null);
-  useEffect(() => title.current?.focus(), []);
+  // At once: a frame later it would take the focus from a field that was tapped meanwhile.
+  useLayoutEffect(() => title.current?.focus(), []);
   return (
     <header class="session-head">
       <a class="back" href={formatRoute(backTo)} aria-label={back}>
