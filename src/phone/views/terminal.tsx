@@ -1,6 +1,6 @@
 /** The session's terminal: its status line, its screen, the same as flowing text, and its text for selecting and for screen readers. */
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isSelectedIn } from "../terminal_follow.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { sessionKey, type SessionName } from "../sessions.ts";
@@ -130,7 +130,8 @@ function FlowingText({ terminal }: { terminal: Terminal }): JSX.Element {
       clearTimeout(timer);
     };
   }, [terminal.info.stream.kind]);
-  useEffect(end.follow, [text]);
+  // Before it is drawn: it would be seen at its beginning, and who scrolls up meanwhile would be taken to its end.
+  useLayoutEffect(end.follow, [text]);
   const isAway = terminal.info.away !== undefined;
   useEffect(() => {
     if (!isAway) place.current?.scrollTo(0, place.current.scrollHeight);
