@@ -20,6 +20,7 @@ Deno.test("an agent is started in a known project from the list, and its session
     await page.getByRole("button", { name: "Start an agent" }).click();
     const sheet = page.getByRole("dialog", { name: "Start an agent" });
     const projects = sheet.getByLabel("Project");
+    await projects.waitFor();
     assert.deepEqual(await projects.locator("option").allInnerTexts(), ["shop", "site (old)", "site (new)"]);
     await projects.selectOption({ label: "site (new)" });
     await sheet.getByLabel("Agent").selectOption({ label: "Codex" });
