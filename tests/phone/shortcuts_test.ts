@@ -11,9 +11,11 @@ Deno.test("shortcuts write, find, switch, go back and show their list, and none 
     const field = page.getByRole("textbox", { name: /Message to/ });
     const isOn = (place: typeof field) =>
       until("the focus", () => place.evaluate((element) => element === document.activeElement));
-    await keyboard.press("?");
     const help = page.getByRole("dialog", { name: "Keyboard shortcuts" });
-    await help.waitFor();
+    await until("the shortcuts, which are loaded last", async () => {
+      await keyboard.press("?");
+      return await help.isVisible();
+    });
     await phone.shoot("shortcuts");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     await keyboard.press("t");
