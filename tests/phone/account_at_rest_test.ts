@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import type { Page } from "playwright-core";
 import { createRelayApi } from "../../src/client/api.ts";
-import { messageField, withScene } from "./scene.ts";
+import { messageField, signOut, withScene } from "./scene.ts";
 
 /** Runs in the page like an injected script: everything that the origin stores, as text. */
 async function enumerate(): Promise<{ text: string; places: number; exported: number }> {
@@ -89,7 +89,7 @@ Deno.test("no script in the origin can read the plain key, and an account from a
     await page.getByText("Live", { exact: true }).waitFor();
 
     const api = createRelayApi({ baseUrl: relay.url, apiKey: key });
-    await page.getByRole("button", { name: "Sign out" }).tap();
+    await signOut(page);
     await page.goto(`${wire.url}/#pair=${(await api.createPairing()).code}`);
     await page.getByText("Live", { exact: true }).waitFor();
     const { text } = await page.evaluate(enumerate);

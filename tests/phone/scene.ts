@@ -103,6 +103,12 @@ export async function openMessages(
   return page;
 }
 
+/** A link that is opened before the page is signed out would be taken for one of the same account. */
+export async function signOut(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Sign out" }).tap();
+  await page.getByLabel("API key").waitFor();
+}
+
 /** Signs in and opens the menu of the one session. */
 export async function openMenu(
   { phone: { page }, wire, listener, makeKey }: Scene,

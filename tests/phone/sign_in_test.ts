@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { until } from "../helpers/until.ts";
 import type { Page } from "playwright-core";
-import { type Scene, withScene } from "./scene.ts";
+import { type Scene, signOut, withScene } from "./scene.ts";
 
 /** A pairing code, and what may do anything for its account. */
 async function newCode({ relay, makeKey }: Scene): Promise<{ api: RelayApi; apiKey: string; code: string }> {
@@ -61,8 +61,7 @@ Deno.test("a key in the address signs in, is removed at once, and survives reloa
 
     await page.reload();
     await page.getByRole("heading", { name: "Agents", exact: true }).waitFor();
-    await page.getByRole("button", { name: "Sign out" }).tap();
-    await page.getByLabel("API key").waitFor();
+    await signOut(page);
     await page.reload();
     await page.getByLabel("API key").waitFor();
   }));
@@ -78,10 +77,13 @@ Deno.test("a pairing link registers the phone as a device, once [sec-claim]", ()
     const paired = (await api.devices()).devices.find(({ kind }) => kind === "phone");
     assert.equal(paired?.name, "iPhone");
 
+    const refused = page.waitForResponse(/\/claim$/);
     await page.goto(`${wire.url}/#pair=${code}`);
+    await refused;
+    await page.waitForURL(`${wire.url}/#/`);
     await page.getByText("Live", { exact: true }).waitFor();
     assert.equal(page.url(), `${wire.url}/#/`, "a used link changes nothing for a phone that is paired");
-    await page.getByRole("button", { name: "Sign out" }).tap();
+    await signOut(page);
     await page.goto(`${wire.url}/#pair=${code}`);
     await page.getByRole("alert").getByText("has been used").waitFor();
   }));
@@ -121,8 +123,7 @@ Deno.test("a reload in the middle of signing in by a link goes on with it, and i
       await held.end();
       await page.getByText("Live", { exact: true }).waitFor();
       await until("nothing of the link", async () => await keptLink(page) === "");
-      await page.getByRole("button", { name: "Sign out" }).tap();
-      await page.getByLabel("API key").waitFor();
+      await signOut(page);
     }
   }));
 
@@ -175,7 +176,7 @@ Deno.test("a link whose relay does not answer can be tried again, and one that w
     await page.unroute(/\/claim$/);
     await page.getByRole("button", { name: "Try again" }).tap();
     await page.getByText("Live", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "Sign out" }).tap();
+    await signOut(page);
     await page.goto(`${wire.url}/#pair=${code}`);
     await page.getByRole("alert").getByText("has been used").waitFor();
     assert.equal(await page.getByRole("button", { name: "Try again" }).count(), 0);
