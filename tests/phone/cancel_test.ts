@@ -114,7 +114,7 @@ Deno.test("text left by this phone's live keys is called so when a message meets
     const { page } = scene;
     const session = await openTerminal(scene);
     await page.getByRole("button", { name: "Live keys" }).tap();
-    await page.getByRole("textbox").pressSequentially("begun");
+    await page.getByRole("textbox", { name: /Type into the terminal/ }).pressSequentially("begun");
     await until("the live draft", async () => /❯ begun/.test(await session.screen()));
     await page.getByRole("button", { name: "Live keys" }).tap();
     await sendMessage(page, " and sent");

@@ -133,7 +133,7 @@ Deno.test("held sideways with its keyboard open, the screen keeps eight rows and
         return (place.clientHeight - parseFloat(paddingTop) - parseFloat(paddingBottom)) / height;
       });
     await until("eight rows", async () => await rows() > 7.99);
-    const field = page.getByRole("textbox");
+    const field = page.getByRole("textbox", { name: /Type into the terminal/ });
     await field.pressSequentially("where am I");
     await untilShown(page, "where am I");
     await until("the cursor in view", () =>
