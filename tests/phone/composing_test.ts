@@ -5,6 +5,11 @@ import type { Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
 import { messageField, openMessages, sendMessage, withScene } from "./scene.ts";
 
+/** What a tap puts there comes after the tap has been reported, and what was kept comes after the page. */
+async function untilDraft(page: Page, text: string): Promise<void> {
+  await until(`the draft "${text}"`, async () => await messageField(page).inputValue() === text);
+}
+
 Deno.test("the agent's slash commands are suggested; a tap or the arrow keys and Enter put one into the draft and send nothing [ux-commands]", () =>
   withScene(async (scene) => {
     const { phone, listener } = scene;
@@ -23,7 +28,7 @@ Deno.test("the agent's slash commands are suggested; a tap or the arrow keys and
 
     await field.fill("/co");
     await list.getByRole("option", { name: "/context" }).tap();
-    assert.equal(await field.inputValue(), "/context");
+    await untilDraft(page, "/context");
     await list.waitFor({ state: "detached" });
 
     await field.fill("/co");
@@ -67,9 +72,11 @@ Deno.test("own snippets are saved, put into the draft at the cursor, renamed and
     await sheet.getByRole("button", { name: "Save" }).tap();
     await snippet("Run the tests. Run the tests.").waitFor();
     await sheet.getByRole("button", { name: "Close" }).tap();
+    await sheet.waitFor({ state: "detached" });
     assert.equal(await messageField(page).inputValue(), "Run the tests.\nFix what fails.", "the draft stays");
 
     await page.reload();
+    await untilDraft(page, "Run the tests.\nFix what fails.");
     await messageField(page).fill("First: . Then push.");
     await messageField(page).evaluate((field: HTMLTextAreaElement) => field.setSelectionRange(7, 7));
     await addButton(page).tap();
@@ -129,6 +136,6 @@ Deno.test("what was sent before is found and put into the draft; neither a tap n
     await until("two texts", async () => await sheet.locator(".insert-choice").count() === 2);
     await sheet.getByRole("searchbox").press("Enter");
     await sheet.getByRole("button", { name: "Run the linter." }).tap();
-    assert.equal(await messageField(page).inputValue(), "Please: Run the linter.");
+    await untilDraft(page, "Please: Run the linter.");
     assert.equal(listener.pushes.length, texts.length, "nothing was sent");
   }));

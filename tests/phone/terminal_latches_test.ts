@@ -1,13 +1,15 @@
 /** Ctrl and Alt of the key row, and pasting, in a real browser. */
 import assert from "node:assert/strict";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
 import { open, openSession, shown, status, untilShown, withTerminals } from "./terminal_scene.ts";
 
 const control = (page: Page) => page.locator('[data-key="ctrl"]');
 const alt = (page: Page) => page.locator('[data-key="alt"]');
 const liveField = (page: Page) => page.getByRole("textbox", { name: /Type into the terminal/ });
-const latchOf = (page: Page) => control(page).getAttribute("data-latch");
+/** A tap takes effect after it has been reported. */
+const untilLatch = (key: Locator, latch: string) =>
+  key.and(key.page().locator(`[data-latch="${latch}"]`)).waitFor();
 
 Deno.test("terminal: Ctrl and Alt are held for one key, or until they are let go, and show it [ux-latches]", () =>
   withTerminals(async ({ page, phone, stack }) => {
@@ -19,7 +21,7 @@ Deno.test("terminal: Ctrl and Alt are held for one key, or until they are let go
     await liveField(page).waitFor();
     await liveField(page).pressSequentially("ax");
     await untilTyped("^Ax");
-    assert.equal(await latchOf(page), "off");
+    await untilLatch(control(page), "off");
 
     await control(page).tap();
     await control(page).tap();
@@ -27,19 +29,22 @@ Deno.test("terminal: Ctrl and Alt are held for one key, or until they are let go
     await liveField(page).pressSequentially("bb");
     await untilTyped("^Ax^B^B");
     await alt(page).tap();
+    await untilLatch(alt(page), "next");
     await phone.shoot("terminal-latches");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     await alt(page).tap();
     await alt(page).tap();
     await control(page).tap();
-    assert.equal(await latchOf(page), "off");
+    for (const key of [alt(page), control(page)]) await untilLatch(key, "off");
 
     await alt(page).tap();
+    await untilLatch(alt(page), "next");
     await liveField(page).pressSequentially("f");
     await untilTyped("^Ax^B^B^[f");
     // A phone's keyboard composes a word and does not say which key it was.
     const client = await page.context().newCDPSession(page);
     await control(page).tap();
+    await untilLatch(control(page), "next");
     await client.send("Input.dispatchKeyEvent", { type: "rawKeyDown", key: "Unidentified" });
     await client.send("Input.imeSetComposition", { selectionStart: 1, selectionEnd: 1, text: "e" });
     await untilTyped("^Ax^B^B^[f^E");
@@ -47,6 +52,7 @@ Deno.test("terminal: Ctrl and Alt are held for one key, or until they are let go
     await untilTyped("^Ax^B^B^[f^Eok");
 
     await control(page).tap();
+    await untilLatch(control(page), "next");
     await page.getByRole("button", { name: "Up", exact: true }).tap();
     await status(page).getByText("Ctrl and Alt go with a letter").waitFor();
     await page.getByRole("button", { name: "Up", exact: true }).tap();
