@@ -10,8 +10,10 @@ Deno.test("terminal: the session's screen in its colours, its status, and each v
     const session = await open(scene);
     await stack.send(session.name, "a message of the test");
     await untilShown(page, "│ a message of the test");
-    const pane = (await session.screen()).trimEnd().split("\n").map((line) => line.trimEnd());
-    await until("the same lines", async () => (await shown(page)).trimEnd() === pane.join("\n"));
+    await until("the same lines", async () => {
+      const pane = (await session.screen()).trimEnd().split("\n").map((line) => line.trimEnd());
+      return (await shown(page)).trimEnd() === pane.join("\n");
+    });
     await stack.sandbox.tmux("new-session", "-d", "-s", "svc-colours", "-x", "60", "-y", "12", COLOURS);
     await status(page).getByText(/Live, \d+ × \d+/).waitFor();
     await status(page).getByText("Host not verified, encrypted").waitFor();
@@ -81,7 +83,7 @@ Deno.test("terminal: it can be pinched, panned and scrolled back, and its text s
     await page.getByRole("button", { name: "More keys" }).tap();
     const small = await fontSize();
     await page.getByRole("button", { name: /larger text/ }).tap();
-    assert.equal(await fontSize(), small + 2, "also without two fingers");
+    await until("larger letters without two fingers", async () => await fontSize() === small + 2);
     await page.getByRole("button", { name: /smaller text/ }).tap();
     await page.getByRole("button", { name: "Earlier output" }).tap();
     await until("the lines above", () => place.evaluate((element) => element.scrollHeight > 2_000));
