@@ -182,6 +182,5 @@ Deno.test("the receipt of a plain message, which the relay could have forged, do
       "no green check for what nobody has proven",
     );
     await page.getByRole("link", { name: "Terminal" }).tap();
-    await page.locator(".newest-receipt .receipt-state").waitFor();
-    assert.match(await page.locator(".newest-receipt").innerText(), /Queued/);
+    await page.locator(".newest-receipt .receipt-state", { hasText: "Queued" }).waitFor();
   }));
