@@ -4,7 +4,15 @@ import type { Page } from "playwright-core";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { PAGE_LIMIT_MAX } from "../../src/protocol/limits.ts";
 import { until } from "../helpers/until.ts";
-import { bubble, messageField, openMessages, type Scene, sendMessage, withScene } from "./scene.ts";
+import {
+  bubble,
+  messageField,
+  openMessages,
+  type Scene,
+  sendMessage,
+  sendPatiently,
+  withScene,
+} from "./scene.ts";
 
 const LISTENER = "dev_listener_00000001";
 
@@ -56,6 +64,8 @@ Deno.test("a turn's end and a note stand beside the messages, with their Markdow
     ]);
     assert.equal(await turn.locator("img, script, iframe").count(), 0);
     assert.equal(await turn.getByRole("link").getAttribute("href"), "https://example.org/log");
+    // Each is read by itself, so that the later one may be there first.
+    await page.locator(".message").waitFor();
     const order = await page.locator(".bubbles > li").evaluateAll((all) => all.map((one) => one.className));
     assert.deepEqual(order, ["message", "agent-entry"]);
     await phone.shoot("conversation");
@@ -103,7 +113,9 @@ Deno.test("what was not read is counted on the card, the inbox and in the title 
     await card.tap();
     await until("the title", async () => (await page.title()).startsWith("(1) "));
     await page.getByRole("link", { name: "All agents" }).tap();
+    await card.waitFor();
     assert.equal(await card.getByText("unread").count(), 0);
+    await until("the mark to be kept", () => page.evaluate(isMarkKept));
     await page.reload();
     await page.getByRole("link", { name: /shop · Codex/ }).getByText("1 unread").waitFor();
     assert.equal(await card.getByText("unread").count(), 0);
@@ -111,6 +123,16 @@ Deno.test("what was not read is counted on the card, the inbox and in the title 
     await page.getByText("three").waitFor();
     await until("the title", async () => !(await page.title()).startsWith("("));
   }));
+
+/** Runs in the page: whether it survives a reload that the session was read. */
+async function isMarkKept(): Promise<boolean> {
+  const opening = indexedDB.open("svc");
+  await new Promise((done) => opening.onsuccess = done);
+  const reading = opening.result.transaction("seen").objectStore("seen").getAllKeys();
+  await new Promise((done) => reading.onsuccess = done);
+  opening.result.close();
+  return reading.result.some((key) => String(key).includes("svc-demo"));
+}
 
 Deno.test("what a tapped notification opens is read, also when the page was closed [ux-unread]", () =>
   withScene(async (scene) => {
@@ -182,7 +204,11 @@ Deno.test("earlier messages come above the one that is being read, which stays w
     const count = PAGE_LIMIT_MAX + 30;
     const send = async (from: RelayApi, first: number): Promise<void> => {
       for (let n = first; n < first + count / 2; n++) {
-        await from.sendPush({ type: "agent.command", agentSessionName: "svc-demo", body: `message ${n}` });
+        await sendPatiently(from, {
+          type: "agent.command",
+          agentSessionName: "svc-demo",
+          body: `message ${n}`,
+        });
       }
     };
     const other = createRelayApi({

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { PAGE_LIMIT_MAX } from "../../src/protocol/limits.ts";
-import { type Scene, withScene } from "./scene.ts";
+import { type Scene, sendPatiently, withScene } from "./scene.ts";
 
 const LISTENER = "dev_listener_00000001";
 /** A port at which nothing answers. */
@@ -25,7 +25,7 @@ async function sendNotes(scene: Scene): Promise<void> {
   const api = await apiOf(scene);
   for (let sent = 0; sent < PAGE_LIMIT_MAX; sent += AT_ONCE) {
     const titles = Array.from({ length: AT_ONCE }, (_, n) => `note ${sent + n}`);
-    await Promise.all(titles.map((title) => api.sendPush({ type: "note", title })));
+    await Promise.all(titles.map((title) => sendPatiently(api, { type: "note", title })));
   }
 }
 

@@ -1,7 +1,12 @@
 /** What tests of the page run against, and the steps that many of them share. */
 import type { Locator, Page } from "playwright-core";
 import { buildPhone } from "../../scripts/build_phone.ts";
+import { systemClock } from "../../src/async/clock.ts";
+import { retry } from "../../src/async/retry.ts";
+import type { RelayApi } from "../../src/client/api.ts";
+import { RELAY_BACKOFF, RelayError } from "../../src/client/relay_error.ts";
 import type { Scope } from "../../src/protocol/http.ts";
+import type { PushRequestInput } from "../../src/protocol/push.ts";
 import type { SessionEntry } from "../../src/protocol/session.ts";
 import { type RunningRelay, startRelay } from "../../src/relay/server.ts";
 import { type NatsServer, startNatsCluster } from "../helpers/nats_server.ts";
@@ -119,6 +124,17 @@ export async function openMenu(
   await page.getByRole("main").getByRole("link").click();
   await page.getByRole("button", { name: "About this session" }).click();
   return page.getByRole("dialog");
+}
+
+/** For what is sent in bulk: a relay on a busy machine asks who sends much to try again later. */
+export async function sendPatiently(api: RelayApi, push: PushRequestInput): Promise<void> {
+  const id = crypto.randomUUID();
+  const isTransient = (error: unknown): boolean => error instanceof RelayError && error.transient;
+  await retry(() => api.sendPush({ id, ...push }), {
+    isTransient,
+    backoff: RELAY_BACKOFF,
+    clock: systemClock,
+  });
 }
 
 export const messageField = (page: Page) => page.getByRole("textbox", { name: /Message to/ });
