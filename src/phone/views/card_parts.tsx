@@ -1,6 +1,6 @@
 /** What the views of cards share: their texts, the whole text of a request and whether it was in view, and buttons that do nothing while they move. */
 import type { JSX, RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Asked, Decision } from "../../protocol/ask.ts";
 import { STRINGS } from "../strings.ts";
 import { CARD_STRINGS, type CardStrings } from "../strings_cards.ts";
@@ -56,7 +56,8 @@ export function useReading(): Reading {
     observer.observe(element);
     return () => observer.disconnect();
   }, [isWrapped]);
-  useEffect(() => {
+  // Before it is drawn: what was on the screen before someone looks was not noticed.
+  useLayoutEffect(() => {
     const element = text.current;
     if (element === null || isRead) return;
     const seen = { ...UNSEEN };

@@ -1,6 +1,6 @@
 /** A request that is longer than its push: its beginning, then all of it once it was fetched, and what may be decided about it. */
 import type { JSX } from "preact";
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Answer, WholeRequest } from "../../protocol/ask.ts";
 import type { Push } from "../../protocol/push.ts";
 import { shownDigest } from "../../protocol/shown_digest.ts";
@@ -116,7 +116,7 @@ function LongText({ text, onRead }: { text: string; onRead(): void }): JSX.Eleme
     parts,
   ]);
   const { first, last, share } = useSeen(element, parts);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (element.current === null) return;
     const seen = { start: false, end: false };
     return watchEdges(element.current, (edges) => {

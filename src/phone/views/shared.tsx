@@ -177,7 +177,8 @@ export function useRead(
   { inbox, read }: { inbox: PhoneState["inbox"]; read(key: string): void },
 ): void {
   const newest = newestAt(inbox);
-  useEffect(() => {
+  // Not after the next frame: who leaves the view before it has seen it all the same.
+  useLayoutEffect(() => {
     const update = (): void => {
       if (document.visibilityState === "visible") read(key);
     };
