@@ -8,8 +8,10 @@ import { messageField, withDemo } from "./scene.ts";
 import { open, withTerminals } from "./terminal_scene.ts";
 import { Wire } from "./wire.ts";
 
-/** At the pace that the relay allows, long enough to leave and to lose the link meanwhile. */
+/** More than is sent before the reading is held. */
 const LARGE_BYTES = 4_000_000;
+/** In chunks: enough that the host has a part of the file. */
+const READ_FIRST = 30;
 
 async function choose(page: Page, file: { name: string; buffer: Uint8Array }): Promise<void> {
   await page.getByRole("button", { name: "Add to the message" }).tap();
@@ -17,6 +19,25 @@ async function choose(page: Page, file: { name: string; buffer: Uint8Array }): P
   await page.getByRole("button", { name: "Image or file" }).tap();
   const { name, buffer } = file;
   await (await chooser).setFiles({ name, mimeType: "image/png", buffer: Buffer.from(buffer) });
+}
+
+/** The page reads some chunks of its next file, and the others once it is released: a slow test outlasts no upload. */
+async function holdFile(page: Page): Promise<{ release(): Promise<void> }> {
+  const held = await page.evaluateHandle((first) => {
+    const { arrayBuffer } = Blob.prototype;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    let read = 0;
+    Blob.prototype.arrayBuffer = async function () {
+      if (++read > first) await promise;
+      return await arrayBuffer.call(this);
+    };
+    const release = (): void => {
+      Blob.prototype.arrayBuffer = arrayBuffer;
+      resolve();
+    };
+    return { release };
+  }, READ_FIRST);
+  return { release: () => held.evaluate(({ release }) => release()) };
 }
 
 Deno.test("a paired phone's file is stored on its host alone, and its path is in the draft; a file that is too large is refused with the limit [up-stored, up-sealed, up-path]", () =>
@@ -53,11 +74,14 @@ Deno.test("a paired phone's file is stored on its host alone, and its path is in
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     await page.locator(".upload-bar").getByRole("button", { name: "Close" }).tap();
 
+    const held = await holdFile(page);
     await choose(page, { name: "long.bin", buffer: new Uint8Array(3_000_000) });
     await page.getByRole("progressbar").waitFor();
     await phone.shoot("upload-sending");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     await page.locator(".upload-bar").getByRole("button", { name: "Cancel" }).tap();
+    await page.locator(".upload-bar").waitFor({ state: "detached" });
+    await held.release();
     const folder = path.slice(0, path.lastIndexOf("/"));
     await until("one file", () => [...Deno.readDirSync(folder)].length === 1);
     assert.equal(await messageField(page).inputValue(), draft);
@@ -77,6 +101,7 @@ Deno.test("a file goes on when its session is left and after the link is lost, a
       for (let at = 0; at < LARGE_BYTES; at += 65_536) {
         crypto.getRandomValues(buffer.subarray(at, Math.min(at + 65_536, LARGE_BYTES)));
       }
+      const held = await holdFile(page);
       await choose(page, { name: "film.mov", buffer });
       const progress = page.getByRole("progressbar");
       await progress.waitFor();
@@ -86,6 +111,7 @@ Deno.test("a file goes on when its session is left and after the link is lost, a
       await page.getByRole("heading", { name: "Agents", exact: true }).waitFor();
       wire.pointTo(1);
       await page.getByText("Reconnecting…").first().waitFor();
+      await held.release();
       await page.getByRole("link", { name: /Echo/ }).tap();
       await page.getByText("Paused until the connection is back: film.mov").waitFor();
       await phone.shoot("upload-waiting");
