@@ -6,6 +6,8 @@ import { withScene } from "./scene.ts";
 
 const MINUTE_MS = 60_000;
 const since = (minutes: number): number => Date.now() - minutes * MINUTE_MS;
+/** In the first minutes of an hour: for most of an hour the page shows the same. */
+const sinceHours = (hours: number): number => since(60 * hours + 5);
 
 Deno.test("the picker shows every session and follows the inventory live [spec-pick, inv-picker, ux-live, ux-cards, ux-offline]", () =>
   withScene(async ({ phone, wire, listener, makeKey }) => {
@@ -15,7 +17,7 @@ Deno.test("the picker shows every session and follows the inventory live [spec-p
       name: "svc-shop",
       state: "idle",
       title: "Allow npm publish?",
-      stateSince: since(4),
+      stateSince: sinceHours(4),
       attached: true,
     } as const;
     const gateway = {
@@ -23,7 +25,7 @@ Deno.test("the picker shows every session and follows the inventory live [spec-p
       agentLabel: "Codex",
       state: "working",
       title: "Refactor the retry logic of the upstream client, then run the whole test suite twice",
-      stateSince: since(12),
+      stateSince: sinceHours(12),
     } as const;
     const second = {
       name: "svc-shop-2",
@@ -37,7 +39,7 @@ Deno.test("the picker shows every session and follows the inventory live [spec-p
     await listener.report(shop, gateway, second);
     await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
     await cards.nth(2).waitFor();
-    assert.match(await cards.first().innerText(), /api-gateway · Codex\s+Working\s+12 min/);
+    assert.match(await cards.first().innerText(), /api-gateway · Codex\s+Working\s+12 h/);
 
     await listener.report({ ...shop, state: "waiting" }, gateway, second, docs, old);
     await page.getByRole("heading", { name: "Waiting for you" }).waitFor();
@@ -52,7 +54,7 @@ Deno.test("the picker shows every session and follows the inventory live [spec-p
       "shop · Claude #2",
       "old · OpenCode",
     ]);
-    assert.match(texts[0] ?? "", /Waiting\s+4 min[^]*workstation[^]*Attached[^]*Allow npm publish\?/);
+    assert.match(texts[0] ?? "", /Waiting\s+4 h[^]*workstation[^]*Attached[^]*Allow npm publish\?/);
     const usual = page.viewportSize();
     for (const width of [320, 390, 820]) {
       await page.setViewportSize({ width, height: 844 });
