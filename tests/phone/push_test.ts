@@ -71,10 +71,21 @@ Deno.test("the test shows the whole way with times, on a view that fits and is a
     await page.locator(".ring-session summary").first().tap();
     await phone.shoot("notifications");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await until("the quiet hours to be kept", () => page.evaluate(isQuietKept));
     await page.reload();
     await page.getByText("On", { exact: true }).waitFor();
     assert.ok(await page.getByLabel("Do not ring at night").isChecked());
   }));
+
+/** Runs in the page. */
+async function isQuietKept(): Promise<boolean> {
+  const opening = indexedDB.open("svc-push");
+  await new Promise((done) => opening.onsuccess = done);
+  const reading = opening.result.transaction("preferences").objectStore("preferences").get("current");
+  await new Promise((done) => reading.onsuccess = done);
+  opening.result.close();
+  return reading.result?.quiet !== undefined;
+}
 
 Deno.test("a question rings with its text, a tap opens the session at it, and it is answered there [push-opened, push-tap, push-receipt]", () =>
   withNotifications(async ({ stack, echo, phone, browser, ask }) => {
@@ -100,7 +111,7 @@ Deno.test("a question rings with its text, a tap opens the session at it, and it
     await phone.shoot("notification-tapped");
     await card.getByRole("button", { name: "Yes" }).tap();
     assert.equal(await answer, "Yes");
-    assert.deepEqual(await browser.shown(), []);
+    await until("no notification", async () => (await browser.shown()).length === 0);
     await until(
       "the tap in the receipt",
       async () => Object.values((await stack.api.getPush(id)).receipt.shown ?? {}).some(({ seen }) => seen),
@@ -135,15 +146,26 @@ Deno.test("a closed app rings at once; a question that was withdrawn takes its n
       "the phone",
       async () => (await stack.api.devices()).devices.some(({ kind, online }) => kind === "phone" && online),
     );
-    const seen = new AbortController();
-    void ask("In view?", seen.signal).catch(() => {});
-    await until("the relay to find it unnecessary", async () => {
-      // Counted by the node that took the question.
+    /** Counted by the node that took the question. */
+    const isUnnecessary = async (): Promise<boolean> => {
       const metrics = await (await fetch(`${httpBaseFromWs(stack.listenerWsUrl)}/metrics`)).text();
       return metrics.includes('svc_web_push_total{outcome="unnecessary"} 1');
+    };
+    // A page that is too busy to show a question within the relay's limit is rung, so that the next one is looked at.
+    await until("the relay to find one unnecessary", async () => {
+      const rung = browser.vendor.messages.length;
+      const seen = new AbortController();
+      void ask("In view?", seen.signal).catch(() => {});
+      await until(
+        "the relay to ring or not",
+        async () => await isUnnecessary() || browser.vendor.messages.length > rung,
+      );
+      const { length } = browser.vendor.messages;
+      seen.abort();
+      if (length === rung) return true;
+      await until("its notification to be taken away", () => browser.vendor.messages.length > length);
+      return false;
     });
-    assert.equal(browser.vendor.messages.length, 2);
-    seen.abort();
   }));
 
 Deno.test("an iPhone's browser says that the app has to be on the home screen [push-why-not]", () =>
