@@ -9,7 +9,7 @@ import type { Answer, CardData } from "../../src/protocol/ask.ts";
 import type { Push } from "../../src/protocol/push.ts";
 import { decodeAnswer } from "../../src/protocol/sealed_text.ts";
 import { until } from "../helpers/until.ts";
-import { type Scene, withScene } from "./scene.ts";
+import { type Scene, tapWhole, withScene } from "./scene.ts";
 import type { Acknowledgement } from "./scripted_listener.ts";
 
 const HOST = "dev_listener_00000001";
@@ -111,11 +111,7 @@ export async function tapStill(card: Locator, name: string | RegExp): Promise<vo
   await until(`the card to take a tap on ${name}`, async () => {
     await button.scrollIntoViewIfNeeded();
     await card.locator('.card-buttons[data-settled="true"]').waitFor();
-    const clicked = button.evaluate((element) =>
-      new Promise<void>((done) => element.addEventListener("click", () => setTimeout(done), { once: true }))
-    );
-    await button.tap();
-    await clicked;
+    await tapWhole(button);
     return !await card.getByText("The card had just moved").isVisible();
   });
 }

@@ -140,6 +140,15 @@ export async function sendPatiently(api: RelayApi, push: PushRequestInput): Prom
 export const messageField = (page: Page) => page.getByRole("textbox", { name: /Message to/ });
 export const bubble = (page: Page, text: string) => page.getByRole("listitem").filter({ hasText: text });
 
+/** A tap, once the page has handled it: it is reported before. */
+export async function tapWhole(button: Locator): Promise<void> {
+  const clicked = button.evaluate((element) =>
+    new Promise<void>((done) => element.addEventListener("click", () => setTimeout(done), { once: true }))
+  );
+  await button.tap();
+  await clicked;
+}
+
 /** From a session's terminal to its messages. The field there is another one: a text that was begun before is lost. */
 export async function showMessages(page: Page): Promise<void> {
   await page.getByRole("link", { name: "Messages" }).tap();

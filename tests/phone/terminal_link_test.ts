@@ -1,6 +1,7 @@
 /** The terminal over a link that breaks, in a real browser: it is reported, and recovers without gaps or repeats. */
 import assert from "node:assert/strict";
 import { until } from "../helpers/until.ts";
+import { tapWhole } from "./scene.ts";
 import { open, openSession, shown, status, untilShown, withTerminals } from "./terminal_scene.ts";
 
 const LAST = 400;
@@ -47,7 +48,7 @@ Deno.test("terminal: a composition that ends while the link is dead stays in the
     const session = await open(scene);
     await page.getByRole("button", { name: "Live keys" }).tap();
     const field = page.getByRole("textbox", { name: /Type into the terminal/ });
-    await field.focus();
+    await page.locator("textarea:focus:not([readonly])").waitFor();
     const client = await page.context().newCDPSession(page);
     await client.send("Input.imeSetComposition", { selectionStart: 2, selectionEnd: 2, text: "かん" });
     wire.freeze();
@@ -71,7 +72,7 @@ Deno.test("terminal: keys that were unconfirmed when the link broke are reported
     const { page, stack, wire } = scene;
     await open(scene);
     stack.listener.kill("SIGSTOP");
-    await page.getByRole("button", { name: "Left", exact: true }).tap();
+    await tapWhole(page.getByRole("button", { name: "Left", exact: true }));
     wire.cut();
     await status(page).getByText("check whether they arrived").waitFor();
     stack.listener.kill("SIGCONT");
