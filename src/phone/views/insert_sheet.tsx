@@ -1,6 +1,6 @@
 /** What can be put into a message: the user's own snippets, how they are changed and found, and what was sent before. Nothing here sends anything. */
 import type { ComponentChildren, JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { randomUuid } from "../../async/encodings.ts";
 import { checkBody } from "../check_input.ts";
 import { SESSION_TEXT } from "../session_text.ts";
@@ -39,7 +39,7 @@ export function InsertSheet({ draft, texts, children, onInsert, onClose }: Props
   const dialog = useRef<HTMLDialogElement>(null);
   const { snippets, problem, change } = useSnippets(texts);
   const [edited, edit] = useState<Snippet>();
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   /** First of all, as closing gives the field the focus, and Chromium then reports its cursor at the beginning. */
   const insert = (text: string): void => {
     onInsert(text);
@@ -219,7 +219,7 @@ function SnippetForm({ snippet, isNew, onSave, onDelete, onBack }: SnippetFormPr
   const [name, setName] = useState(snippet.name);
   const [text, setText] = useState(snippet.text);
   const canSave = checkBody(text).sendable;
-  useEffect(() => first.current?.focus(), []);
+  useLayoutEffect(() => first.current?.focus(), []);
   const submit = (event: Event): void => {
     event.preventDefault();
     if (canSave) onSave({ id: snippet.id, name: snippetName(name, text), text });

@@ -1,6 +1,6 @@
 /** Keys that a phone's keyboard lacks, with Ctrl and Alt that are held for other keys, pasting, and other actions on the terminal. */
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { KeyInput } from "../../protocol/key_input.ts";
 import { checkBody } from "../check_input.ts";
 import { SESSION_TEXT } from "../session_text.ts";
@@ -264,7 +264,7 @@ export function useLatches(terminal: Terminal, session: string): LatchedTerminal
     held.current = next;
     show(next);
   };
-  useEffect(() => set(NO_LATCHES), [session]);
+  useLayoutEffect(() => set(NO_LATCHES), [session]);
   const type = (inputs: readonly KeyInput[]): boolean => {
     const now = held.current;
     if (!isHeld(now) || inputs.length === 0) return terminal.type(inputs);

@@ -1,6 +1,6 @@
 /** The field for live typing. It is a real text field, so that input methods and dictation work; text is sent at once. */
 import type { JSX, RefObject } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { KeyInput } from "../../protocol/key_input.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { canSendWhileComposing, inputOfKey, inputsOfChange } from "../terminal_input.ts";
@@ -63,7 +63,8 @@ function useLiveTyping(terminal: LatchedTerminal, onLeave: () => void): LiveTypi
   const field = useRef<Field>(null);
   const [isComposing, setComposing] = useState(false);
   const composition = useRef({ typed: "", lastKey: "" });
-  useEffect(() => {
+  // At once: a frame later it would take what was typed meanwhile.
+  useLayoutEffect(() => {
     resetField(field.current);
     field.current?.focus();
   }, []);

@@ -1,6 +1,6 @@
 /** The sheet about one session: where it runs, since when, muting its project, and ending its agent. */
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { ALLOW_AGENT_END } from "../../protocol/session.ts";
 import { formatAgo } from "../format_time.ts";
 import { progressOf, type RequestProgress } from "../requests.ts";
@@ -27,7 +27,7 @@ interface Props {
 
 export function SessionSheet({ state, session, actions, onClose }: Props): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const now = relayNow(state, useNow(NOW_EVERY_MS));
   return (
     <dialog class="sheet" ref={dialog} aria-labelledby="menu-heading" onClose={onClose}>

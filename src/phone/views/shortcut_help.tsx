@@ -1,6 +1,6 @@
 /** Shortcuts of a hardware keyboard: which one a key is, what it does with the view that is shown, and the list of all, over whatever view that is. */
 import { type JSX, render } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { SESSION_TEXT } from "../session_text.ts";
 import type { KeyPress } from "../terminal_input.ts";
 import { Checkbox, SEARCH_EVENT } from "./shared.tsx";
@@ -29,7 +29,7 @@ export function startShortcuts(): void {
 function ShortcutHelp({ onClose }: { onClose(): void }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const [singleKeys, setSingleKeys] = useState(readSingleKeys);
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const toggle = (): void => {
     writeSingleKeys(!singleKeys);
     setSingleKeys(!singleKeys);

@@ -1,6 +1,6 @@
 /** The sheet that starts an agent in a project that a host knows. */
 import type { JSX } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { AGENT_LABELS, isAgentKind } from "../../protocol/names.ts";
 import type { DeviceSessions, StartChoices } from "../../protocol/session.ts";
 import type { StartData } from "../../protocol/push.ts";
@@ -28,7 +28,7 @@ export function StartSheet({ state, actions, onClose }: Props): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const [chosen, setChosen] = useState<string>();
   const [asked, setAsked] = useState<{ id: string; deviceId: string }>();
-  useEffect(() => dialog.current?.showModal(), []);
+  useLayoutEffect(() => dialog.current?.showModal(), []);
   const hosts = (state.devices ?? []).filter(({ online }) => online);
   const host = hosts.find(({ deviceId }) => deviceId === chosen) ?? hosts[0];
   return (
