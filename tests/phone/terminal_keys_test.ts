@@ -138,9 +138,12 @@ Deno.test("terminal: with the phone's keyboard open the cursor, the keys and the
       await page.setViewportSize(size);
       await field.pressSequentially("k");
       await until(`the cursor at ${size.width} × ${size.height}`, () => isInSight(page));
+      // The page follows the visible height with the next frame.
       for (const control of [field, key(page, "Esc")]) {
-        const { y = -1, height = 0 } = await control.boundingBox() ?? {};
-        assert.ok(y >= 0 && y + height <= size.height && height >= 44, JSON.stringify({ size, y, height }));
+        await until(`${control} at ${size.width} × ${size.height}`, async () => {
+          const { y = -1, height = 0 } = await control.boundingBox() ?? {};
+          return y >= 0 && y + height <= size.height && height >= 44;
+        });
       }
     }
     await page.setViewportSize({ width: 393, height: 330 });
