@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { type Connected, connectMcp, textOf } from "../helpers/mcp_bench.ts";
 import { until } from "../helpers/until.ts";
-import { type Scene, withScene } from "./scene.ts";
+import { draftsOnDisk, type Scene, withScene } from "./scene.ts";
 
 const LISTENER = "dev_listener_00000001";
 
@@ -177,16 +177,6 @@ Deno.test("a half-filled form and ticked options survive another view and a relo
       return pushes.some(({ push }) => push.type === "ask.answer" && push.body === "phone\nand lint");
     });
   }));
-
-/** Runs in the page. */
-async function draftsOnDisk(): Promise<string[]> {
-  const opening = indexedDB.open("svc");
-  await new Promise((done) => opening.onsuccess = done);
-  const reading = opening.result.transaction("drafts").objectStore("drafts").getAll();
-  await new Promise((done) => reading.onsuccess = done);
-  opening.result.close();
-  return reading.result;
-}
 
 Deno.test("a late answer says that it is typed into the session, and how that went [mcp-late, ux-late, ux-inbox]", () =>
   withInbox(async (bench) => {

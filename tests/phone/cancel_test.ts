@@ -2,7 +2,15 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
-import { bubble, messageField, openMessages, sendMessage, showMessages, withScene } from "./scene.ts";
+import {
+  bubble,
+  draftsOnDisk,
+  messageField,
+  openMessages,
+  sendMessage,
+  showMessages,
+  withScene,
+} from "./scene.ts";
 import { open as openTerminal, withTerminals } from "./terminal_scene.ts";
 
 const button = (page: Page, text: string, name: string) =>
@@ -100,6 +108,10 @@ Deno.test("what can be done with a message depends on how far it got [ux-no-dead
     assert.deepEqual(await names("who knows"), ["Send again"], "it never becomes a draft");
     assert.equal(await messageField(page).inputValue(), "");
     await messageField(page).fill("a draft\nof two lines");
+    await until(
+      "the draft on disk",
+      async () => (await page.evaluate(draftsOnDisk)).includes("a draft\nof two lines"),
+    );
     await page.reload();
     await bubble(page, "who knows").getByText("Unclear").waitFor();
     assert.equal(await messageField(page).inputValue(), "a draft\nof two lines");

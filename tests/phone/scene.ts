@@ -160,6 +160,16 @@ export async function sendMessage(page: Page, text: string): Promise<void> {
   await page.getByRole("button", { name: "Send", exact: true }).tap();
 }
 
+/** Runs in the page: the drafts that survive a reload. */
+export async function draftsOnDisk(): Promise<string[]> {
+  const opening = indexedDB.open("svc");
+  await new Promise((done) => opening.onsuccess = done);
+  const reading = opening.result.transaction("drafts").objectStore("drafts").getAll();
+  await new Promise((done) => reading.onsuccess = done);
+  opening.result.close();
+  return reading.result;
+}
+
 export interface Demo {
   sandbox: Sandbox;
   up: Started;
