@@ -1,7 +1,8 @@
 /** The errors of the relay client: what failed, a stable code, what to do about it, and how long to wait before another try. */
 import { Problem, type WireErrorCode } from "../protocol/errors.ts";
 import { parseJson } from "../protocol/json.ts";
-import { backoffMs } from "../async/retry.ts";
+import type { Clock } from "../async/clock.ts";
+import { backoffMs, retry } from "../async/retry.ts";
 import { BACKOFF_CALM_MS, BACKOFF_MAX_MS, BACKOFF_MIN_MS } from "../protocol/limits.ts";
 
 /** Local failures: no relay there, no answer in time, an answer that is not a relay's, text that could not be sealed. */
@@ -97,6 +98,19 @@ function parseRetryAfter(header: string | null): number | undefined {
 
 /** The first delay is at most 0.25 s; its bound doubles up to 30 s. */
 export const RELAY_BACKOFF = { minMs: BACKOFF_MIN_MS, maxMs: BACKOFF_MAX_MS };
+
+/** Tries again for `limitMs` while the relay is busy or away. Throws the last failure, or the signal's reason. */
+export async function retryRelay<T>(
+  work: () => Promise<T>,
+  { limitMs, clock, signal }: { limitMs: number; clock: Clock; signal?: AbortSignal },
+): Promise<T> {
+  const end = clock.elapsed() + limitMs;
+  const isTransient = (error: unknown): boolean => {
+    if (!(error instanceof RelayError) || !error.transient) return false;
+    return clock.elapsed() + (error.retryAfterSeconds ?? 0) * 1_000 <= end;
+  };
+  return await retry(work, { isTransient, backoff: RELAY_BACKOFF, clock, signal });
+}
 
 /** The delay before retry number `attempt`, in whole milliseconds; `random` is in [0, 1). */
 export function backoffDelayMs(attempt: number, random: number): number {

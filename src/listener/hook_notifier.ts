@@ -1,8 +1,7 @@
 /** Notifies the phones, in order: of an agent's last message, of the dialog that it shows, or that it waits. */
 import { errorText } from "../async/error_text.ts";
-import { RELAY_BACKOFF, RelayError } from "../client/relay_error.ts";
+import { retryRelay } from "../client/relay_error.ts";
 import { type Clock, delay } from "../async/clock.ts";
-import { retry } from "../async/retry.ts";
 import type { HostPush } from "../crypto/host_push.ts";
 import type { HookNews, HookReport } from "../home/control_socket.ts";
 import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
@@ -153,14 +152,8 @@ export class HookNotifier {
     // Sealed once: a retry must send the same push.
     const push = await this.#options.seal(plain, shown);
     const { signal } = this.#end;
-    const canWait = ({ retryAfterSeconds = 0 }: RelayError): boolean =>
-      clock.elapsed() - entry.at + retryAfterSeconds * 1_000 <= NOTIFICATION_LIFE_MS;
-    await retry(() => this.#options.send(push, { signal }), {
-      isTransient: (error) => error instanceof RelayError && error.transient && canWait(error),
-      backoff: RELAY_BACKOFF,
-      clock,
-      signal,
-    });
+    const limitMs = NOTIFICATION_LIFE_MS - (clock.elapsed() - entry.at);
+    await retryRelay(() => this.#options.send(push, { signal }), { limitMs, clock, signal });
   }
 }
 

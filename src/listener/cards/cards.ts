@@ -6,6 +6,7 @@ import type { DialogAnswer } from "../../agents/hooks.ts";
 import { errorText } from "../../async/error_text.ts";
 import { TokenBuckets } from "../../async/token_bucket.ts";
 import { Wakeup } from "../../async/wakeup.ts";
+import { retryRelay } from "../../client/relay_error.ts";
 import type { HostPush } from "../../crypto/host_push.ts";
 import type { DialogCall, DialogReply, HookReport } from "../../home/control_socket.ts";
 import type { HostKeys } from "../../home/host_sealing.ts";
@@ -20,6 +21,7 @@ import { type Outcome, refused } from "../inject/context.ts";
 import type { Policy } from "../inject/policy.ts";
 import {
   isNewTurn,
+  LINK_LOST_MS,
   lookFor,
   OpenCalls,
   signOf,
@@ -282,7 +284,7 @@ export class Cards {
     const cancel = clock.after(CARD_SECONDS * 1_000, end);
     const waiting = this.#reportWaiting(card, report);
     try {
-      await this.#options.send(push, { signal: card.end.signal });
+      await this.#send(push, card);
       void watchCard(card, this.#options);
       const answer = await this.#answered(card);
       if (answer === undefined) return this.#withdraw(card);
@@ -321,7 +323,13 @@ export class Cards {
     const { clock, keys } = this.#options;
     const push = await askedAs(card, { clock, host: keys.deviceId, phones: await keys.phones() });
     this.#cards.set(card.id, card);
-    await this.#options.send(push, { signal: card.end.signal });
+    await this.#send(push, card);
+  }
+
+  /** A relay that is busy for a moment counts like a connection that is lost for one. */
+  async #send(push: HostPush, { end: { signal } }: Card): Promise<void> {
+    const { send, clock } = this.#options;
+    await retryRelay(() => send(push, { signal }), { limitMs: LINK_LOST_MS, clock, signal });
   }
 
   #handedOver(card: Card, isTaken: boolean): void {

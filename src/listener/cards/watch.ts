@@ -17,7 +17,7 @@ const WATCH_POLL_MS = 500;
 const GONE_LOOKS = 3;
 const GONE_STEP_MS = 100;
 /** A connection to the relay that is lost for longer than this ends the wait for a phone. */
-const LINK_LOST_MS = 5_000;
+export const LINK_LOST_MS = 5_000;
 /** A session whose screen cannot be read for longer than this is asked at the computer. */
 export const UNREADABLE_MS = 10_000;
 

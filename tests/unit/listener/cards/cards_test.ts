@@ -1,5 +1,6 @@
 /** A dialog as a card: who is asked, whose answer counts, and when the agent asks at the computer after all. */
 import assert from "node:assert/strict";
+import { RelayError } from "../../../../src/client/relay_error.ts";
 import type { HookReport } from "../../../../src/home/control_socket.ts";
 import { ASK_EVENT } from "../../../../src/home/notify_daemon.ts";
 import {
@@ -9,12 +10,17 @@ import {
   type CardsOptions,
   LOCAL_ACTIVE_MS,
 } from "../../../../src/listener/cards/cards.ts";
+import { LINK_LOST_MS } from "../../../../src/listener/cards/watch.ts";
 import type { Answer } from "../../../../src/protocol/ask.ts";
 import type { PushPage, PushRecord } from "../../../../src/protocol/push.ts";
 import { encodeAnswer } from "../../../../src/protocol/sealed_text.ts";
 import { until } from "../../../helpers/until.ts";
 
 import { answerOf, BLUE, HOST, PHONE, QUESTION, Scene, SESSION, SHELL } from "./card_bench.ts";
+
+function busyFor(retryAfterSeconds: number): RelayError {
+  return new RelayError("busy", { code: "overloaded", status: 503, retryAfterSeconds });
+}
 
 Deno.test("a phone's answer reaches the hook that waits, and its receipt follows the agent's own word [card-applied]", async () => {
   const scene = await Scene.make();
@@ -32,6 +38,36 @@ Deno.test("a phone's answer reaches the hook that waits, and its receipt follows
   assert.deepEqual(scene.withdrawn, []);
   assert.equal(scene.reports.at(-1)?.state, "working");
   assert.equal(scene.sessionOf(id), undefined);
+});
+
+Deno.test("a card that a busy relay refuses for a moment is sent again, with the same id", async () => {
+  const tried: string[] = [];
+  const scene: Scene = await Scene.make({
+    send: (push) => {
+      tried.push(push.id);
+      if (tried.length < 3) return Promise.reject(busyFor(1));
+      return Promise.resolve(scene.sent.push(push));
+    },
+  });
+  const asked = scene.ask(SHELL);
+  await until("the card", () => {
+    scene.clock.advance(500);
+    return scene.sent.length > 0;
+  });
+  assert.equal(new Set(tried).size, 1);
+  assert.deepEqual(scene.withdrawn, []);
+  scene.gone.abort();
+  assert.equal(await asked, undefined);
+});
+
+Deno.test("a dialog opens at the computer when the relay stays busy, or asks for a longer wait", async () => {
+  for (const seconds of [1, 60]) {
+    const scene = await Scene.make({ send: () => Promise.reject(busyFor(seconds)) });
+    const asked = scene.ask(SHELL);
+    assert.equal(await scene.ended(asked), undefined);
+    assert.ok(scene.clock.elapsed() < 2 * LINK_LOST_MS, `after ${scene.clock.elapsed()} ms`);
+    assert.match(scene.logged.join(), /opens at the computer: busy/);
+  }
 });
 
 Deno.test("the first answer counts, and every later one is refused [card-first]", async () => {
