@@ -143,11 +143,12 @@ async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment
   const mayOutlive = run.profile.ignoresHangup && pid !== undefined;
   const agent = mayOutlive ? { pid, identity: await processIdentity(host, pid) } : undefined;
   const code = await holdTerminal(run, attachment);
+  const wasSoon = host.clock.elapsed() - started < SOON_MS;
   // Not before: tmux discards what a slow terminal has not read when it takes the terminal over.
   if (!created) sayReattached(host, run, name);
   if (await sessionExists(tmux, name)) {
     if (created) await stopSavingLastWords(host, run, { tmux, name });
-    if (code !== 0 && host.clock.elapsed() - started < SOON_MS) {
+    if (code !== 0 && wasSoon) {
       // Else the next wrapper would start another session.
       await tryTmux(tmux, [spendClaim(name)]);
       sayNotAttached(host, run, { tmux, name });
@@ -156,8 +157,7 @@ async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment
   }
   if (agent !== undefined && agent.identity !== "") await endLeftBehind(host, agent);
   if (!created) return 0;
-  const output = await takeLastWords(host, lastWordsFile(run, name));
-  const wasSoon = host.clock.elapsed() - started < SOON_MS;
+  const output = await takeLastWords(host, lastWordsFile(run, name), { areShown: wasSoon });
   if (wasSoon && output !== "") host.terminal.write(`${output}\n`);
   return 0;
 }
@@ -186,7 +186,7 @@ async function stopSavingLastWords(
   { tmux, name }: { tmux: TmuxAccess; name: string },
 ): Promise<void> {
   await tryTmux(tmux, [forgetLastWords(name)]);
-  await takeLastWords(host, lastWordsFile(run, name));
+  await takeLastWords(host, lastWordsFile(run, name), { areShown: false });
 }
 
 function lastWordsFile({ paths }: WrapperRun, name: string): string {

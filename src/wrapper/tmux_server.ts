@@ -208,6 +208,8 @@ function run({ commands, socket, env }: TmuxAccess, list: readonly TmuxCommand[]
 const WORDS_MAX_BYTES = 65_536;
 /** How long a wrapper waits for what saves the last words, in milliseconds: that ends with the pane, unless it was killed. */
 const WORDS_LIMIT_MS = 15_000;
+/** The same where they are only to be removed: a session that was renamed goes on, and its words are being saved. */
+const REMOVED_LIMIT_MS = 500;
 const WORDS_PROBE_MS = 20;
 /** What is older is most likely of a session that is gone, in milliseconds. */
 const WORDS_KEPT_MS = 86_400_000;
@@ -269,13 +271,14 @@ export function forgetLastWords(name: string): TmuxCommand {
 export async function takeLastWords(
   { files, clock }: { files: Pick<Files, "readText" | "remove" | "info">; clock: Clock },
   file: string,
+  { areShown }: { areShown: boolean },
 ): Promise<string> {
   const isThere = async (path: string): Promise<boolean> => await files.info(path) !== undefined;
   const isSaved = async (): Promise<boolean> => await isThere(file) || !await isThere(partOf(file));
   try {
     await waitFor(async () => await isSaved() || undefined, {
       clock,
-      limitMs: WORDS_LIMIT_MS,
+      limitMs: areShown ? WORDS_LIMIT_MS : REMOVED_LIMIT_MS,
       everyMs: WORDS_PROBE_MS,
     });
     const saved = await files.readText(file);
