@@ -239,7 +239,7 @@ async function bringListener(
   const host = daemonHost();
   const options = daemonOptions(paths);
   let own: number | undefined;
-  /** False if there is one that somebody else has started meanwhile. */
+  /** False if somebody else has started one in the meantime. */
   const start = async (): Promise<boolean> => {
     if (!await ensureListener(host, { ...options, onNotice: print })) return false;
     const isService = await runtime.files.info(paths.service) !== undefined;
@@ -252,7 +252,7 @@ async function bringListener(
   );
   const { action } = await planDaemon(host, options);
   const isOwn = action === "start" && await start();
-  // One that was there may have read the configuration before it was changed.
+  // A listener that was already running may have read the old configuration.
   if (!isOwn && restart) await restartListener(host, options);
   else if (!isOwn) await ensureListener(host, { ...options, onNotice: print });
   return async (signal) => {
@@ -272,7 +272,7 @@ async function bringListener(
   };
 }
 
-/** One that is too busy to answer has still recorded it. */
+/** The listener's process ID: as it reports it, or as it was recorded if it is too busy to answer. */
 async function daemonPid(host: DaemonHost, paths: HomePaths): Promise<number | undefined> {
   return (await daemonStatus(host, paths))?.pid ?? await recordedPid(host.files, paths);
 }

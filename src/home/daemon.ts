@@ -162,7 +162,7 @@ function isSettled({ action }: DaemonDecision): boolean {
   return action === "keep" || action === "leave" || action === "leave_service";
 }
 
-/** Many wrappers that look often would take from the processor the time in which the daemon starts. */
+/** Many wrappers polling often would take the CPU time that the daemon needs to start. */
 const lockPause = (waitedMs: number): number => Math.min(Math.max(waitedMs / 4, PROBE_MS), LOCK_PAUSE_MAX_MS);
 
 /** Tries the lock until `judge` returns a value for what it got. Throws when another process keeps it too long. */

@@ -206,9 +206,9 @@ function run({ commands, socket, env }: TmuxAccess, list: readonly TmuxCommand[]
 
 /** An agent that prints more is drawing a screen, and these are not its last words. */
 const WORDS_MAX_BYTES = 65_536;
-/** How long a wrapper waits for what saves the last words, in milliseconds: that ends with the pane, unless it was killed. */
+/** How long a wrapper waits for the last words to be saved, in milliseconds. Only a killed shell takes this long. */
 const WORDS_LIMIT_MS = 15_000;
-/** The same where they are only to be removed: a session that was renamed goes on, and its words are being saved. */
+/** The same when they will not be shown: a renamed session is still running, so its words are still being saved. */
 const REMOVED_LIMIT_MS = 500;
 const WORDS_PROBE_MS = 20;
 /** What is older is most likely of a session that is gone, in milliseconds. */
@@ -221,7 +221,7 @@ const SCREEN_DRAWING = /\x1b\[[0-9;]*[A-HJKf]|\x1b\[\?1049h|\x1b[78cM]/;
  * What an agent printed before it exited right away is saved and shown again, because tmux clears it off the terminal.
  * Creates the folder for that, and removes what an earlier session of this name left in the file, and what wrappers
  * that were killed left of others. Undefined where svc cannot write: the agent starts without it.
- * The part exists from here on until the words are saved: on a busy machine that may be long after the agent's end.
+ * The `.part` file exists from now until the words are saved. On a busy machine that may be long after the agent has ended.
  */
 export async function prepareLastWords(
   files: Pick<Files, "makeDirectory" | "createText" | "remove" | "list" | "info">,
@@ -267,7 +267,7 @@ export function forgetLastWords(name: string): TmuxCommand {
   return verbs.pipePane(exactPane(name));
 }
 
-/** Waits while the file is being saved, removes it and returns its readable text; empty if there is none, or it cannot be read. */
+/** Waits until the last words are saved, removes their file, and returns the readable text: empty if there is none. */
 export async function takeLastWords(
   { files, clock }: { files: Pick<Files, "readText" | "remove" | "info">; clock: Clock },
   file: string,

@@ -4,7 +4,7 @@ import { say } from "../../scripts/say.ts";
 import type { Page } from "playwright-core";
 import { createRelayApi } from "../../src/client/api.ts";
 import { until } from "../helpers/until.ts";
-import { messageField, signOut, withScene } from "./scene.ts";
+import { kept, messageField, signOut, withScene } from "./scene.ts";
 
 /** Runs in the page like an injected script: everything that the origin stores, as text. */
 async function enumerate(): Promise<{ text: string; places: number; exported: number }> {
@@ -56,16 +56,6 @@ async function keptBy(page: Page, key: string): Promise<{ hits: number; places: 
   return { hits: forms.filter((form) => text.includes(form)).length, places, exported };
 }
 
-/** Runs in the page: how long the encrypted account is. */
-async function accountBytes(): Promise<number> {
-  const opening = indexedDB.open("svc");
-  await new Promise((done) => opening.onsuccess = done);
-  const reading = opening.result.transaction("account").objectStore("account").get("current");
-  await new Promise((done) => reading.onsuccess = done);
-  opening.result.close();
-  return reading.result.ciphertext.byteLength;
-}
-
 /** The account as the previous version stored it. */
 async function putOldAccount(apiKey: string): Promise<void> {
   const database = await new Promise<IDBDatabase>((resolve, reject) => {
@@ -93,7 +83,10 @@ Deno.test("no script in the origin can read the plain key, and an account from a
     // The page adds its device to the account after the first welcome.
     await until(
       "the whole account",
-      () => page.evaluate(accountBytes).then((bytes) => bytes > 2 * key.length),
+      async () => {
+        const account = (await kept<{ ciphertext: Uint8Array }>(page, "account")).get("current");
+        return (account?.ciphertext.byteLength ?? 0) > 2 * key.length;
+      },
     );
     await page.evaluate(putOldAccount, key);
     assert.ok((await keptBy(page, key)).hits > 0, "the old form is in clear, and is found");

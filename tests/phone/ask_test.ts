@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { type Connected, connectMcp, textOf } from "../helpers/mcp_bench.ts";
 import { until } from "../helpers/until.ts";
-import { draftsOnDisk, type Scene, withScene } from "./scene.ts";
+import { kept, type Scene, withScene } from "./scene.ts";
 
 const LISTENER = "dev_listener_00000001";
 
@@ -164,13 +164,13 @@ Deno.test("a half-filled form and ticked options survive another view and a relo
     await page.getByRole("link", { name: /questions for you/ }).tap();
     await check();
     await until("the drafts on disk", async () => {
-      const drafts = (await page.evaluate(draftsOnDisk)).join();
+      const drafts = [...(await kept(page, "drafts")).values()].join();
       return /"tls":true/.test(drafts) && /and lint/.test(drafts);
     });
     await page.reload();
     await check();
     await where.getByRole("button", { name: "Send answer" }).tap();
-    await until("the form's draft to go", async () => (await page.evaluate(draftsOnDisk)).length === 1);
+    await until("the form's draft to go", async () => (await kept(page, "drafts")).size === 1);
     await suites.getByRole("button", { name: "Send answer" }).first().tap();
     await until("ticks and own words", async () => {
       const { pushes } = await api.listPushes({ before: "end" });

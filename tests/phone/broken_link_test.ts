@@ -5,6 +5,7 @@ import { createRelayApi } from "../../src/client/api.ts";
 import { until } from "../helpers/until.ts";
 import {
   bubble,
+  kept,
   messageField,
   openMessages,
   PAGE_DIRECTORY,
@@ -76,7 +77,7 @@ Deno.test("a message that is edited without a link keeps its text over a reload,
       await sendMessage(page, "worth keeping");
       await page.getByText("Waiting for the connection", { exact: true }).waitFor();
       await bubble(page, "worth keeping").getByRole("button", { name: "Edit" }).tap();
-      await until("the cancellation to be stored", async () => await page.evaluate(countOutbox) === 2);
+      await until("the cancellation to be stored", async () => (await kept(page, "outbox")).size === 2);
       await page.reload();
       await bubble(page, "worth keeping").waitFor();
       wire.pointTo(relay.port);
@@ -84,7 +85,7 @@ Deno.test("a message that is edited without a link keeps its text over a reload,
         "the text in the field",
         async () => await messageField(page).inputValue() === "worth keeping",
       );
-      await until("the outbox to be empty", async () => await page.evaluate(countOutbox) === 0);
+      await until("the outbox to be empty", async () => (await kept(page, "outbox")).size === 0);
       await page.reload();
       await until("the draft", async () => await messageField(page).inputValue() === "worth keeping");
       assert.deepEqual(listener.pushes.filter(({ type }) => type === "agent.command"), []);
@@ -113,9 +114,9 @@ Deno.test("after a reload without a link, messages and inbox say that what was t
     try {
       wire.pointTo(pageOnly.addr.port);
       await page.getByText("Reconnecting…").first().waitFor();
-      await until("the outbox to be empty", async () => await page.evaluate(countOutbox) === 0);
+      await until("the outbox to be empty", async () => (await kept(page, "outbox")).size === 0);
       await sendMessage(page, "in the tunnel");
-      await until("the message to be stored", async () => await page.evaluate(countOutbox) === 1);
+      await until("the message to be stored", async () => (await kept(page, "outbox")).size === 1);
       await page.reload();
       const earlier = page.getByText("Earlier messages appear when the relay is reached.");
       await earlier.waitFor();
@@ -151,7 +152,7 @@ Deno.test("a message whose answer got lost is sent again under its id and stored
     await sendMessage(page, "answered in vain");
     const push = await scene.listener.received("answered in vain");
     await until("two lost answers", () => lost === 2);
-    await until("the outbox to be empty", async () => await page.evaluate(countOutbox) === 0);
+    await until("the outbox to be empty", async () => (await kept(page, "outbox")).size === 0);
     scene.listener.acknowledge(push, { outcome: "submitted" });
     await page.getByText("Submitted", { exact: true }).waitFor();
     assert.deepEqual([await pushCount(scene), scene.listener.pushes.length], [1, 1]);
@@ -168,7 +169,7 @@ Deno.test("a receipt that arrives instead of the answer clears the outbox too [u
     const push = await scene.listener.received("answered in vain");
     scene.listener.acknowledge(push, { outcome: "submitted" });
     await page.getByText("Submitted", { exact: true }).waitFor();
-    await until("the outbox to be empty", async () => await page.evaluate(countOutbox) === 0);
+    await until("the outbox to be empty", async () => (await kept(page, "outbox")).size === 0);
   }));
 
 Deno.test("a link that dies silently is shown, and sending resumes by itself [ux-reconnecting]", () =>
@@ -195,18 +196,3 @@ Deno.test("the page reconnects to a restarted relay and shows what happened in t
     await scene.listener.received("after the restart");
     assert.equal(scene.listener.pushes.length, 1);
   }));
-
-/** Runs in the page: how many messages the phone still stores. */
-function countOutbox(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const opening = indexedDB.open("svc");
-    opening.onerror = () => reject(opening.error);
-    opening.onsuccess = () => {
-      const count = opening.result.transaction("outbox").objectStore("outbox").count();
-      count.onsuccess = () => {
-        opening.result.close();
-        resolve(count.result);
-      };
-    };
-  });
-}

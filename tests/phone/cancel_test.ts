@@ -2,15 +2,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
-import {
-  bubble,
-  draftsOnDisk,
-  messageField,
-  openMessages,
-  sendMessage,
-  showMessages,
-  withScene,
-} from "./scene.ts";
+import { bubble, kept, messageField, openMessages, sendMessage, showMessages, withScene } from "./scene.ts";
 import { open as openTerminal, withTerminals } from "./terminal_scene.ts";
 
 const button = (page: Page, text: string, name: string) =>
@@ -110,7 +102,7 @@ Deno.test("what can be done with a message depends on how far it got [ux-no-dead
     await messageField(page).fill("a draft\nof two lines");
     await until(
       "the draft on disk",
-      async () => (await page.evaluate(draftsOnDisk)).includes("a draft\nof two lines"),
+      async () => [...(await kept(page, "drafts")).values()].includes("a draft\nof two lines"),
     );
     await page.reload();
     await bubble(page, "who knows").getByText("Unclear").waitFor();

@@ -6,6 +6,7 @@ import { PAGE_LIMIT_MAX } from "../../src/protocol/limits.ts";
 import { until } from "../helpers/until.ts";
 import {
   bubble,
+  kept,
   messageField,
   openMessages,
   type Scene,
@@ -115,7 +116,10 @@ Deno.test("what was not read is counted on the card, the inbox and in the title 
     await page.getByRole("link", { name: "All agents" }).tap();
     await card.waitFor();
     assert.equal(await card.getByText("unread").count(), 0);
-    await until("the mark to be kept", () => page.evaluate(isMarkKept));
+    await until(
+      "the mark to be kept",
+      async () => [...(await kept(page, "seen")).keys()].some((key) => key.includes("svc-demo")),
+    );
     await page.reload();
     await page.getByRole("link", { name: /shop · Codex/ }).getByText("1 unread").waitFor();
     assert.equal(await card.getByText("unread").count(), 0);
@@ -123,16 +127,6 @@ Deno.test("what was not read is counted on the card, the inbox and in the title 
     await page.getByText("three").waitFor();
     await until("the title", async () => !(await page.title()).startsWith("("));
   }));
-
-/** Runs in the page: whether it survives a reload that the session was read. */
-async function isMarkKept(): Promise<boolean> {
-  const opening = indexedDB.open("svc");
-  await new Promise((done) => opening.onsuccess = done);
-  const reading = opening.result.transaction("seen").objectStore("seen").getAllKeys();
-  await new Promise((done) => reading.onsuccess = done);
-  opening.result.close();
-  return reading.result.some((key) => String(key).includes("svc-demo"));
-}
 
 Deno.test("what a tapped notification opens is read, also when the page was closed [ux-unread]", () =>
   withScene(async (scene) => {

@@ -10,7 +10,7 @@ import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 import { Phone } from "./phone.ts";
 import { PushBrowser } from "./push_browser.ts";
-import { withScene } from "./scene.ts";
+import { kept, withScene } from "./scene.ts";
 
 interface Scene {
   stack: Stack;
@@ -71,21 +71,13 @@ Deno.test("the test shows the whole way with times, on a view that fits and is a
     await page.locator(".ring-session summary").first().tap();
     await phone.shoot("notifications");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
-    await until("the quiet hours to be kept", () => page.evaluate(isQuietKept));
+    const isQuietKept = async (): Promise<boolean> =>
+      (await kept<{ quiet?: unknown }>(page, "preferences", "svc-push")).get("current")?.quiet !== undefined;
+    await until("the quiet hours to be kept", isQuietKept);
     await page.reload();
     await page.getByText("On", { exact: true }).waitFor();
     assert.ok(await page.getByLabel("Do not ring at night").isChecked());
   }));
-
-/** Runs in the page. */
-async function isQuietKept(): Promise<boolean> {
-  const opening = indexedDB.open("svc-push");
-  await new Promise((done) => opening.onsuccess = done);
-  const reading = opening.result.transaction("preferences").objectStore("preferences").get("current");
-  await new Promise((done) => reading.onsuccess = done);
-  opening.result.close();
-  return reading.result?.quiet !== undefined;
-}
 
 Deno.test("a question rings with its text, a tap opens the session at it, and it is answered there [push-opened, push-tap, push-receipt]", () =>
   withNotifications(async ({ stack, echo, phone, browser, ask }) => {

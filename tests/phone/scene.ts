@@ -2,9 +2,8 @@
 import type { Locator, Page } from "playwright-core";
 import { buildPhone } from "../../scripts/build_phone.ts";
 import { systemClock } from "../../src/async/clock.ts";
-import { retry } from "../../src/async/retry.ts";
 import type { RelayApi } from "../../src/client/api.ts";
-import { RELAY_BACKOFF, RelayError } from "../../src/client/relay_error.ts";
+import { retryRelay } from "../../src/client/relay_error.ts";
 import type { Scope } from "../../src/protocol/http.ts";
 import type { PushRequestInput } from "../../src/protocol/push.ts";
 import type { SessionEntry } from "../../src/protocol/session.ts";
@@ -15,6 +14,7 @@ import { FROM_CHECKOUT, type Started, startSvc, SVC } from "../helpers/program.t
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { ON_NATS, RELAY_READY } from "../helpers/stack.ts";
+import { SAFETY_LIMIT_MS } from "../helpers/until.ts";
 import { Phone } from "./phone.ts";
 import { ScriptedListener } from "./scripted_listener.ts";
 import { Wire } from "./wire.ts";
@@ -129,12 +129,7 @@ export async function openMenu(
 /** For what is sent in bulk: a relay on a busy machine asks who sends much to try again later. */
 export async function sendPatiently(api: RelayApi, push: PushRequestInput): Promise<void> {
   const id = crypto.randomUUID();
-  const isTransient = (error: unknown): boolean => error instanceof RelayError && error.transient;
-  await retry(() => api.sendPush({ id, ...push }), {
-    isTransient,
-    backoff: RELAY_BACKOFF,
-    clock: systemClock,
-  });
+  await retryRelay(() => api.sendPush({ id, ...push }), { limitMs: SAFETY_LIMIT_MS, clock: systemClock });
 }
 
 export const messageField = (page: Page) => page.getByRole("textbox", { name: /Message to/ });
@@ -160,14 +155,23 @@ export async function sendMessage(page: Page, text: string): Promise<void> {
   await page.getByRole("button", { name: "Send", exact: true }).tap();
 }
 
-/** Runs in the page: the drafts that survive a reload. */
-export async function draftsOnDisk(): Promise<string[]> {
-  const opening = indexedDB.open("svc");
-  await new Promise((done) => opening.onsuccess = done);
-  const reading = opening.result.transaction("drafts").objectStore("drafts").getAll();
-  await new Promise((done) => reading.onsuccess = done);
-  opening.result.close();
-  return reading.result;
+/** What the page keeps in this store and a reload would find, by key; of bytes only how many. */
+export async function kept<T>(page: Page, store: string, database = "svc"): Promise<Map<string, T>> {
+  const entries = await page.evaluate(async ([database, store]) => {
+    const settled = <R>(request: IDBRequest<R>): Promise<R> =>
+      new Promise((resolve, reject) => {
+        request.onsuccess = () => resolve(request.result);
+        request.onerror = () => reject(request.error);
+      });
+    const opened = await settled(indexedDB.open(database));
+    const place = opened.transaction(store).objectStore(store);
+    const [keys, values] = await Promise.all([settled(place.getAllKeys()), settled(place.getAll())]);
+    opened.close();
+    const readable = (_key: string, value: unknown): unknown =>
+      value instanceof ArrayBuffer || ArrayBuffer.isView(value) ? { byteLength: value.byteLength } : value;
+    return JSON.stringify(keys.map((key, place) => [String(key), values[place]]), readable);
+  }, [database, store] as const);
+  return new Map(JSON.parse(entries));
 }
 
 export interface Demo {

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { until } from "../helpers/until.ts";
 import type { Page } from "playwright-core";
-import { type Scene, signOut, withScene } from "./scene.ts";
+import { kept, type Scene, signOut, withScene } from "./scene.ts";
 
 /** A pairing code, and what may do anything for its account. */
 async function newCode({ relay, makeKey }: Scene): Promise<{ api: RelayApi; apiKey: string; code: string }> {
@@ -98,15 +98,8 @@ async function holdBack(
 }
 
 /** The kinds of value under which the page keeps the link; none once it is gone. */
-function keptLink(page: Page): Promise<string> {
-  return page.evaluate(async () => {
-    const opening = indexedDB.open("svc");
-    await new Promise((done) => opening.onsuccess = done);
-    const reading = opening.result.transaction("account").objectStore("account").get("link");
-    await new Promise((done) => reading.onsuccess = done);
-    opening.result.close();
-    return Object.keys(reading.result ?? {}).join();
-  });
+async function keptLink(page: Page): Promise<string> {
+  return Object.keys((await kept<object>(page, "account")).get("link") ?? {}).join();
 }
 
 Deno.test("a reload in the middle of signing in by a link goes on with it, and its secret is kept encrypted and only until then [ux-link-kept]", () =>

@@ -326,7 +326,7 @@ export class Cards {
     await this.#send(push, card);
   }
 
-  /** A relay that is busy for a moment counts like a connection that is lost for one. */
+  /** Retries for as long as a lost connection is tolerated: a busy relay is usually free again a moment later. */
   async #send(push: HostPush, { end: { signal } }: Card): Promise<void> {
     const { send, clock } = this.#options;
     await retryRelay(() => send(push, { signal }), { limitMs: LINK_LOST_MS, clock, signal });

@@ -56,7 +56,7 @@ export function useReading(): Reading {
     observer.observe(element);
     return () => observer.disconnect();
   }, [isWrapped]);
-  // Before it is drawn: what was on the screen before someone looks was not noticed.
+  // Before the text is painted: what scrolled past earlier would not count as read.
   useLayoutEffect(() => {
     const element = text.current;
     if (element === null || isRead) return;

@@ -1,4 +1,4 @@
-/** Scrolling with what is added at the end, until the user scrolls up. */
+/** Keeps a scrolling element at its end while content is added, until the user scrolls up. */
 import type { RefObject } from "preact";
 import { useRef } from "preact/hooks";
 
@@ -20,7 +20,7 @@ export function useFollowedEnd(
   { near, endOf = scrollEnd }: { near: number; endOf?(place: HTMLElement): number },
 ): FollowedEnd {
   const isAt = useRef(true);
-  /** The `scrollTop` that the end had: the event of scrolling up from it comes only with the next frame. */
+  /** `scrollTop` when the element was last at its end. A scroll event arrives a frame late; comparing with this does not. */
   const leftAt = useRef(0);
   const scrolled = (): boolean => {
     const element = place.current;

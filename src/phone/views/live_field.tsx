@@ -63,7 +63,7 @@ function useLiveTyping(terminal: LatchedTerminal, onLeave: () => void): LiveTypi
   const field = useRef<Field>(null);
   const [isComposing, setComposing] = useState(false);
   const composition = useRef({ typed: "", lastKey: "" });
-  // At once: a frame later it would take what was typed meanwhile.
+  // Before the field is painted: later, it would discard what the user has typed by then.
   useLayoutEffect(() => {
     resetField(field.current);
     field.current?.focus();

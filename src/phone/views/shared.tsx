@@ -99,7 +99,7 @@ export function PageHead(
   { heading, back, backTo }: { heading: string; back: string; backTo: Route },
 ): JSX.Element {
   const title = useRef<HTMLHeadingElement>(null);
-  // At once: a frame later it would take the focus from a field that was tapped meanwhile.
+  // Before the view is painted: later, it would take the focus from a field that the user has tapped by then.
   useLayoutEffect(() => title.current?.focus(), []);
   return (
     <header class="session-head">
@@ -177,7 +177,7 @@ export function useRead(
   { inbox, read }: { inbox: PhoneState["inbox"]; read(key: string): void },
 ): void {
   const newest = newestAt(inbox);
-  // Not after the next frame: who leaves the view before it has seen it all the same.
+  // Before the view is painted, so that it counts as read even if the user leaves it right away.
   useLayoutEffect(() => {
     const update = (): void => {
       if (document.visibilityState === "visible") read(key);

@@ -130,7 +130,7 @@ function FlowingText({ terminal }: { terminal: Terminal }): JSX.Element {
       clearTimeout(timer);
     };
   }, [terminal.info.stream.kind]);
-  // Before it is drawn: it would be seen at its beginning, and who scrolls up meanwhile would be taken to its end.
+  // Before the text is painted: otherwise it shows its beginning first, and a user who scrolls up is sent back to its end.
   useLayoutEffect(end.follow, [text]);
   const isAway = terminal.info.away !== undefined;
   useEffect(() => {
