@@ -181,6 +181,6 @@ Deno.test("leftovers: a message that the agent submits right before svc would re
   const sent = bench.send("read late");
   await until("Enter", () => bench.events.filter((event) => event === "typed").length === 2);
   bench.setClock(CLOCK.quick);
-  assert.equal((await sent).state, "submitted");
+  assert.deepEqual(await sent, { state: "submitted", pane: "%0" });
   await bench.untilPrompts(["read late"]);
 });

@@ -15,7 +15,9 @@ const RETYPE_LOOKS = 100;
 const CLEAR_PROMPT = /^ready>\s*$/;
 
 interface ShellPane {
-  /** Runs a raw-reading program from the shell's prompt, as a person would; resolves with its pid once it reads. */
+  /** Types a command at the shell's clear prompt, as a person would, until the pane runs it. */
+  start(line: string, isRunning: (command: string) => boolean): Promise<void>;
+  /** Runs a program that reads in raw mode; resolves with its pid once it reads. */
   startAgent(): Promise<number>;
   command(): Promise<string>;
   /** The line with the shell's last prompt. */
@@ -37,9 +39,20 @@ async function makeShellPane(sandbox: Sandbox, argv: string[]): Promise<ShellPan
   const promptLine = async (): Promise<string> =>
     (await sandbox.screen("svc-a")).split("\n").findLast((line) => line.startsWith("ready>")) ?? "";
   await until("the prompt", promptLine);
+  const start = async (line: string, isRunning: (command: string) => boolean): Promise<void> => {
+    let looks = 0;
+    await until(`${line} in the pane`, async () => {
+      if (isRunning(await command())) return true;
+      // A shell that is taking back its terminal may lose a key, so the line is typed again.
+      if (looks++ % RETYPE_LOOKS > 0 || !CLEAR_PROMPT.test(await promptLine())) return false;
+      await sandbox.tmux("send-keys", "-t", "=svc-a:", line, "Enter");
+      return false;
+    });
+  };
   return {
     command,
     promptLine,
+    start,
     async clearPrompt(): Promise<void> {
       await until("the prompt after the agent", async () => (await command()) === "bash");
       let looks = 0;
@@ -51,14 +64,7 @@ async function makeShellPane(sandbox: Sandbox, argv: string[]): Promise<ShellPan
       });
     },
     async startAgent(): Promise<number> {
-      let looks = 0;
-      await until("the agent in the pane", async () => {
-        if ((await command()) === "cat") return true;
-        // A shell that is taking back its terminal may lose a key, so the line is typed again.
-        if (looks++ % RETYPE_LOOKS > 0 || !CLEAR_PROMPT.test(await promptLine())) return false;
-        await sandbox.tmux("send-keys", "-t", "=svc-a:", `sh ${sandbox.root}/agent`, "Enter");
-        return false;
-      });
+      await start(`sh ${sandbox.root}/agent`, (command) => command === "cat");
       return Number(await Deno.readTextFile(`${sandbox.root}/pid`));
     },
   };
@@ -182,8 +188,7 @@ Deno.test("guard: a program that does not read what is typed leaves nothing to t
   await Deno.writeTextFile(build, `until [ -e ${go} ]; do sleep 0.05; done\n`);
   const pane = await makeShellPane(sandbox, BASH);
   for (const program of ["timeout 60", "perl -e 'system @ARGV'", "setsid -w", "env -i timeout 60"]) {
-    await sandbox.tmux("send-keys", "-t", "=svc-a:", `${program} sh ${build}`, "Enter");
-    await until("the build", async () => (await pane.command()) !== "bash");
+    await pane.start(`${program} sh ${build}`, (command) => command !== "bash");
     for (const body of [`touch ${canary}`, `touch ${canary}\ntouch ${canary}\n`, `/tmp ; touch ${canary}`]) {
       const { state, reason } = await bench.send("svc-a", body);
       assert.deepEqual([state, reason], ["refused", "shell_in_pane"], `${program}: ${body}`);

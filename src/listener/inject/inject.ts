@@ -358,11 +358,8 @@ async function confirm(
       await attempt.pause(CHECK_STEPS_MS[checks++] ?? CHECK_STEPS_MS[5]);
     }
     if (await marker.taken()) return { state: "submitted" };
-    if (isRead && target.isProfiled && await removeUnsent(attempt, typed.text, now)) {
-      const end = await afterRemoval(attempt, { body: command.body, marker, untouched });
-      if (end === "taken") return { state: "submitted" };
-      if (end === "removed") return refused("not_submitted");
-    }
+    const end = isRead && target.isProfiled ? await takeBackUnread(attempt, { ...typed, now }) : undefined;
+    if (end !== undefined) return end;
   } catch (error) {
     if (!(error instanceof TmuxError) && !(error instanceof TakenOver)) throw error;
     if (await marker.taken()) return { state: "submitted" };
@@ -371,6 +368,22 @@ async function confirm(
     inFlight?.end();
   }
   return unconfirmed(attempt);
+}
+
+/** Removes a text whose Enter the agent seems not to have read. Undefined if it may have read it after all. */
+async function takeBackUnread(
+  attempt: Attempt,
+  { text, untouched, marker, now }: Typed & { marker: WrittenMarker; now: PaneState },
+): Promise<Outcome | undefined> {
+  if (!await removeUnsent(attempt, text, now)) {
+    // A dialog of the agent's new turn, for one, takes the composer's place.
+    if (!await marker.taken()) return undefined;
+    attempt.input.leftBehind = undefined;
+    return { state: "submitted" };
+  }
+  const end = await afterRemoval(attempt, { body: attempt.command.body, marker, untouched });
+  if (end === "taken") return { state: "submitted" };
+  return end === "removed" ? refused("not_submitted") : undefined;
 }
 
 /** The outcome of a message that was typed when nothing shows whether it was submitted. */

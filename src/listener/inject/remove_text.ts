@@ -157,7 +157,8 @@ export async function removeText(
       if (withoutEffect === REMOVE_STUCK_KEYS) return "stuck";
       if (!await pressKey(context, pane, keys % 2 === 0 ? "C-u" : "BSpace")) return "kept";
       const until = context.elapsed() + REMOVE_STEP_MS;
-      while (pane.reading.draft === before && context.elapsed() < until) {
+      // A screen without a composer may be half drawn.
+      while ([before, undefined].includes(pane.reading.draft) && context.elapsed() < until) {
         await context.pause(REMOVE_POLL_MS);
         const check = await checkPane(context);
         if (check.kind === "refused") return "kept";

@@ -40,6 +40,26 @@ Deno.test("stalled: a message that the agent took before svc removed its text is
   }
 });
 
+Deno.test("stalled: so is one whose agent draws its screen slowly, or opens a dialog at once, when svc removes its text [inj-proof, inj-take-back]", async () => {
+  const screens: [string, { draft: string | undefined; focus?: "dialog" }][] = [
+    ["half drawn", { draft: "" }],
+    ["a dialog", { draft: undefined, focus: "dialog" }],
+  ];
+  for (const [what, { draft, focus = "composer" }] of screens) {
+    const pane = makeStalled();
+    pane.onKey = (key) => {
+      if (key === "C-u") pane.draw(undefined);
+    };
+    const awake = (): void => {
+      pane.draw(draft, { focus });
+      pane.isTaken = true;
+    };
+    whenAwake(pane, { ms: 100, after: awake });
+    assert.equal((await pane.inject("hello")).state, "submitted", what);
+    assert.equal(pane.input.leftBehind, undefined, what);
+  }
+});
+
 Deno.test("stalled: a hook that takes the marker before it can be withdrawn has the last word [inj-proof]", async () => {
   const pane = makeStalled();
   pane.onWithdraw = () => pane.isTaken = true;
