@@ -1,5 +1,6 @@
 /** What one keystroke waits for after it was typed, and what it reports when that is not known. */
 import assert from "node:assert/strict";
+import type { ScreenReading } from "../../../../src/agents/profile.ts";
 import type { Keystroke } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
 import type { KeystrokeOutcome } from "../../../../src/listener/keystrokes/type_keystroke.ts";
 import { GATE_HOLD_MS } from "../../../../src/listener/inject/pane_input.ts";
@@ -134,6 +135,28 @@ Deno.test("keystroke: Enter after a text waits for a screen that shows the text,
   assert.deepEqual(await enterAfter(text, "/editor"), { state: "refused", reason: "approval_change" });
   assert.deepEqual(await enterAfter(text, "see /editor"), { state: "typed" });
   assert.deepEqual(await enterAfter({ ...paste, text: "see this" }, "[Pasted text #1]"), { state: "typed" });
+});
+
+Deno.test("keystroke: Enter waits for the rest of a half-drawn screen, and is refused once another screen has taken its place [inj-fresh-screen]", async () => {
+  const stale = { state: "refused", reason: "screen_stale" } as const;
+  const screens: [string, Partial<ScreenReading>, KeystrokeOutcome][] = [
+    ["the whole screen", { draft: "hello" }, { state: "typed" }],
+    ["another screen", { focus: "unknown" }, stale],
+    ["a dialog", { focus: "dialog" }, stale],
+  ];
+  for (const [what, next, expected] of screens) {
+    const pane = gatedPane();
+    assert.deepEqual(await pane.press({ type: "text", text: "hello" }), { state: "typed" });
+    pane.draw("hel");
+    let pauses = 0;
+    pane.onPause = () => {
+      pauses++;
+      if (pauses === 1) pane.draw(undefined);
+      if (pauses === 4) pane.draw(next.draft, next);
+    };
+    assert.deepEqual(await pane.press(ENTER), expected, what);
+    assert.equal(pane.events.includes("key Enter"), expected.state === "typed", what);
+  }
 });
 
 Deno.test("keystroke: behind a Ctrl-C that may end an agent which a person started in a shell, nothing is typed until the agent is calm [closed-unrecorded]", async () => {
