@@ -243,7 +243,9 @@ export class Inventory {
     this.#screens.set(paneKey(session), { activity: session.activity, at, epochMs, reading, known, line });
     if (kind === "") return;
     const text = reading.focus === "dialog" ? dialogText(lines, compiledMarks(profile.dialog)) : undefined;
-    const isNew = this.#dialogs.take(paneKey(session), { text, at: epochMs });
+    // The screen is captured again then.
+    const mayBeHalfDrawn = reading.focus === "unknown" && !this.#isCurrent(session);
+    const isNew = this.#dialogs.take(paneKey(session), { text, at: epochMs, mayBeHalfDrawn });
     const dialog = isNew ? this.#dialogs.of(paneKey(session)) : undefined;
     if (dialog !== undefined) this.#options.dialogOpened?.(session, dialog);
     const limit = readUsageLimit(lines, epochMs);

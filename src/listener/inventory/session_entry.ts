@@ -349,18 +349,25 @@ const SELECTION = /[❯›●>]/gu;
 export class Dialogs {
   /** By pane. */
   readonly #open = new Map<string, OpenDialog>();
+  /** Panes whose last screen did not show their dialog, but may have been half drawn. */
+  readonly #doubtful = new Set<string>();
 
   of(pane: string): OpenDialog | undefined {
     return this.#open.get(pane);
   }
 
-  /** Takes what a new screen shows; undefined without a dialog. True if another dialog has opened. */
-  take(pane: string, { text, at }: { text: string | undefined; at: number }): boolean {
+  /** Takes what a new screen shows; no `text` without a dialog. True if another dialog has opened. */
+  take(
+    pane: string,
+    { text, at, mayBeHalfDrawn = false }: { text: string | undefined; at: number; mayBeHalfDrawn?: boolean },
+  ): boolean {
+    const wasDoubtful = this.#doubtful.delete(pane);
+    const known = this.#open.get(pane);
     if (text === undefined) {
-      this.#open.delete(pane);
+      if (known !== undefined && mayBeHalfDrawn && !wasDoubtful) this.#doubtful.add(pane);
+      else this.#open.delete(pane);
       return false;
     }
-    const known = this.#open.get(pane);
     if (known !== undefined && isSameDialog(known.text, text)) return false;
     this.#open.set(pane, { id: crypto.randomUUID(), since: at, text });
     return true;
@@ -368,7 +375,9 @@ export class Dialogs {
 
   /** Forgets panes that are gone. */
   keep(panes: ReadonlySet<string>): void {
-    for (const pane of this.#open.keys()) if (!panes.has(pane)) this.#open.delete(pane);
+    for (const pane of this.#open.keys()) {
+      if (!panes.has(pane)) this.take(pane, { text: undefined, at: 0 });
+    }
   }
 }
 

@@ -17,3 +17,22 @@ Deno.test("dialogs: one that is redrawn or whose selection moves is the same; an
   dialogs.keep(new Set());
   assert.equal(dialogs.of("%1"), undefined);
 });
+
+Deno.test("dialogs: a screen that may be half drawn ends none; the next one that does not show it does [dlg-card]", () => {
+  const dialogs = new Dialogs();
+  const shown = { text: "Run it?\n❯ 1. Yes\n  2. No", at: 0 };
+  const notShown = { text: undefined, at: 0 };
+  dialogs.take("%1", shown);
+  const { id } = dialogs.of("%1") ?? {};
+  for (let redrawn = 0; redrawn < 2; redrawn++) {
+    dialogs.take("%1", { ...notShown, mayBeHalfDrawn: true });
+    assert.equal(dialogs.of("%1")?.id, id);
+    assert.equal(dialogs.take("%1", shown), false, "nobody is asked twice");
+  }
+  dialogs.take("%1", { ...notShown, mayBeHalfDrawn: true });
+  dialogs.take("%1", { ...notShown, mayBeHalfDrawn: true });
+  assert.equal(dialogs.of("%1"), undefined);
+  dialogs.take("%1", shown);
+  dialogs.take("%1", notShown);
+  assert.equal(dialogs.of("%1"), undefined);
+});
