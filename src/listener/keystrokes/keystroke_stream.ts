@@ -26,7 +26,7 @@ export const KEYS_HOLD_MS = 10_000;
  * started no turn; not much longer, because a key that interrupts may wait behind them.
  */
 export const KEYS_WORKING_HOLD_MS = TURN_START_MS + 1_500;
-/** How long keys wait on an unrecognised screen, which may be half drawn. */
+/** How long keys wait on an unrecognised screen, which may be half drawn, without a word to the phone. */
 export const KEYS_UNKNOWN_HOLD_MS = 1_000;
 /** How often a held key checks its pane again. */
 export const KEYS_HOLD_STEP_MS = 200;
@@ -155,12 +155,15 @@ export class KeystrokeStream {
       await this.#pause(wait);
       if (this.#isOver) return undefined;
     }
+    const begun = clock.elapsed();
     for (let isReported = false; !this.#isOver;) {
-      const waited = clock.elapsed() - at;
+      const now = clock.elapsed();
       const outcome = await type(input);
       if (outcome.state !== "held") return outcome;
-      if (waited >= holdMs(outcome.reason)) return { ...outcome, state: "refused" };
-      if (!isReported && outcome.reason !== "unknown_screen") {
+      if (now - at >= holdMs(outcome.reason)) return { ...outcome, state: "refused" };
+      const mayBeHalfDrawn = outcome.reason === "unknown_screen" ||
+        outcome.reason === "agent_starting" && now - begun < KEYS_UNKNOWN_HOLD_MS;
+      if (!isReported && !mayBeHalfDrawn) {
         sendState({ sequence, ...outcome });
         isReported = true;
       }

@@ -5,7 +5,7 @@
 import type { Reason } from "../../protocol/receipt.ts";
 import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
 import { TmuxError } from "../../tmux/server.ts";
-import { DRAW_LIMIT_MS, EnterWatch } from "../inject/composer.ts";
+import { EnterWatch } from "../inject/composer.ts";
 import {
   CALM_LOOKS,
   CALM_STEP_MS,
@@ -123,13 +123,12 @@ async function caughtUp(
 ): Promise<{ pane: PaneState } | { reason: Reason }> {
   const { input } = context;
   const begun = context.elapsed();
-  let shownAt = begun;
   for (let pane = first;;) {
     const { focus } = pane.reading;
-    if (focus === "composer") shownAt = context.elapsed();
-    const mayBeHalfDrawn = focus === "unknown" && context.elapsed() - shownAt < DRAW_LIMIT_MS;
-    if (focus !== "composer" && !mayBeHalfDrawn) return { reason: "screen_stale" };
-    if (focus === "composer" && input.model.isConfirmed) return { pane };
+    // It may be half drawn.
+    if (focus === "unknown") return { reason: startingOr(context, pane, "unknown_screen") };
+    if (focus !== "composer") return { reason: "screen_stale" };
+    if (input.model.isConfirmed) return { pane };
     const isResting = input.isCalm && await isAtRest(context);
     if (context.elapsed() - begun >= STALE_LIMIT_MS) return { reason: "screen_stale" };
     await context.pause(STALE_STEP_MS);

@@ -209,6 +209,20 @@ Deno.test("keystrokes: a half-drawn screen loses nothing, one that stays unknown
   assert.deepEqual([bench.typed, bench.reported.slice(1)], [["x"], ["1 refused unknown_screen"]]);
 });
 
+Deno.test("keystrokes: the phone takes further keys while a young agent's screen is half drawn, and hears of one that starts [inj-unknown-keys]", async () => {
+  const bench = new Bench();
+  bench.outcome = () => ({ state: "held", reason: "agent_starting" });
+  await bench.press(0, text("x"));
+  await bench.pass(KEYS_HOLD_STEP_MS);
+  assert.deepEqual(bench.reported, [], "it would take no more then");
+  for (let waited = 0; waited <= KEYS_UNKNOWN_HOLD_MS; waited += KEYS_HOLD_STEP_MS) {
+    await bench.pass(KEYS_HOLD_STEP_MS);
+  }
+  bench.outcome = () => TYPED;
+  await bench.pass(KEYS_HOLD_STEP_MS);
+  assert.deepEqual([bench.typed, bench.reported], [["x"], ["0 held agent_starting", "0 typed"]]);
+});
+
 Deno.test("keystrokes: those that wait when the phone leaves are not typed", async () => {
   const bench = new Bench();
   bench.outcome = () => DIALOG;
