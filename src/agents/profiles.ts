@@ -26,7 +26,7 @@ const ENDING = /\.(?:[cm]?js|exe)$/;
 /**
  * The agent that a process is. `name` is the program's name as tmux, ps or its file report it; `argv` begins with what the
  * process calls itself, since a file may be named after its version (`claude/versions/2.1.329`). Only the program counts,
- * or the script of an interpreter: any later argument may be anything.
+ * or the script of an interpreter. A later argument may be anything.
  */
 export function agentKindOfProgram(name: string, argv: readonly string[]): AgentKind | undefined {
   const program = programName(name);

@@ -191,7 +191,7 @@ export class Sealing {
   }
 }
 
-/** For a sealed push that cannot be opened: any plain text in it is not the host's. */
+/** For a sealed push that cannot be opened. Plain text in it is not from the host. */
 function withoutText(record: PushRecord): PushRecord {
   if (record.push.sealedFor === undefined) return record;
   const { title: _title, body: _body, data: _data, ...push } = record.push;

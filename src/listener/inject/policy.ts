@@ -88,7 +88,7 @@ export function beginsCommand(text: string): boolean {
   return /^[!/]/.test(canonicalText(text));
 }
 
-/** True for a slash command that may change approvals, sandbox, hooks or tools: any that is not known to be harmless. */
+/** True for a slash command that is not known to leave approvals, sandbox, hooks and tools as they are. */
 export function changesApproval(
   text: string,
   { commands, bareCommands = [] }: Pick<AgentProfile, "commands" | "bareCommands">,

@@ -214,7 +214,7 @@ interface AuditOptions {
   clock?: Clock;
 }
 
-/** The session of a host to ask by: any that runs. */
+/** The session by which to ask a host: one that runs. */
 export function auditSession(sessions: readonly HostSession[]): SessionName | undefined {
   const found = sessions.find(({ entry }) => entry.state !== "exited");
   return found && { deviceId: found.deviceId, session: found.entry.name };
