@@ -1,5 +1,5 @@
 /** Removes text that svc typed and could not submit from an agent's composer. */
-import { appearsIn, type LeftBehind, showsLeftBehind } from "./composer.ts";
+import { appearsIn, type LeftBehind, showsLeftBehind, showsTyped } from "./composer.ts";
 import type { PaneContext, WrittenMarker } from "./context.ts";
 import { checkPane, isAtRest, LOCAL_USER_ACTIVE_MS, type PaneState, pressKey } from "./pane_check.ts";
 import { slashCommand } from "./policy.ts";
@@ -147,6 +147,8 @@ export async function removeText(
 ): Promise<Removal> {
   const { target, input } = context;
   const isOurs = showsLeftBehind(first.reading.draft ?? "", text, target.profile);
+  const isRestOfIt = (draft: string): boolean =>
+    [first.reading.draft ?? "", text.text].some((whole) => showsTyped(whole, draft));
   const inFlight = isOurs && text.before === "" ? input.gate.begin() : undefined;
   if (inFlight === undefined) return "kept";
   try {
@@ -154,11 +156,16 @@ export async function removeText(
     for (let keys = 0; keys < REMOVE_KEYS_MAX && inFlight.mayGoOn(); keys++) {
       const before = pane.reading.draft;
       if (before === undefined || before === "") return before === "" ? "removed" : "kept";
+      // An agent that wakes may show what the local user has typed meanwhile.
+      if (!isRestOfIt(before)) return "kept";
       if (withoutEffect === REMOVE_STUCK_KEYS) return "stuck";
       if (!await pressKey(context, pane, keys % 2 === 0 ? "C-u" : "BSpace")) return "kept";
       const until = context.elapsed() + REMOVE_STEP_MS;
       // A screen without a composer may be half drawn.
-      while ([before, undefined].includes(pane.reading.draft) && context.elapsed() < until) {
+      while (
+        [before, undefined].includes(pane.reading.draft) && pane.reading.focus !== "dialog" &&
+        context.elapsed() < until
+      ) {
         await context.pause(REMOVE_POLL_MS);
         const check = await checkPane(context);
         if (check.kind === "refused") return "kept";

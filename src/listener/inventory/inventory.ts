@@ -226,7 +226,7 @@ export class Inventory {
   #isCurrent(session: TmuxSession): boolean {
     const screen = this.#screens.get(paneKey(session));
     return screen !== undefined && screen.activity === session.activity &&
-      screen.epochMs >= (session.activity + 1) * 1_000;
+      screen.epochMs >= (session.activity + 1) * 1_000 && !this.#dialogs.isDoubtful(paneKey(session));
   }
 
   #remember(
@@ -243,8 +243,7 @@ export class Inventory {
     this.#screens.set(paneKey(session), { activity: session.activity, at, epochMs, reading, known, line });
     if (kind === "") return;
     const text = reading.focus === "dialog" ? dialogText(lines, compiledMarks(profile.dialog)) : undefined;
-    // The screen is captured again then.
-    const mayBeHalfDrawn = reading.focus === "unknown" && !this.#isCurrent(session);
+    const mayBeHalfDrawn = reading.focus === "unknown";
     const isNew = this.#dialogs.take(paneKey(session), { text, at: epochMs, mayBeHalfDrawn });
     const dialog = isNew ? this.#dialogs.of(paneKey(session)) : undefined;
     if (dialog !== undefined) this.#options.dialogOpened?.(session, dialog);

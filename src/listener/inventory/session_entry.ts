@@ -349,11 +349,15 @@ const SELECTION = /[❯›●>]/gu;
 export class Dialogs {
   /** By pane. */
   readonly #open = new Map<string, OpenDialog>();
-  /** Panes whose last screen did not show their dialog, but may have been half drawn. */
   readonly #doubtful = new Set<string>();
 
   of(pane: string): OpenDialog | undefined {
     return this.#open.get(pane);
+  }
+
+  /** The last screen did not show the pane's dialog, but may have been half drawn: the next one decides. */
+  isDoubtful(pane: string): boolean {
+    return this.#doubtful.has(pane);
   }
 
   /** Takes what a new screen shows; no `text` without a dialog. True if another dialog has opened. */

@@ -74,7 +74,9 @@ async function typeAlone(context: KeystrokeContext, input: Keystroke): Promise<K
   if (refusal !== undefined) return notTyped(startingOr(context, pane, refusal));
   const { model } = context.input;
   const mustCatchUp = needsCaughtUp(input, model, target.profile) || mayBeElsewhere(input, model);
-  const ready = pane.reading.focus === "composer" && mustCatchUp ? await caughtUp(context, pane) : { pane };
+  const ready = pane.reading.focus === "composer" && mustCatchUp
+    ? await caughtUp(context, input, pane)
+    : { pane };
   if ("reason" in ready) return notTyped(ready.reason);
   const isComposer = ready.pane.reading.focus === "composer";
   const { cut, cursorInCommand } = ready.pane.reading;
@@ -119,15 +121,19 @@ function startingOr({ target, now }: KeystrokeContext, pane: PaneState, reason: 
  */
 async function caughtUp(
   context: KeystrokeContext,
+  keystroke: Keystroke,
   first: PaneState,
 ): Promise<{ pane: PaneState } | { reason: Reason }> {
-  const { input } = context;
+  const { input, target, policy } = context;
   const begun = context.elapsed();
   for (let pane = first;;) {
-    const { focus } = pane.reading;
-    // It may be half drawn.
-    if (focus === "unknown") return { reason: startingOr(context, pane, "unknown_screen") };
-    if (focus !== "composer") return { reason: "screen_stale" };
+    const { reading, reading: { focus } } = pane;
+    if (focus !== "composer") {
+      // A half-drawn screen: the key is held, unless such a screen would take it without these checks.
+      const refusal = screenRefusal(keystroke, { ...target, reading, policy });
+      const mayBeHeld = focus === "unknown" && refusal === "unknown_screen";
+      return { reason: mayBeHeld ? startingOr(context, pane, refusal) : "screen_stale" };
+    }
     if (input.model.isConfirmed) return { pane };
     const isResting = input.isCalm && await isAtRest(context);
     if (context.elapsed() - begun >= STALE_LIMIT_MS) return { reason: "screen_stale" };

@@ -60,6 +60,19 @@ Deno.test("stalled: so is one whose agent draws its screen slowly, or opens a di
   }
 });
 
+Deno.test("stalled: what the local user types into an agent that wakes is not removed [inj-take-back]", async () => {
+  for (const next of ["and this", "fix it"]) {
+    const pane = makeStalled();
+    pane.onKey = (key) => {
+      if (key === "C-u") pane.draw(undefined);
+    };
+    whenAwake(pane, { ms: 100, after: () => pane.draw(next) });
+    assert.equal((await pane.inject("hello")).state, "unknown");
+    assert.deepEqual(pane.events.filter((event) => event.startsWith("key")).slice(-1), ["key C-u"]);
+    assert.equal(pane.reading.draft, next);
+  }
+});
+
 Deno.test("stalled: a hook that takes the marker before it can be withdrawn has the last word [inj-proof]", async () => {
   const pane = makeStalled();
   pane.onWithdraw = () => pane.isTaken = true;

@@ -154,6 +154,22 @@ Deno.test("keystroke: Enter is held while the screen is half drawn, and refused 
   }
 });
 
+Deno.test("keystroke: a key that a half-drawn screen would take without looking at the draft is refused instead of held [inj-fresh-screen]", async () => {
+  const cases: [string, Keystroke, boolean][] = [
+    ["Left, which in an empty composer opens another view", { type: "key", key: "Left" }, false],
+    ["Enter, where unknown screens are allowed", ENTER, true],
+  ];
+  for (const [what, key, allowUnknownScreens] of cases) {
+    const pane = gatedPane();
+    pane.policy = { ...DEFAULT_POLICY, allowUnknownScreens };
+    pane.target.profile.keys = { ...pane.target.profile.keys, forbiddenWhenEmpty: ["Left"] };
+    await pane.press({ type: "key", key: "C-u" });
+    pane.draw("hel");
+    pane.onPause = () => pane.draw(undefined);
+    assert.deepEqual(await pane.press(key), { state: "refused", reason: "screen_stale" }, what);
+  }
+});
+
 Deno.test("keystroke: behind a Ctrl-C that may end an agent which a person started in a shell, nothing is typed until the agent is calm [closed-unrecorded]", async () => {
   const text = { type: "text", text: "reboot" } as const;
   const control = { type: "key", key: "C-c" } as const;
