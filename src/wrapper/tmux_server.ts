@@ -267,7 +267,7 @@ export function forgetLastWords(name: string): TmuxCommand {
   return verbs.pipePane(exactPane(name));
 }
 
-/** Waits until the last words are saved, removes their file, and returns the readable text: empty if there is none. */
+/** Waits for the agent's last output to be written to `file`, deletes the file and returns the text; `""` without any. */
 export async function takeLastWords(
   { files, clock }: { files: Pick<Files, "readText" | "remove" | "info">; clock: Clock },
   file: string,

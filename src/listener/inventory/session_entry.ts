@@ -380,7 +380,9 @@ export class Dialogs {
   /** Forgets panes that are gone. */
   keep(panes: ReadonlySet<string>): void {
     for (const pane of this.#open.keys()) {
-      if (!panes.has(pane)) this.take(pane, { text: undefined, at: 0 });
+      if (panes.has(pane)) continue;
+      this.#open.delete(pane);
+      this.#doubtful.delete(pane);
     }
   }
 }

@@ -107,6 +107,7 @@ class Bench {
 }
 
 const IDLE = footer(RESTING, 80).lines;
+const DIALOG = footer({ ...RESTING, dialog: { row: 0 } }, 80).lines;
 const WORKING = footer({ ...RESTING, isWorking: true }, 80).lines;
 
 async function idleBench(): Promise<Bench> {
@@ -186,6 +187,27 @@ Deno.test("inventory: output in the second of a capture is captured again [ls-st
   bench.now += 5_000;
   await bench.state();
   assert.equal(bench.captures, captures, "nothing was drawn since");
+});
+
+Deno.test("inventory: a dialog that one capture does not show stays open if the next one shows it, however long ago the agent drew [dlg-card]", async () => {
+  const bench = await idleBench();
+  const dialog = async (): Promise<string | undefined> => {
+    await bench.inventory.read();
+    return bench.inventory.dialogOf("svc-shop")?.id;
+  };
+  bench.draw(...DIALOG);
+  bench.now += 5_000;
+  const id = await dialog();
+  assert.ok(id);
+  bench.draw("half");
+  bench.now += 5_000;
+  assert.equal(await dialog(), id);
+  bench.lines = DIALOG;
+  assert.equal(await dialog(), id);
+  bench.draw("another screen");
+  bench.now += 5_000;
+  assert.equal(await dialog(), id);
+  assert.equal(await dialog(), undefined, "two captures in a row");
 });
 
 Deno.test("inventory: a session is waiting while its question waits, as long as the asker reports [ls-state-ask]", async () => {
