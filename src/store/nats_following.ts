@@ -39,7 +39,7 @@ export class Following {
   #target = Infinity;
   #messages: Consuming["messages"] | undefined;
   #cancel: () => void = () => undefined;
-  #ended = false;
+  readonly #end = new AbortController();
 
   constructor(options: FollowingOptions) {
     this.#options = options;
@@ -55,7 +55,7 @@ export class Following {
     const { consume, last } = this.#options;
     this.#target = await last();
     const { messages, pending } = await consume(this.#upTo + 1);
-    if (this.#ended) return messages.stop();
+    if (this.#end.signal.aborted) return messages.stop();
     this.#messages = messages;
     if (pending === 0) void this.#confirm().catch(() => undefined);
     // One that ends is noticed by its silence.
@@ -64,7 +64,7 @@ export class Following {
   }
 
   stop(): void {
-    this.#ended = true;
+    this.#end.abort();
     this.#cancel();
     this.#messages?.stop();
     this.#caughtUp.resolve();
@@ -89,7 +89,7 @@ export class Following {
   #watch(): void {
     this.#cancel = systemClock.after(STALLED_MS, () => {
       void this.#check().catch(() => undefined).finally(() => {
-        if (!this.#ended) this.#watch();
+        if (!this.#end.signal.aborted) this.#watch();
       });
     });
   }
@@ -99,11 +99,11 @@ export class Following {
     const { consume, next } = this.#options;
     const upTo = this.#upTo;
     if (await next(upTo + 1) === undefined) return this.#caughtUp.resolve();
-    await delay(STALLED_MS, { clock: systemClock });
-    if (this.#ended || this.#upTo !== upTo) return;
+    await delay(STALLED_MS, { clock: systemClock, signal: this.#end.signal });
+    if (this.#upTo !== upTo) return;
     const { messages } = await consume(upTo + 1);
     this.#messages?.stop();
-    if (this.#ended) return messages.stop();
+    if (this.#end.signal.aborted) return messages.stop();
     this.#messages = messages;
     void this.#read(messages).catch(() => undefined);
   }
