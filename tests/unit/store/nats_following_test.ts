@@ -1,3 +1,4 @@
+/** A following of a NATS stream that is stopped: nothing of it stays. */
 import assert from "node:assert/strict";
 import { Following } from "../../../src/store/nats_following.ts";
 
