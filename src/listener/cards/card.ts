@@ -189,6 +189,8 @@ export interface Card {
   data: CardData;
   /** The agent's id of the tool call. */
   tool: string | undefined;
+  /** True once the relay has its first question, and rings the phones; false if it was given up before. */
+  readonly stored: PromiseWithResolvers<boolean>;
   answer: DialogAnswer | undefined;
   /** The dialog that was on the screen when the answer came. */
   dialog: string | undefined;

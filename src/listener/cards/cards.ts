@@ -116,10 +116,11 @@ export class Cards {
     return card === undefined ? answer : { ...answer, agentSessionName: card.session };
   }
 
-  /** A card stands for the dialog of this session, or will in a moment. */
+  /** A card has rung for the dialog of this session. One that the relay does not have yet is waited for. */
   async covers(session: string): Promise<boolean> {
     await Promise.allSettled(this.#preparing.get(session) ?? []);
-    return [...this.#cards.values()].some((card) => card.session === session);
+    const cards = [...this.#cards.values()].filter((card) => card.session === session);
+    return (await Promise.all(cards.map(({ stored }) => stored.promise))).includes(true);
   }
 
   /**
@@ -265,7 +266,8 @@ export class Cards {
       ...{ body: content.body, text: content.text, session, data: { ...content.data, ...asker } },
       ...{ tool: this.#calls.of(report), isShown, wasSeen: false, lastKeyAt: view.lastKeyAt },
     };
-    const card: Card = { ...about, ...state, news: new Wakeup(clock), end: new AbortController() };
+    const stored = Promise.withResolvers<boolean>();
+    const card: Card = { ...about, ...state, stored, news: new Wakeup(clock), end: new AbortController() };
     const push = askedAs(card, { clock, host, phones });
     // It takes its room before it is sealed: others come meanwhile.
     this.#cards.set(card.id, card);
@@ -298,6 +300,7 @@ export class Cards {
       waiting.end();
       cancel();
       gone.removeEventListener("abort", end);
+      card.stored.resolve(false);
       if (card.answer === undefined) this.#cards.delete(card.id);
     }
   }
@@ -327,9 +330,10 @@ export class Cards {
   }
 
   /** Retries for as long as a lost connection is tolerated: a busy relay is usually free again a moment later. */
-  async #send(push: HostPush, { end: { signal } }: Card): Promise<void> {
+  async #send(push: HostPush, { stored, end: { signal } }: Card): Promise<void> {
     const { send, clock } = this.#options;
     await retryRelay(() => send(push, { signal }), { limitMs: LINK_LOST_MS, clock, signal });
+    stored.resolve(true);
   }
 
   #handedOver(card: Card, isTaken: boolean): void {
