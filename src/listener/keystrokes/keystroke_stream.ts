@@ -65,6 +65,8 @@ export class KeystrokeStream {
   #isWorking = false;
   #isOver = false;
   #wake: () => void = () => {};
+  /** By the clock's `elapsed`: since when every look has found an unrecognised screen. */
+  #unknownSince: number | undefined;
   /** Reasons already reported: each is reported once. */
   readonly #droppedFor = new Set<string>();
 
@@ -154,14 +156,19 @@ export class KeystrokeStream {
     for (let wait = limit.take(cost, clock.elapsed()); wait > 0; wait = limit.take(cost, clock.elapsed())) {
       await this.#pause(wait);
       if (this.#isOver) return undefined;
+      this.#unknownSince = undefined;
     }
     const begun = clock.elapsed();
     for (let isReported = false; !this.#isOver;) {
       const now = clock.elapsed();
       const outcome = await type(input);
+      const isUnknown = outcome.state === "held" && outcome.reason === "unknown_screen";
+      this.#unknownSince = isUnknown ? this.#unknownSince ?? now : undefined;
       if (outcome.state !== "held") return outcome;
-      if (now - at >= holdMs(outcome.reason)) return { ...outcome, state: "refused" };
-      const mayBeHalfDrawn = outcome.reason === "unknown_screen" ||
+      // However long it has waited for something else, one half-drawn screen refuses no key.
+      const heldSince = Math.max(at, this.#unknownSince ?? at);
+      if (now - heldSince >= holdMs(outcome.reason)) return { ...outcome, state: "refused" };
+      const mayBeHalfDrawn = isUnknown ||
         outcome.reason === "agent_starting" && now - begun < KEYS_UNKNOWN_HOLD_MS;
       if (!isReported && !mayBeHalfDrawn) {
         sendState({ sequence, ...outcome });

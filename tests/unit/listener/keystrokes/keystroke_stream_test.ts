@@ -209,6 +209,40 @@ Deno.test("keystrokes: a half-drawn screen loses nothing, one that stays unknown
   assert.deepEqual([bench.typed, bench.reported.slice(1)], [["x"], ["1 refused unknown_screen"]]);
 });
 
+Deno.test("keystrokes: a half-drawn screen refuses no key that has waited for something else or behind another [inj-unknown-keys]", async () => {
+  for (const reason of ["dialog_open", "agent_working"] as const) {
+    const bench = new Bench();
+    bench.outcome = () => ({ state: "held", reason });
+    for (const [at, letter] of ["a", "b", "c"].entries()) await bench.press(at, text(letter));
+    for (let waited = 0; waited <= KEYS_UNKNOWN_HOLD_MS; waited += KEYS_HOLD_STEP_MS) {
+      await bench.pass(KEYS_HOLD_STEP_MS);
+    }
+    const seen = new Set<string>();
+    bench.outcome = (input) => {
+      if (seen.has(nameOf(input))) return TYPED;
+      seen.add(nameOf(input));
+      return { state: "held", reason: "unknown_screen" };
+    };
+    for (let looks = 0; looks <= 3; looks++) await bench.pass(KEYS_HOLD_STEP_MS);
+    assert.deepEqual(bench.typed, ["a", "b", "c"], reason);
+  }
+});
+
+Deno.test("keystrokes: keys behind one that an unrecognised screen refuses wait no longer than that one [inj-unknown-keys]", async () => {
+  const bench = new Bench();
+  bench.outcome = () => ({ state: "held", reason: "unknown_screen" });
+  await Promise.all(["a", "b", "c"].map((letter, at) => bench.press(at, text(letter))));
+  for (let waited = 0; waited < KEYS_UNKNOWN_HOLD_MS; waited += KEYS_HOLD_STEP_MS) {
+    await bench.pass(KEYS_HOLD_STEP_MS);
+  }
+  assert.deepEqual(bench.reported, [0, 1, 2].map((at) => `${at} refused unknown_screen`));
+  await bench.pass(KEYS_HOLD_MS);
+  await bench.press(3, text("d"));
+  bench.outcome = () => TYPED;
+  await bench.pass(KEYS_HOLD_STEP_MS);
+  assert.deepEqual(bench.typed, ["d"], "a later key waits anew");
+});
+
 Deno.test("keystrokes: the phone takes further keys while a young agent's screen is half drawn, and hears of one that starts [inj-unknown-keys]", async () => {
   const bench = new Bench();
   bench.outcome = () => ({ state: "held", reason: "agent_starting" });
