@@ -62,7 +62,10 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
       const notifier = await makeHookNotifier(paths, { baseUrl, apiKey, log, isCovered });
       const listener = started.listener = await startListener({
         ...{ paths, config, wsUrl, apiKey, version: VERSION, env, log },
-        dialogOpened: (dialog) => notifier.dialog(dialog),
+        dialogs: {
+          opened: (dialog) => notifier.dialog(dialog),
+          closed: (session, at) => notifier.dialogClosed(session, at),
+        },
       });
       options.started?.();
       if (standby) void restoreSessions(paths, { env, log });

@@ -52,15 +52,24 @@ export const DIALOG_EVENT = "dialog";
 /** A hook may report a dialog before it is on the screen: its own notice follows only if none shows in this time. */
 export const DIALOG_SHOWN_MS = 1_500;
 /** The text of a dialog stands for a hook's notice for this long. */
-const DIALOG_COVERS_MS = 60_000;
+export const DIALOG_COVERS_MS = 60_000;
+/** The listener sees within this time that a dialog was closed: a hook's report has it look at once. */
+export const DIALOG_CLOSING_MS = 500;
+
+/** A session's last dialog, by the clock's `elapsed`. */
+interface ShownDialog {
+  openedAt: number;
+  /** Infinity while it is open. */
+  closedAt: number;
+}
 
 export class HookNotifier {
   #options: HookNotifierOptions;
   #queue: Entry[] = [];
   #working: Promise<void> | undefined;
   #end = new AbortController();
-  /** By the clock's `elapsed`: when each session's last dialog opened. */
-  readonly #dialogs = new Map<string, number>();
+  /** By session. */
+  readonly #dialogs = new Map<string, ShownDialog>();
 
   constructor(options: HookNotifierOptions) {
     this.#options = options;
@@ -78,7 +87,7 @@ export class HookNotifier {
   /** Queues the text of a dialog, as the screen shows it. Never throws. */
   dialog({ id, session, agent, label, cwd, text }: DialogNews): void {
     const at = this.#options.clock.elapsed();
-    this.#dialogs.set(session, at);
+    this.#dialogs.set(session, { openedAt: at, closedAt: Infinity });
     if (this.#dialogs.size > DIALOGS_MAX) this.#dialogs.delete(this.#dialogs.keys().next().value ?? "");
     const title = `${label} waits for you`.slice(0, TITLE_MAX_CHARS);
     const news: HookNews = {
@@ -87,6 +96,12 @@ export class HookNotifier {
       ...(text === "" ? {} : { body: text }),
     };
     this.#add({ id, at, report: { agent, event: DIALOG_EVENT, cwd, session }, news });
+  }
+
+  /** The session shows no dialog any more, since `at` by the clock's `elapsed`. Never throws. */
+  dialogClosed(session: string, at: number): void {
+    const shown = this.#dialogs.get(session);
+    if (shown !== undefined) shown.closedAt = at;
   }
 
   /** The dialog's own text says more than the hook's notice of it. */
@@ -98,8 +113,8 @@ export class HookNotifier {
     } catch {
       return;
     }
-    const shownAt = this.#dialogs.get(entry.report.session ?? "") ?? -Infinity;
-    if (clock.elapsed() - shownAt > DIALOG_COVERS_MS) this.#add(entry);
+    const shown = this.#dialogs.get(entry.report.session ?? "");
+    if (shown === undefined || !isNoticeOf(shown, { at: entry.at, now: clock.elapsed() })) this.#add(entry);
   }
 
   #add(entry: Entry): void {
@@ -155,6 +170,12 @@ export class HookNotifier {
     const limitMs = NOTIFICATION_LIFE_MS - (clock.elapsed() - entry.at);
     await retryRelay(() => this.#options.send(push, { signal }), { limitMs, clock, signal });
   }
+}
+
+/** The dialog opened after the notice was queued, or was open then: of one that was answered before, it says nothing. */
+function isNoticeOf({ openedAt, closedAt }: ShownDialog, { at, now }: { at: number; now: number }): boolean {
+  const wasOpen = openedAt >= at || closedAt - at > DIALOG_CLOSING_MS;
+  return wasOpen && now - openedAt <= DIALOG_COVERS_MS;
 }
 
 function toPush(

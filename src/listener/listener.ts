@@ -70,8 +70,8 @@ export interface ListenerOptions {
    * specification has no time.
    */
   log(line: string): void;
-  /** An agent shows another dialog than before. */
-  dialogOpened?(dialog: DialogNews): void;
+  /** An agent shows another dialog than before, or its session none any more. */
+  dialogs?: { opened(dialog: DialogNews): void; closed(session: string, at: number): void };
 }
 
 /** What this listener supports. */
@@ -218,9 +218,8 @@ class Listener implements RunningListener {
       role: "listener",
       deviceId,
       name,
-      version: this.#options.version,
+      ...{ version: this.#options.version, capabilities: CAPABILITIES },
       ...(publicKey === undefined ? {} : { publicKey }),
-      capabilities: CAPABILITIES,
     };
   }
 
@@ -284,7 +283,8 @@ class Listener implements RunningListener {
       version: (pid) => runningVersion(pid, runtime),
       widened: widenedBy(policyOf(config)),
       dialogActions: dialogActions(policyOf(config)),
-      dialogOpened: (session, dialog) => this.#options.dialogOpened?.(dialogNews(session, dialog)),
+      dialogOpened: (session, dialog) => this.#options.dialogs?.opened(dialogNews(session, dialog)),
+      dialogClosed: (session, at) => this.#options.dialogs?.closed(session, at),
       observed: (sessions) => this.#relayClock.isKnown && this.#pushes.observe(sessions),
       muted: async () => {
         const muted = await loadMuted(runtime.files, paths);

@@ -59,6 +59,8 @@ export interface InventoryOptions {
   dialogActions?: readonly DialogAction[];
   /** The agent of this session shows another dialog than before. */
   dialogOpened?(session: TmuxSession, dialog: OpenDialog): void;
+  /** The session of this name shows no dialog any more, since `at` by `elapsed`. */
+  dialogClosed?(session: string, at: number): void;
   /** Configuration keys that widen what a phone may do. */
   widened?: readonly string[];
   /** Keeps since when each session is in its state, over restarts of the listener. */
@@ -94,6 +96,8 @@ export class Inventory {
   /** By pane. */
   readonly #versions = new Map<string, string | undefined>();
   readonly #dialogs = new Dialogs();
+  /** The sessions whose dialog was reported as open: since when, by `elapsed`, the screen has not shown it. */
+  readonly #withDialog = new Map<string, number | undefined>();
   /** By session name. */
   readonly #limits = new Map<string, UsageLimit>();
   #sessions: TmuxSession[] = [];
@@ -143,6 +147,7 @@ export class Inventory {
     const clock = this.#clock ??= new StateClock(await this.#options.states?.load());
     clock.keep(sessions);
     this.#forget(sessions);
+    this.#reportClosedDialogs();
     const entries = sessions.map((session) => this.#entry(session, { muted, clock }));
     this.#saveStates(clock);
     this.#entries = entries.sort((a, b) => a.name < b.name ? -1 : 1);
@@ -246,7 +251,10 @@ export class Inventory {
     const mayBeHalfDrawn = reading.focus === "unknown";
     const isNew = this.#dialogs.take(paneKey(session), { text, at: epochMs, mayBeHalfDrawn });
     const dialog = isNew ? this.#dialogs.of(paneKey(session)) : undefined;
-    if (dialog !== undefined) this.#options.dialogOpened?.(session, dialog);
+    if (dialog !== undefined) {
+      this.#withDialog.set(session.name, undefined);
+      this.#options.dialogOpened?.(session, dialog);
+    }
     const limit = readUsageLimit(lines, epochMs);
     // Without a time, it lasts for as long as the screen shows it.
     const isTimed = this.#limits.get(session.name)?.resetsAt !== undefined;
@@ -273,6 +281,19 @@ export class Inventory {
   dialogOf(name: string): OpenDialog | undefined {
     const session = this.#sessions.find((one) => one.name === name);
     return session && this.#dialogs.of(paneKey(session));
+  }
+
+  #reportClosedDialogs(): void {
+    for (const [name, since = this.#elapsed()] of this.#withDialog) {
+      const session = this.#sessions.find((one) => one.name === name);
+      const pane = session === undefined ? "" : paneKey(session);
+      if (this.#dialogs.of(pane) !== undefined) {
+        this.#withDialog.set(name, this.#dialogs.isDoubtful(pane) ? since : undefined);
+        continue;
+      }
+      this.#withDialog.delete(name);
+      this.#options.dialogClosed?.(name, since);
+    }
   }
 
   /** The same text read again says nothing about a later limit. */

@@ -3,6 +3,8 @@ import assert from "node:assert/strict";
 import { RelayError } from "../../../src/client/relay_error.ts";
 import type { HookReport } from "../../../src/home/control_socket.ts";
 import {
+  DIALOG_CLOSING_MS,
+  DIALOG_COVERS_MS,
   DIALOG_SHOWN_MS,
   HookNotifier,
   type HookNotifierOptions,
@@ -126,6 +128,52 @@ Deno.test("a dialog's text stands for a hook's notice no longer when the clock w
   await until("a later push", () => sent.length > 1);
   await notifier.stop();
   assert.deepEqual(sent.map(({ body }) => body), ["Run rm?", "Done.", "Later."]);
+});
+
+interface NoticeCase {
+  name: string;
+  /** When the notice comes, and the dialog was closed, after the dialog opened. */
+  noticeAt: number;
+  closedAt: number;
+  rings: boolean;
+}
+
+Deno.test("a dialog's text stands for the notice of it, and for none of what the agent waits for later [dlg-card]", async () => {
+  const cases: NoticeCase[] = [
+    { name: "Claude's notice of an open dialog", noticeAt: 6_000, closedAt: Infinity, rings: false },
+    {
+      name: "of one that is closed a moment later",
+      noticeAt: 6_000,
+      closedAt: 6_001 + DIALOG_CLOSING_MS,
+      rings: false,
+    },
+    { name: "of something else", noticeAt: 30_000, closedAt: 10_000, rings: true },
+    { name: "before it is seen that the dialog is closed", noticeAt: 6_000, closedAt: 6_200, rings: true },
+    { name: "long after it opened", noticeAt: DIALOG_COVERS_MS, closedAt: Infinity, rings: true },
+    { name: "before the dialog is on the screen", noticeAt: -1_000, closedAt: Infinity, rings: false },
+    { name: "before a dialog that is closed at once", noticeAt: -1_000, closedAt: 100, rings: false },
+  ];
+  for (const { name, noticeAt, closedAt, rings } of cases) {
+    const { notifier, clock, sent } = makeBench();
+    const dialog = { agent: "cc", label: "app · Claude", cwd: "/work/app", text: "Run rm?" };
+    const news = { type: "agent.attention", title: "app · Claude waits for you", body: "Waits." } as const;
+    const steps = [
+      { at: 0, take: () => notifier.dialog({ ...dialog, id: crypto.randomUUID(), session: "svc-app" }) },
+      { at: noticeAt, take: () => notifier.take(report("", { news })) },
+      { at: closedAt, take: () => notifier.dialogClosed("svc-app", clock.elapsed()) },
+    ];
+    const start = clock.elapsed() + 1_000;
+    for (const { at, take } of steps.filter(({ at }) => at < Infinity).sort((a, b) => a.at - b.at)) {
+      clock.advance(start + at - clock.elapsed());
+      take();
+    }
+    clock.advance(start + noticeAt + DIALOG_SHOWN_MS - clock.elapsed());
+    await Promise.resolve();
+    notifier.take(report("Done."));
+    await until("the last push", () => sent.at(-1)?.body === "Done.");
+    await notifier.stop();
+    assert.deepEqual(sent.map(({ body }) => body), ["Run rm?", ...(rings ? ["Waits."] : []), "Done."], name);
+  }
 });
 
 Deno.test("a card's dialog rings nobody a second time, and its text is there for when the card goes [card-rings]", async () => {

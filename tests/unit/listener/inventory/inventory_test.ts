@@ -36,17 +36,22 @@ class Bench {
   /** What is muted, and the directory that the wrapper recorded. */
   muted = "";
   directory = "/shop";
+  isGone = false;
+  /** The dialogs that were reported. */
+  readonly dialogs: string[] = [];
   /** Called between the list of the sessions and the capture of their screens. */
   onListed = (): void => {};
   readonly inventory = new Inventory({
     now: () => this.now + this.aheadMs,
     elapsed: () => this.now - START,
     sessions: () => {
-      const sessions = [this.#session()];
+      const sessions = this.isGone ? [] : [this.#session()];
       this.onListed();
       return Promise.resolve(sessions);
     },
     server: (socket) => ({ socket, run: (...commands) => Promise.resolve(this.#run(commands)) }),
+    dialogOpened: ({ name }) => void this.dialogs.push(`${name} opened`),
+    dialogClosed: (name, at) => void this.dialogs.push(`${name} closed ${this.now - START - at} ms ago`),
     muted: () => Promise.resolve((...directories) => directories.includes(this.muted)),
     states: { load: () => Promise.resolve({}), save: (states) => this.save(states) },
   });
@@ -208,6 +213,31 @@ Deno.test("inventory: a dialog that one capture does not show stays open if the 
   bench.now += 5_000;
   assert.equal(await dialog(), id);
   assert.equal(await dialog(), undefined, "two captures in a row");
+});
+
+Deno.test("inventory: it is reported once that a dialog was closed, and that its session is gone [dlg-card]", async () => {
+  const bench = await idleBench();
+  const shown = async (...lines: string[]): Promise<string[]> => {
+    bench.draw(...lines);
+    bench.now += 5_000;
+    for (let reads = 0; reads < 3; reads++) {
+      bench.now += 500;
+      await bench.inventory.read();
+    }
+    return bench.dialogs.splice(0);
+  };
+  assert.deepEqual(await shown(...DIALOG), ["svc-shop opened"]);
+  assert.deepEqual(await shown(...WORKING), ["svc-shop closed 0 ms ago"]);
+  assert.deepEqual(await shown(...IDLE), []);
+  assert.deepEqual(await shown(...DIALOG), ["svc-shop opened"]);
+  assert.deepEqual(
+    await shown("unrecognised"),
+    ["svc-shop closed 500 ms ago"],
+    "the first look was in doubt",
+  );
+  assert.deepEqual(await shown(...DIALOG), ["svc-shop opened"]);
+  bench.isGone = true;
+  assert.deepEqual(await shown(...DIALOG), ["svc-shop closed 0 ms ago"]);
 });
 
 Deno.test("inventory: a session is waiting while its question waits, as long as the asker reports [ls-state-ask]", async () => {
