@@ -24,7 +24,7 @@ import { dialogText } from "../agents/screen_texts.ts";
 import { compiledMarks } from "../agents/read_screen.ts";
 import { checkPane, failureOutcome, pressKey } from "./inject/pane_check.ts";
 import { dialogActions, type Policy } from "./inject/policy.ts";
-import { isSameDialog, type OpenDialog } from "./inventory/session_entry.ts";
+import { isSameDialog, type OpenDialog } from "./inventory/dialogs.ts";
 
 export interface StartOptions extends StartEffects {
   /** The host's `allowAgentStart`. */

@@ -10,14 +10,13 @@ import type { AgentState, DialogAction, SessionEntry } from "../../protocol/sess
 import type { TmuxServer } from "../../tmux/server.ts";
 import { captureScreens, directoriesOf, type PaneScreen, type TmuxSession } from "../../tmux/sessions.ts";
 import { RESET_MARGIN_MS } from "../waiting_pushes.ts";
+import { Dialogs, type OpenDialog } from "./dialogs.ts";
 import {
   canComeFrom,
   decideState,
-  Dialogs,
   isAlive,
   isReported,
   type KnownStates,
-  type OpenDialog,
   type ScreenCapture,
   StateClock,
   StateHints,
@@ -34,7 +33,7 @@ export const POLL_BUSY_MS = 500;
 /** While a terminal is attached, or a session was active within ATTENDED_FOR_MS. */
 export const POLL_ATTENDED_MS = 1_500;
 export const ATTENDED_FOR_MS = 15_000;
-/** The minimum between two reads, however many hooks report. */
+/** The minimum between two reads, however many hooks report; and the next one while a dialog may be half drawn. */
 export const POLL_GAP_MS = 200;
 
 /** Claude's hook of a turn that an error ended: its text may say that the usage limit is reached. */
@@ -131,6 +130,7 @@ export class Inventory {
   /** Milliseconds from the last read to the next. */
   nextReadMs(): number {
     const now = this.#now();
+    if (this.#dialogs.isAnyOpening) return POLL_GAP_MS;
     if (this.#elapsed() < this.#soonUntil) return POLL_SOON_MS;
     if (this.#entries.some(({ state }) => BUSY.includes(state))) return POLL_BUSY_MS;
     const isAttended = this.#entries.some((one) => one.attached || now - one.lastActivity < ATTENDED_FOR_MS);

@@ -1,5 +1,5 @@
 /** Reads the inventory and reports it to the relay on a change, after a rejection, and as a heartbeat (docs/specification.md, Inventory); and with it the host's details. */
-import type { OpenDialog } from "./session_entry.ts";
+import type { OpenDialog } from "./dialogs.ts";
 import { systemClock } from "../../async/clock.ts";
 import { errorText } from "../../async/error_text.ts";
 import type { EventData } from "../../protocol/frames.ts";

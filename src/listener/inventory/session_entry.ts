@@ -20,6 +20,7 @@ import * as z from "zod/mini";
 import type { HomePaths } from "../../home/paths.ts";
 import { parseJson } from "../../protocol/json.ts";
 import type { Files } from "../../runtime/types.ts";
+import type { OpenDialog } from "./dialogs.ts";
 
 /** Output within this time counts as work when nothing else shows the state. */
 export const ACTIVE_MS = 6_000;
@@ -323,14 +324,6 @@ export function dialogNews(session: TmuxSession, { id, text }: OpenDialog): Dial
   return { id, session: name, agent, label, cwd: recorded.directory || session.pane?.path || "", text };
 }
 
-export interface OpenDialog {
-  /** Also the id of the push that brings its text to the phones. */
-  id: string;
-  /** Epoch milliseconds. */
-  since: number;
-  text: string;
-}
-
 /** An open dialog, for the phones. */
 export interface DialogNews {
   /** Becomes the id of the push. */
@@ -340,57 +333,4 @@ export interface DialogNews {
   label: string;
   cwd: string;
   text: string;
-}
-
-/** What shows the choice that is selected; moving it makes no other dialog. */
-const SELECTION = /[❯›●>]/gu;
-
-/** The dialogs that agents show: since when each is open, and its text. */
-export class Dialogs {
-  /** By pane. */
-  readonly #open = new Map<string, OpenDialog>();
-  readonly #doubtful = new Set<string>();
-
-  of(pane: string): OpenDialog | undefined {
-    return this.#open.get(pane);
-  }
-
-  /** The last screen did not show the pane's dialog, but may have been half drawn: the next one decides. */
-  isDoubtful(pane: string): boolean {
-    return this.#doubtful.has(pane);
-  }
-
-  /** Takes what a new screen shows; no `text` without a dialog. True if another dialog has opened. */
-  take(
-    pane: string,
-    { text, at, mayBeHalfDrawn = false }: { text: string | undefined; at: number; mayBeHalfDrawn?: boolean },
-  ): boolean {
-    const wasDoubtful = this.#doubtful.delete(pane);
-    const known = this.#open.get(pane);
-    if (text === undefined) {
-      if (known !== undefined && mayBeHalfDrawn && !wasDoubtful) this.#doubtful.add(pane);
-      else this.#open.delete(pane);
-      return false;
-    }
-    if (known !== undefined && isSameDialog(known.text, text)) return false;
-    this.#open.set(pane, { id: crypto.randomUUID(), since: at, text });
-    return true;
-  }
-
-  /** Forgets panes that are gone. */
-  keep(panes: ReadonlySet<string>): void {
-    for (const pane of this.#open.keys()) {
-      if (panes.has(pane)) continue;
-      this.#open.delete(pane);
-      this.#doubtful.delete(pane);
-    }
-  }
-}
-
-export function isSameDialog(one: string, other: string): boolean {
-  return essence(one) === essence(other);
-}
-
-function essence(text: string): string {
-  return text.replace(SELECTION, " ").replace(/\s+/g, " ").trim();
 }

@@ -1,38 +1,108 @@
 /** The dialogs that agents show: one id for as long as one is open. */
 import assert from "node:assert/strict";
-import { Dialogs } from "../../../../src/listener/inventory/session_entry.ts";
+import { DIALOG_LOOKS_MAX, Dialogs, type OpenDialog } from "../../../../src/listener/inventory/dialogs.ts";
+
+const PANE = "%1";
+const RUN = "Run it?\n❯ 1. Yes\n  2. No";
+
+/** One pane, looked at again and again. */
+class Bench {
+  readonly dialogs = new Dialogs();
+  /** The dialogs that have opened. */
+  readonly opened: OpenDialog[] = [];
+
+  get open(): OpenDialog | undefined {
+    return this.dialogs.of(PANE);
+  }
+
+  /** Undefined: a screen without a dialog. */
+  look(...texts: (string | undefined)[]): void {
+    for (const text of texts) this.#take({ text });
+  }
+
+  lookAtHalfDrawn(): void {
+    this.#take({ text: undefined, mayBeHalfDrawn: true });
+  }
+
+  #take(shown: { text: string | undefined; mayBeHalfDrawn?: boolean }): void {
+    const isNew = this.dialogs.take(PANE, { ...shown, at: 5 });
+    if (isNew) this.opened.push(this.open ?? assert.fail("none is open"));
+  }
+}
 
 Deno.test("dialogs: one that is redrawn or whose selection moves is the same; another text is another dialog [dlg-card]", () => {
-  const dialogs = new Dialogs();
-  assert.equal(dialogs.take("%1", { text: "Run it?\n❯ 1. Yes\n  2. No", at: 5 }), true);
-  const first = dialogs.of("%1");
-  assert.equal(dialogs.take("%1", { text: "Run it?\n  1. Yes\n❯ 2. No\n", at: 6 }), false);
-  assert.deepEqual(dialogs.of("%1"), first);
+  const bench = new Bench();
+  bench.look(RUN, RUN, "Run it?\n  1. Yes\n❯ 2. No\n");
+  const { open: first } = bench;
+  assert.deepEqual(bench.opened, [first]);
   assert.equal(first?.since, 5);
-  assert.equal(dialogs.take("%1", { text: "Delete it?\n❯ 1. Yes\n  2. No", at: 7 }), true);
-  assert.notEqual(dialogs.of("%1")?.id, first?.id);
-  dialogs.take("%1", { text: undefined, at: 8 });
-  assert.equal(dialogs.of("%1"), undefined);
-  assert.equal(dialogs.take("%1", { text: "Run it?\n❯ 1. Yes\n  2. No", at: 9 }), true, "asked once more");
-  dialogs.keep(new Set());
-  assert.equal(dialogs.of("%1"), undefined);
+  const other = "Delete it?\n❯ 1. Yes\n  2. No";
+  bench.look(other, other);
+  assert.notEqual(bench.open?.id, first?.id);
+  bench.look(undefined);
+  assert.equal(bench.open, undefined);
+  bench.look(RUN, RUN);
+  assert.equal(bench.opened.length, 3, "asked once more");
+  bench.dialogs.keep(new Set());
+  assert.equal(bench.open, undefined);
 });
 
 Deno.test("dialogs: a screen that may be half drawn ends none; the next one that does not show it does [dlg-card]", () => {
-  const dialogs = new Dialogs();
-  const shown = { text: "Run it?\n❯ 1. Yes\n  2. No", at: 0 };
-  const notShown = { text: undefined, at: 0 };
-  dialogs.take("%1", shown);
-  const { id } = dialogs.of("%1") ?? {};
+  const bench = new Bench();
+  bench.look(RUN, RUN);
+  const { open } = bench;
   for (let redrawn = 0; redrawn < 2; redrawn++) {
-    dialogs.take("%1", { ...notShown, mayBeHalfDrawn: true });
-    assert.equal(dialogs.of("%1")?.id, id);
-    assert.equal(dialogs.take("%1", shown), false, "nobody is asked twice");
+    bench.lookAtHalfDrawn();
+    assert.equal(bench.open?.id, open?.id);
+    bench.look(RUN);
+    assert.equal(bench.opened.length, 1, "nobody is asked twice");
   }
-  dialogs.take("%1", { ...notShown, mayBeHalfDrawn: true });
-  dialogs.take("%1", { ...notShown, mayBeHalfDrawn: true });
-  assert.equal(dialogs.of("%1"), undefined);
-  dialogs.take("%1", shown);
-  dialogs.take("%1", notShown);
-  assert.equal(dialogs.of("%1"), undefined);
+  bench.lookAtHalfDrawn();
+  bench.lookAtHalfDrawn();
+  assert.equal(bench.open, undefined);
+  bench.look(RUN, RUN, undefined);
+  assert.equal(bench.open, undefined);
+});
+
+Deno.test("dialogs: one that is captured half drawn opens once, whole; what two looks agree on is another dialog [dlg-card]", () => {
+  const part = "Run it?\n❯ 1. Yes";
+  const sequences = [[part, RUN, part, RUN], [part, RUN, RUN], [RUN, RUN, part, RUN], [RUN, part, RUN, RUN]];
+  for (const sequence of sequences) {
+    const bench = new Bench();
+    bench.look(...sequence);
+    assert.deepEqual(bench.opened.map(({ text }) => text), [RUN], sequence.join(" | "));
+    bench.look(undefined);
+    bench.look(part, part);
+    assert.deepEqual(bench.opened.map(({ text }) => text), [RUN, part]);
+  }
+});
+
+Deno.test("dialogs: the next dialog is another one, although its text holds the first one's, or is a part of it [dlg-card]", () => {
+  const longer = `Bash command\n  rm -r build\n${RUN}`;
+  for (const [first, next] of [[RUN, longer], [longer, RUN]] as const) {
+    const bench = new Bench();
+    bench.look(first, first, next);
+    assert.equal(bench.open?.text, first, "an answer to it does not match what the screen shows");
+    assert.ok(bench.dialogs.isDoubtful(PANE), "it is looked at again at once");
+    bench.look(next);
+    assert.deepEqual(bench.opened.map(({ text }) => text), [first, next]);
+    assert.notEqual(bench.opened[0]?.id, bench.opened[1]?.id);
+    assert.ok(!bench.dialogs.isDoubtful(PANE) && !bench.dialogs.isAnyOpening);
+  }
+});
+
+Deno.test("dialogs: one that never looks the same twice opens all the same, and one that is gone again does not [dlg-card]", () => {
+  const bench = new Bench();
+  for (let left = DIALOG_LOOKS_MAX; left > 0; left--) bench.look(`${RUN}\n(${left} s left)`);
+  assert.deepEqual(bench.opened.map(({ text }) => text), [`${RUN}\n(1 s left)`]);
+  bench.look(undefined, RUN);
+  assert.ok(bench.dialogs.isAnyOpening);
+  bench.lookAtHalfDrawn();
+  bench.look(RUN);
+  assert.equal(bench.opened.length, 2, "a half-drawn screen between the looks");
+  bench.look(undefined, RUN);
+  bench.dialogs.keep(new Set());
+  assert.ok(!bench.dialogs.isAnyOpening);
+  bench.look(RUN, undefined);
+  assert.equal(bench.opened.length, 2);
 });

@@ -8,6 +8,7 @@ import {
   Inventory,
   POLL_ATTENDED_MS,
   POLL_BUSY_MS,
+  POLL_GAP_MS,
   POLL_SOON_MS,
 } from "../../../../src/listener/inventory/inventory.ts";
 import {
@@ -202,6 +203,8 @@ Deno.test("inventory: a dialog that one capture does not show stays open if the 
   };
   bench.draw(...DIALOG);
   bench.now += 5_000;
+  assert.equal(await dialog(), undefined, "it may be half drawn");
+  assert.equal(bench.inventory.nextReadMs(), POLL_GAP_MS);
   const id = await dialog();
   assert.ok(id);
   bench.draw("half");

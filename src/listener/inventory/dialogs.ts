@@ -1,0 +1,95 @@
+/** The dialogs that agents show on their screens, each under one id for as long as it is open. */
+
+export interface OpenDialog {
+  /** Also the id of the push that brings its text to the phones. */
+  id: string;
+  /** Epoch milliseconds. */
+  since: number;
+  text: string;
+}
+
+/** What shows the choice that is selected; moving it makes no other dialog. */
+const SELECTION = /[❯›●>]/gu;
+
+/** A dialog whose text is another one in each of so many looks is taken as it is. */
+export const DIALOG_LOOKS_MAX = 3;
+
+/** The dialogs that agents show: since when each is open, and its text. */
+export class Dialogs {
+  /** By pane. */
+  readonly #open = new Map<string, OpenDialog>();
+  /** By pane: what the last looks showed of a dialog that may be half drawn. */
+  readonly #drawn = new Map<string, readonly string[]>();
+  readonly #doubtful = new Set<string>();
+
+  of(pane: string): OpenDialog | undefined {
+    return this.#open.get(pane);
+  }
+
+  /** The last screen did not show the pane's dialog, or showed another one, but may have been half drawn: the next one decides. */
+  isDoubtful(pane: string): boolean {
+    return this.#doubtful.has(pane) || this.#drawn.has(pane);
+  }
+
+  /** A dialog opens once the next look shows it, too. */
+  get isAnyOpening(): boolean {
+    return this.#drawn.size > 0;
+  }
+
+  /** Takes what a new screen shows; no `text` without a dialog. True if another dialog has opened. */
+  take(
+    pane: string,
+    { text, at, mayBeHalfDrawn = false }: { text: string | undefined; at: number; mayBeHalfDrawn?: boolean },
+  ): boolean {
+    const wasDoubtful = this.#doubtful.delete(pane);
+    const [known, drawn] = [this.#open.get(pane), this.#drawn.get(pane)];
+    if (text === undefined) {
+      if ((known !== undefined || drawn !== undefined) && mayBeHalfDrawn && !wasDoubtful) {
+        this.#doubtful.add(pane);
+      } else this.#forget(pane);
+      return false;
+    }
+    this.#drawn.delete(pane);
+    if (known !== undefined && isSameDialog(known.text, text)) return false;
+    const looks = [...drawn ?? [], text];
+    const whole = wholeOf(looks);
+    if (whole === undefined) {
+      this.#drawn.set(pane, looks);
+      return false;
+    }
+    this.#open.set(pane, { id: crypto.randomUUID(), since: at, text: whole });
+    return true;
+  }
+
+  #forget(pane: string): void {
+    for (const map of [this.#open, this.#drawn]) map.delete(pane);
+    this.#doubtful.delete(pane);
+  }
+
+  /** Forgets panes that are gone. */
+  keep(panes: ReadonlySet<string>): void {
+    for (const pane of [...this.#open.keys(), ...this.#drawn.keys()]) {
+      if (!panes.has(pane)) this.#forget(pane);
+    }
+  }
+}
+
+/**
+ * The text that the last two looks agree on; of several that differ, because the agent redraws its dialog all the time, the
+ * last one, or an earlier one that the last one is a part of. Undefined while a further look is to decide.
+ */
+function wholeOf(looks: readonly string[]): string | undefined {
+  const [before, last = ""] = looks.slice(-2);
+  if (looks.length > 1 && before !== undefined && isSameDialog(before, last)) return last;
+  if (looks.length < DIALOG_LOOKS_MAX) return undefined;
+  const having = looks.filter((one) => essence(one).includes(essence(last)));
+  return having.toSorted((one, other) => other.length - one.length)[0];
+}
+
+export function isSameDialog(one: string, other: string): boolean {
+  return essence(one) === essence(other);
+}
+
+function essence(text: string): string {
+  return text.replace(SELECTION, " ").replace(/\s+/g, " ").trim();
+}
