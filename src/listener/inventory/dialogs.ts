@@ -79,8 +79,8 @@ export class Dialogs {
  * last one, or an earlier one that the last one is a part of. Undefined while a further look is to decide.
  */
 function wholeOf(looks: readonly string[]): string | undefined {
-  const [before, last = ""] = looks.slice(-2);
-  if (looks.length > 1 && before !== undefined && isSameDialog(before, last)) return last;
+  const [before, last = ""] = [looks.at(-2), looks.at(-1)];
+  if (before !== undefined && isSameDialog(before, last)) return last;
   if (looks.length < DIALOG_LOOKS_MAX) return undefined;
   const having = looks.filter((one) => essence(one).includes(essence(last)));
   return having.toSorted((one, other) => other.length - one.length)[0];
