@@ -57,6 +57,19 @@ export interface LeftBehind {
   shown?: string | undefined;
   /** It was typed into an empty composer then, or an earlier listener was about to, epoch milliseconds. */
   emptyAt?: number | undefined;
+  /** What keys that remove it have left, as far as the screen has shown. */
+  rest?: RestOfText | undefined;
+}
+
+/** The draft that was last seen while a text was being removed. */
+export interface RestOfText {
+  draft: string;
+  /** There may be more of the text than it shows. */
+  isPart: boolean;
+  /** When the newest key was pressed whose effect no screen has shown, by the clock's `elapsed`. */
+  pressedAt?: number;
+  /** Epoch seconds of the local user's last key before the first of these keys. */
+  localUserActivity: number;
 }
 
 /** True if the draft is what svc left there. Folded pastes look alike: one must be the draft that svc saw. */
@@ -68,6 +81,25 @@ export function showsLeftBehind(
   return showsFolded(draft, left.before, profile)
     ? draft === left.shown
     : composerShows(draft, left, profile);
+}
+
+/**
+ * True if the draft is what further keys at its end may have left of the text. A part of the text from its middle counts
+ * only where a composer may not show all of it: else it is what the local user types.
+ */
+export function showsRest(
+  reading: Pick<ScreenReading, "draft" | "cut">,
+  { text, rest }: Pick<LeftBehind, "text" | "rest">,
+): boolean {
+  const { draft = "" } = reading;
+  if (rest === undefined) return false;
+  const isStartOf = (whole: string): boolean => {
+    const [shown, all] = comparable(draft, whole);
+    return all.startsWith(shown);
+  };
+  if (isStartOf(rest.draft) || (rest.isPart && isStartOf(text))) return true;
+  const [shown, all] = comparable(draft, text);
+  return mayHideStart(reading) && all.includes(shown);
 }
 
 /** True if the draft shows `before` followed by the typed `text`. */

@@ -140,7 +140,7 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
   if (attempt.now() >= command.expiresAt) return { kind: "ended", outcome: { state: "expired" } };
   // 4. to 6. The screen, the agent's turn, the local user.
   const pane = await withoutLeftBehind(attempt, check.pane);
-  if (pane === undefined) return { kind: "held", reason: "agent_working" };
+  if (typeof pane === "string") return { kind: "held", reason: pane };
   if (pane.reading.focus === "composer" && !hasSettled) return { kind: "held", reason: before };
   const reason = holdReason(pane, { ...target, input, now: attempt.now(), sendAnyway, policy });
   // While it was held, the project may have been muted.

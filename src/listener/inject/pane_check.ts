@@ -306,9 +306,16 @@ export function holdReason(pane: Observation, context: HoldContext): HoldReason 
   if (hidesCommand(reading, context)) return busy;
   if (mayOpenDialog(pane, context)) return "agent_working";
   if (sendAnyway) return undefined;
-  const isActive = typedAt > 0 && Math.abs(now - typedAt) < LOCAL_USER_ACTIVE_MS;
-  if (!isActive && !reading.draft) return undefined;
+  if (!isLocalUserActive(pane, now) && !reading.draft) return undefined;
   return busy;
+}
+
+/** `now`: epoch milliseconds. */
+export function isLocalUserActive(
+  { localUserActivity }: Pick<Observation, "localUserActivity">,
+  now: number,
+): boolean {
+  return localUserActivity > 0 && Math.abs(now - localUserActivity * 1_000) < LOCAL_USER_ACTIVE_MS;
 }
 
 /** What is typed behind the draft would become a part of its command, or may. */

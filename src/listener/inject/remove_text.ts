@@ -1,7 +1,24 @@
 /** Removes text that svc typed and could not submit from an agent's composer. */
-import { appearsIn, type LeftBehind, showsLeftBehind, showsTyped } from "./composer.ts";
+import {
+  appearsIn,
+  hidesText,
+  type LeftBehind,
+  mayHideStart,
+  type RestOfText,
+  showsLeftBehind,
+  showsRest,
+} from "./composer.ts";
 import type { PaneContext, WrittenMarker } from "./context.ts";
-import { checkPane, isAtRest, LOCAL_USER_ACTIVE_MS, type PaneState, pressKey } from "./pane_check.ts";
+import {
+  checkPane,
+  type HoldReason,
+  isAtRest,
+  isLocalUserActive,
+  LOCAL_USER_ACTIVE_MS,
+  type PaneState,
+  pressKey,
+} from "./pane_check.ts";
+import type { PaneInput } from "./pane_input.ts";
 import { slashCommand } from "./policy.ts";
 
 /** Most keys pressed to empty a composer. */
@@ -13,6 +30,8 @@ export const REMOVE_STEP_MS = 1_000;
  * over what the local user types by then.
  */
 export const REMOVE_STUCK_KEYS = 3;
+/** While the draft stays as it was, further ones are pressed only after this time. */
+export const REMOVE_AGAIN_MS = 10_000;
 /** How long a busy agent may take to draw what an earlier listener typed. */
 export const EARLIER_DRAW_MS = 5_000;
 /** How long an agent whose composer was emptied may take to show that it had read Enter before. */
@@ -27,21 +46,52 @@ export type Removal = "removed" | "kept" | "stuck";
 type RemoveContext = PaneContext & { pause(ms: number): Promise<void> };
 
 /**
- * Removes text that svc left in the composer earlier, and returns the resulting pane state; or undefined if that must wait
- * for the end of a tool call.
+ * Removes text that svc left in the composer earlier, and returns the resulting pane state; or why the next message must
+ * wait, because the text is still there.
  */
 export async function withoutLeftBehind(
   context: RemoveContext,
-  pane: PaneState,
-): Promise<PaneState | undefined> {
-  const { input } = context;
-  if (input.leftBehind === undefined || pane.reading.draft === undefined) return pane;
-  if (showsEarlier(context, input.leftBehind, pane) && input.isInCall) return undefined;
-  const removal = await removeText(context, input.leftBehind, pane);
-  input.leftBehind = undefined;
-  if (removal !== "removed") return pane;
+  first: PaneState,
+): Promise<PaneState | HoldReason> {
+  const { input, now } = context;
+  const { leftBehind: text } = input;
+  if (text === undefined || first.reading.draft === undefined) return first;
+  const before = await untilShown(context, text, first);
+  if (!shows(context, text, before)) return without(input, before);
+  if (input.isInCall) return "agent_working";
+  if (text.before !== "" || isLocalUserActive(before, now())) return "desk_busy";
+  const removal = await removeText(context, text, before);
   const check = await checkPane(context);
-  return check.kind === "refused" ? pane : check.pane;
+  if (removal === "removed") input.leftBehind = undefined;
+  if (check.kind === "refused") return "screen_stale";
+  const after = removal === "removed" ? check.pane : await untilShown(context, text, check.pane);
+  if (removal === "removed" || !shows(context, text, after)) return without(input, after);
+  const { localUserActivity = Infinity } = text.rest ?? {};
+  return after.localUserActivity > localUserActivity ? "desk_busy" : "screen_stale";
+}
+
+/** The composer shows another draft, or none: of what it does not show, nothing is removed later. */
+function without(input: PaneInput, pane: PaneState): PaneState {
+  if (pane.reading.draft !== undefined) input.leftBehind = undefined;
+  return pane;
+}
+
+/** Looks again while the composer shows another draft, for a limited time: the screen may mix two frames. */
+async function untilShown(context: RemoveContext, text: LeftBehind, first: PaneState): Promise<PaneState> {
+  const until = context.elapsed() + REMOVE_STEP_MS;
+  for (let pane = first;;) {
+    if (!pane.reading.draft || shows(context, text, pane) || context.elapsed() >= until) return pane;
+    await context.pause(REMOVE_POLL_MS);
+    const check = await checkPane(context);
+    if (check.kind === "refused") return pane;
+    pane = check.pane;
+  }
+}
+
+/** The composer shows the text, or what keys that remove it have left. */
+function shows(context: RemoveContext, text: LeftBehind, pane: PaneState): boolean {
+  if (!pane.reading.draft) return false;
+  return text.rest === undefined ? showsEarlier(context, text, pane) : showsRest(pane.reading, text);
 }
 
 /**
@@ -139,42 +189,80 @@ export async function afterRemoval(
   }
 }
 
-/** Empties the composer if it shows exactly what svc typed. */
+/** Empties the composer if it shows exactly what svc typed, or what earlier keys have left of it. */
 export async function removeText(
   context: RemoveContext,
   text: LeftBehind,
   first: PaneState,
 ): Promise<Removal> {
-  const { target, input } = context;
-  const isOurs = showsLeftBehind(first.reading.draft ?? "", text, target.profile);
-  const isRestOfIt = (draft: string): boolean =>
-    [first.reading.draft ?? "", text.text].some((whole) => showsTyped(whole, draft));
+  const { target: { profile }, input } = context;
+  if (awaitsEffect(context, text, first)) return "stuck";
+  const { reading: { draft = "" }, localUserActivity } = first;
+  const isOurs = text.rest === undefined
+    ? showsLeftBehind(draft, text, profile)
+    : showsRest(first.reading, text);
   const inFlight = isOurs && text.before === "" ? input.gate.begin() : undefined;
   if (inFlight === undefined) return "kept";
   try {
     let [pane, withoutEffect] = [first, 0];
     for (let keys = 0; keys < REMOVE_KEYS_MAX && inFlight.mayGoOn(); keys++) {
-      const before = pane.reading.draft;
+      const { draft: before } = pane.reading;
       if (before === undefined || before === "") return before === "" ? "removed" : "kept";
       // An agent that wakes may show what the local user has typed meanwhile.
-      if (!isRestOfIt(before)) return "kept";
+      if (keys > 0 && !showsRest(pane.reading, text)) return "kept";
       if (withoutEffect === REMOVE_STUCK_KEYS) return "stuck";
-      if (!await pressKey(context, pane, keys % 2 === 0 ? "C-u" : "BSpace")) return "kept";
-      const until = context.elapsed() + REMOVE_STEP_MS;
-      // A screen without a composer may be half drawn.
-      while (
-        [before, undefined].includes(pane.reading.draft) && pane.reading.focus !== "dialog" &&
-        context.elapsed() < until
-      ) {
-        await context.pause(REMOVE_POLL_MS);
-        const check = await checkPane(context);
-        if (check.kind === "refused") return "kept";
-        pane = check.pane;
+      const { rest } = text;
+      const isPart = mayHideStart(pane.reading) || hidesText(before, profile);
+      text.rest = { draft: before, isPart, pressedAt: context.elapsed(), localUserActivity };
+      if (!await pressKey(context, pane, keys % 2 === 0 ? "C-u" : "BSpace")) {
+        text.rest = rest;
+        return "kept";
       }
-      withoutEffect = pane.reading.draft === before ? withoutEffect + 1 : 0;
+      const after = await afterKey(context, { text, rest: text.rest });
+      if (after === undefined) return "kept";
+      withoutEffect = after.reading.draft === before ? withoutEffect + 1 : 0;
+      pane = after;
     }
     return "kept";
   } finally {
     inFlight.end();
+  }
+}
+
+/**
+ * Keys that remove the text were pressed, and nothing shows yet that the agent has read them. It gets no more of them for a
+ * while, and none once the local user has pressed a key: it would read them behind that.
+ */
+function awaitsEffect(
+  { elapsed }: Pick<RemoveContext, "elapsed">,
+  { rest }: LeftBehind,
+  { reading, localUserActivity }: PaneState,
+): boolean {
+  if (rest?.pressedAt === undefined || reading.draft !== rest.draft) return false;
+  return localUserActivity > rest.localUserActivity || elapsed() - rest.pressedAt < REMOVE_AGAIN_MS;
+}
+
+/**
+ * Waits for the effect of a key that removes text. Undefined if the pane takes no more keys, or the local user has pressed
+ * one. A screen without a composer may be half drawn, and one with another draft may mix two frames.
+ */
+async function afterKey(
+  context: RemoveContext,
+  { text, rest }: { text: LeftBehind; rest: RestOfText },
+): Promise<PaneState | undefined> {
+  for (const until = context.elapsed() + REMOVE_STEP_MS;;) {
+    await context.pause(REMOVE_POLL_MS);
+    const check = await checkPane(context);
+    if (check.kind === "refused") return undefined;
+    const { pane, pane: { reading, localUserActivity } } = check;
+    const { draft } = reading;
+    if (draft === "") return pane;
+    if (localUserActivity > rest.localUserActivity) return undefined;
+    if (draft !== undefined && draft !== rest.draft && showsRest(reading, text)) {
+      const isPart = mayHideStart(reading) || hidesText(draft, context.target.profile);
+      text.rest = { draft, isPart, localUserActivity: rest.localUserActivity };
+      return pane;
+    }
+    if (reading.focus === "dialog" || context.elapsed() >= until) return pane;
   }
 }
