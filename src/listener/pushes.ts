@@ -293,8 +293,10 @@ export class PushIntake {
       if (signal.aborted || inHand === undefined) return;
       if (await this.#endedBefore(push, era)) return;
       const outcome = await this.#act(push, { turn: inHand.turn, signal });
-      // The cancellation has already ended it.
-      if (outcome.state !== "withdrawn") await this.#end(push, outcome, arrived);
+      // The cancellation has already ended what it found waiting.
+      if (outcome.state !== "withdrawn" || inHand.turn.step !== "withdrawn") {
+        await this.#end(push, outcome, arrived);
+      }
     } catch (error) {
       if (!(error instanceof Stopping)) await this.#failed(push, error);
     } finally {
@@ -374,7 +376,10 @@ export class PushIntake {
     }
   }
 
-  /** Atomic: a message is either typed or withdrawn. One that has not arrived is remembered as withdrawn. */
+  /**
+   * Atomic: a message is either submitted or withdrawn. One that has not arrived is remembered as withdrawn. One whose text
+   * is held in the composer ends by itself once that is taken back.
+   */
   async #withdraw(push: Push, era: Era): Promise<Outcome> {
     const { sealed, body, inReplyTo } = push;
     if (inReplyTo === undefined || (sealed && body !== inReplyTo)) return refused("invalid_body");
@@ -384,6 +389,10 @@ export class PushIntake {
     const inHand = era.inHand.get(inReplyTo);
     // Only what arrives for one session is in order.
     if (inHand !== undefined && turnOf(inHand.push) !== turnOf(push)) return refused("invalid_session_name");
+    if (inHand?.turn.step === "held" && known?.step !== "done") {
+      await this.#takeBack(inHand, { state: "withdrawn" });
+      return { state: "submitted" };
+    }
     // The journal also says "typing" of a message that waits again because tmux refused to type it.
     const isOpen = inHand === undefined ? known?.step !== "typing" : inHand.turn.step === "waiting";
     if (!isOpen || ["typed", "left", "done"].includes(known?.step ?? "")) return refused("already_typed");
@@ -396,13 +405,25 @@ export class PushIntake {
     return { state: "submitted" };
   }
 
-  /** Nothing that a phone has sent and that still waits is typed once the phone was revoked. */
+  /** Nothing that a phone has sent is typed once the phone was revoked, and what is typed gets no Enter. */
   async revoke(phone: string): Promise<void> {
     const era = this.#era;
-    const waiting = [...era.inHand.values()].filter(({ push, turn }) =>
-      push.from === phone && turn.step === "waiting"
-    );
-    await Promise.all(waiting.map((inHand) => this.#takeAway(inHand, era, refused("unsealable"))));
+    const own = [...era.inHand.values()].filter(({ push }) => push.from === phone);
+    await Promise.all(own.map((inHand) => {
+      const isWaiting = inHand.turn.step === "waiting";
+      const outcome = refused("unsealable");
+      return isWaiting ? this.#takeAway(inHand, era, outcome) : this.#takeBack(inHand, outcome);
+    }));
+  }
+
+  /** Whoever would press Enter removes the text instead; so does the next listener if this one ends before. */
+  async #takeBack({ push, turn }: InHand, outcome: Outcome): Promise<void> {
+    const { journal, log } = this.#options;
+    turn.takeBack ??= outcome;
+    if (journal.state(push.id)?.step !== "left") return;
+    await journal.record(push.id, { step: "typed" }).catch((error) => {
+      log(`push ${push.id}: the journal cannot be written: ${errorText(error)}`);
+    });
   }
 
   /** Ends what waits: whoever would type it finds it withdrawn. */

@@ -55,7 +55,9 @@ const SENDING_LATER = rows("docs/protocol.md, Sending later", {
 const CANCELLING = rows("docs/protocol.md, Cancelling", {
   "cancel-queued": phone("A message that waits at the relay is cancelled at once and never sent."),
   "cancel-own": phone("A key that is not a phone's cancels only what it sent itself."),
-  "cancel-atomic": phone("A message is either cancelled or typed, whichever comes first at its listener."),
+  "cancel-atomic": phone(
+    "A message is either cancelled or submitted, whichever comes first at its listener.",
+  ),
 });
 
 const PUSHES = rows("docs/protocol.md, Pushes", {

@@ -84,7 +84,9 @@ const PAIRING = rows("docs/security.md, Pairing", {
   "pair-keys": mirror("The phone keeps its key and the secret non-extractable."),
   "pair-words": mirror("Both sides show the same six words."),
   "pair-devices": mirror("svc devices lists and revokes."),
-  "sec-revoke-waiting": mirror("What a revoked phone has waiting at the host is not typed."),
+  "sec-revoke-waiting": mirror(
+    "What a revoked phone has waiting at the host is not typed, and what waits for Enter gets none.",
+  ),
 });
 
 const KEYS = rows("docs/security.md, Keys", {

@@ -158,7 +158,10 @@ export interface EarlierTyping {
 
 /** A message can be cancelled until it is being typed, and is not typed once it is cancelled. */
 export interface Turn {
-  step: "waiting" | "typing" | "withdrawn";
+  /** `held`: its text waits in the composer, and can be taken back. */
+  step: "waiting" | "typing" | "held" | "withdrawn";
+  /** Enter must not be pressed: the outcome once its text is taken back. */
+  takeBack?: Outcome;
 }
 
 /** False if it was cancelled. */

@@ -21,7 +21,7 @@ import {
   holdReason,
   mayPressAgain,
   type PaneState,
-  pressKey,
+  pressEnter,
 } from "./pane_check.ts";
 import { type Held, isOverdue, reportHold } from "./hold.ts";
 import { EARLY_MAX_MS, type EarlyPanes, findPane } from "./find_pane.ts";
@@ -30,7 +30,7 @@ import { changesApproval } from "./policy.ts";
 import { afterRemoval, removeText, removeUnsent, withoutLeftBehind } from "./remove_text.ts";
 import { isShellEscape } from "./guard.ts";
 import { fillText, typeText } from "./type_text.ts";
-import { leftBefore, mayTakeBackLater, type Typed, typedStatus } from "./typed_text.ts";
+import { leftBefore, mayTakeBackLater, type Typed, typedStatus, unconfirmed } from "./typed_text.ts";
 
 /** How often a held message checks its pane again; a hook's report comes sooner. */
 export const HOLD_STEP_MS = 200;
@@ -88,6 +88,7 @@ async function injectInto(
   for (let [held, typed]: [Held, Typed | undefined] = [{}, left];;) {
     try {
       if (command.turn.step === "withdrawn") return { state: "withdrawn" };
+      if (typed === undefined && command.turn.takeBack) return command.turn.takeBack;
       const step = await input.alone((others) => {
         // The check is out of date once other inputs came after it.
         const pane = others === begun ? checked : undefined;
@@ -96,6 +97,7 @@ async function injectInto(
       checked = undefined;
       if (step.kind === "ended") return step.outcome;
       typed = step.typed;
+      if (typed && target.isProfiled && typed.text.before === "") command.turn.step = "held";
       held = reportHold(attempt, held, step.reason);
       if (isOverdue(attempt, held)) return refused(held.reason ?? "desk_busy");
       await attempt.pause(HOLD_STEP_MS);
@@ -114,6 +116,8 @@ async function injectInto(
 async function handOver(attempt: Attempt, text: LeftBehind, error: Stopping): Promise<Outcome> {
   const { command, target } = attempt;
   if (error instanceof TakenOver || !target.isProfiled) return leaveBehind(attempt, text);
+  // The next listener removes what the journal calls typed.
+  if (command.turn.takeBack !== undefined) throw error;
   const shown = target.profile.foldedPaste?.test(text.shown ?? "") ? text.shown : undefined;
   const isRecorded = await attempt.record(command.id, "left", { shown }).then(() => true, () => false);
   if (!isRecorded) return leaveBehind(attempt, text);
@@ -214,12 +218,7 @@ async function submitTyped(attempt: Attempt, typed: Typed): Promise<Step> {
       if (check.kind === "refused") return await abandon(attempt, typed, check.outcome);
       const status = typedStatus(attempt, typed, { pane: check.pane, now: attempt.elapsed() });
       if (status === "over") return await takeBack(attempt, typed, check);
-      // During a tool call nothing can be removed: its end is waited for.
-      const wasHeld = status === "shown" && typed.inFlight === undefined && !attempt.input.isInCall;
-      if (wasHeld && await attempt.effects.isMuted(check.pane.directory)) {
-        return await takeBack(attempt, typed, { pane: check.pane, why: "muted" });
-      }
-      if (status === "shown") return await enter(attempt, typed, check.pane);
+      if (status === "shown") return await enterOrTakeBack(attempt, typed, check.pane);
       if (status !== "wait") return await holdTyped(typed, status);
       await attempt.pause(CHECK_STEPS_MS[checks] ?? CHECK_STEPS_MS[5]);
     }
@@ -228,6 +227,20 @@ async function submitTyped(attempt: Attempt, typed: Typed): Promise<Step> {
     if (error instanceof TakenOver) return { kind: "ended", outcome: leaveBehind(attempt, typed.text) };
     throw error;
   }
+}
+
+/** While the text was held, the project may have been muted, the message cancelled, or its phone revoked. */
+async function enterOrTakeBack(attempt: Attempt, typed: Typed, pane: PaneState): Promise<Step> {
+  const { command: { turn }, input: { isInCall }, effects } = attempt;
+  const wasHeld = typed.inFlight === undefined && !isInCall;
+  const isMuted = wasHeld && await effects.isMuted(pane.directory);
+  // During a tool call nothing can be removed: its end is waited for.
+  if (turn.takeBack !== undefined && isInCall) return await holdTyped(typed, "agent_working");
+  if (isMuted || turn.takeBack) {
+    return await takeBack(attempt, typed, { pane, why: isMuted ? "muted" : undefined });
+  }
+  turn.step = "typing";
+  return await enter(attempt, typed, pane);
 }
 
 /** Leaves the text in the composer. If it gets submitted, the local user did it. */
@@ -245,7 +258,8 @@ async function enter(attempt: Attempt, typed: Typed, before: PaneState): Promise
     const marker = typed.marker ?? await announceEnter(attempt, typed, before);
     if (marker === undefined) return await holdTyped({ ...typed, inFlight }, "host_files");
     Object.assign(typed, { marker, isLeft: false });
-    const isSent = inFlight.mayGoOn() && await pressEnter(attempt, before);
+    const mayPress = inFlight.mayGoOn() && attempt.command.turn.takeBack === undefined;
+    const isSent = mayPress && await pressEnter(attempt, before);
     if (!isSent) return await holdTyped({ ...typed, marker, inFlight }, "agent_working");
     input.entered();
     attempt.typed();
@@ -272,14 +286,6 @@ async function announceEnter(
   }
 }
 
-/** Presses Enter. False if tmux found the guard false. After a lost connection the screen shows what became of the key. */
-async function pressEnter(attempt: Attempt, pane: PaneState): Promise<boolean> {
-  return await pressKey(attempt, pane, "Enter").catch((error) => {
-    if (error instanceof TmuxError && error.lost) return true;
-    throw error;
-  });
-}
-
 /** The pane is gone or takes no more input. Enter was not sent: if the pane is there again, the next message removes the text. */
 async function abandon({ target, input }: Attempt, typed: Typed, why: Outcome): Promise<Step> {
   await typed.marker?.withdraw();
@@ -297,17 +303,18 @@ function leaveBehind({ target, input }: Attempt, text: LeftBehind): Outcome {
 async function takeBack(
   attempt: Attempt,
   typed: Typed,
-  { pane, why = "not_submitted" }: { pane: PaneState; why?: "not_submitted" | "muted" },
+  { pane, why = "not_submitted" }: { pane: PaneState; why?: "not_submitted" | "muted" | undefined },
 ): Promise<Step> {
-  const { target } = attempt;
+  const { target, command: { turn } } = attempt;
   await typed.marker?.withdraw();
   if (!target.isProfiled) {
     const reason = typed.hadDialog ? "dialog_open" : "screen_stale";
     return { kind: "ended", outcome: { state: "typed", reason } };
   }
+  if (turn.takeBack) typed.overSince ??= attempt.elapsed();
   if (await takeOut(attempt, typed, pane)) {
-    const isExpired = typed.expiredSince !== undefined;
-    return { kind: "ended", outcome: isExpired ? { state: "expired" } : refused(why) };
+    const outcome = typed.overSince === undefined ? refused(why) : { state: "expired" as const };
+    return { kind: "ended", outcome: turn.takeBack ?? outcome };
   }
   if (mayTakeBackLater(typed, attempt.elapsed())) return await holdTyped(typed, "screen_stale");
   return { kind: "ended", outcome: leaveBehind(attempt, typed.text) };
@@ -384,11 +391,4 @@ async function takeBackUnread(
   const end = await afterRemoval(attempt, { body: attempt.command.body, marker, untouched });
   if (end === "taken") return { state: "submitted" };
   return end === "removed" ? refused("not_submitted") : undefined;
-}
-
-/** The outcome of a message that was typed when nothing shows whether it was submitted. */
-function unconfirmed({ target, policy }: Attempt): Outcome {
-  return target.isProfiled && !policy.allowUnknownScreens
-    ? { state: "unknown", reason: "not_confirmed" }
-    : { state: "typed" };
 }

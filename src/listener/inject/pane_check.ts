@@ -98,6 +98,14 @@ export async function pressKey(context: PaneContext, pane: PaneState, key: strin
   return !answer.includes(GUARD_REFUSED);
 }
 
+/** Presses Enter. False if tmux found the guard false. After a lost connection the screen shows what became of the key. */
+export async function pressEnter(context: PaneContext, pane: PaneState): Promise<boolean> {
+  return await pressKey(context, pane, "Enter").catch((error) => {
+    if (error instanceof TmuxError && error.lost) return true;
+    throw error;
+  });
+}
+
 /** After this many consecutive checks of an idle process, the agent has read its input and drawn the result. */
 export const CALM_LOOKS = 3;
 /** Longer than agents put off drawing. */

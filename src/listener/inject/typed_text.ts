@@ -1,6 +1,6 @@
 /** A text that svc has typed and not yet submitted, and what the newest screen says of it. */
 import { composerShows, DRAW_LIMIT_MS, isSameText, type LeftBehind, mayHideStart } from "./composer.ts";
-import type { Command, InjectContext, PaneContext, WrittenMarker } from "./context.ts";
+import type { Command, InjectContext, Outcome, PaneContext, WrittenMarker } from "./context.ts";
 import { typingMethod } from "./guard.ts";
 import type { HoldReason, PaneState } from "./pane_check.ts";
 import type { InFlight } from "./pane_input.ts";
@@ -13,7 +13,7 @@ export const SHOW_LIMIT_MS = 60_000;
 export const AFTER_DIALOG_LIMIT_MS = 5_000;
 /** After this time the pane is released to keys and to the agent's tool calls. */
 export const SHOW_HOLD_MS = 2_000;
-/** How long the text of an expired message is held that cannot be removed yet. Less than the relay waits for its receipt. */
+/** How long the text of a message that is over is held that cannot be removed yet. Less than the relay waits for its receipt. */
 export const EXPIRED_HOLD_MS = 60_000;
 
 type TypedContext = PaneContext & InjectContext & { command: Command };
@@ -35,8 +35,8 @@ export interface Typed {
   unknownSince?: number;
   /** A dialog was open since, and the text may have gone into it. */
   hadDialog?: boolean;
-  /** Since when the message has expired. */
-  expiredSince?: number;
+  /** Since when it is to be removed: the message has expired, was cancelled, or is a revoked phone's. */
+  overSince?: number;
   /** The keys that remove it had no effect yet. */
   isStuck?: boolean;
   /** An earlier listener typed it, and the journal says that Enter was not pressed. */
@@ -63,18 +63,17 @@ export function typedStatus(
   at: { pane: PaneState; now: number },
 ): "shown" | "wait" | "over" | HoldReason {
   const status = draftStatus(attempt, typed, at);
-  if (status === "lost") return "over";
+  if (status === "lost" || (typed.isStuck && at.pane.reading.draft === "")) return "over";
   if (attempt.now() < attempt.command.expiresAt) return status;
-  typed.expiredSince ??= at.now;
-  if (typed.isStuck && at.pane.reading.draft === "") return "over";
+  typed.overSince ??= at.now;
   const isFree = status === "shown" && !attempt.input.isInCall;
   if (isFree || !mayTakeBackLater(typed, at.now)) return "over";
   return status === "shown" ? "agent_working" : status;
 }
 
-/** The text of an expired message that cannot be removed now may be removed within EXPIRED_HOLD_MS. */
-export function mayTakeBackLater({ text, expiredSince }: Typed, now: number): boolean {
-  return text.before === "" && expiredSince !== undefined && now - expiredSince < EXPIRED_HOLD_MS;
+/** The text of a message that is over and cannot be removed now may be removed within EXPIRED_HOLD_MS. */
+export function mayTakeBackLater({ text, overSince }: Typed, now: number): boolean {
+  return text.before === "" && overSince !== undefined && now - overSince < EXPIRED_HOLD_MS;
 }
 
 /** Whether the newest screen shows the typed text, or has lost it, or needs a wait, or why the text is held. */
@@ -134,4 +133,11 @@ function showsWhole(
   if (isHeld && !isSame && (isLeft || input.model.isSinceMessage)) return false;
   const isComplete = isSame || !mayHideStart({ draft, cut });
   return !isComplete || beginsCommand(draft) === beginsCommand(whole);
+}
+
+/** The outcome of a message that was typed when nothing shows whether it was submitted. */
+export function unconfirmed({ target, policy }: Pick<PaneContext, "target" | "policy">): Outcome {
+  return target.isProfiled && !policy.allowUnknownScreens
+    ? { state: "unknown", reason: "not_confirmed" }
+    : { state: "typed" };
 }

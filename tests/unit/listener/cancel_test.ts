@@ -47,6 +47,34 @@ Deno.test("pushes: once the typing has begun, nothing is cancelled [cancel-atomi
   }
 });
 
+Deno.test("pushes: a message whose text is held in the composer is cancelled, and withdrawn once the text is taken back; else it is unknown [cancel-atomic]", async () => {
+  for (const end of [{ state: "withdrawn" }, { state: "unknown", reason: "screen_stale" }] as const) {
+    for (const step of ["typed", "left"] as const) {
+      const ended = Promise.withResolvers<void>();
+      const bench = makeBench(async (command) => {
+        command.turn.step = "held";
+        await ended.promise;
+        return command.turn.takeBack?.state === "withdrawn" ? end : { state: "submitted" };
+      });
+      if (step === "left") bench.steps.set(ID, { id: ID, at: 0, step });
+      await bench.intake.receive(push);
+      bench.steps.set(ID, { id: ID, at: 0, step });
+      await bench.intake.receive(cancel);
+      const ofCancel = outcomes(bench.acks.filter(({ id }) => id === CANCEL_ID));
+      assert.deepEqual(ofCancel, ["submitted final"]);
+      assert.equal(bench.steps.get(ID)?.step, "typed", "no later listener presses Enter");
+      await bench.intake.receive({ ...cancel, id: ID.replace(/1$/, "8") });
+      assert.equal(outcomes(bench.acks).at(-1), "submitted final", "a second one, too");
+      ended.resolve();
+      await bench.queues.idle();
+      const ofMessage = outcomes(bench.acks.filter(({ id, final }) => id === ID && final));
+      assert.deepEqual(ofMessage, [
+        end.state === "withdrawn" ? "withdrawn final" : "unknown screen_stale final",
+      ]);
+    }
+  }
+});
+
 Deno.test("pushes: a message that comes after its cancellation is not typed [cancel-atomic]", async () => {
   const bench = makeBench();
   await Promise.all([bench.intake.receive(cancel), bench.intake.receive(push)]);

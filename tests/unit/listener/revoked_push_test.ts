@@ -3,8 +3,10 @@ import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
 import { sealMessage } from "../../../src/crypto/stored_message.ts";
+import { inject } from "../../../src/listener/inject/inject.ts";
 import { unseal, type UnsealHost } from "../../../src/listener/sealing.ts";
 import type { SessionEntry } from "../../../src/protocol/session.ts";
+import { FakePane } from "../../helpers/fake_pane.ts";
 import { until } from "../../helpers/until.ts";
 import { type Bench, makeBench, outcomes, push } from "./push_bench.ts";
 
@@ -88,6 +90,41 @@ Deno.test("what a revoked phone has in a session's queue is not typed, and what 
     "refused unsealable final",
     "submitted final",
   ]);
+});
+
+Deno.test("a revoked phone's text that a dialog keeps in the composer gets no Enter once the dialog is answered [sec-revoke-waiting]", async () => {
+  const pane = new FakePane();
+  const bench = makeBench(
+    (command) =>
+      inject({ ...command, session: "svc-p", expiresAt: pane.clock.now() + DAY_MS }, pane.injection()),
+  );
+  pane.onText = () => pane.draw(undefined, { focus: "dialog" });
+  pane.onPause = () => {
+    if (!pane.events.includes("reported held dialog_open") || pane.reading.focus !== "dialog") return;
+    void bench.intake.revoke(push.from);
+    pane.draw("hello");
+  };
+  await bench.intake.receive(push);
+  await bench.queues.idle();
+  assert.deepEqual(outcomes(bench.acks).slice(-1), ["refused unsealable final"]);
+  assert.deepEqual(pane.events.filter((event) => event.startsWith("key")), ["key C-u"]);
+});
+
+Deno.test("no later listener goes on with what a revoked phone has in a composer [sec-revoke-waiting]", async () => {
+  const typing = Promise.withResolvers<void>();
+  const bench = makeBench(async ({ turn }) => {
+    turn.step = "held";
+    await typing.promise;
+    return turn.takeBack ?? { state: "submitted" };
+  });
+  bench.steps.set(push.id, { id: push.id, at: 0, step: "left" });
+  await bench.intake.receive(push);
+  await until("the typing", () => bench.injected.length === 1);
+  await bench.intake.revoke(push.from);
+  assert.equal(bench.steps.get(push.id)?.step, "typed");
+  typing.resolve();
+  await bench.queues.idle();
+  assert.deepEqual(outcomes(bench.acks).slice(-1), ["refused unsealable final"]);
 });
 
 Deno.test("a sealed message that waits ends when its phone said, whatever the relay says [sec-not-after]", async () => {

@@ -1,0 +1,130 @@
+/** What becomes of a text that waits in the composer for Enter when its message is cancelled or its phone revoked. */
+import assert from "node:assert/strict";
+import { type Outcome, refused, Stopping, type Turn } from "../../../../src/listener/inject/context.ts";
+import { EXPIRED_HOLD_MS } from "../../../../src/listener/inject/typed_text.ts";
+import { FakePane } from "../../../helpers/fake_pane.ts";
+
+const ENDS: readonly Outcome[] = [refused("unsealable"), { state: "withdrawn" }];
+
+/** A dialog opens before Enter; `whileOpen` is called once the text is held, after which the dialog closes. */
+function holdText(
+  whileOpen: (held: { pane: FakePane; turn: Turn }) => void,
+  { draft = "", ...command }: { draft?: string; sendAnyway?: boolean } = {},
+): { pane: FakePane; turn: Turn; outcome: Promise<Outcome> } {
+  const pane = new FakePane();
+  const turn: Turn = { step: "waiting" };
+  pane.draw(draft);
+  pane.onText = () => pane.draw(undefined, { focus: "dialog" });
+  let isDone = false;
+  pane.onPause = () => {
+    if (isDone || !pane.events.includes("reported held dialog_open")) return;
+    isDone = true;
+    pane.draw(`${draft}hello`);
+    whileOpen({ pane, turn });
+  };
+  return { pane, turn, outcome: pane.inject("hello", { turn, ...command }) };
+}
+
+const keys = ({ events }: FakePane): string[] => events.filter((event) => event.startsWith("key"));
+
+Deno.test("held text: it is taken back once its message is cancelled or its phone revoked, and Enter is not pressed [inj-take-back, cancel-atomic, sec-revoke-waiting]", async () => {
+  for (const end of ENDS) {
+    const { pane, outcome } = holdText(({ turn }) => {
+      assert.equal(turn.step, "held");
+      turn.takeBack = end;
+    });
+    assert.deepEqual(await outcome, { ...end, pane: "%3" });
+    assert.deepEqual(keys(pane), ["key C-u"]);
+    assert.equal(pane.input.leftBehind, undefined);
+  }
+});
+
+Deno.test("held text: it is being typed again once Enter may be pressed [cancel-atomic]", async () => {
+  const { pane, turn, outcome } = holdText(() => {});
+  pane.onKey = () => {
+    assert.equal(turn.step, "typing");
+    pane.draw("");
+  };
+  assert.equal((await outcome).state, "submitted");
+  assert.deepEqual(keys(pane), ["key Enter"]);
+});
+
+Deno.test("held text: an agent that hangs is waited for; if it shows the text for too long, the message is unknown, and the next one removes it [inj-take-back, sec-revoke-waiting]", async () => {
+  for (const wakes of [true, false]) {
+    let heldAt = 0;
+    const { pane, outcome } = holdText(({ pane, turn }) => {
+      turn.takeBack = refused("unsealable");
+      pane.onKey = () => {};
+      heldAt = pane.clock.elapsed();
+      pane.onPause = () => {
+        if (wakes && pane.clock.elapsed() - heldAt > EXPIRED_HOLD_MS / 2) pane.draw("");
+      };
+    });
+    const { state, reason } = await outcome;
+    assert.deepEqual([state, reason], wakes ? ["refused", "unsealable"] : ["unknown", "screen_stale"]);
+    assert.ok(pane.clock.elapsed() - heldAt < EXPIRED_HOLD_MS + 5_000);
+    assert.ok(!keys(pane).includes("key Enter"));
+    assert.equal(pane.input.leftBehind?.text, wakes ? undefined : "hello");
+  }
+});
+
+Deno.test("held text: Enter is not pressed either when the phone is revoked while the marker is written [sec-revoke-waiting]", async () => {
+  const { pane, outcome } = holdText(({ pane, turn }) => {
+    // Read when the marker is written again.
+    Object.defineProperty(pane, "markerFailure", {
+      get: () => void (turn.takeBack = refused("unsealable")),
+    });
+  });
+  assert.deepEqual(await outcome, { ...refused("unsealable"), pane: "%3" });
+  assert.deepEqual(keys(pane), ["key C-u"]);
+  assert.equal(pane.events.filter((event) => event === "marker withdrawn").length, 2);
+});
+
+Deno.test("held text: behind the local user's draft it can't be taken back, so it is not cancelled; a revoked phone's gets no Enter [cancel-atomic, sec-revoke-waiting]", async () => {
+  const { pane, outcome } = holdText(({ turn }) => {
+    assert.equal(turn.step, "typing");
+    turn.takeBack = refused("unsealable");
+  }, { draft: "and ", sendAnyway: true });
+  assert.equal((await outcome).state, "unknown");
+  assert.deepEqual(keys(pane), []);
+});
+
+Deno.test("held text: during a tool call it waits for the end of the call [inj-take-back, cancel-atomic]", async () => {
+  const report = { event: "PreToolUse", agent: "cc", cwd: "/p", session: "svc-p", gates: true };
+  const { pane, outcome } = holdText(({ pane, turn }) => {
+    turn.takeBack = { state: "withdrawn" };
+    void pane.inputs.toolBegins({ ...report, tool: { step: "before", id: "1" } });
+    const until = pane.clock.elapsed() + 3_000;
+    pane.onPause = () => {
+      if (pane.clock.elapsed() < until) return assert.deepEqual(keys(pane), []);
+      pane.inputs.hook({ ...report, tool: { step: "after", id: "1" } });
+    };
+  });
+  assert.equal((await outcome).state, "withdrawn");
+  assert.deepEqual(keys(pane), ["key C-u"]);
+});
+
+Deno.test("held text: the next listener does not go on with one that was to be taken back [inj-stop, cancel-atomic, sec-revoke-waiting]", async () => {
+  for (const end of ENDS) {
+    const { pane, outcome } = holdText(({ pane, turn }) => {
+      turn.takeBack = end;
+      pane.draw(undefined, { focus: "dialog" });
+      pane.stopping.abort(new Stopping("the daemon stops"));
+    });
+    await assert.rejects(outcome, Stopping);
+    assert.ok(!pane.events.includes("left"), "it would press Enter");
+    assert.ok(pane.events.includes("typed"), "it removes the text");
+  }
+});
+
+Deno.test("held text: a revoked phone's message that tmux refused to type is not typed again [sec-revoke-waiting]", async () => {
+  const pane = new FakePane();
+  const turn: Turn = { step: "waiting" };
+  const end = refused("unsealable");
+  pane.onRecord = (step) => {
+    if (step === "typing") turn.takeBack = end;
+  };
+  pane.markerFailure = new Error("No space left on device");
+  assert.deepEqual(await pane.inject("hello", { turn }), { ...end, pane: "%3" });
+  assert.ok(!pane.events.some((event) => event.startsWith("text")));
+});
