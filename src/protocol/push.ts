@@ -66,7 +66,7 @@ export const PUSH_TYPES = {
     needsText: true,
     fails: "mute_failed",
   },
-  /** phone → listener: do not type the message that `inReplyTo` names, if its typing has not begun. */
+  /** phone → listener: do not submit the message that `inReplyTo` names, if that can still be prevented. */
   "agent.cancel": { acts: "at once", isForListener: true, isUsersOnly: false },
   /** phone → listener: reject the dialog that the agent shows, or interrupt the agent, where the host allows it. */
   "dialog.answer": { acts: "at once", isForListener: true, isUsersOnly: false, needsText: true },

@@ -156,7 +156,7 @@ export interface EarlierTyping {
   shown?: string | undefined;
 }
 
-/** A message can be cancelled until it is being typed, and is not typed once it is cancelled. */
+/** A message can be cancelled until it is being typed, or while its text is held, and is not submitted once it is cancelled. */
 export interface Turn {
   /** `held`: its text waits in the composer, and can be taken back. */
   step: "waiting" | "typing" | "held" | "withdrawn";
