@@ -360,7 +360,8 @@ async function confirm(
       // An agent without a gate counts as working for longer than ENTER_AGAIN_MS.
       if (time - start >= ENTER_AGAIN_MS && !again && watch.isLost && mayPressAgain(now, attempt)) {
         inFlight = inFlight?.mayGoOn() ? inFlight : attempt.input.gate.begin();
-        again = inFlight !== undefined && await pressEnter(attempt, now);
+        again = inFlight !== undefined && command.turn.takeBack === undefined &&
+          await pressEnter(attempt, now);
       }
       await attempt.pause(CHECK_STEPS_MS[checks++] ?? CHECK_STEPS_MS[5]);
     }

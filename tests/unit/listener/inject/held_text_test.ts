@@ -80,6 +80,17 @@ Deno.test("held text: Enter is not pressed either when the phone is revoked whil
   assert.equal(pane.events.filter((event) => event === "marker withdrawn").length, 2);
 });
 
+Deno.test("held text: an Enter that was lost is not pressed again once the phone is revoked; the text is removed [inj-enter-twice, sec-revoke-waiting]", async () => {
+  const pane = new FakePane();
+  const turn: Turn = { step: "waiting" };
+  pane.onKey = (key) => {
+    turn.takeBack = refused("unsealable");
+    if (key === "C-u") pane.draw("");
+  };
+  assert.deepEqual(await pane.inject("hello", { turn }), { ...refused("not_submitted"), pane: "%3" });
+  assert.deepEqual(keys(pane), ["key Enter", "key C-u"]);
+});
+
 Deno.test("held text: behind the local user's draft it can't be taken back, so it is not cancelled; a revoked phone's gets no Enter [cancel-atomic, sec-revoke-waiting]", async () => {
   const { pane, outcome } = holdText(({ turn }) => {
     assert.equal(turn.step, "typing");
