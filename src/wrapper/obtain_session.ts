@@ -67,12 +67,22 @@ export async function obtainSession(tmux: TmuxAccess, request: SessionRequest): 
 }
 
 function toKnown(
-  { name, recorded: { agent, root, claim }, attached }: TmuxSession,
-  { now, isNew }: Pick<SessionRequest, "now" | "isNew">,
+  session: TmuxSession,
+  { now, isNew, lastWords }: Pick<SessionRequest, "now" | "isNew" | "lastWords">,
   lost: ReadonlySet<string>,
 ): KnownSession {
-  const isTaken = isNew || lost.has(name) || isClaimed(claim, now());
+  const { name, recorded: { agent, root, claim }, attached } = session;
+  // A wrapper that attaches shows its user what is left of the session; one that only starts would start nothing.
+  const isUseless = lastWords === undefined && isAgentGone(session);
+  const isTaken = isNew || isUseless || lost.has(name) || isClaimed(claim, now());
   return { name, agent, root, attached: attached || isTaken };
+}
+
+/** Another window, or a pane that was kept or respawned, can keep a wrapper's session alive after its agent. */
+function isAgentGone({ recorded, pane }: Pick<TmuxSession, "recorded" | "pane">): boolean {
+  if (recorded.agent === "" || recorded.pane === "") return false;
+  if (pane === undefined || pane.dead) return true;
+  return recorded.pid !== "" && String(pane.pid) !== recorded.pid;
 }
 
 /** A session as tmux lists it; empty strings for what no wrapper recorded. */

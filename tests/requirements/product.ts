@@ -128,6 +128,7 @@ const WRAPPER = rows("docs/specification.md, Wrapper", {
   "wr-lowest": main(
     "Of several detached sessions of the same agent the wrapper attaches to the lowest number.",
   ),
+  "wr-agent-gone": main("Without a terminal to attach, a session whose agent has ended counts as taken."),
   "wr-no-agent": main(
     "A missing agent binary gives one clear sentence with the install command, exit 1, and leaves nothing behind.",
   ),

@@ -9,7 +9,8 @@ import {
   sessionCommands,
   type SessionPlan,
 } from "../../../src/wrapper/obtain_session.ts";
-import { makeSandbox } from "../../helpers/sandbox.ts";
+import { makeSandbox, type Sandbox } from "../../helpers/sandbox.ts";
+import { until } from "../../helpers/until.ts";
 
 const PLAN: SessionPlan = {
   name: "svc-p",
@@ -23,24 +24,66 @@ const PLAN: SessionPlan = {
   attaching: undefined,
 };
 
-Deno.test("a session whose agent's pane is gone is attached, without a process that could outlive it", async () => {
-  await using sandbox = await makeSandbox();
-  const { env, tmuxSocket: socket } = sandbox;
-  const root = await Deno.realPath(sandbox.project);
-  await sandbox.newSession("svc-p", ["sleep", "1000"]);
-  const recorded = { agent: "cc", root, pane: "%99" };
-  for (const [name, value] of Object.entries(recorded)) {
-    await sandbox.tmux("set-option", "-t", "=svc-p:", `@svc_${name}`, value);
+/** A detached session of svc's for the sandbox's project, with these recorded options, and a request for that project. */
+async function recordedSession(
+  { env, project, tmuxSocket: socket, newSession, tmux }: Sandbox,
+  recorded: { pane?: string; pid?: string },
+) {
+  const root = await Deno.realPath(project);
+  await newSession("svc-p", ["sleep", "1000"]);
+  const [pane = "", pid = ""] =
+    (await tmux("display-message", "-p", "-t", "=svc-p:", "#{pane_id} #{pane_pid}"))
+      .trim().split(" ");
+  for (const [name, value] of Object.entries({ agent: "cc", root, pane, pid, ...recorded })) {
+    await tmux("set-option", "-t", "=svc-p:", `@svc_${name}`, value);
   }
-  const tmux = { commands: runtime.commands, socket, env, serverEnv: env };
-  const obtained = await obtainSession(tmux, {
-    ...{ profile: agentProfile("cc"), project: { name: "p", root }, cwd: root, env, version: "1.2.3" },
-    ...{ agent: ["claude"], size: { columns: 80, rows: 24 }, lastWords: undefined },
-    now: Date.now,
-    announce: () => assert.fail("no session begins"),
-    checkTmux: () => Promise.resolve(),
-  });
+  const access = { commands: runtime.commands, socket, env, serverEnv: env };
+  const ask = (lastWords: ((name: string) => Promise<string | undefined>) | undefined) =>
+    obtainSession(access, {
+      ...{ profile: agentProfile("cc"), project: { name: "p", root }, cwd: root, env, version: "1.2.3" },
+      ...{ agent: ["sleep", "1000"], size: { columns: 80, rows: 24 }, lastWords },
+      now: Date.now,
+      announce: () => Promise.resolve(() => {}),
+      checkTmux: () => Promise.resolve(),
+    });
+  return { ask, pid: Number(pid) };
+}
+
+Deno.test("a wrapper attaches to a session whose agent's pane is gone, without a process that could outlive it", async () => {
+  await using sandbox = await makeSandbox();
+  const { ask } = await recordedSession(sandbox, { pane: "%99" });
+  const obtained = await ask(() => assert.fail("no session is created"));
   assert.deepEqual(obtained, { name: "svc-p", pid: undefined, created: false });
+});
+
+Deno.test("a start without a terminal takes a session over while its agent runs", async () => {
+  await using sandbox = await makeSandbox();
+  const { ask, pid } = await recordedSession(sandbox, {});
+  assert.deepEqual(await ask(undefined), { name: "svc-p", pid, created: false });
+});
+
+for (
+  const [what, recorded] of [["pane is gone", { pane: "%99" }], ["process is another", { pid: "1" }]] as const
+) {
+  Deno.test(`a start without a terminal creates the next session when the agent's ${what} [wr-agent-gone]`, async () => {
+    await using sandbox = await makeSandbox();
+    const { ask } = await recordedSession(sandbox, recorded);
+    const { name, created } = await ask(undefined);
+    assert.deepEqual({ name, created }, { name: "svc-p-2", created: true });
+  });
+}
+
+Deno.test("a start without a terminal creates the next session when the agent's pane is dead [wr-agent-gone]", async () => {
+  await using sandbox = await makeSandbox();
+  const { ask, pid } = await recordedSession(sandbox, {});
+  await sandbox.tmux("set-option", "-p", "-t", "=svc-p:", "remain-on-exit", "on");
+  Deno.kill(pid, "SIGKILL");
+  await until(
+    "a dead pane",
+    async () => (await sandbox.tmux("display-message", "-p", "-t", "=svc-p:", "#{pane_dead}")).trim() === "1",
+  );
+  const { name, created } = await ask(undefined);
+  assert.deepEqual({ name, created }, { name: "svc-p-2", created: true });
 });
 
 function options(plan: SessionPlan): Record<string, string> {
