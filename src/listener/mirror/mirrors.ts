@@ -74,12 +74,16 @@ export class Mirrors {
     const found = await this.#find(open);
     // Closed or reopened since.
     if (this.#streams.get(stream) !== entry) return;
-    if (found.kind === "refused") {
-      return this.#ended(stream, found.reason);
-    }
-    entry.session = this.#sessionOf(found.target);
+    if (found.kind === "refused") return this.#ended(stream, found.reason);
     const ended = (reason: string): void => this.#ended(stream, reason);
-    entry.session.add({ open, granted: found.granted, ended });
+    try {
+      entry.session = this.#sessionOf(found.target);
+      entry.session.add({ open, granted: found.granted, ended });
+    } catch (error) {
+      // The machine may have no process or descriptor left for a client.
+      this.#options.log(`mirror of ${entry.name}: not opened: ${error}`);
+      ended("mirror_lost");
+    }
   }
 
   /** The phone has left. */
@@ -126,9 +130,7 @@ export class Mirrors {
     await Promise.all(this.#closing);
   }
 
-  async #find(
-    open: EventData<"pane.open">,
-  ): Promise<FoundSession> {
+  async #find(open: EventData<"pane.open">): Promise<FoundSession> {
     try {
       const resolved = await this.#options.targets.resolve(open.agentSessionName);
       if (resolved.kind === "refused") return resolved;

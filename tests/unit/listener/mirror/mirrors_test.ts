@@ -39,6 +39,8 @@ class Bench {
   readonly closed: string[] = [];
   readonly log: string[] = [];
   anyServer: () => typeof noServer = () => noServer;
+  /** What starting a client throws, if it fails. */
+  cannotStart: Error | undefined;
   readonly mirrors: Mirrors;
 
   constructor() {
@@ -49,6 +51,7 @@ class Bench {
         ...targets,
         anyServer: () => this.anyServer(),
         openMirror: (_target, events) => {
+          if (this.cannotStart !== undefined) throw this.cannotStart;
           const client = { events, isClosed: false };
           this.clients.push(client);
           return { request: () => {}, close: () => Promise.resolve(void (client.isClosed = true)) };
@@ -135,4 +138,18 @@ Deno.test("mirrors: a window whose server cannot be reached is logged and the st
   await bench.open(1);
   await bench.mirrors.close();
   assert.deepEqual(bench.log, ["window of svc-p: size not changed: no connection is left"]);
+});
+
+Deno.test("mirrors: a client that cannot be started ends the stream and nothing else [ev-pane-closed]", async () => {
+  const bench = new Bench();
+  bench.cannotStart = new TypeError("Resource temporarily unavailable (os error 11)");
+  await bench.open(1);
+  assert.deepEqual(bench.closed, ["mirror_lost"]);
+  assert.match(bench.log.join("\n"), /^mirror of svc-p: not opened: .*os error 11/);
+  bench.cannotStart = undefined;
+  bench.mirrors.lost();
+  await bench.open(1);
+  assert.deepEqual([bench.ended, bench.closed], [[false], ["mirror_lost"]], "nothing is left of the first");
+  await bench.mirrors.close();
+  assert.deepEqual([bench.ended, bench.clock.pending], [[true], 0]);
 });
