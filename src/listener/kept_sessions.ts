@@ -1,5 +1,6 @@
 /** `kept.json`: the sessions that come back after a reboot, and their start: once after each boot, and none that is there. */
 import { agentProfile } from "../agents/profiles.ts";
+import { errorText } from "../async/error_text.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { type AgentKind, isAgentKind } from "../protocol/names.ts";
 import type { Commands, Files } from "../runtime/types.ts";
@@ -17,7 +18,7 @@ export const KeptSession = z.object({
   directory: z.string(),
   /** Arguments after those with which the agent continues its conversation. */
   args: z.array(z.string()),
-  /** The boot in which it was marked or started again: in the same one it is not started again. */
+  /** The boot in which it was marked, or may have been started again: in the same one it is not started again. */
   boot: z.string(),
 });
 export type KeptSession = z.infer<typeof KeptSession>;
@@ -72,19 +73,22 @@ export interface RestoreOptions {
   boot: string;
   /** The names of the sessions that are there. */
   running(): Promise<readonly string[]>;
-  /** Starts the agent with these arguments. Undefined if it took too long. */
+  /** Starts the agent with these arguments. Undefined if it took too long. Throws only if no process was made. */
   start(kept: { agent: AgentKind; directory: string }, args: readonly string[]): Promise<Ran | undefined>;
   log(line: string): void;
 }
 
-/** Throws Error when the list of marked sessions cannot be read or written; nothing is started then. */
+/**
+ * Throws Error when the list of marked sessions cannot be read or written, or those that are there are not known; nothing
+ * is started then.
+ */
 export async function restoreKept(options: RestoreOptions): Promise<void> {
   const { files, paths, boot, log } = options;
   const due = (await loadKept(files, paths)).filter((one) => one.boot !== boot);
   if (due.length === 0) return;
+  const there = new Set(await options.running());
   // Before the start: a listener that dies meanwhile, and the next one, must not start an agent twice.
   await changeKept(files, paths, (all) => all.map((one) => ({ ...one, boot })));
-  const there = new Set(await options.running());
   const started = new Map<string, string>();
   // One after the other, by name: the wrapper gives each the lowest free number.
   for (const one of due.sort((a, b) => a.session.localeCompare(b.session, "en", { numeric: true }))) {
@@ -96,24 +100,60 @@ export async function restoreKept(options: RestoreOptions): Promise<void> {
   }
 }
 
-/** Logs the outcome, and notes the name that the session got. */
+/** Logs the outcome, and notes the name that the session got. Never throws. */
 async function startAgain(
-  { session, agent, directory, args }: KeptSession,
-  { options: { start, log }, started }: { options: RestoreOptions; started: Map<string, string> },
+  kept: KeptSession,
+  { options, started }: { options: RestoreOptions; started: Map<string, string> },
 ): Promise<void> {
-  if (!isAgentKind(agent)) {
-    return log(`kept session ${session}: this svc does not know the agent "${agent}"`);
+  const { session, agent, directory } = kept;
+  const log = (line: string): void => options.log(`kept session ${session}: ${line}`);
+  const outcome = await tryStart(kept, options);
+  switch (outcome.kind) {
+    case "started":
+      started.set(session, outcome.name);
+      return log(`started again as ${outcome.name} in "${directory}"`);
+    case "unknown":
+      return log(`starting ${agent} ${outcome.why}`);
+    case "failed":
+      log(`${outcome.why}; it is tried again when the listener starts`);
+      return await dueAgain(kept, options).catch((error) => log(`not marked for that: ${errorText(error)}`));
   }
-  const ran = await start({ agent, directory }, [...agentProfile(agent).resume ?? [], ...args]);
-  if (ran === undefined) return log(`kept session ${session}: starting ${agent} took too long`);
-  if (ran.code !== 0) {
-    return log(
-      `kept session ${session}: svc --detach ${agent} ended with ${ran.code}: ${ran.stderr.trim()}`,
-    );
+}
+
+type StartOutcome =
+  | { kind: "started"; name: string }
+  /** No agent runs. */
+  | { kind: "failed"; why: string }
+  /** An agent may run. */
+  | { kind: "unknown"; why: string };
+
+/** From here on an exit code is that of a signal, which may have come after the agent's start. */
+const SIGNAL_CODES = 128;
+
+async function tryStart(
+  { agent, directory, args }: KeptSession,
+  { start }: RestoreOptions,
+): Promise<StartOutcome> {
+  if (!isAgentKind(agent)) return { kind: "failed", why: `this svc does not know the agent "${agent}"` };
+  try {
+    const ran = await start({ agent, directory }, [...agentProfile(agent).resume ?? [], ...args]);
+    if (ran === undefined) return { kind: "unknown", why: "took too long" };
+    if (ran.code === 0) return { kind: "started", name: ran.stdout.trim() };
+    if (ran.code >= SIGNAL_CODES) return { kind: "unknown", why: `was killed (${ran.code})` };
+    return { kind: "failed", why: `svc --detach ${agent} ended with ${ran.code}: ${ran.stderr.trim()}` };
+  } catch (error) {
+    return { kind: "failed", why: `svc --detach ${agent} could not be run: ${errorText(error)}` };
   }
-  const name = ran.stdout.trim();
-  started.set(session, name);
-  log(`kept session ${session}: started again as ${name} in "${directory}"`);
+}
+
+/** Takes the mark of this boot back, unless the user has changed or removed the entry since. */
+async function dueAgain({ session, boot }: KeptSession, options: RestoreOptions): Promise<void> {
+  const { files, paths } = options;
+  await changeKept(
+    files,
+    paths,
+    (all) => all.map((one) => one.session === session && one.boot === options.boot ? { ...one, boot } : one),
+  );
 }
 
 /** The mark under the name that the user sees now. One that did not come back gives its name to one that has it now. */

@@ -66,6 +66,7 @@ const KEPT = rows("docs/operating.md, Sessions that come back after a reboot", {
   "keep-once": packages(
     "A marked session is started at most once in a boot, and not while it is there, even if the listener dies meanwhile.",
   ),
+  "keep-retry": main("A start that failed is tried again when the service next starts its listener."),
   "keep-twin": packages("Two sessions that would continue the same conversation are not both kept."),
 });
 

@@ -66,8 +66,13 @@ Deno.test("a session is started once in a boot, also when the first start dies; 
   await using home = await makeTempHome();
   await changeKept(home.files, home.paths, () => [one("svc-a"), one("svc-b"), one("svc-c", { boot: "new" })]);
   const running = (): Promise<string[]> => Promise.resolve(["svc-a"]);
-  const died = boot(home, { running, start: () => Promise.reject(new Error("killed")) });
-  await assert.rejects(died, /killed/);
+  await new Promise<void>((begun) => {
+    const start = (): Promise<never> => {
+      begun();
+      return new Promise(() => {});
+    };
+    void boot(home, { running, start });
+  });
   assert.deepEqual((await boot(home)).started, []);
   assert.deepEqual((await boot(home, { boot: "newer", running })).started, [
     "/work/svc-b cc --continue",
@@ -86,8 +91,38 @@ Deno.test("what could not be started is in the log, and the others are started",
     Promise.resolve(directory.endsWith("b") ? { code: 1, stdout: "", stderr: "no tmux\n" } : undefined);
   const { log } = await boot(home, { start });
   assert.match(log[0] ?? "", /svc-a: this svc does not know the agent "abacus"/);
-  assert.match(log[1] ?? "", /svc-b: svc --detach cc ended with 1: no tmux$/);
+  assert.match(log[1] ?? "", /svc-b: svc --detach cc ended with 1: no tmux; it is tried again/);
   assert.match(log[2] ?? "", /svc-c: starting cc took too long/);
+});
+
+Deno.test("what certainly did not start is tried again when the listener starts, what may have started is not [keep-once, keep-retry]", async () => {
+  await using home = await makeTempHome();
+  const names = ["svc-a-code", "svc-b-late", "svc-c-spawn", "svc-d-killed", "svc-e"];
+  await changeKept(home.files, home.paths, () => names.map((name) => one(name)));
+  const start: RestoreOptions["start"] = ({ directory }) => {
+    if (directory.endsWith("spawn")) return Promise.reject(new Error("No such cwd"));
+    if (directory.endsWith("late")) return Promise.resolve(undefined);
+    const code = directory.endsWith("code") ? 1 : directory.endsWith("killed") ? 137 : 0;
+    return Promise.resolve({ code, stdout: code === 0 ? "svc-e\n" : "", stderr: "" });
+  };
+  const { log } = await boot(home, { start });
+  assert.match(
+    log.join("\n"),
+    /svc-c-spawn: .*No such cwd; it is tried again[^]*svc-e: started again as svc-e/,
+  );
+  assert.deepEqual((await boot(home)).started, [
+    "/work/svc-a-code cc --continue",
+    "/work/svc-c-spawn cc --continue",
+  ]);
+  assert.deepEqual((await boot(home)).started, []);
+});
+
+Deno.test("nothing is marked while it is not known which sessions are there [keep-retry]", async () => {
+  await using home = await makeTempHome();
+  await changeKept(home.files, home.paths, () => [one("svc-a")]);
+  const running = (): Promise<never> => Promise.reject(new Error("no tmux"));
+  await assert.rejects(boot(home, { running }), /no tmux/);
+  assert.deepEqual((await boot(home)).started, ["/work/svc-a cc --continue"]);
 });
 
 Deno.test("a mark has the name that its session got, also beside one that did not come back [keep-back]", async () => {
