@@ -190,14 +190,14 @@ export class SessionMirror {
     const begun = this.#options.clock.elapsed();
     this.#client.request([...resumed, ...snapshotCommands(pane, { history })], (answer) => {
       this.#isRequesting = false;
-      if (pauses === this.#pauses) this.#took(answer, skipped);
+      if (pauses === this.#pauses) this.#took(answer, { skipped, requested: history });
       this.#snapshotMs = this.#options.clock.elapsed() - begun;
       this.#refresh();
     });
   }
 
   /** Must not await anything: the output that follows belongs after this snapshot. */
-  #took(answer: ControlAnswer, skipped: number): void {
+  #took(answer: ControlAnswer, { skipped, requested }: { skipped: number; requested: number }): void {
     if (this.#isOver) return;
     const { pane } = this.#options;
     const snapshot = answer instanceof Error ? undefined : parseSnapshot(pane, answer.slice(skipped));
@@ -208,18 +208,19 @@ export class SessionMirror {
     const isNewSize = this.#size === undefined || !isSame(this.#size, { cols, rows });
     this.#size = { cols, rows };
     if (isNewSize) { for (const viewer of this.#viewers) viewer.fallBehind(); }
-    this.#show(snapshot);
+    this.#show(snapshot, requested);
     this.#sendTitle(title);
   }
 
-  #show(snapshot: Snapshot): void {
+  /** `requested`: the lines above the screen that were asked for. A viewer that has wanted more since stays stale. */
+  #show(snapshot: Snapshot, requested: number): void {
     const { cols, rows } = snapshot.facts;
     const { modes } = snapshot.facts;
     this.#filter.resume(snapshot.pending, { isOdd: modes.insert || modes.origin || !modes.wrap });
     this.#filter.sawScreen({ drawsLines: snapshot.screen.some(drawsLines) });
     const pen = this.#filter.penSequences();
     for (const viewer of this.#viewers) {
-      if (viewer.isStale && viewer.canTake) {
+      if (viewer.isStale && viewer.canTake && viewer.history <= requested) {
         const history = viewer.history > 0 ? snapshot.history : [];
         viewer.history = 0;
         viewer.snapshot({ cols, rows }, paintAnew({ ...snapshot, history }, { pen }));

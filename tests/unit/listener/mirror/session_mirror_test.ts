@@ -277,6 +277,18 @@ Deno.test("mirror: lines above the screen are sent once, on request", async () =
   assert.equal(viewer.history, 0);
 });
 
+Deno.test("mirror: lines above the screen that are requested while a snapshot without them is on its way are sent", async () => {
+  const { bench, viewer, sent } = await watching();
+  bench.events?.notified("%layout-change @0 x");
+  bench.mirror.scrollback(viewer, 500);
+  bench.answer({ cells: "without\n\n\n" });
+  assert.deepEqual(await sent(), [], "not what was requested");
+  assert.deepEqual(bench.requests[0]?.commands.at(-1)?.slice(-4), ["-S", "-500", "-E", "-1"]);
+  bench.answer({ facts: { history: "1" }, cells: "screen\n\n\n", history: "above" });
+  assert.match((await sent()).join(), /^S above\s+screen$/);
+  assert.deepEqual(bench.asked(), []);
+});
+
 Deno.test("mirror: its phones learn why it ends as soon as tmux reports it", async () => {
   const cases: [(bench: Bench) => void, string][] = [
     [({ events }) => events?.notified("%session-renamed $1 other"), "session_renamed"],
