@@ -21,8 +21,8 @@ export const QUIET_MS = 300;
 /** The same for a screen that is never quiet. */
 export const UNSURE_MAX_MS = 1_000;
 
-/** tmux notifies within a second when one of these changes: the panes, which of them are dead, and the title. */
-const PANES_FORMAT = "#{W:#{P:#{pane_id} #{pane_dead};}}";
+/** tmux notifies within a second when one of these changes: the panes, their processes, which are dead, and the title. */
+const PANES_FORMAT = "#{W:#{P:#{pane_id} #{pane_pid} #{pane_dead};}}";
 const TITLE_FORMAT = "#{pane_title}";
 
 /** The part of a control client that a mirror uses. */
@@ -48,6 +48,8 @@ export class SessionMirror {
   readonly #filter = new OutputFilter();
   readonly #flood = new FloodMeter();
   #size: Size | undefined;
+  /** The pane's process and whether it is dead, as in PANES_FORMAT. */
+  #process = "";
   /** Counts the pauses: a snapshot requested before a pause is useless after it. */
   #pauses = 0;
   #isPaused = false;
@@ -75,8 +77,12 @@ export class SessionMirror {
       notified: (line) => this.#notified(line),
       ended: () => this.#end("mirror_lost"),
     });
-    this.#client.request([verbs.print(pane, "#{window_id}")], (answer) => {
-      if (!(answer instanceof TmuxError)) this.#subscribe(answer[0] ?? "");
+    // Before the first snapshot, which is of this process or a later one.
+    this.#client.request([verbs.print(pane, "#{window_id} #{pane_pid} #{pane_dead}")], (answer) => {
+      if (answer instanceof TmuxError) return;
+      const [window = "", ...process] = (answer[0] ?? "").split(" ");
+      this.#process = process.join(" ");
+      this.#subscribe(window);
     });
   }
 
@@ -276,16 +282,20 @@ export class SessionMirror {
     else if (event === "%subscription-changed") this.#changed(line);
   }
 
-  /** tmux writes that a pane died onto its screen, which is not program output. */
   #changed(line: string): void {
     const value = line.slice(line.indexOf(" : ") + 3);
     if (line.startsWith("%subscription-changed svc-title ")) return this.#sendTitle(value);
-    if (value.includes(`${this.#options.pane} 1;`)) {
-      for (const viewer of this.#viewers) {
-        viewer.fallBehind();
-      }
-    }
+    const own = `${this.#options.pane} `;
+    const process = value.split(";").find((pane) => pane.startsWith(own))?.slice(own.length);
+    if (process !== undefined && process !== this.#process) this.#processChanged(process);
     this.#refreshAll();
+  }
+
+  /** tmux writes that a pane died onto its screen, and resets the screen of one that is respawned, without program output. */
+  #processChanged(process: string): void {
+    this.#process = process;
+    this.#filter.forget();
+    for (const viewer of this.#viewers) viewer.fallBehind();
   }
 
   /** Requests a snapshot, since the size may have changed or the pane may be gone. */

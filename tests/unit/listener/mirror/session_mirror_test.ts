@@ -47,7 +47,7 @@ class Bench {
       },
       ended: () => void this.ended++,
     });
-    this.requests.shift()?.done(["@2"]);
+    this.requests.shift()?.done(["@2 70 0"]);
     const [subscribed] = this.asked();
     assert.match(subscribed ?? "", /^-B svc-panes:@2:\S.* -B svc-title:%3:/, "nothing for the session");
     this.requests.shift()?.done(["", ""]);
@@ -295,7 +295,7 @@ Deno.test("mirror: its phones learn why it ends as soon as tmux reports it", asy
     [({ events }) => events?.notified("%session-changed $2 other"), "session_ended"],
     [({ events }) => events?.ended(), "mirror_lost"],
     [(bench) => {
-      bench.events?.notified("%subscription-changed svc-panes $1 - - - : %4 0;");
+      bench.events?.notified("%subscription-changed svc-panes $1 - - - : %4 71 0;");
       bench.answer({ facts: { pane: "" } });
     }, "pane_gone"],
     [(bench) => {
@@ -319,9 +319,25 @@ Deno.test("mirror: renaming another session changes nothing, and a dead pane's l
   bench.events?.notified("%session-renamed $2 other");
   bench.events?.notified("%session-changed $1 same");
   assert.deepEqual([bench.asked(), bench.ended], [[], 0]);
-  bench.events?.notified("%subscription-changed svc-panes $1 - - - : %2 0;%3 1;");
+  bench.events?.notified("%subscription-changed svc-panes $1 - - - : %2 69 0;%3 70 1;");
   bench.answer({ cells: "Pane is dead\n\n\n" });
   assert.deepEqual(await sent(), ["S Pane is dead"]);
+});
+
+Deno.test("mirror: a pane that is respawned is shown anew, another pane's process changes nothing", async () => {
+  const { bench, sent } = await watching();
+  const panes = (value: string): void =>
+    bench.events?.notified(`%subscription-changed svc-panes $1 - - - : ${value}`);
+  panes("%2 69 0;%3 70 0;");
+  bench.answer({ cells: "same\n\n\n" });
+  panes("%2 75 0;%3 70 0;");
+  bench.answer({ cells: "same\n\n\n" });
+  assert.deepEqual(await sent(), []);
+  for (const process of ["71 0", "71 1", "72 0"]) {
+    panes(`%2 75 0;%3 ${process};`);
+    bench.answer({ cells: `${process}\n\n\n` });
+    assert.deepEqual(await sent(), [`S ${process}`]);
+  }
 });
 
 Deno.test("flood: much output at once is a flood, the same amount over a longer time is not", () => {
