@@ -1,4 +1,5 @@
 /** Finds this user's tmux servers (docs/specification.md, tmux socket discovery) and lists their sessions. */
+import { type Clock, systemClock } from "../async/clock.ts";
 import {
   folderTrust,
   REQUEST_LIMIT_MS,
@@ -13,8 +14,12 @@ import type { Commands, Files } from "../runtime/types.ts";
 /** `lsof` takes tens of milliseconds: it runs this often, and when a named session was not found. */
 export const LSOF_INTERVAL_MS = 60_000;
 
+/** How long a server that did not answer the last time may hold up the others, in milliseconds. */
+export const HUNG_WAIT_MS = 1_500;
+
 export interface DiscoveryOptions {
   now(): number;
+  clock?: Pick<Clock, "after">;
   /** An open connection to the server, which is faster than a spawn. */
   openServer(socket: string): TmuxServer | undefined;
 }
@@ -26,6 +31,8 @@ export class TmuxDiscovery {
   #extra: string[] = [];
   /** Every socket tried, and whether a server with sessions answered. */
   #tried = new Map<string, boolean>();
+  /** Servers that did not answer the last time, and the read that is waiting for one now. */
+  readonly #hung = new Map<string, Promise<TmuxSession[]> | undefined>();
 
   constructor(host: DiscoveryEnvironment, options: DiscoveryOptions) {
     this.#host = host;
@@ -42,6 +49,7 @@ export class TmuxDiscovery {
     const sockets = [...new Set([...await socketFiles(this.#host), ...this.#extra])];
     // Until they have answered, what is known counts: others ask meanwhile.
     this.#tried = new Map(sockets.map((socket) => [socket, this.#tried.get(socket) ?? false]));
+    for (const socket of this.#hung.keys()) if (!this.#tried.has(socket)) this.#hung.delete(socket);
     return await this.#read(sockets);
   }
 
@@ -72,11 +80,38 @@ export class TmuxDiscovery {
   }
 
   async #readOne(socket: string, name: string | undefined): Promise<TmuxSession[]> {
+    if (!this.#hung.has(socket)) return await this.#ask(socket, name);
+    const sessions = await this.#readHung(socket);
+    return name === undefined ? sessions : sessions.filter((one) => one.name === name);
+  }
+
+  /** At most one read at a time. It goes on when nobody waits for it any more, and its answer shows that the server is back. */
+  async #readHung(socket: string): Promise<TmuxSession[]> {
+    const { clock = systemClock } = this.#options;
+    const pending = this.#hung.get(socket) ?? this.#startRead(socket);
+    const late = Promise.withResolvers<TmuxSession[]>();
+    const cancel = clock.after(HUNG_WAIT_MS, () => late.resolve([]));
+    return await Promise.race([pending, late.promise]).finally(cancel);
+  }
+
+  #startRead(socket: string): Promise<TmuxSession[]> {
+    const pending = this.#ask(socket, undefined).finally(() => {
+      if (this.#hung.get(socket) === pending) this.#hung.set(socket, undefined);
+    });
+    this.#hung.set(socket, pending);
+    return pending;
+  }
+
+  async #ask(socket: string, name: string | undefined): Promise<TmuxSession[]> {
     try {
       const found = await this.#list(socket, name);
+      this.#hung.delete(socket);
       if (name === undefined) this.#tried.set(socket, found.length > 0);
       return found;
     } catch (error) {
+      const isLate = error instanceof TmuxError && error.late;
+      if (!isLate) this.#hung.delete(socket);
+      else if (!this.#hung.has(socket)) this.#hung.set(socket, undefined);
       if (!(error instanceof TmuxError)) throw error;
       this.#tried.set(socket, false);
       return [];

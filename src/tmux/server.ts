@@ -14,10 +14,13 @@ export class TmuxError extends Error {
   override name = "TmuxError";
   /** The connection was lost during the command: whether it ran is unknown. */
   readonly lost: boolean;
+  /** The server did not answer in time. */
+  readonly late: boolean;
 
-  constructor(message: string, options: { lost?: boolean } = {}) {
+  constructor(message: string, options: { lost?: boolean; late?: boolean } = {}) {
     super(message);
     this.lost = options.lost ?? false;
+    this.late = options.late ?? false;
   }
 }
 
@@ -59,7 +62,9 @@ export async function runTmux(
   if (result.code === 0) return decoder.decode(result.stdout).replace(/\n$/, "");
   if (result.code === 127) throw new TmuxError("cannot run tmux: it is not installed");
   const isLate = signal.aborted && result.code >= SIGNALLED;
-  if (isLate) throw new TmuxError(`tmux did not answer within ${REQUEST_LIMIT_MS} ms`, { lost: true });
+  if (isLate) {
+    throw new TmuxError(`tmux did not answer within ${REQUEST_LIMIT_MS} ms`, { lost: true, late: true });
+  }
   const said = result.stderr.trim();
   const lost = result.code >= SIGNALLED || SERVER_GONE.test(said);
   throw new TmuxError(said || `tmux exited with ${result.code}`, { lost });

@@ -43,6 +43,7 @@ const TMUX_SOCKET_DISCOVERY = rows("docs/specification.md, tmux socket discovery
   "sock-tmp": main("Then it tries /tmp/tmux-<uid>/."),
   "sock-lsof": main("Last it finds running tmux servers with lsof."),
   "sock-stale": main("A stale socket file does not stop discovery."),
+  "sock-hung": main("A server that did not answer the last time holds up the others for at most 1.5 s."),
   "sock-override": main("SVC_TMUX_SOCKET replaces discovery."),
 });
 

@@ -3,12 +3,15 @@ import assert from "node:assert/strict";
 import type { FileInfo, RunResult } from "../../../src/runtime/types.ts";
 import {
   type DiscoveryEnvironment,
+  HUNG_WAIT_MS,
   LSOF_INTERVAL_MS,
   parseLsof,
   runningServerSockets,
   socketFiles,
   TmuxDiscovery,
 } from "../../../src/tmux/discovery.ts";
+import { TmuxError } from "../../../src/tmux/server.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 
 const socket: FileInfo = {
@@ -98,9 +101,16 @@ Deno.test("sockets: lsof runs once a minute, and at once after a clock that was 
   }
 });
 
+/** A session with one pane, as tmux lists it. */
+function paneLine(session: string): string {
+  const fields = [session, "$1", "100", "200", "0", "0", "cc", "a", "%1", "42", "123.ab", "/p", "/p/root"];
+  return ["pane", ...fields, "%1", "42", "0", "1", "claude", "80", "24", "title", "/p"].join("\t");
+}
+
+const names = (sessions: readonly { name: string }[]): string[] => sessions.map(({ name }) => name);
+
 Deno.test("sockets: a server that answered is asked again at once also while all of them are being searched [sock-default]", async () => {
-  const fields = ["svc-a", "$1", "100", "200", "0", "0", "cc", "a", "%1", "42", "123.ab", "/p", "/p/root"];
-  const line = ["pane", ...fields, "%1", "42", "0", "1", "claude", "80", "24", "title", "/p"].join("\t");
+  const line = paneLine("svc-a");
   const blocked = Promise.withResolvers<string>();
   const answers = [Promise.resolve(line), blocked.promise, Promise.resolve(line)];
   const server = {
@@ -111,11 +121,57 @@ Deno.test("sockets: a server that answered is asked again at once also while all
     now: () => 0,
     openServer: () => server,
   });
-  const names = (sessions: readonly { name: string }[]): string[] => sessions.map(({ name }) => name);
   assert.deepEqual(names(await discovery.sessions()), ["svc-a"]);
   const searching = discovery.sessions();
   await until("the search", () => answers.length === 1);
   assert.deepEqual(names(await discovery.sessionsNamed("svc-a")), ["svc-a"]);
   blocked.resolve(line);
   assert.deepEqual(names(await searching), ["svc-a"]);
+});
+
+Deno.test("sockets: a server that hangs holds the others up once, and is back as soon as it answers [sock-hung]", async () => {
+  const clock = new FakeClock();
+  const asked: PromiseWithResolvers<RunResult>[] = [];
+  const answer = (session: string): RunResult => ({
+    code: 0,
+    stdout: new TextEncoder().encode(paneLine(session)),
+    stderr: "",
+  });
+  const late = new TmuxError("tmux did not answer", { lost: true, late: true });
+  const tree = { "/tmp/tmux-7": ["default", "other"] };
+  const run = (argv: readonly string[]): Promise<RunResult> => {
+    if (argv[0] !== "tmux") return Promise.resolve({ code: 0, stdout: new Uint8Array(), stderr: "" });
+    if (argv.includes("/tmp/tmux-7/default")) return Promise.resolve(answer("svc-a"));
+    asked.push(Promise.withResolvers());
+    return asked.at(-1)?.promise ?? assert.fail();
+  };
+  const options = { now: () => clock.now(), clock, openServer: () => undefined };
+  const discovery = new TmuxDiscovery({ ...host(tree), commands: { run } }, options);
+  const search = async (): Promise<() => Promise<string[]>> => {
+    const found = discovery.sessions().then(names);
+    await until("the wait for the hung server", () => clock.pending === 1);
+    return () => found;
+  };
+
+  const first = discovery.sessions();
+  await until("the first read", () => asked.length === 1);
+  assert.equal(clock.pending, 0, "it has its full time");
+  asked[0]?.reject(late);
+  assert.deepEqual(names(await first), ["svc-a"]);
+  for (let time = 0; time < 2; time++) {
+    const found = await search();
+    clock.advance(HUNG_WAIT_MS);
+    assert.deepEqual(await found(), ["svc-a"]);
+  }
+  assert.equal(asked.length, 2, "the second read goes on");
+  asked[1]?.reject(late);
+  const found = await search();
+  assert.equal(asked.length, 3);
+  asked[2]?.resolve(answer("svc-b"));
+  assert.deepEqual(await found(), ["svc-a", "svc-b"]);
+  const again = discovery.sessions();
+  await until("the next read", () => asked.length === 4);
+  assert.equal(clock.pending, 0, "it has its full time again");
+  asked[3]?.resolve(answer("svc-b"));
+  assert.deepEqual(names(await again), ["svc-a", "svc-b"]);
 });
