@@ -181,10 +181,10 @@ export const verbs = {
   killServer: (): TmuxCommand => ["kill-server"],
   /** Runs the command lines on stdin: tmux takes at most 16 KB of argv. */
   sourceStdin: (): TmuxCommand => ["source-file", "-"],
-  /** Pipes the pane's output into a shell command; without one, ends that. tmux would expand formats and the time in it. */
-  pipePane: (pane: string, shellCommand?: string): TmuxCommand => [
+  /** Pipes the pane's output into a shell command, in which tmux would expand formats and the time. */
+  pipePane: (pane: string, shellCommand: string): TmuxCommand => [
     ...["pipe-pane", "-t", pane],
-    ...(shellCommand === undefined ? [] : [shellCommand.replaceAll("#", "##").replaceAll("%", "%%")]),
+    shellCommand.replaceAll("#", "##").replaceAll("%", "%%"),
   ],
   killPane: (pane: string): TmuxCommand => ["kill-pane", "-t", pane],
   killSession: (name: string): TmuxCommand => ["kill-session", "-t", exactSession(name)],

@@ -147,7 +147,7 @@ async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment
   // Not before: tmux discards what a slow terminal has not read when it takes the terminal over.
   if (!created) sayReattached(host, run, name);
   if (await sessionExists(tmux, name)) {
-    if (created) await stopSavingLastWords(host, run, { tmux, name });
+    if (created) await forgetLastWords(host.files, lastWordsFile(run, name));
     if (code !== 0 && wasSoon) {
       // Else the next wrapper would start another session.
       await tryTmux(tmux, [spendClaim(name)]);
@@ -177,16 +177,6 @@ async function holdTerminal(run: WrapperRun, { tmux, session, meanwhile }: Attac
   const attached = isThere ? attachSession(tmux, session.name) : Promise.resolve(0);
   meanwhile();
   return await attached;
-}
-
-/** The session goes on without this terminal, so nobody waits for its last words. */
-async function stopSavingLastWords(
-  host: WrapperHost,
-  run: WrapperRun,
-  { tmux, name }: { tmux: TmuxAccess; name: string },
-): Promise<void> {
-  await tryTmux(tmux, [forgetLastWords(name)]);
-  await takeLastWords(host, lastWordsFile(run, name), { areShown: false });
 }
 
 function lastWordsFile({ paths }: WrapperRun, name: string): string {

@@ -206,6 +206,8 @@ function run({ commands, socket, env }: TmuxAccess, list: readonly TmuxCommand[]
 
 /** An agent that prints more is drawing a screen, and these are not its last words. */
 const WORDS_MAX_BYTES = 65_536;
+/** Only of an agent that ends sooner are they shown, in seconds: see SOON_MS of the wrapper's run, and a busy machine. */
+const WORDS_SAVED_S = 60;
 /** How long a wrapper waits for the last words to be saved, in milliseconds. Only a killed shell takes this long. */
 const WORDS_LIMIT_MS = 15_000;
 /** The same when they will not be shown: a renamed session is still running, so its words are still being saved. */
@@ -253,18 +255,29 @@ async function removeOld(
 /**
  * Saves the first bytes of the pane's output, and moves them to `file` when the pane ends. A dead pane that tmux keeps
  * (`remain-on-exit`) would show the exit code too, but tmux 3.3a misses one death in ten and then keeps the pane forever.
+ * The command ends by itself: a wrapper that closed the pane's pipe could not tell it from one that the user has opened since.
  */
-export function saveLastWords(name: string, file: string): TmuxCommand {
+export function saveLastWords(
+  name: string,
+  file: string,
+  { seconds = WORDS_SAVED_S }: { seconds?: number } = {},
+): TmuxCommand {
   const part = shellQuote(partOf(file));
-  const save = `umask 077; head -c ${WORDS_MAX_BYTES} > ${part}; `;
-  return verbs.pipePane(exactPane(name), `${save}mv ${part} ${shellQuote(file)}`);
+  const script = [
+    // A background command of a shell gets no stdin but an explicit one.
+    "umask 077; exec 3<&0",
+    `head -c ${WORDS_MAX_BYTES} <&3 > ${part} 3<&- & head=$!`,
+    `{ trap 'kill $sleep; exit' TERM; sleep ${seconds} & sleep=$!; wait $sleep && kill $head; } < /dev/null > /dev/null 2>&1 3<&- & limit=$!`,
+    `exec 3<&-; wait $head; kill $limit; mv ${part} ${shellQuote(file)}`,
+  ];
+  return verbs.pipePane(exactPane(name), script.join("\n"));
 }
 
 const partOf = (file: string): string => `${file}.part`;
 
-/** For a session that goes on without this terminal. */
-export function forgetLastWords(name: string): TmuxCommand {
-  return verbs.pipePane(exactPane(name));
+/** For a session that goes on without this terminal: what is still being saved is lost with the `.part` file. */
+export async function forgetLastWords(files: Pick<Files, "remove">, file: string): Promise<void> {
+  for (const path of [partOf(file), file]) await files.remove(path).catch(() => {});
 }
 
 /** Waits for the agent's last output to be written to `file`, deletes the file and returns the text; `""` without any. */

@@ -132,6 +132,22 @@ Deno.test("the output of an agent that exits at once stays on the terminal", asy
   assert.deepEqual(await bench.sessions(), {});
 });
 
+Deno.test("a pipe that the user has opened on the agent's pane goes on when the terminal is left", async () => {
+  await using bench = await makeWrapperBench();
+  const { tmux, root, svcHome } = bench.sandbox;
+  const terminal = await bench.terminal(["cc"]);
+  await shows(terminal, "agent is ready");
+  await tmux("pipe-pane", "-t", "=svc-proj:", `cat > ${root}/log`);
+  await leave(terminal);
+  assert.equal((await tmux("display-message", "-p", "-t", "=svc-proj:", "#{pane_pipe}")).trim(), "1");
+  await tmux("send-keys", "-t", "=svc-proj:", "still logged", "Enter");
+  await until(
+    "a line in the user's log",
+    async () => (await Deno.readTextFile(`${root}/log`)).includes("still logged"),
+  );
+  assert.deepEqual([...Deno.readDirSync(`${svcHome}/last-words`)], []);
+});
+
 Deno.test("an agent starts where svc cannot write, such as on a full or read-only disk", async () => {
   await using bench = await makeWrapperBench();
   const { svcHome } = bench.sandbox;

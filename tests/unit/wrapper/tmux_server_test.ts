@@ -1,5 +1,6 @@
 /** Which tmux server a wrapper uses, and with which environment; what an agent printed before it ended. */
 import assert from "node:assert/strict";
+import { makeSandbox } from "../../helpers/sandbox.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 import type { FileInfo } from "../../../src/runtime/types.ts";
 import {
@@ -10,6 +11,7 @@ import {
   type ServerHost,
   trustedServer,
 } from "../../../src/wrapper/tmux_server.ts";
+import { until } from "../../helpers/until.ts";
 
 const folder = (uid = 7, mode = 0o700): Partial<FileInfo> => ({ isDirectory: true, uid, mode });
 const socket = (uid = 7): Partial<FileInfo> => ({ isSocket: true, uid, mode: 0o660 });
@@ -90,6 +92,29 @@ Deno.test("what a killed wrapper left of an agent's output is removed within a d
   for (const name of ["svc-gone", "svc-gone.part"]) await Deno.utime(`${folder}/${name}`, before, before);
   assert.equal(await prepareLastWords(files, `${folder}/svc-p`, { now }), `${folder}/svc-p`);
   assert.deepEqual(await files.list(folder), ["svc-other", "svc-p.part"]);
+});
+
+Deno.test("what saves an agent's output ends by itself, so that the pane's pipe is free", async () => {
+  await using sandbox = await makeSandbox();
+  const file = `${sandbox.root}/it's last`;
+  await sandbox.newSession("svc-p", ["sh", "-c", "read line; echo said $line; read line"]);
+  const save = async (options: { seconds?: number }): Promise<void> => {
+    await sandbox.tmux(...saveLastWords("svc-p", file, options));
+  };
+  const isFree = async (): Promise<boolean> =>
+    (await sandbox.tmux("display-message", "-p", "-t", "=svc-p:", "#{pane_pipe}")).trim() === "0";
+  await save({ seconds: 0 });
+  await until("the end of saving", () => Deno.stat(file).then(() => true, () => false));
+  // tmux notices at the next output.
+  await sandbox.tmux("send-keys", "-t", "=svc-p:", "all ");
+  await until("a free pipe", isFree);
+  assert.equal(await Deno.readTextFile(file), "");
+  await save({});
+  assert.equal(await isFree(), false);
+  await sandbox.tmux("send-keys", "-t", "=svc-p:", "of this", "Enter");
+  await until("the output", async () => (await sandbox.screen("svc-p")).includes("said all of this"));
+  await sandbox.tmux("kill-session", "-t", "=svc-p").catch(() => {});
+  await until("the last words", async () => (await Deno.readTextFile(file)).includes("said all of this"));
 });
 
 Deno.test("a path with special characters of a shell or a format is used as it is", () => {
