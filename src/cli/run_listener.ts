@@ -55,6 +55,7 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
     wsUrl,
     background,
     standby,
+    printsOnlyStart: standby && runtime.platform === "darwin",
     async start(log) {
       const started: { listener?: RunningListener } = {};
       const isCovered = async (session: string): Promise<boolean> =>

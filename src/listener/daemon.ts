@@ -33,6 +33,8 @@ export interface DaemonRun {
   background: boolean;
   /** Run by a service: waits while another listener runs. */
   standby?: boolean;
+  /** Prints only what a failed start needs: launchd appends all of it to a file that nothing rotates. */
+  printsOnlyStart?: boolean;
   start(log: (line: string) => void): Promise<RunningListener>;
 }
 
@@ -55,17 +57,24 @@ export async function runDaemon(host: LifecycleHost, run: DaemonRun): Promise<nu
   }
   const damaged = await mendHome(host.files, run.paths)
     .catch((error) => [`Cannot check "${run.paths.root}": ${errorText(error)}`]);
+  const printing = { isOn: !run.background };
   const log = openLog(host.files, {
     path: run.paths.log,
     now: () => host.clock.now(),
-    echo: run.background ? undefined : host.show,
+    echo: (line) => printing.isOn && host.show(line),
   });
+  const start = async (line: (text: string) => void): Promise<RunningListener> => {
+    const listener = await run.start(line);
+    if (run.printsOnlyStart) printing.isOn = false;
+    return listener;
+  };
   log.line(startLine(run.version, run.wsUrl));
   for (const path of corrected) log.line(`"${path}" was readable by others: its mode is corrected`);
   for (const line of damaged) log.line(line);
   try {
-    return await live(host, run, log);
+    return await live(host, { ...run, start }, log);
   } catch (error) {
+    printing.isOn = !run.background;
     log.line(`Cannot run the listener: ${errorText(error)}`);
     return 1;
   } finally {

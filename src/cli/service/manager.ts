@@ -30,6 +30,8 @@ export interface ServicePlace {
   env: Readonly<Record<string, string>>;
   /** Where launchd appends the output. */
   log: string;
+  /** The listener's own log. */
+  listenerLog: string;
 }
 
 type Argv = readonly string[];
@@ -127,8 +129,9 @@ function systemd(plan: ServicePlan, { home, env }: ServicePlace): ServiceManager
   };
 }
 
-function launchd(plan: ServicePlan, { home, uid, log }: ServicePlace): ServiceManager {
+function launchd(plan: ServicePlan, { home, uid, log, listenerLog }: ServicePlace): ServiceManager {
   const label = launchdLabel(plan.name);
+  const logs = plan.name === "listener" ? [listenerLog, log] : [log];
   const domain = plan.isSystem ? "system" : `gui/${uid}`;
   const folder = plan.isSystem ? "/Library/LaunchDaemons" : `${home}/Library/LaunchAgents`;
   const file = `${folder}/${label}.plist`;
@@ -144,7 +147,7 @@ function launchd(plan: ServicePlan, { home, uid, log }: ServicePlace): ServiceMa
     isActive: ["launchctl", "print", `${domain}/${label}`],
     showState: ["launchctl", "print", `${domain}/${label}`],
     lastLog: ["tail", "-n", "5", log],
-    showLog: `tail -f ${log}`,
+    showLog: shellLine(["tail", "-F", ...logs]),
   };
 }
 
@@ -274,7 +277,7 @@ function launchdLabel(name: ServiceName): string {
   return `svc.${name}`;
 }
 
-/** `log`: where launchd appends what the process prints. */
+/** `log`: where launchd appends what the process prints, and nothing rotates it. */
 export function launchdPlist({ name, command, account, env }: ServicePlan, log: string): string {
   const variables = Object.entries(env).flatMap(([key, value]) => [
     `    <key>${xml(key)}</key>`,

@@ -41,6 +41,7 @@ export async function prepare(
     uid: runtime.uid,
     env: runtime.env.all(),
     log: `${paths.root}/service-${name}.log`,
+    listenerLog: paths.log,
   };
   return { plan, manager: serviceManager(plan, place), paths };
 }

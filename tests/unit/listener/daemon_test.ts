@@ -15,13 +15,19 @@ interface Bench {
   clock: FakeClock;
   shown: string[];
   hooks: unknown[];
+  listener: RunningListener;
   /** Sends this process's daemon a signal, as `onSignal` would. */
   signal(name: string): void;
   /** Lets the listener's stop end. */
   release(): void;
   stopping: boolean;
   run(
-    more?: { background?: boolean; start?: () => Promise<RunningListener>; files?: Files },
+    more?: {
+      background?: boolean;
+      printsOnlyStart?: boolean;
+      start?: (log: (line: string) => void) => Promise<RunningListener>;
+      files?: Files;
+    },
   ): Promise<number>;
   ask(request: ControlRequest): Promise<ControlAnswer | undefined>;
   /** Waits until the daemon answers. */
@@ -50,9 +56,11 @@ async function withBench(test: (bench: Bench) => Promise<void>): Promise<void> {
     },
   };
   const bench: Bench = {
-    ...{ home, clock, ask, release, shown: [], hooks: [], stopping: false },
+    ...{ home, clock, ask, listener, release, shown: [], hooks: [], stopping: false },
     signal: (name) => handlers.get(name)?.(),
-    run: ({ background = true, start = () => Promise.resolve(listener), files = runtime.files } = {}) =>
+    run: (
+      { background = true, start = () => Promise.resolve(listener), files = runtime.files, ...more } = {},
+    ) =>
       runDaemon({
         ...{ files, commands: runtime.commands, sockets: runtime.sockets, clock },
         ...{ pid: runtime.pid, uid: runtime.uid, show: (line) => void bench.shown.push(line) },
@@ -60,7 +68,7 @@ async function withBench(test: (bench: Bench) => Promise<void>): Promise<void> {
           handlers.set(name, handler);
           return () => void handlers.delete(name);
         },
-      }, { paths: home.paths, version: "1.2.3", wsUrl: "ws://relay/ws", background, start }),
+      }, { paths: home.paths, version: "1.2.3", wsUrl: "ws://relay/ws", background, start, ...more }),
     ready: async () => void await until("the daemon's answer", () => ask({ op: "status" })),
   };
   await test(bench);
@@ -277,6 +285,29 @@ Deno.test("a listener that cannot start is reported in the log, and leaves no fi
     const lock = await tryLock(files, paths.lock);
     assert.ok(lock);
     lock.release();
+  }));
+
+Deno.test("under launchd it prints what a failed start needs, and the rest goes to the log alone", () =>
+  withBench(async ({ home: { paths }, listener, run, ready, ask, release, shown }) => {
+    const options = { background: false, printsOnlyStart: true };
+    assert.equal(await run({ ...options, start: () => Promise.reject(new Error("no way")) }), 1);
+    assert.match(shown.splice(0).join("\n"), /starting — v1\.2\.3[^]*Cannot run the listener: no way$/);
+    const log = { line: (_text: string): void => {} };
+    const ended = run({
+      ...options,
+      start: (line) => {
+        log.line = line;
+        return Promise.resolve(listener);
+      },
+    });
+    await ready();
+    assert.match(shown.splice(0).join("\n"), /starting — v1\.2\.3 — ws:\/\/relay\/ws$/);
+    log.line("reported 1 session(s): svc-p");
+    release();
+    await ask({ op: "stop" });
+    await ended;
+    assert.deepEqual(shown, []);
+    assert.match(await Deno.readTextFile(paths.log), /reported 1 session[^]*listener stopped\n$/);
   }));
 
 Deno.test("another daemon's pid file is not removed", () =>

@@ -55,7 +55,14 @@ Deno.test("a relay of the machine gets the one capability that a port below 1024
 });
 
 Deno.test("an account's name that systemd would read as an instance is escaped in the unit's name [srv-install]", () => {
-  const place = { platform: "linux", home: "/home/ann", uid: 0, env: {}, log: "/log" };
+  const place = {
+    platform: "linux",
+    home: "/home/ann",
+    uid: 0,
+    env: {},
+    log: "/log",
+    listenerLog: "/own.log",
+  };
   const plan = { ...LISTENER, isSystem: true, account: "ann@example.org" };
   const { file, start } = serviceManager(plan, place);
   assert.equal(file, String.raw`/etc/systemd/system/svc-listener-ann\x40example.org.service`);
@@ -63,8 +70,16 @@ Deno.test("an account's name that systemd would read as an instance is escaped i
 });
 
 Deno.test("a changed property list is loaded anew, and its process ends before the new one starts [srv-install]", () => {
-  const place = { platform: "darwin", home: "/Users/ann", uid: 501, env: {}, log: "/log" };
-  const { unload, enable, restart } = serviceManager(LISTENER, place);
+  const place = {
+    platform: "darwin",
+    home: "/Users/ann",
+    uid: 501,
+    env: {},
+    log: "/log",
+    listenerLog: "/own.log",
+  };
+  const { unload, enable, restart, showLog } = serviceManager(LISTENER, place);
+  assert.equal(showLog, "tail -F /own.log /log", "the service's own file has failed starts only");
   assert.deepEqual([...unload, ...enable, restart], [
     ["launchctl", "bootout", "gui/501/svc.listener"],
     ["launchctl", "bootstrap", "gui/501", "/Users/ann/Library/LaunchAgents/svc.listener.plist"],
@@ -98,7 +113,14 @@ Deno.test("words of a command stay as they are in a unit and in a property list 
 });
 
 Deno.test("each account's listener has a unit of its own, and launchd its own folders", () => {
-  const place = { platform: "linux", home: "/home/ann", uid: 1000, env: {}, log: "/log" };
+  const place = {
+    platform: "linux",
+    home: "/home/ann",
+    uid: 1000,
+    env: {},
+    log: "/log",
+    listenerLog: "/own.log",
+  };
   const file = (plan: ServicePlan, more = {}): string => serviceManager(plan, { ...place, ...more }).file;
   assert.equal(file(LISTENER), "/home/ann/.config/systemd/user/svc-listener.service");
   assert.equal(file(LISTENER, { env: { XDG_CONFIG_HOME: "/c" } }), "/c/systemd/user/svc-listener.service");
