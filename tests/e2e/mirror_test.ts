@@ -203,6 +203,15 @@ Deno.test("mirror: lines above the screen come on request, before a screen that 
   await untilEqual(stage, { phone, session, what: "with lines above" });
 });
 
+Deno.test("mirror: a pane that is respawned is shown as it is then", async () => {
+  await using stage = await makeMirrorStage();
+  const session = await stage.start(["sh", "-c", "seq 1 5; exec cat"]);
+  const phone = await stage.watch(session);
+  await phone.shows("5");
+  await stage.tmux("respawn-pane", "-k", "-t", `=${session}:`, "exec sleep 1000");
+  await untilEqual(stage, { phone, session, what: "after the respawn" });
+});
+
 Deno.test("mirror: the window fits the phone on request, and gets the local terminal's size back when the phone leaves [ux-no-resize]", async (t) => {
   await using stage = await makeMirrorStage();
   const { stack } = stage;
