@@ -10,7 +10,7 @@ import {
   RingPreferences,
   type WebPushSubscription,
 } from "../protocol/web_push.ts";
-import type { NOTIFICATION_STRINGS } from "./strings_manage.ts";
+import type { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
 import type { WorkerMessage } from "./worker/push.ts";
 
 /** How a test went; times in milliseconds from the tap. */

@@ -10,7 +10,8 @@ import type { AnswerOutcome } from "./inbox.ts";
 import type { Group } from "./sessions.ts";
 import type { AuditStrings } from "./strings_audit.ts";
 import type { CardStrings } from "./strings_cards.ts";
-import { HOST_STRINGS, NOTIFICATION_STRINGS, SETTINGS_STRINGS, SWAP_STRINGS } from "./strings_manage.ts";
+import { HOST_STRINGS, SETTINGS_STRINGS, SWAP_STRINGS } from "./strings_manage.ts";
+import type { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
 import type { SESSION_STRINGS } from "./strings_session.ts";
 
 const ENGLISH = {
@@ -214,7 +215,6 @@ const ENGLISH = {
     notReached: "Earlier messages appear when the relay is reached.",
   },
   ...SETTINGS_STRINGS,
-  ...NOTIFICATION_STRINGS,
   ...HOST_STRINGS,
   composer: {
     label: (session: string) => `Message to ${session}`,
@@ -369,6 +369,9 @@ type Translated<T> = T extends string ? string
 /** The texts of a session's views in any language. */
 export type SessionStrings = Translated<typeof SESSION_STRINGS>;
 
+/** The texts of notifications in any language. */
+export type NotificationStrings = Translated<typeof NOTIFICATION_STRINGS>;
+
 /** A catalogue in any language: the compiler names what is missing in one. */
 export type Strings = Translated<typeof ENGLISH> & {
   /** The views of cards have the English ones with them. */
@@ -377,6 +380,8 @@ export type Strings = Translated<typeof ENGLISH> & {
   readonly audit?: AuditStrings;
   /** And so have a session's views. */
   readonly ofSession?: SessionStrings;
+  /** And so has the view of notifications. */
+  readonly ofNotifications?: NotificationStrings;
 };
 
 /** Set once, by `language.ts`, before the modules that read it at their start are loaded. */

@@ -246,7 +246,7 @@ export const GERMAN: Strings = {
   audit: AUDIT_STRINGS_DE,
   ofSession: SESSION_STRINGS_DE,
   ...SETTINGS_STRINGS_DE,
-  ...NOTIFICATION_STRINGS_DE,
+  ofNotifications: NOTIFICATION_STRINGS_DE,
   ...HOST_STRINGS_DE,
   composer: {
     later: "Später senden",

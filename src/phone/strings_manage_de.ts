@@ -1,5 +1,5 @@
 /** The texts of what is managed from a phone in German: the list, agents, muting, settings, a host's audit log, notifications. */
-import type { Strings } from "./strings.ts";
+import type { NotificationStrings, Strings } from "./strings.ts";
 import type { AuditStrings } from "./strings_audit.ts";
 
 export const HOST_STRINGS_DE: Pick<Strings, "list" | "start" | "menu" | "mute"> = {
@@ -187,7 +187,7 @@ export const AUDIT_STRINGS_DE: AuditStrings = {
     `${count.toLocaleString()} ${count === 1 ? "Eintrag" : "Einträge"} als Datei speichern`,
 };
 
-export const NOTIFICATION_STRINGS_DE: Pick<Strings, "notification" | "notifications"> = {
+export const NOTIFICATION_STRINGS_DE: NotificationStrings = {
   notification: {
     asks: (session) => `${session} fragt`,
     wantsPermission: (session) => `${session} bittet um Erlaubnis`,

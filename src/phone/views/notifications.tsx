@@ -5,10 +5,10 @@ import { RING_KINDS, type RingKind } from "../../protocol/web_push.ts";
 import type { Ringing, RingingState, TestRun } from "../ringing.ts";
 import { groupSessions, type HostSession, sessionKey } from "../sessions.ts";
 import type { PhoneState } from "../state.ts";
-import { STRINGS } from "../strings.ts";
+import { NOTIFICATION_TEXT } from "../notification_text.ts";
 import { Checkbox, Icon, PageHead } from "./shared.tsx";
 
-const { notifications: TEXT } = STRINGS;
+const { notifications: TEXT } = NOTIFICATION_TEXT;
 
 interface Props {
   state: PhoneState;

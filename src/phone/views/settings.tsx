@@ -16,6 +16,7 @@ import {
   THEMES,
   writePreferences,
 } from "../preferences.ts";
+import { NOTIFICATION_TEXT } from "../notification_text.ts";
 import { formatRoute } from "../route.ts";
 import type { Sealing } from "../sealing.ts";
 import { type PhoneState, relayNow } from "../state.ts";
@@ -64,7 +65,7 @@ export function SettingsView({ state, notice, actions }: Props): JSX.Element {
       <main class="picker settings">
         <Hosts state={state} now={now} actions={actions} />
         <a class="button secondary" href={formatRoute({ view: "notifications" })}>
-          {STRINGS.notifications.link}
+          {NOTIFICATION_TEXT.notifications.link}
         </a>
         <Appearance />
         <MutedProjects state={state} now={now} actions={actions} />

@@ -5,11 +5,11 @@ import type { Push } from "../../protocol/push.ts";
 import { type ShownReport, WebPushPayload } from "../../protocol/web_push.ts";
 import { singleOptions } from "../cards.ts";
 import { formatRoute } from "../route.ts";
-import type { Strings } from "../strings.ts";
-import { NOTIFICATION_STRINGS } from "../strings_manage.ts";
+import type { NotificationStrings } from "../strings.ts";
+import { NOTIFICATION_STRINGS } from "../strings_notifications.ts";
 import type { NotificationEvent, PushEvent, WorkerScope } from "./scope.ts";
 
-type Texts = Strings["notification"];
+type Texts = NotificationStrings["notification"];
 
 /** In the language of the last push. */
 let TEXT: Texts = NOTIFICATION_STRINGS.notification;

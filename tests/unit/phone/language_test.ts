@@ -1,6 +1,7 @@
 /** The page's languages: which one is chosen, and that each has every text. */
 import assert from "node:assert/strict";
 import { languageFor } from "../../../src/phone/languages.ts";
+import { NOTIFICATION_TEXT } from "../../../src/phone/notification_text.ts";
 import { SESSION_TEXT } from "../../../src/phone/session_text.ts";
 import { STRINGS } from "../../../src/phone/strings.ts";
 import { AUDIT_STRINGS } from "../../../src/phone/strings_audit.ts";
@@ -27,7 +28,13 @@ function leaves(value: unknown, path = ""): [string, unknown][] {
 }
 
 Deno.test("German has every text that English has, with the same parameters [ux-languages]", () => {
-  const all = { ...STRINGS, cards: CARD_STRINGS, audit: AUDIT_STRINGS, ofSession: SESSION_TEXT };
+  const all = {
+    ...STRINGS,
+    cards: CARD_STRINGS,
+    audit: AUDIT_STRINGS,
+    ofSession: SESSION_TEXT,
+    ofNotifications: NOTIFICATION_TEXT,
+  };
   const [english, german] = [new Map(leaves(all)), new Map(leaves(GERMAN))];
   assert.deepEqual([...german.keys()].sort(), [...english.keys()].sort());
   const parameters = (texts: Map<string, unknown>): unknown[] =>

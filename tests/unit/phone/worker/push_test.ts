@@ -6,7 +6,7 @@ import { importSecret, newSecret } from "../../../../src/crypto/paired_secret.ts
 import type { Push } from "../../../../src/protocol/push.ts";
 import type { WebPushPayload } from "../../../../src/protocol/web_push.ts";
 import { type PushParts, showPushes, type WorkerMessage } from "../../../../src/phone/worker/push.ts";
-import { NOTIFICATION_STRINGS } from "../../../../src/phone/strings_manage.ts";
+import { NOTIFICATION_STRINGS } from "../../../../src/phone/strings_notifications.ts";
 import { NOTIFICATION_STRINGS_DE } from "../../../../src/phone/strings_manage_de.ts";
 import type { WorkerEvents, WorkerScope } from "../../../../src/phone/worker/scope.ts";
 

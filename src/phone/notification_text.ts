@@ -1,0 +1,5 @@
+/** The texts of the settings of notifications in the page's language. The list of sessions does without them. */
+import { type NotificationStrings, STRINGS } from "./strings.ts";
+import { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
+
+export const NOTIFICATION_TEXT: NotificationStrings = STRINGS.ofNotifications ?? NOTIFICATION_STRINGS;
