@@ -91,9 +91,13 @@ function parseProblem(text: string): Problem | undefined {
   return Problem.safeParse(parseJson(text)?.value).data;
 }
 
+/** A browser's timer fires at once when it is set to more than 24.8 days. */
+const RETRY_AFTER_MAX_SECONDS = 3_600;
+
 /** Only the form in seconds (RFC 9110, 10.2.3): the relay never sends dates. */
 function parseRetryAfter(header: string | null): number | undefined {
-  return header !== null && /^\d{1,9}$/.test(header) ? Number(header) : undefined;
+  if (header === null || !/^\d{1,9}$/.test(header)) return undefined;
+  return Math.min(Number(header), RETRY_AFTER_MAX_SECONDS);
 }
 
 /** The first delay is at most 0.25 s; its bound doubles up to 30 s. */

@@ -1,7 +1,7 @@
 /** The outbox sends in order, once, and for as long as it takes. */
 
 import assert from "node:assert/strict";
-import { RelayError } from "../../../src/client/relay_error.ts";
+import { answerError, RelayError } from "../../../src/client/relay_error.ts";
 import type { Message } from "../../../src/phone/message.ts";
 import { Outbox, type OutboxOptions } from "../../../src/phone/outbox.ts";
 import { failureDetail } from "../../../src/phone/requests.ts";
@@ -68,6 +68,16 @@ Deno.test("it waits as long as Retry-After says", async () => {
   const { outbox, sent, clock } = outboxWith([messageOf(1)], [limited]);
   await outbox.pump();
   clock.advance(2_999);
+  assert.equal(sent.length, 1);
+  clock.advance(1);
+  await until("the second try", () => sent.length === 2);
+});
+
+Deno.test("it waits for an hour at most, whatever Retry-After says", async () => {
+  const forever = answerError("send it", { status: 429, text: "", retryAfter: "999999999" });
+  const { outbox, sent, clock } = outboxWith([messageOf(1)], [forever]);
+  await outbox.pump();
+  clock.advance(3_599_999);
   assert.equal(sent.length, 1);
   clock.advance(1);
   await until("the second try", () => sent.length === 2);
