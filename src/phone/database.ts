@@ -27,6 +27,30 @@ interface Schema extends DBSchema {
 
 export type Database = IDBPDatabase<Schema>;
 
+/** Does some work on a database, which is opened when it is first needed. */
+export type Opened<D> = <T>(work: (database: D) => Promise<T>) => Promise<T>;
+
+/** The browser has closed the connection, or ended the transaction: on a new connection it may work. */
+export function isLost(error: unknown): boolean {
+  return error instanceof DOMException && /^(InvalidState|Abort|Unknown)Error$/.test(error.name);
+}
+
+/** Opens the database again after a failure, and does the work once more if its connection was lost. */
+export function reopening<D extends { close(): void }>(open: () => Promise<D>): Opened<D> {
+  let opened: Promise<D> | undefined;
+  const attempt: Opened<D> = async (work) => {
+    const mine = opened ??= open();
+    try {
+      return await work(await mine);
+    } catch (error) {
+      if (opened === mine) opened = undefined;
+      mine.then((database) => database.close(), () => undefined);
+      throw error;
+    }
+  };
+  return (work) => attempt(work).catch((error) => isLost(error) ? attempt(work) : Promise.reject(error));
+}
+
 /** A value as it was stored, decrypted if it was encrypted. */
 export interface Kept {
   value: unknown;
@@ -37,25 +61,28 @@ export interface Kept {
 const NOTHING: Kept = { value: undefined, isPlain: true };
 
 export interface FirstRead {
-  database: Database;
+  database: Opened<Database>;
   account: Kept;
   sessions: Kept;
   link: Kept;
 }
 
-export function openDatabase(): Promise<Database> {
-  return openDB<Schema>("svc", 3, {
-    upgrade(created, from) {
-      if (from < 1) {
-        created.createObjectStore("account");
-        created.createObjectStore("outbox", { keyPath: "id" });
-      }
-      if (from < 2) created.createObjectStore("drafts");
-      created.createObjectStore("seen");
-    },
-    // A page of a newer version waits for this one.
-    blocking: (_from, _to, event) => (event.target as IDBDatabase).close(),
-  });
+/** One that a page of a newer version has changed is opened as it is: this page must not lose what the user writes. */
+export async function openDatabase(): Promise<Database> {
+  const open = (version?: number): Promise<Database> =>
+    openDB<Schema>("svc", version, {
+      upgrade(created, from) {
+        if (from < 1) {
+          created.createObjectStore("account");
+          created.createObjectStore("outbox", { keyPath: "id" });
+        }
+        if (from < 2) created.createObjectStore("drafts");
+        created.createObjectStore("seen");
+      },
+      // A page of a newer version waits for this one.
+      blocking: (_from, _to, event) => (event.target as IDBDatabase).close(),
+    });
+  return await open(3).catch((error) => error.name === "VersionError" ? open() : Promise.reject(error));
 }
 
 /** With the link by which the page was opened, which is kept first. */
@@ -63,12 +90,16 @@ export async function readFirst(
   cipher: SubtleCrypto | undefined,
   opened: SignInLink | undefined,
 ): Promise<FirstRead> {
-  const database = await openDatabase();
-  if (opened !== undefined) await putKept(database, { name: LINK_KEY, value: keptLink(opened), cipher });
-  const { store } = database.transaction("account");
-  const [key, ...found] = await Promise.all(
-    [WRAPPING_KEY, ACCOUNT_KEY, SESSIONS_KEY, LINK_KEY].map((name) => store.get(name)),
-  );
+  const database = reopening(openDatabase);
+  if (opened !== undefined) {
+    await database((one) => putKept(one, { name: LINK_KEY, value: keptLink(opened), cipher }));
+  }
+  const [key, ...found] = await database((one) => {
+    const { store } = one.transaction("account");
+    return Promise.all(
+      [WRAPPING_KEY, ACCOUNT_KEY, SESSIONS_KEY, LINK_KEY].map((name) => store.get(name)),
+    );
+  });
   const wrapping = cipher !== undefined && key instanceof CryptoKey ? { cipher, key } : undefined;
   const [account, sessions, link] = await Promise.all(found.map((one) => kept(one, wrapping)));
   return { database, account: account ?? NOTHING, sessions: sessions ?? NOTHING, link: link ?? NOTHING };

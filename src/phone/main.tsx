@@ -38,7 +38,7 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
   const store = createStore(draw);
   const baseUrl = new URL(".", location.href).href;
   const [[first, pairing], name] = await Promise.all([stored, deviceName(navigator)]);
-  const storage = await openStorage(cipher, first);
+  const storage = openStorage(cipher, first);
   const push = latePush({
     ...{ baseUrl, storage, pairing },
     state: store.get,

@@ -6,6 +6,7 @@ import { answerOf } from "../protocol/ask.ts";
 import { type PushAccepted, type PushRequestInput, startDataOf } from "../protocol/push.ts";
 import { encodeAnswer } from "../protocol/sealed_text.ts";
 import { isCardAnswer } from "./cards.ts";
+import { isLost } from "./database.ts";
 import {
   type HostRequest,
   isText,
@@ -95,7 +96,7 @@ export class Outbox {
       accepted = await this.#options.send(message, { signal });
     } catch (error) {
       if (signal.aborted) return true;
-      if (error instanceof RelayError && mayPass(error)) return this.#retryLater(error);
+      if (mayPass(error)) return this.#retryLater(error);
       await this.#options.onFailed(message.id, failureOf(error));
       return true;
     }
@@ -104,10 +105,10 @@ export class Outbox {
     return true;
   }
 
-  #retryLater(error: RelayError): false {
+  #retryLater(error: unknown): false {
     const { random } = this.#options;
     const waitMs = retryDelayMs(error, { ...RELAY_BACKOFF, random, attempt: this.#attempts });
-    if (error.retryAfterSeconds === undefined) this.#attempts++;
+    if (!(error instanceof RelayError && error.retryAfterSeconds !== undefined)) this.#attempts++;
     this.#cancelRetry = this.#options.clock.after(waitMs, () => void this.pump());
     return false;
   }
@@ -120,7 +121,8 @@ function failureOf(error: unknown): SendFailure {
 }
 
 /** Sending it again unchanged may succeed. */
-function mayPass(error: RelayError): boolean {
+function mayPass(error: unknown): boolean {
+  if (!(error instanceof RelayError)) return isLost(error);
   const { transient, code, status } = error;
   return transient || code === "unauthenticated" || (code === "bad_answer" && isFromProxy(status));
 }

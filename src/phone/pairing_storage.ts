@@ -3,6 +3,7 @@ import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { PairedHost } from "../client/claim_pairing.ts";
 import type { SealedBody } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
+import { reopening, STRICT } from "./database.ts";
 
 /** The form in which a message was first sent: it must be resent byte for byte. */
 export interface SentForm {
@@ -38,7 +39,6 @@ export interface PairingStorage {
 /** The phone keeps the text of this many sent messages. */
 const SENT_MAX = 2_000;
 
-const STRICT = { durability: "strict" } as const;
 const OWN = "own";
 const COUNTER = "counter";
 
@@ -50,49 +50,60 @@ interface Schema extends DBSchema {
 
 /** The browser stores a CryptoKey as it is: one that is not extractable stays so. */
 export async function openPairingStorage(makeKeys: () => Promise<CryptoKeyPair>): Promise<PairingStorage> {
-  const database = await openDB<Schema>("svc-keys", 1, {
-    upgrade(created) {
-      created.createObjectStore("keys");
-      created.createObjectStore("hosts", { keyPath: "deviceId" });
-      created.createObjectStore("sent", { keyPath: "id" }).createIndex("sentAt", "sentAt");
-    },
-  });
+  const database = reopening(() =>
+    openDB<Schema>("svc-keys", 1, {
+      upgrade(created) {
+        created.createObjectStore("keys");
+        created.createObjectStore("hosts", { keyPath: "deviceId" });
+        created.createObjectStore("sent", { keyPath: "id" }).createIndex("sentAt", "sentAt");
+      },
+    })
+  );
+  await database(() => Promise.resolve());
   return {
-    ownKeys: () => ownKeys(database, makeKeys),
-    nextCounter: () => nextCounter(database),
-    readHosts: () => database.getAll("hosts"),
-    putHost: async (host) => {
-      const { store, done } = database.transaction("hosts", "readwrite", STRICT);
-      await Promise.all([store.put(host), done]);
-    },
-    removeHost: async (deviceId) => {
-      const { store, done } = database.transaction("hosts", "readwrite", STRICT);
-      await Promise.all([store.delete(deviceId), done]);
-    },
-    readSent: async (ids) => {
-      const { store } = database.transaction("sent");
-      const found = await Promise.all(ids.map((id) => store.get(id)));
-      return found.filter((one) => one !== undefined);
-    },
-    addSent: async (entry) => {
-      const { store, done } = database.transaction("sent", "readwrite", STRICT);
-      const first = await store.get(entry.id);
-      await Promise.all([first ?? store.add(entry), done]);
-      await dropOldest(database);
-      return first ?? entry;
-    },
-    putSent: async (entry) => {
-      const { store, done } = database.transaction("sent", "readwrite", STRICT);
-      await Promise.all([store.put(entry), done]);
-      await dropOldest(database);
-    },
-    clear: async () => {
-      for (const name of ["keys", "hosts", "sent"] as const) {
-        const { store, done } = database.transaction(name, "readwrite", STRICT);
-        await Promise.all([store.clear(), done]);
-      }
-    },
+    ownKeys: () => database((one) => ownKeys(one, makeKeys)),
+    nextCounter: () => database(nextCounter),
+    readHosts: () => database((one) => one.getAll("hosts")),
+    putHost: (host) =>
+      database(async (one) => {
+        const { store, done } = one.transaction("hosts", "readwrite", STRICT);
+        await Promise.all([store.put(host), done]);
+      }),
+    removeHost: (deviceId) =>
+      database(async (one) => {
+        const { store, done } = one.transaction("hosts", "readwrite", STRICT);
+        await Promise.all([store.delete(deviceId), done]);
+      }),
+    readSent: (ids) => database((one) => readSent(one, ids)),
+    addSent: (entry) => database((one) => addSent(one, entry)),
+    putSent: (entry) =>
+      database(async (one) => {
+        const { store, done } = one.transaction("sent", "readwrite", STRICT);
+        await Promise.all([store.put(entry), done]);
+        await dropOldest(one);
+      }),
+    clear: () =>
+      database(async (one) => {
+        for (const name of ["keys", "hosts", "sent"] as const) {
+          const { store, done } = one.transaction(name, "readwrite", STRICT);
+          await Promise.all([store.clear(), done]);
+        }
+      }),
   };
+}
+
+async function readSent(database: IDBPDatabase<Schema>, ids: readonly string[]): Promise<SentForm[]> {
+  const { store } = database.transaction("sent");
+  const found = await Promise.all(ids.map((id) => store.get(id)));
+  return found.filter((one) => one !== undefined);
+}
+
+async function addSent(database: IDBPDatabase<Schema>, entry: SentForm): Promise<SentForm> {
+  const { store, done } = database.transaction("sent", "readwrite", STRICT);
+  const first = await store.get(entry.id);
+  await Promise.all([first ?? store.add(entry), done]);
+  await dropOldest(database);
+  return first ?? entry;
 }
 
 async function ownKeys(

@@ -1,5 +1,5 @@
 /** Notifications on this phone: whether it can be rung, switching them on and off, what rings, the test, and the subscription for the relay's key. */
-import { type IDBPDatabase, openDB } from "idb";
+import { openDB } from "idb";
 import { decodeBase64url, encodeBase64url } from "../async/encodings.ts";
 import { errorText } from "../async/error_text.ts";
 import type { WebPushApi } from "../client/web_push_api.ts";
@@ -10,6 +10,7 @@ import {
   RingPreferences,
   type WebPushSubscription,
 } from "../protocol/web_push.ts";
+import { reopening } from "./database.ts";
 import type { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
 import type { WorkerMessage } from "./worker/push.ts";
 
@@ -271,20 +272,23 @@ const LANGUAGE_KEY = "language";
 
 /** Opens the database when it is first used. */
 export function pushStorage(): PushStorage {
-  let opened: Promise<IDBPDatabase> | undefined;
-  const open = (): Promise<IDBPDatabase> =>
-    opened ??= openDB("svc-push", 1, {
+  const database = reopening(() =>
+    openDB("svc-push", 1, {
       upgrade: (created) => void created.createObjectStore(STORE),
-    });
+    })
+  );
+  const read = (key: string): Promise<unknown> => database((one) => one.get(STORE, key));
+  const write = (key: string, value: unknown): Promise<void> =>
+    database(async (one) => void await one.put(STORE, value, key));
   return {
-    readPreferences: async () => RingPreferences.safeParse(await (await open()).get(STORE, KEY)).data,
-    writePreferences: async (preferences) => void await (await open()).put(STORE, preferences, KEY),
+    readPreferences: async () => RingPreferences.safeParse(await read(KEY)).data,
+    writePreferences: (preferences) => write(KEY, preferences),
     readLanguage: async () => {
-      const found: unknown = await (await open()).get(STORE, LANGUAGE_KEY);
+      const found = await read(LANGUAGE_KEY);
       return typeof found === "string" ? found : null;
     },
-    writeLanguage: async (language) => void await (await open()).put(STORE, language, LANGUAGE_KEY),
-    clear: async () => await (await open()).clear(STORE),
+    writeLanguage: (language) => write(LANGUAGE_KEY, language),
+    clear: () => database((one) => one.clear(STORE)),
   };
 }
 

@@ -24,7 +24,7 @@ showPushes(self, pushParts(self));
 function pushParts(scope: WorkerScope): PushParts {
   const baseUrl = scope.registration.scope;
   const account = async (): Promise<{ apiKey: string; deviceId: string }> => {
-    const { apiKey, deviceId } = await (await openStorage(crypto.subtle)).readAccount() ?? {};
+    const { apiKey, deviceId } = await openStorage(crypto.subtle).readAccount() ?? {};
     if (apiKey === undefined || deviceId === undefined) throw new Error("Cannot call the relay: signed out");
     return { apiKey, deviceId };
   };

@@ -13,8 +13,10 @@ import {
   keptLink,
   LINK_KEY,
   openDatabase,
+  type Opened,
   putKept,
   readKept,
+  reopening,
   SESSIONS_KEY,
   STRICT,
 } from "./database.ts";
@@ -117,8 +119,8 @@ export interface PhoneStorage {
  * Without `cipher` (a page without WebCrypto), the account is stored in plain text. What `first` holds is not read
  * again, once each.
  */
-export async function openStorage(cipher?: SubtleCrypto, first?: FirstRead): Promise<PhoneStorage> {
-  const database = first?.database ?? await openDatabase();
+export function openStorage(cipher?: SubtleCrypto, first?: FirstRead): PhoneStorage {
+  const database = first?.database ?? reopening(openDatabase);
   const early = new Map<string, Kept>();
   if (first) {
     early.set(ACCOUNT_KEY, first.account).set(SESSIONS_KEY, first.sessions).set(LINK_KEY, first.link);
@@ -126,11 +128,11 @@ export async function openStorage(cipher?: SubtleCrypto, first?: FirstRead): Pro
   const read = async (name: string): Promise<Kept> => {
     const found = early.get(name);
     early.delete(name);
-    return found ?? await readKept(database, { name, cipher });
+    return found ?? await database((one) => readKept(one, { name, cipher }));
   };
   const put = async (name: string, value: unknown): Promise<void> => {
     early.delete(name);
-    await putKept(database, { name, value, cipher });
+    await database((one) => putKept(one, { name, value, cipher }));
   };
   return {
     readAccount: async () => {
@@ -145,7 +147,7 @@ export async function openStorage(cipher?: SubtleCrypto, first?: FirstRead): Pro
     keepLink: (link) => put(LINK_KEY, keptLink(link)),
     forgetLink: () => {
       early.delete(LINK_KEY);
-      return database.delete("account", LINK_KEY);
+      return database((one) => one.delete("account", LINK_KEY));
     },
     readSessions: async () => {
       const { value, isPlain } = await read(SESSIONS_KEY);
@@ -163,7 +165,7 @@ export async function openStorage(cipher?: SubtleCrypto, first?: FirstRead): Pro
     ...keptTexts(database),
     clear: () => {
       early.clear();
-      return clearAll(database);
+      return database(clearAll);
     },
   };
 }
@@ -180,20 +182,24 @@ function linkIn({ value }: Kept): SignInLink | undefined {
 }
 
 function keptOutbox(
-  database: Database,
+  database: Opened<Database>,
 ): Pick<PhoneStorage, "readOutbox" | "putOutbox" | "removeOutbox"> {
   return {
     // One that an older page wrote in another form must not take the others with it.
     readOutbox: async () =>
-      (await database.getAll("outbox")).flatMap((entry) => OutboxEntry.safeParse(entry).data ?? []),
-    putOutbox: async (entry) => {
-      const { store, done } = database.transaction("outbox", "readwrite", STRICT);
-      await Promise.all([store.put(entry), done]);
-    },
-    removeOutbox: async (id) => {
-      const { store, done } = database.transaction("outbox", "readwrite", STRICT);
-      await Promise.all([store.delete(id), done]);
-    },
+      (await database((one) => one.getAll("outbox"))).flatMap((entry) =>
+        OutboxEntry.safeParse(entry).data ?? []
+      ),
+    putOutbox: (entry) =>
+      database(async (one) => {
+        const { store, done } = one.transaction("outbox", "readwrite", STRICT);
+        await Promise.all([store.put(entry), done]);
+      }),
+    removeOutbox: (id) =>
+      database(async (one) => {
+        const { store, done } = one.transaction("outbox", "readwrite", STRICT);
+        await Promise.all([store.delete(id), done]);
+      }),
   };
 }
 
@@ -208,18 +214,20 @@ async function allOf<V extends string | number>(
 
 type KeptTexts = Pick<PhoneStorage, "readDrafts" | "putDraft" | "readSeen" | "putSeen">;
 
-function keptTexts(database: Database): KeptTexts {
+function keptTexts(database: Opened<Database>): KeptTexts {
   return {
-    readDrafts: () => allOf<string>(database, "drafts"),
-    putDraft: async (key, text) => {
-      const { store, done } = database.transaction("drafts", "readwrite");
-      await Promise.all([text === "" ? store.delete(key) : store.put(text, key), done]);
-    },
-    readSeen: () => allOf<number>(database, "seen"),
-    putSeen: async (key, at) => {
-      const { store, done } = database.transaction("seen", "readwrite");
-      await Promise.all([store.put(at, key), done]);
-    },
+    readDrafts: () => database((one) => allOf<string>(one, "drafts")),
+    putDraft: (key, text) =>
+      database(async (one) => {
+        const { store, done } = one.transaction("drafts", "readwrite");
+        await Promise.all([text === "" ? store.delete(key) : store.put(text, key), done]);
+      }),
+    readSeen: () => database((one) => allOf<number>(one, "seen")),
+    putSeen: (key, at) =>
+      database(async (one) => {
+        const { store, done } = one.transaction("seen", "readwrite");
+        await Promise.all([store.put(at, key), done]);
+      }),
   };
 }
 

@@ -138,9 +138,18 @@ Deno.test("a message that is too large for a proxy, or that was mistaken for ano
 });
 
 Deno.test("a message that this phone cannot prepare is set aside and says so, and the rest is sent [ux-outbox]", async () => {
-  const broken = new DOMException("Connection to Indexed Database server lost", "UnknownError");
+  const broken = new DOMException("full", "QuotaExceededError");
   const { outbox, sent, codes } = outboxWith([messageOf(1), messageOf(2)], [broken]);
   await outbox.pump();
   assert.deepEqual([sent, codes], [[idOf(1), idOf(2)], ["not_prepared"]]);
   assert.match(failureDetail({ code: "not_prepared", message: "" }), /Reload the page/);
+});
+
+Deno.test("a message is tried again while the browser has closed the database [ux-outbox]", async () => {
+  const lost = new DOMException("Connection to Indexed Database server lost", "UnknownError");
+  const { outbox, sent, failed, clock } = outboxWith([messageOf(1)], [lost]);
+  await outbox.pump();
+  assert.deepEqual([sent.length, failed, clock.pending], [1, [], 1]);
+  clock.advance(125);
+  await until("the second try", () => sent.length === 2);
 });
