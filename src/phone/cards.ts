@@ -1,7 +1,6 @@
 /** Cards: their options for a tap, the outcome of the answer to one, and whether it still stands for the agent's dialog. */
 import {
   type Answer,
-  type AnswerData,
   answerText,
   askDeadline,
   type Asked,
@@ -64,11 +63,6 @@ export function isStanding(
   if (!isCard(ask) || now >= askDeadline(push.createdAt, ask)) return false;
   if (receipt.state !== "answered") return !receipt.final;
   return ["pending", "on_host"].includes(cardOutcome(answer));
-}
-
-/** The answer to a card: the host proves its outcome. */
-export function isCardAnswer(data: AnswerData | undefined): boolean {
-  return data?.answers !== undefined || data?.decided !== undefined;
 }
 
 /** An answer as this phone keeps and shows it, without secrets. */

@@ -196,8 +196,12 @@ export class LiveRelay {
   async #onFailed(id: string, failure: SendFailure): Promise<void> {
     const { store, outboxStore } = this.#options;
     store.dispatch({ type: "failed", id, failure });
-    const message = store.get().messages.get(id);
-    if (message?.progress.kind === "failed") await this.#write(outboxStore.fail(message));
+    const { messages } = store.get();
+    const message = messages.get(id);
+    // First the one that is not cancelled after all: its stored copy would not be sent.
+    for (const failed of [messages.get(message?.cancels ?? ""), message]) {
+      if (failed?.progress.kind === "failed") await this.#write(outboxStore.fail(failed));
+    }
   }
 
   #onLink(state: LinkState): void {

@@ -1,7 +1,7 @@
 /** A message from this or another device, as the session view shows it. */
 import { type AnswerData, answerFields, answerOf, answerText } from "../protocol/ask.ts";
 import { type Later, laterOf } from "../protocol/later.ts";
-import type { PushRecord } from "../protocol/push.ts";
+import type { PushAccepted, PushRecord } from "../protocol/push.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
 import type { SessionName } from "./sessions.ts";
 
@@ -9,9 +9,12 @@ import type { SessionName } from "./sessions.ts";
 export const HOST_REQUESTS = ["agent.start", "agent.end", "project.mute"] as const;
 export type HostRequest = (typeof HOST_REQUESTS)[number];
 
+/** The code of a failure of this phone's storage or encryption. */
+export const NOT_PREPARED = "not_prepared";
+
 /** Why the relay did not accept a message, or did not get it. */
 export interface SendFailure {
-  /** A wire code, see `RelayError`, or `not_prepared`. */
+  /** A wire code, see `RelayError`, or `NOT_PREPARED`. */
   code: string;
   message: string;
 }
@@ -49,6 +52,8 @@ export interface Message {
   dialog?: string;
   /** Set for what a host is asked to do besides typing; the body says it. */
   request?: HostRequest;
+  /** It is being cancelled, and not sent any more. */
+  cancelled?: true;
   /** Once it is cancelled, its text becomes the draft. */
   editing?: true;
   /** Set for an answer to a question. Without `data`, the body is the answer. */
@@ -79,7 +84,7 @@ export const NOT_KNOWN: Progress = { kind: "taken", receipt: NOTHING_PROVEN, exp
 export function withoutSending(message: Message, edit: boolean): Message {
   const { progress } = message;
   const kept = progress.kind === "taken" ? progress : NOT_KNOWN;
-  return { ...message, ...(edit ? { editing: true as const } : {}), progress: kept };
+  return { ...message, cancelled: true, ...(edit ? { editing: true as const } : {}), progress: kept };
 }
 
 /** The relay has refused it here. One that the relay has reported on was sent by another page of this browser. */
@@ -89,9 +94,32 @@ export function withFailure(message: Message, failure: SendFailure): Message {
   return isReported ? message : { ...message, progress: { kind: "failed", failure } };
 }
 
+/** The relay refuses its cancellation: unless the relay has reported on it, it was not sent either. */
+export function withoutCancelling(message: Message, failure: SendFailure): Message {
+  const { cancelled: _cancelled, editing: _editing, ...rest } = message;
+  return message.progress === NOT_KNOWN ? { ...rest, progress: { kind: "failed", failure } } : message;
+}
+
 /** It is on this phone, also after a reload, until it is connected to the relay. */
 export function waitsForLink({ progress }: Message, isLive: boolean): boolean {
   return !isLive && !(progress.kind === "outbox" && progress.unsaved);
+}
+
+/** Of a message that is sent again. */
+export function unsent(message: Message): Message {
+  return { ...message, progress: { kind: "outbox", unsaved: true } };
+}
+
+/** The answer to a card: the host proves its outcome. */
+export function isCardAnswer(data: AnswerData | undefined): boolean {
+  return data?.answers !== undefined || data?.decided !== undefined;
+}
+
+/** What a host acknowledges has not reached it yet when the relay accepts it, whatever the relay says. */
+export function taken(message: Message, { state: claimed, expiresAt }: PushAccepted): Message {
+  const state = message.answers === undefined || isCardAnswer(message.answers.data) ? "queued" : claimed;
+  if (message.progress.kind === "taken") return withReceipt(message, message.progress.receipt, expiresAt);
+  return withReceipt(message, { state, final: false, at: {} }, expiresAt);
 }
 
 /** It survives a reload from now on. */

@@ -5,13 +5,14 @@ import { RELAY_BACKOFF, RelayError } from "../client/relay_error.ts";
 import { answerOf } from "../protocol/ask.ts";
 import { type PushAccepted, type PushRequestInput, startDataOf } from "../protocol/push.ts";
 import { encodeAnswer } from "../protocol/sealed_text.ts";
-import { isCardAnswer } from "./cards.ts";
 import { isLost } from "./database.ts";
 import {
   type HostRequest,
+  isCardAnswer,
   isText,
   type Message,
   NOT_KNOWN,
+  NOT_PREPARED,
   type Progress,
   type SendFailure,
 } from "./message.ts";
@@ -117,7 +118,7 @@ export class Outbox {
 /** What is not the relay's is the phone's own: its storage or its encryption. */
 function failureOf(error: unknown): SendFailure {
   if (error instanceof RelayError) return { code: error.code, message: error.message };
-  return { code: "not_prepared", message: `Cannot prepare the message: ${error}` };
+  return { code: NOT_PREPARED, message: `Cannot prepare the message: ${error}` };
 }
 
 /** Sending it again unchanged may succeed. */
@@ -167,9 +168,9 @@ export class OutboxStore {
     return await this.#storage.putOutbox(entry).then(() => true, () => false);
   }
 
-  /** Stores a message as it is now, if it is still stored. */
-  async replace(message: Message): Promise<void> {
-    if (this.#ids.has(message.id)) await this.put(entryOf(message));
+  /** Stores a message as it is now, if it is still stored. False if that failed. */
+  async replace(message: Message): Promise<boolean> {
+    return !this.#ids.has(message.id) || await this.put(entryOf(message));
   }
 
   /** The relay has rejected it: only a text is worth keeping, what else was asked for is out of date after a reload. */
@@ -182,10 +183,18 @@ export class OutboxStore {
     if (this.#ids.has(id)) await this.#erase(id);
   }
 
-  /** Removes those that the relay has, according to its answer, a receipt or the history, and that are not being edited. */
+  /**
+   * Removes those that the relay has, according to its answer, a receipt or the history, and that are not being edited.
+   * One that is being cancelled stays until the relay has the cancellation.
+   */
   async sweep({ messages, drafts }: Pick<PhoneState, "messages" | "drafts">): Promise<void> {
     const known = [...this.#ids].map((id) => messages.get(id)).filter((message) => message !== undefined);
-    const done = known.filter(({ progress, editing }) => progress.kind === "taken" && !editing);
+    const cancelled = [...messages.values()].flatMap(({ progress, cancels = "" }) =>
+      progress.kind === "taken" ? cancels : []
+    );
+    const done = known.filter(({ id, progress, editing }) =>
+      progress.kind === "taken" && !editing && (progress !== NOT_KNOWN || cancelled.includes(id))
+    );
     await Promise.all(done.map(async (message) => {
       const key = sessionKey(message);
       const keepText = async (): Promise<void> => {
@@ -213,12 +222,17 @@ export class OutboxStore {
 }
 
 function restoredMessage({ failure, ...entry }: OutboxEntry): Message {
-  return { ...entry, fromHere: true, progress: restoredProgress({ failure, editing: entry.editing }) };
+  const progress: Progress = isCancelled(entry) ? NOT_KNOWN : { kind: "outbox" };
+  return {
+    ...entry,
+    fromHere: true,
+    progress: failure === undefined ? progress : { kind: "failed", failure },
+  };
 }
 
-function restoredProgress({ failure, editing }: Pick<OutboxEntry, "failure" | "editing">): Progress {
-  if (failure !== undefined) return { kind: "failed", failure };
-  return editing ? NOT_KNOWN : { kind: "outbox" };
+/** An earlier version noted only those that are edited. */
+function isCancelled({ cancelled, editing }: OutboxEntry): boolean {
+  return cancelled === true || editing === true;
 }
 
 /** What is stored of a message. */

@@ -76,8 +76,9 @@ export class OwnMessages {
     }
     store.dispatch({ type: "cancelled", id, edit });
     const cancelled = store.get().messages.get(id);
-    if (edit && cancelled !== undefined) await outboxStore.replace(cancelled);
-    else await outboxStore.remove(id);
+    const isNoted = cancelled !== undefined && await outboxStore.replace(cancelled);
+    // Its text is worth less than that it is not sent after a reload.
+    if (!isNoted && !edit) await outboxStore.remove(id);
     live()?.abortSending();
     await this.compose({ deviceId, session, body: "", cancels: id });
   }

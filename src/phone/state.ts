@@ -3,7 +3,6 @@ import type { LinkProblem } from "../client/link_problem.ts";
 import type { LinkState } from "../client/relay_link.ts";
 import type { DeviceSessions, HostDetails } from "../protocol/session.ts";
 import type { PushAccepted, PushRecord } from "../protocol/push.ts";
-import { isCardAnswer } from "./cards.ts";
 import { type Inbox, INBOX_MAX, inboxItemOf, withItemReceipt, withItems } from "./inbox.ts";
 import {
   type CheckedReceipt,
@@ -11,9 +10,13 @@ import {
   type Message,
   messageOf,
   newestMessages,
+  NOT_PREPARED,
   saved,
   type SendFailure,
+  taken,
+  unsent,
   withFailure,
+  withoutCancelling,
   withoutSending,
   withReceipt,
   withRelayCopy,
@@ -173,7 +176,7 @@ export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
     case "accepted":
       return change(state, event.accepted.id, (message) => taken(message, event.accepted));
     case "failed":
-      return change(state, event.id, (message) => withFailure(message, event.failure));
+      return withFailed(state, event);
     case "saved":
       return change(state, event.id, saved);
     case "retried":
@@ -204,9 +207,12 @@ function withRestored(
   return { ...withMessages(state, messages), drafts: { ...drafts, ...state.drafts }, seen, isRestored: true };
 }
 
-/** Of a message that is sent again. */
-function unsent(message: Message): Message {
-  return { ...message, progress: { kind: "outbox", unsaved: true } };
+/** What this phone could not prepare says nothing about the message that it was to cancel. */
+function withFailed(state: PhoneState, { id, failure }: { id: string; failure: SendFailure }): PhoneState {
+  const failed = change(state, id, (message) => withFailure(message, failure));
+  const { cancels = "", progress } = failed.messages.get(id) ?? {};
+  if (progress?.kind !== "failed" || failure.code === NOT_PREPARED) return failed;
+  return change(failed, cancels, (message) => withoutCancelling(message, failure));
 }
 
 /** A cancellation leaves the draft as it is. */
@@ -320,13 +326,6 @@ function withMessages(state: PhoneState, added: readonly Message[]): PhoneState 
     messages.set(message.id, known === undefined ? message : withRelayCopy(known, message));
   }
   return { ...state, messages: newestMessages(messages, MESSAGES_MAX + state.readBack) };
-}
-
-/** What a host acknowledges has not reached it yet when the relay accepts it, whatever the relay says. */
-function taken(message: Message, { state: claimed, expiresAt }: PushAccepted): Message {
-  const state = message.answers === undefined || isCardAnswer(message.answers.data) ? "queued" : claimed;
-  if (message.progress.kind === "taken") return withReceipt(message, message.progress.receipt, expiresAt);
-  return withReceipt(message, { state, final: false, at: {} }, expiresAt);
 }
 
 function change(state: PhoneState, id: string, edit: (message: Message) => Message): PhoneState {

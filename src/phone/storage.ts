@@ -69,7 +69,9 @@ export const OutboxEntry = z.object({
   request: z.optional(z.enum(HOST_REQUESTS)),
   /** Set for a cancellation: the message that is not to be typed. */
   cancels: z.optional(PushId),
-  /** It is being cancelled and not sent any more; its text becomes the draft then. */
+  /** It is being cancelled, and not sent any more. */
+  cancelled: z.optional(z.literal(true)),
+  /** Once it is cancelled, its text becomes the draft. */
   editing: z.optional(z.literal(true)),
   /** Set once the relay has rejected it: it is not sent again by itself. */
   failure: z.optional(z.object({ code: z.string(), message: z.string() })),

@@ -68,6 +68,45 @@ Deno.test("a message that was typed before its text could be edited is left alon
   next.controller.stop();
 });
 
+for (const refusal of ["unknown_device", "ambiguous_session", "missing_scope"] as const) {
+  for (const how of ["cancel", "edit"] as const) {
+    Deno.test(`a message that the relay never had is not sent when the relay refuses to ${how} it: ${refusal} [ux-no-dead-end]`, async () => {
+      const bench = await live(phoneWith({ apiKey: "svc_k" }));
+      const { controller, relay, storage } = bench;
+      relay.away = true;
+      await controller.send(TO, "an hour's writing");
+      const { id } = firstMessage(bench);
+      await controller[how](firstMessage(bench));
+      assert.equal(storage.outbox.get(id)?.body, "an hour's writing");
+      Object.assign(relay, { away: false, refusal });
+      controller.reconnectNow();
+      bench.clock.advance(1_000);
+      await until("the end", () => storage.outbox.size === 1 && storage.outbox.get(id)?.failure);
+      assert.equal(stateOf(bench, id), "failed");
+      await controller.stop();
+
+      const next = await live(reloaded(bench));
+      assert.deepEqual([stateOf(next, id), next.relay.records.length], ["failed", 0]);
+      await next.controller.edit(firstMessage(next));
+      assert.deepEqual([draftOf(next), next.storage.outbox.size], ["an hour's writing", 0]);
+      await next.controller.stop();
+    });
+  }
+}
+
+Deno.test("a message that is cancelled without a link is not sent after a reload, and its copy goes with the cancellation [ux-no-dead-end, ux-outbox]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  bench.relay.away = true;
+  await bench.controller.send(TO, "better not");
+  const { id } = firstMessage(bench);
+  await bench.controller.cancel(firstMessage(bench));
+  await bench.controller.stop();
+  const next = await live(reloaded(bench));
+  await until("the outbox to be empty", () => next.storage.outbox.size === 0);
+  assert.deepEqual(next.relay.records.map(({ push }) => push.inReplyTo), [id]);
+  await next.controller.stop();
+});
+
 /** A message that the relay has rejected. */
 async function rejected(): Promise<Bench> {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
