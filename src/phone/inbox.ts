@@ -109,8 +109,10 @@ export type QuestionStatus =
     answer?: Message;
     typed?: Message;
     here: boolean;
+    unsent?: Message;
   }
-  | { kind: "closed"; why: "withdrawn" | "expired" };
+  /** `unsent`: what was answered here, and not accepted any more. */
+  | { kind: "closed"; why: "withdrawn" | "expired"; unsent?: Message };
 
 /** How far an answer got: not known yet, received by the agent, typed into the session, or lost. */
 export type AnswerOutcome = "pending" | "received" | "typed" | "lost";
@@ -123,11 +125,15 @@ export function questionStatus(
   const { push, receipt, ask } = item;
   const { now } = state;
   const messages = [...state.messages.values()];
-  if (receipt.state === "answered") return answered(messages, item);
-  if (receipt.final || now >= push.expiresAt) {
-    return { kind: "closed", why: receipt.state === "withdrawn" ? "withdrawn" : "expired" };
-  }
   const own = messages.find(({ answers }) => answers?.question === push.id);
+  const failed = messages.find(({ answers, progress }) =>
+    answers?.question === push.id && progress.kind === "failed"
+  );
+  const unsent = failed ? { unsent: failed } : {};
+  if (receipt.state === "answered") return { ...answered(messages, item), ...unsent };
+  if (receipt.final || now >= push.expiresAt) {
+    return { kind: "closed", why: receipt.state === "withdrawn" ? "withdrawn" : "expired", ...unsent };
+  }
   if (own?.progress.kind === "failed") return { kind: "failed", message: own, failure: own.progress.failure };
   if (own !== undefined) return { kind: "sending", message: own };
   const deadline = askDeadline(push.createdAt, ask);
@@ -136,7 +142,10 @@ export function questionStatus(
   return { kind: "open", late, deadline };
 }
 
-function answered(messages: readonly Message[], { push, receipt, ask }: QuestionItem): QuestionStatus {
+function answered(
+  messages: readonly Message[],
+  { push, receipt, ask }: QuestionItem,
+): Extract<QuestionStatus, { kind: "answered" }> {
   const answer = messages.find(({ id }) => id === receipt.answer);
   const typed = messages.find(({ inReplyTo, answers }) => inReplyTo === push.id && answers === undefined);
   return {

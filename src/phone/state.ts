@@ -23,6 +23,7 @@ import {
 } from "./message.ts";
 import type { HistoryPage } from "./missed_history.ts";
 import { openedItem, type Route } from "./route.ts";
+import type { AccountSwap, PairingResult, SignIn } from "./sign_in_state.ts";
 import {
   type ListedSessions,
   sessionKey,
@@ -34,34 +35,6 @@ import {
 
 /** The page keeps this many of the newest messages, and what was read further back; older ones are at the relay. */
 export const MESSAGES_MAX = 1_000;
-
-/** A failure that the sign-in page explains. */
-export interface SignInProblem {
-  code: string;
-  message: string;
-  /** The link is kept: it may work when it is tried again. */
-  hasLink?: boolean;
-  /** The device that this phone was: it is to be revoked, because the words differ. */
-  deviceId?: string;
-}
-
-export type SignIn =
-  | { kind: "restoring" }
-  | { kind: "out"; problem?: SignInProblem }
-  /** `isAgain`: the relay has not answered, and is asked again. */
-  | { kind: "busy"; how: "key" | "pair"; isAgain?: boolean }
-  | { kind: "in" };
-
-/** The result of a pairing, until the user has dismissed it. */
-export type PairingResult =
-  | { kind: "words"; deviceId: string; host: string; words: readonly string[] }
-  | { kind: "failed" } & SignInProblem;
-
-/** A link would sign the phone in to another account: nothing changes until the user has decided. */
-export interface AccountSwap {
-  from: string;
-  to: string;
-}
 
 /** `live` only while the relay answers. */
 export type LinkView =
@@ -180,7 +153,7 @@ export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
     case "saved":
       return change(state, event.id, saved);
     case "retried":
-      return change(state, event.id, unsent);
+      return withRetried(state, event.id);
     case "discarded":
       return without(state, event.id);
     case "cancelled":
@@ -207,12 +180,23 @@ function withRestored(
   return { ...withMessages(state, messages), drafts: { ...drafts, ...state.drafts }, seen, isRestored: true };
 }
 
-/** What this phone could not prepare says nothing about the message that it was to cancel. */
+/** The text of an answer is the draft again, as nothing else keeps it once its question is closed. */
 function withFailed(state: PhoneState, { id, failure }: { id: string; failure: SendFailure }): PhoneState {
   const failed = change(state, id, (message) => withFailure(message, failure));
-  const { cancels = "", progress } = failed.messages.get(id) ?? {};
-  if (progress?.kind !== "failed" || failure.code === NOT_PREPARED) return failed;
-  return change(failed, cancels, (message) => withoutCancelling(message, failure));
+  const message = failed.messages.get(id);
+  if (message?.progress.kind !== "failed") return failed;
+  const { cancels = "", answers } = message;
+  if (answers !== undefined && answers.data === undefined) return withEdited(failed, message);
+  // What this phone could not prepare says nothing about the message that it was to cancel.
+  if (failure.code === NOT_PREPARED) return failed;
+  return change(failed, cancels, (cancelled) => withoutCancelling(cancelled, failure));
+}
+
+/** Its draft holds what it sends. */
+function withRetried(state: PhoneState, id: string): PhoneState {
+  const { answers } = state.messages.get(id) ?? {};
+  const retried = change(state, id, unsent);
+  return answers === undefined ? retried : withDraft(retried, answerDraftKey(answers.question), "");
 }
 
 /** A cancellation leaves the draft as it is. */
@@ -239,7 +223,7 @@ function edited(state: PhoneState, ids: readonly string[]): PhoneState {
 
 /** The message's text in the field, before what is there, unless an earlier page has put it there. */
 function withEdited(state: PhoneState, message: Message): PhoneState {
-  const key = sessionKey(message);
+  const key = draftKeyOf(message);
   const before = state.drafts[key] ?? "";
   if (`${before}\n\n`.startsWith(`${message.body}\n\n`)) return state;
   return withDraft(state, key, before.trim() === "" ? message.body : `${message.body}\n\n${before}`);

@@ -12,7 +12,7 @@ import { answerDraftKey, type PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import type { MirrorOpener } from "../terminal_streams.ts";
 import { ApprovalForm, ClosedRequest } from "./approval_form.tsx";
-import { AskForm } from "./ask_form.tsx";
+import { AskForm, tickedIn } from "./ask_form.tsx";
 import { CARDS, givenText } from "./card_parts.tsx";
 import { LongApproval } from "./long_request.tsx";
 import { QuestionsForm } from "./questions_form.tsx";
@@ -96,12 +96,37 @@ function Body(props: Props & { status: QuestionStatus }): JSX.Element {
     case "failed":
       return <Failed message={status.message} ask={item.ask} actions={actions} />;
     case "answered":
-      return <Answered {...{ status, item, state, now }} />;
+      return (
+        <>
+          <Answered {...{ status, item, state, now }} />
+          <Unsent text={unsentText(status, props)} />
+        </>
+      );
     case "closed": {
       const { closed } = isCard(item.ask) ? CARDS : TEXT;
-      return <StatusLine icon="cross" tone="pending">{closed[status.why]}</StatusLine>;
+      return (
+        <>
+          <StatusLine icon="cross" tone="pending">{closed[status.why]}</StatusLine>
+          <Unsent text={unsentText(status, props)} />
+        </>
+      );
     }
   }
+}
+
+/** What was answered here in vain, also before a reload: a text is the draft then. */
+export function unsentText(
+  { unsent }: { unsent?: Message },
+  { item: { push, ask }, state }: { item: QuestionItem; state: Pick<PhoneState, "drafts"> },
+): string {
+  if (unsent !== undefined) return givenText(ask, unsent.body);
+  if (isCard(ask) || ask.kind === "input") return "";
+  return tickedIn([], state.drafts[answerDraftKey(push.id)] ?? "").text;
+}
+
+function Unsent({ text }: { text: string }): JSX.Element | null {
+  if (text === "") return null;
+  return <AnswerGiven label={TEXT.yours} text={text} icon="cross" tone="bad">{TEXT.notSent}</AnswerGiven>;
 }
 
 function Controls({ state, item: { push, ask }, actions, option }: Props): JSX.Element {

@@ -1,9 +1,10 @@
 /** The sign beside an answered question. */
 import assert from "node:assert/strict";
 import { receiptText, type Tone } from "../../../src/phone/receipt_text.ts";
-import { answeredTone } from "../../../src/phone/views/ask_card.tsx";
+import { answerDraftKey } from "../../../src/phone/state.ts";
+import { answeredTone, unsentText } from "../../../src/phone/views/ask_card.tsx";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
-import { messageOf, receiptOf, takenWith } from "./samples.ts";
+import { messageOf, receiptOf, recordOf, takenWith } from "./samples.ts";
 
 /** Of a late answer whose message has this receipt. */
 function lateTone(receipt: Receipt): Tone {
@@ -17,4 +18,13 @@ Deno.test("a late answer is shown as well as its message went [ux-late, mcp-late
   assert.equal(lateTone(receiptOf("refused", { final: true, reason: "no_such_session" })), "bad");
   assert.equal(answeredTone("typed", undefined), "pending", "not loaded yet");
   assert.deepEqual([answeredTone("received", undefined), answeredTone("lost", undefined)], ["good", "bad"]);
+});
+
+Deno.test("a closed question shows what was answered here in vain, also after a reload [ux-no-dead-end]", () => {
+  const { push, receipt } = recordOf(9);
+  const item = { kind: "question", push, receipt, ask: { kind: "prompt", timeoutSeconds: 60 } } as const;
+  const state = { drafts: { [answerDraftKey(push.id)]: "half a text" } };
+  assert.equal(unsentText({}, { item, state: { drafts: {} } }), "");
+  assert.equal(unsentText({}, { item, state }), "half a text");
+  assert.equal(unsentText({ unsent: messageOf(1) }, { item, state }), "text 1");
 });

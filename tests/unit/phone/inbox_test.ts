@@ -202,6 +202,15 @@ Deno.test("the first answer is shown, not one from here that came second", () =>
     messages: [second, answer(takenWith(receiptOf("delivered")))],
   });
   assert.ok(found.kind === "answered" && found.answer?.id === idOf(2) && !found.here);
+  assert.equal(found.unsent, second, "and that one says that it was not sent");
+});
+
+Deno.test("a question that was closed before its answer came says that this was not sent [ux-no-dead-end]", () => {
+  const failed = answer({ kind: "failed", failure: { code: "ask_closed", message: "" } });
+  for (const state of ["withdrawn", "expired"] as const) {
+    const closed = questionWith({ state, final: true, at: {} });
+    assert.deepEqual(status(closed, { messages: [failed] }), { kind: "closed", why: state, unsent: failed });
+  }
 });
 
 Deno.test("a withdrawn question is closed, whatever else is known", () => {

@@ -5,6 +5,7 @@ import { linkProblem } from "../../../src/client/link_problem.ts";
 import { sentAgain } from "../../../src/phone/message.ts";
 import { receiptText } from "../../../src/phone/receipt_text.ts";
 import {
+  answerDraftKey,
   INITIAL_STATE,
   MESSAGES_MAX,
   messagesOf,
@@ -245,4 +246,17 @@ Deno.test("what a host is asked to do is neither a message of the session nor it
   );
   assert.deepEqual(messagesOf(state, { deviceId: "dev_listener_1", session: "svc-demo" }), []);
   assert.equal(state.drafts["dev_listener_1/svc-demo"], "half a");
+});
+
+Deno.test("the text of an answer that the relay refuses is its draft again, until it is sent once more [ux-no-dead-end]", () => {
+  const failure = { code: "ask_closed", message: "" };
+  const answer = { ...messageOf(1), body: "an hour's writing", answers: { question: idOf(9) } };
+  const key = answerDraftKey(idOf(9));
+  const composed = after({ type: "composed", message: answer });
+  const failed = reduce(composed, { type: "failed", id: answer.id, failure });
+  assert.deepEqual([composed.drafts[key], failed.drafts[key]], ["", "an hour's writing"]);
+  assert.equal(reduce(failed, { type: "retried", id: answer.id }).drafts[key], "");
+  const chosen = { ...answer, answers: { question: idOf(9), data: { choices: ["a"] } } };
+  const again = after({ type: "composed", message: chosen }, { type: "failed", id: answer.id, failure });
+  assert.deepEqual(again.drafts, composed.drafts, "what was tapped is no text");
 });

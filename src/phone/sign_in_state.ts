@@ -1,0 +1,29 @@
+/** How far the phone is signed in, and what the user is asked about it. */
+
+/** A failure that the sign-in page explains. */
+export interface SignInProblem {
+  code: string;
+  message: string;
+  /** The link is kept: it may work when it is tried again. */
+  hasLink?: boolean;
+  /** The device that this phone was: it is to be revoked, because the words differ. */
+  deviceId?: string;
+}
+
+export type SignIn =
+  | { kind: "restoring" }
+  | { kind: "out"; problem?: SignInProblem }
+  /** `isAgain`: the relay has not answered, and is asked again. */
+  | { kind: "busy"; how: "key" | "pair"; isAgain?: boolean }
+  | { kind: "in" };
+
+/** The result of a pairing, until the user has dismissed it. */
+export type PairingResult =
+  | { kind: "words"; deviceId: string; host: string; words: readonly string[] }
+  | { kind: "failed" } & SignInProblem;
+
+/** A link would sign the phone in to another account: nothing changes until the user has decided. */
+export interface AccountSwap {
+  from: string;
+  to: string;
+}
