@@ -21,8 +21,8 @@ export interface SendFailure {
 
 /** How far a message got: still here, rejected by the relay, or accepted by the relay and with a receipt. */
 export type Progress =
-  /** `unsaved`: it would not survive a reload yet. */
-  | { kind: "outbox"; unsaved?: true }
+  /** `unsaved`: it would not survive a reload yet. `problem`: why it is tried again and again. */
+  | { kind: "outbox"; unsaved?: true; problem?: SendFailure }
   | { kind: "failed"; failure: SendFailure }
   /** `unproven`: a later state that the relay claims, but the paired host has not proven. */
   | { kind: "taken"; receipt: Receipt; expiresAt: number; unproven?: PushState };
@@ -120,6 +120,12 @@ export function taken(message: Message, { state: claimed, expiresAt }: PushAccep
   const state = message.answers === undefined || isCardAnswer(message.answers.data) ? "queued" : claimed;
   if (message.progress.kind === "taken") return withReceipt(message, message.progress.receipt, expiresAt);
   return withReceipt(message, { state, final: false, at: {} }, expiresAt);
+}
+
+/** It is tried again, and waits for a reason that the user may do something about. */
+export function withProblem(message: Message, problem: SendFailure): Message {
+  const { progress } = message;
+  return progress.kind === "outbox" ? { ...message, progress: { ...progress, problem } } : message;
 }
 
 /** It survives a reload from now on. */

@@ -24,15 +24,24 @@ import type { OutboxEntry, PhoneStorage } from "./storage.ts";
 export interface OutboxOptions {
   /** The message was written since the page was opened. */
   isNew(id: string): boolean;
-  /** The next message to send, if there is one. */
-  next(): Message | undefined;
+  /** An earlier page's message is still to be sent: no other page has cancelled or sent it meanwhile. */
+  isWaiting(id: string): Promise<boolean>;
+  /** The next message to send, if there is one, for a session that is not `held`. */
+  next(held: ReadonlyMap<string, unknown>): Message | undefined;
   send(message: Message, options: { signal: AbortSignal }): Promise<PushAccepted>;
   onAccepted(accepted: PushAccepted): Promise<void>;
   /** The relay will never accept this message as it is. */
   onFailed(id: string, failure: SendFailure): Promise<void>;
+  /** It is tried again, and has failed several times. */
+  onDelayed(id: string, failure: SendFailure): void;
+  /** It is not to be sent any more. */
+  onGone(id: string): void;
   clock: Clock;
   random: () => number;
 }
+
+/** The user learns why a message waits after this many tries. */
+const TRIES_SHOWN = 3;
 
 /** Sends messages one at a time, in order, and retries for as long as it takes. Needs no live link, only HTTP. */
 export class Outbox {
@@ -42,8 +51,10 @@ export class Outbox {
   #attempt = new AbortController();
   #attempts = 0;
   #cancelRetry: () => void = () => {};
-  /** The messages that were tried since the page was opened. */
-  readonly #tried = new Set<string>();
+  /** How often each message was tried since the page was opened. */
+  readonly #tries = new Map<string, number>();
+  /** Why the messages to these sessions wait for the next try, while others are sent. */
+  readonly #held = new Map<string, unknown>();
 
   constructor(options: OutboxOptions) {
     this.#options = options;
@@ -54,10 +65,13 @@ export class Outbox {
     if (this.#sending || this.#stopped) return;
     this.#sending = true;
     this.#cancelRetry();
+    this.#held.clear();
     try {
-      for (;;) {
-        const message = this.#stopped ? undefined : this.#options.next();
-        if (message === undefined || !await this.#sendOne(message)) return;
+      while (!this.#stopped) {
+        const message = this.#options.next(this.#held);
+        const error = message ? await this.#sendOne(message) : [...this.#held.values()][0];
+        if (error !== undefined) this.#retryLater(error);
+        if (error !== undefined || message === undefined) return;
       }
     } finally {
       this.#sending = false;
@@ -67,13 +81,14 @@ export class Outbox {
   /** Call this when the network is back: aborts a hanging attempt and retries at once. The push id makes that safe. */
   async hurry(): Promise<void> {
     this.#attempts = 0;
+    this.#held.clear();
     this.#attempt.abort();
     await this.pump();
   }
 
   /** The relay may have it, even if it did not answer. A message of an earlier page may have been tried, too. */
   mayHaveSent(id: string): boolean {
-    return this.#tried.has(id) || !this.#options.isNew(id);
+    return this.#tries.has(id) || !this.#options.isNew(id);
   }
 
   /** Ends a running attempt: the message that it sends is no longer wanted. */
@@ -87,31 +102,37 @@ export class Outbox {
     this.#cancelRetry();
   }
 
-  /** False if the remaining messages have to wait. */
-  async #sendOne(message: Message): Promise<boolean> {
+  /** The error for which all remaining messages have to wait, if there is one. */
+  async #sendOne(message: Message): Promise<unknown> {
     this.#attempt = new AbortController();
     const { signal } = this.#attempt;
-    this.#tried.add(message.id);
+    const { id } = message;
+    const { isNew, isWaiting, send, onAccepted, onFailed, onDelayed, onGone } = this.#options;
+    const tries = (this.#tries.get(id) ?? 0) + 1;
     let accepted: PushAccepted;
     try {
-      accepted = await this.#options.send(message, { signal });
+      if (tries === 1 && !isNew(id) && !await isWaiting(id)) return onGone(id);
+      this.#tries.set(id, tries);
+      accepted = await send(message, { signal });
     } catch (error) {
-      if (signal.aborted) return true;
-      if (mayPass(error)) return this.#retryLater(error);
-      await this.#options.onFailed(message.id, failureOf(error));
-      return true;
+      if (signal.aborted) return undefined;
+      if (!mayPass(error)) return await onFailed(id, failureOf(error));
+      const isHeld = isRefusedByProxy(error);
+      if (tries >= TRIES_SHOWN && !isAway(error)) onDelayed(id, isHeld ? BY_PROXY : failureOf(error));
+      if (!isHeld) return error;
+      this.#held.set(sessionKey(message), error);
+      return undefined;
     }
     this.#attempts = 0;
-    await this.#options.onAccepted(accepted);
-    return true;
+    await onAccepted(accepted);
+    return undefined;
   }
 
-  #retryLater(error: unknown): false {
+  #retryLater(error: unknown): void {
     const { random } = this.#options;
     const waitMs = retryDelayMs(error, { ...RELAY_BACKOFF, random, attempt: this.#attempts });
     if (!(error instanceof RelayError && error.retryAfterSeconds !== undefined)) this.#attempts++;
     this.#cancelRetry = this.#options.clock.after(waitMs, () => void this.pump());
-    return false;
   }
 }
 
@@ -124,15 +145,21 @@ function failureOf(error: unknown): SendFailure {
 /** Sending it again unchanged may succeed. */
 function mayPass(error: unknown): boolean {
   if (!(error instanceof RelayError)) return isLost(error);
-  const { transient, code, status } = error;
-  return transient || code === "unauthenticated" || (code === "bad_answer" && isFromProxy(status));
+  return error.transient || error.code === "unauthenticated" || isRefusedByProxy(error);
 }
 
-/** An error that a proxy answers in the relay's place says nothing about the message, except that it is too large. */
-function isFromProxy(status: number): boolean {
-  return status >= 400 && status !== TOO_LARGE;
+/** The page shows that there is no network. */
+function isAway(error: unknown): boolean {
+  return error instanceof RelayError && error.status === 0;
 }
 
+/** What a proxy answers in the relay's place may be about this message alone. Only that it is too large is certain. */
+function isRefusedByProxy(error: unknown): boolean {
+  if (!(error instanceof RelayError) || error.transient) return false;
+  return error.code === "bad_answer" && error.status >= 400 && error.status !== TOO_LARGE;
+}
+
+const BY_PROXY: SendFailure = { code: "refused_by_proxy", message: "" };
 const TOO_LARGE = 413;
 
 /** The stored copies of messages, each kept until the relay is known to have the message and its text is not needed here. */
@@ -160,6 +187,12 @@ export class OutboxStore {
   /** Left here by an earlier page. */
   isRestored(id: string): boolean {
     return this.#restored.has(id);
+  }
+
+  /** It is stored, and no page is cancelling it. */
+  async isWaiting(id: string): Promise<boolean> {
+    const entry = (await this.#storage.readOutbox()).find((one) => one.id === id);
+    return entry !== undefined && !isCancelled(entry);
   }
 
   /** Whether the entry survives a reload. A full or broken storage keeps no message from being sent. */

@@ -57,7 +57,8 @@ function progressText(message: Message, context: ReceiptContext): ReceiptText {
   switch (progress.kind) {
     case "outbox": {
       const state = waitsForLink(message, context.live) ? TEXT.waitingForLink : TEXT.sending;
-      return { tone: "pending", state, detail: "", cancellable: true, editable };
+      const detail = progress.problem ? failureDetail(progress.problem) : "";
+      return { tone: "pending", state, detail, cancellable: true, editable };
     }
     case "failed":
       return {

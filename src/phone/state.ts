@@ -18,6 +18,7 @@ import {
   withFailure,
   withoutCancelling,
   withoutSending,
+  withProblem,
   withReceipt,
   withRelayCopy,
 } from "./message.ts";
@@ -89,7 +90,7 @@ export type PhoneEvent =
   | { type: "composed"; message: Message; keepsDraft?: boolean }
   | { type: "saved"; id: string }
   | { type: "accepted"; accepted: PushAccepted }
-  | { type: "failed"; id: string; failure: SendFailure }
+  | { type: "failed" | "delayed"; id: string; failure: SendFailure }
   | { type: "retried"; id: string }
   | { type: "discarded"; id: string }
   /** The user wants the message cancelled; `edit`: its text becomes the draft then. */
@@ -150,6 +151,8 @@ export function reduce(state: PhoneState, event: PhoneEvent): PhoneState {
       return change(state, event.accepted.id, (message) => taken(message, event.accepted));
     case "failed":
       return withFailed(state, event);
+    case "delayed":
+      return change(state, event.id, (message) => withProblem(message, event.failure));
     case "saved":
       return change(state, event.id, saved);
     case "retried":

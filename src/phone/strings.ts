@@ -8,6 +8,7 @@ import type { FormFault } from "./check_input.ts";
 import type { NotificationType } from "../protocol/push.ts";
 import type { AnswerOutcome } from "./inbox.ts";
 import type { Group } from "./sessions.ts";
+import type { ADD_HOST_STRINGS } from "./strings_add_host.ts";
 import type { AuditStrings } from "./strings_audit.ts";
 import type { CardStrings } from "./strings_cards.ts";
 import { HOST_STRINGS, SETTINGS_STRINGS, SWAP_STRINGS } from "./strings_manage.ts";
@@ -254,6 +255,8 @@ const ENGLISH = {
       ask_closed: "Someone else answered first, or the agent withdrew the question.",
       unknown_push: "The relay no longer knows this question.",
       not_prepared: "This browser could not read or write its storage. Reload the page and send it again.",
+      refused_by_proxy:
+        "Something between this phone and the relay refuses it. It is tried again until you cancel it.",
       unsealable: "It must be encrypted, but this phone is no longer paired with the host. Nothing was sent.",
     } as Partial<Record<string, string>>,
     states: {
@@ -380,7 +383,7 @@ export type Strings = Translated<typeof ENGLISH> & {
   readonly audit?: AuditStrings;
   /** And so have a session's views. */
   readonly ofSession?: SessionStrings;
-  /** And so has the view of notifications. */
+  readonly addHost?: Translated<typeof ADD_HOST_STRINGS>;
   readonly ofNotifications?: NotificationStrings;
 };
 

@@ -299,6 +299,8 @@ export const GERMAN: Strings = {
       unknown_push: "Das Relay kennt diese Frage nicht mehr.",
       not_prepared:
         "Dieser Browser konnte seinen Speicher nicht lesen oder schreiben. Lade die Seite neu und sende sie noch einmal.",
+      refused_by_proxy:
+        "Etwas zwischen diesem Telefon und dem Relay weist sie ab. Es wird weiter versucht, bis du sie abbrichst.",
       unsealable:
         "Sie muss verschlüsselt sein, aber dieses Telefon ist nicht mehr mit dem Rechner gekoppelt. Es wurde nichts gesendet.",
     },

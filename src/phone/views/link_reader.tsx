@@ -3,9 +3,11 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { readLink, type SignInLink } from "../route.ts";
 import { STRINGS } from "../strings.ts";
+import { ADD_HOST_STRINGS } from "../strings_add_host.ts";
 import { Command, PageHead, TextField } from "./shared.tsx";
 
-const { addHost: TEXT } = STRINGS;
+export const ADD_HOST_TEXT = STRINGS.addHost ?? ADD_HOST_STRINGS;
+const TEXT = ADD_HOST_TEXT;
 
 export interface LinkActions {
   /** Carries out a pairing link. */

@@ -21,6 +21,7 @@ import { formatRoute } from "../route.ts";
 import type { Sealing } from "../sealing.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
+import { ADD_HOST_TEXT } from "./link_reader.tsx";
 import { LanguageSelect } from "./language_select.tsx";
 import { type MuteActions, MutedProjects } from "./mute.tsx";
 import { Section } from "./section.tsx";
@@ -98,7 +99,7 @@ function Hosts({ state, now, actions }: PartProps & { state: PhoneState }): JSX.
       <ul class="cards">
         {hosts.map((host) => <HostCard key={host.deviceId} {...{ state, host, now, actions }} />)}
       </ul>
-      <a class="button secondary" href={formatRoute({ view: "add-host" })}>{STRINGS.addHost.heading}</a>
+      <a class="button secondary" href={formatRoute({ view: "add-host" })}>{ADD_HOST_TEXT.heading}</a>
     </Section>
   );
 }

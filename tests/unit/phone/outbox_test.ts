@@ -5,6 +5,7 @@ import { answerError, RelayError } from "../../../src/client/relay_error.ts";
 import type { Message } from "../../../src/phone/message.ts";
 import { Outbox, type OutboxOptions } from "../../../src/phone/outbox.ts";
 import { failureDetail } from "../../../src/phone/requests.ts";
+import { sessionKey } from "../../../src/phone/sessions.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 import { idOf, messageOf } from "./samples.ts";
@@ -16,14 +17,22 @@ function hang({ signal }: Parameters<OutboxOptions["send"]>[1]): Promise<never> 
   return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 }
 
-function outboxWith(messages: Message[], answers: Answer[]) {
+interface Earlier {
+  /** The messages are those of an earlier page, which has stored only these. */
+  stored?: readonly string[];
+}
+
+function outboxWith(messages: Message[], answers: Answer[], { stored }: Earlier = {}) {
   const clock = new FakeClock();
   const sent: string[] = [];
   const failed: string[] = [];
   const codes: string[] = [];
+  const delayed: string[] = [];
+  const remove = (id: string): void => void messages.splice(messages.findIndex((one) => one.id === id), 1);
   const outbox = new Outbox({
-    isNew: () => true,
-    next: () => messages[0],
+    isNew: () => stored === undefined,
+    isWaiting: (id) => Promise.resolve(stored?.includes(id) ?? false),
+    next: (held) => messages.find((message) => !held.has(sessionKey(message))),
     send: ({ id }, options) => {
       sent.push(id);
       const answer = answers.shift() ?? "taken";
@@ -31,17 +40,19 @@ function outboxWith(messages: Message[], answers: Answer[]) {
       if (answer !== "taken") return Promise.reject(answer);
       return Promise.resolve({ id, state: "queued" as const, expiresAt: 0 });
     },
-    onAccepted: () => Promise.resolve(void messages.shift()),
+    onAccepted: ({ id }) => Promise.resolve(remove(id)),
+    onDelayed: (id, { code }) => void delayed.push(`${code} ${id.at(-1)}`),
+    onGone: remove,
     onFailed: (id, { code }) => {
       failed.push(id);
       codes.push(code);
-      messages.shift();
+      remove(id);
       return Promise.resolve();
     },
     clock,
     random: () => 0.5,
   });
-  return { outbox, clock, sent, failed, codes };
+  return { outbox, clock, sent, failed, codes, delayed };
 }
 
 const away = new RelayError("away", { code: "unreachable" });
@@ -152,4 +163,44 @@ Deno.test("a message is tried again while the browser has closed the database [u
   assert.deepEqual([sent.length, failed, clock.pending], [1, [], 1]);
   clock.advance(125);
   await until("the second try", () => sent.length === 2);
+});
+
+Deno.test("a message that a proxy refuses says so after three tries, and holds up only its own session [ux-outbox, ux-no-dead-end]", async () => {
+  const refused = new RelayError("not a relay", { code: "bad_answer", status: 403 });
+  const other = { ...messageOf(3), session: "svc-other" };
+  const messages = [messageOf(1), messageOf(2), other];
+  const { outbox, sent, clock, delayed, failed } = outboxWith(messages, [
+    refused,
+    "taken",
+    refused,
+    refused,
+  ]);
+  await outbox.pump();
+  assert.deepEqual(sent, [idOf(1), idOf(3)], "the second message to the session does not overtake the first");
+  clock.advance(125);
+  await until("the second try", () => sent.length === 3 && clock.pending === 1);
+  assert.deepEqual(delayed, []);
+  clock.advance(250);
+  await until("the third try", () => sent.length === 4 && clock.pending === 1);
+  assert.deepEqual([delayed, failed], [["refused_by_proxy 1"], []]);
+  clock.advance(500);
+  await until("the end", () => messages.length === 0);
+  assert.deepEqual(sent.slice(4), [idOf(1), idOf(2)]);
+});
+
+Deno.test("a message that waits for the network says only that [ux-outbox]", async () => {
+  const { outbox, sent, clock, delayed } = outboxWith([messageOf(1)], [away, away, away, away]);
+  for (let tries = 1; tries <= 4; tries++) {
+    await outbox.hurry();
+    assert.equal(sent.length, tries);
+  }
+  assert.deepEqual([delayed, clock.pending], [[], 1]);
+});
+
+Deno.test("a message of an earlier page is sent only if no other page has cancelled it meanwhile [ux-outbox]", async () => {
+  const earlier = { stored: [idOf(2)] };
+  const messages = [messageOf(1), messageOf(2)];
+  const { outbox, sent, failed } = outboxWith(messages, [], earlier);
+  await outbox.pump();
+  assert.deepEqual([sent, failed, messages], [[idOf(2)], [], []]);
 });

@@ -107,6 +107,29 @@ Deno.test("a message that is cancelled without a link is not sent after a reload
   await next.controller.stop();
 });
 
+for (const how of ["cancel", "edit", "discard"] as const) {
+  Deno.test(`a message that another page has restored is not sent there after a ${how} here [ux-outbox]`, async () => {
+    const bench = await live(phoneWith({ apiKey: "svc_k" }));
+    const { controller, storage } = bench;
+    bench.relay.away = true;
+    await controller.send(TO, "not any more");
+    const other = reloaded(bench);
+    other.relay.away = true;
+    await other.controller.start();
+    const message = firstMessage(bench);
+    if (how === "discard") await controller.discard(message.id);
+    else await controller[how](message);
+    // Both pages have one storage.
+    other.storage.outbox.clear();
+    for (const [id, entry] of storage.outbox) other.storage.outbox.set(id, entry);
+    other.relay.away = false;
+    other.sockets.last.welcome(NOW);
+    await until("the end", () => !other.store.get().messages.has(message.id));
+    assert.deepEqual(other.relay.records, []);
+    await Promise.all([controller.stop(), other.controller.stop()]);
+  });
+}
+
 /** A message that the relay has rejected. */
 async function rejected(): Promise<Bench> {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
