@@ -66,8 +66,8 @@ export class Controller {
     else this.#options.store.dispatch({ type: "signIn", signIn: { kind: "out" } });
   }
 
-  /** The user accepted the account of the link. The old one is erased once the relay has accepted the new one. */
-  async swapAccount(): Promise<void> {
+  /** The user accepted the account of the link. The old one is left and erased once the relay has accepted the new one. */
+  async swapAccount(leave: () => Promise<void>): Promise<void> {
     const { store, storage, sealing } = this.#options;
     const swap = this.#swap;
     this.#swap = undefined;
@@ -75,6 +75,7 @@ export class Controller {
     store.dispatch({ type: "signIn", signIn: { kind: "busy", how: "key" } });
     const problem = await this.#trySignIn(async () => {
       await createRelayApi({ ...this.#options, apiKey: swap.account.apiKey }).sessions();
+      await leave().catch(() => undefined);
       await this.stop();
       await storage.clear();
       await sealing.forgetHosts();

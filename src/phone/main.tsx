@@ -158,7 +158,7 @@ function actionsOf(
     writeSnippets: (snippets) => storage.writeSnippets(snippets),
     answer: (question, answer) => void controller.answer(question, answer),
     draftAnswer: (question, text) => controller.draftAnswer(question, text),
-    swapAccount: () => void leave().finally(() => controller.swapAccount()),
+    swapAccount: () => void controller.swapAccount(leave),
     keepAccount: () => controller.keepAccount(),
     confirmPairing: () => void controller.confirmPairing(),
     wordsDiffer: () => void leave().finally(() => controller.wordsDiffer()),

@@ -10,7 +10,7 @@ const SEALED = /^Live, \d+ × \d+ · End-to-end encrypted$/;
 async function pair(phone: PagePhone, host: Stack): Promise<void> {
   await phone.open(await host.pairLink());
   // A revoked phone gets a new account, which the user must confirm.
-  if (phone.store.get().swap !== undefined) await phone.controller.swapAccount();
+  if (phone.store.get().swap !== undefined) await phone.controller.swapAccount(() => Promise.resolve());
   await phone.controller.confirmPairing();
   assert.deepEqual(phone.signInWords(), "");
 }

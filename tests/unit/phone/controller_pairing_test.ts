@@ -8,6 +8,7 @@ import { FakePairingStorage } from "./fake_pairing_storage.ts";
 import { FakeRelay } from "./fake_relay.ts";
 import { FakeStorage } from "./fake_storage.ts";
 import { HOST_ID, type OfferingHost, offeringHost, PHONE_ID } from "./offering_host.ts";
+import { live, phoneWith } from "./phone_bench.ts";
 import { NOW } from "./samples.ts";
 
 function phoneBefore(host: OfferingHost, account = new FakeStorage()) {
@@ -139,15 +140,33 @@ Deno.test("a link with another key asks first, names both accounts, and changes 
   controller.keepAccount();
   assert.equal(store.get().swap, undefined);
   assert.equal(account.account?.apiKey, "svc_0123456789");
-  await controller.swapAccount();
+  await controller.swapAccount(() => Promise.resolve());
   assert.equal(account.account?.apiKey, "svc_0123456789", "the answer was given");
 
   await controller.start({ kind: "key", key: "svc_other56789" });
-  await controller.swapAccount();
+  await controller.swapAccount(() => Promise.resolve());
   assert.deepEqual([account.account?.apiKey, store.get().swap], ["svc_other56789", undefined]);
   await controller.start({ kind: "key", key: "svc_other56789" });
   assert.equal(store.get().swap, undefined, "the same account is no question");
   controller.stop();
+});
+
+Deno.test("the old account is left only once the relay has accepted the new one, and while its key is still there [account-swap]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_0123456789", deviceId: "dev_phone_1" }));
+  const { controller, relay, storage } = bench;
+  const left: unknown[] = [];
+  const leave = () => Promise.resolve(void left.push(storage.account?.apiKey));
+  const swap = async (): Promise<void> => {
+    await controller.start({ kind: "key", key: "svc_other56789" });
+    await controller.swapAccount(leave);
+  };
+  relay.refusal = "unauthenticated";
+  await swap();
+  assert.deepEqual([left, storage.account?.apiKey], [[], "svc_0123456789"]);
+  relay.refusal = undefined;
+  await swap();
+  assert.deepEqual([left, storage.account?.apiKey], [["svc_0123456789"], "svc_other56789"]);
+  await controller.stop();
 });
 
 Deno.test("a pairing link of another account asks first, and pairs with nobody if declined [account-swap]", async () => {
@@ -161,7 +180,7 @@ Deno.test("a pairing link of another account asks first, and pairs with nobody i
   assert.deepEqual([account.account?.apiKey, pairing.hosts.size], ["svc_mine456789", 0]);
 
   await controller.start({ kind: "pair", code: "c", secret: host.word });
-  await controller.swapAccount();
+  await controller.swapAccount(() => Promise.resolve());
   assert.deepEqual([account.account?.apiKey, [...pairing.hosts.keys()]], ["svc_claimed", [HOST_ID]]);
   assert.equal(store.get().pairing?.kind, "words");
   controller.stop();
