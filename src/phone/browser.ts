@@ -62,11 +62,16 @@ const WORKER = "service_worker.js";
 /** The only policy for Trusted Types that the relay allows. */
 const POLICY = "svc";
 
-interface TrustedTypes {
-  createPolicy(name: string, rules: { createScriptURL(url: string): string }): {
-    createScriptURL(url: string): string;
-  };
+interface Policy {
+  createScriptURL(url: string): string;
 }
+
+interface TrustedTypes {
+  createPolicy(name: string, rules: Policy): Policy;
+}
+
+/** Made once: the relay does not allow a second one of the same name. */
+let policy: Policy | undefined;
 
 /** Undefined where there are no service workers (without https, except on localhost), or where the worker could not be loaded. */
 export async function registerWorker(): Promise<ServiceWorkerRegistration | undefined> {
@@ -86,7 +91,8 @@ function trusted(script: string): string {
     if (url !== WORKER) throw new TypeError(`Cannot load "${url}": only ${WORKER} is loaded by its name`);
     return url;
   };
-  return types?.createPolicy(POLICY, { createScriptURL }).createScriptURL(script) ?? script;
+  policy ??= types?.createPolicy(POLICY, { createScriptURL });
+  return policy?.createScriptURL(script) ?? script;
 }
 
 /** Offers the content as a file. */

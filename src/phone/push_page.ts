@@ -1,11 +1,14 @@
 /** Connects notifications with the page: the browser's effects, the service worker's messages, and what is on the screen. */
+import { type Clock, systemClock } from "../async/clock.ts";
 import { randomUuid } from "../async/encodings.ts";
 import { createWebPushApi, type WebPushApi } from "../client/web_push_api.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
 import type { SealedForPhones } from "../protocol/push.ts";
 import { hostOf, type ShownReport } from "../protocol/web_push.ts";
+import { registerWorker } from "./browser.ts";
 import type { InboxItem } from "./inbox.ts";
 import { currentLanguage } from "./language.ts";
+import { NOTIFICATION_TEXT } from "./notification_text.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
 import { type PushBrowser, pushFacts, pushStorage, pushSupport, Ringing, subscribe } from "./ringing.ts";
 import type { Route } from "./route.ts";
@@ -72,11 +75,35 @@ async function registration(): Promise<ServiceWorkerRegistration | undefined> {
   return await container?.getRegistration();
 }
 
+/** A worker that takes longer to be loaded and installed is not coming. */
+const WORKER_LIMIT_MS = 10_000;
+
+/** The worker that receives pushes, registered once more if that has failed. Rejects when it cannot be loaded. */
+export async function readyWorker(
+  container: Pick<ServiceWorkerContainer, "getRegistration" | "ready">,
+  { register = registerWorker, clock = systemClock }: {
+    register?: () => Promise<unknown>;
+    clock?: Pick<Clock, "after">;
+  } = {},
+): Promise<ServiceWorkerRegistration> {
+  const failed = (): Error => new Error(NOTIFICATION_TEXT.notifications.noWorker);
+  const ready = async (): Promise<ServiceWorkerRegistration> => {
+    const known = await container.getRegistration() ?? await register();
+    if (known === undefined) throw failed();
+    return await container.ready;
+  };
+  let cancel = (): void => {};
+  const late = new Promise<never>((_resolve, reject) => {
+    cancel = clock.after(WORKER_LIMIT_MS, () => reject(failed()));
+  });
+  return await Promise.race([ready(), late]).finally(cancel);
+}
+
 function browserOf(window: Window & typeof globalThis): PushBrowser {
   return {
     support: () => pushSupport(pushFacts(window)),
     allow: async () => await Notification.requestPermission() === "granted",
-    subscribe: async (key) => await subscribe((await navigator.serviceWorker.ready).pushManager, key),
+    subscribe: async (key) => await subscribe((await readyWorker(navigator.serviceWorker)).pushManager, key),
     unsubscribe: async () => {
       await (await (await registration())?.pushManager.getSubscription())?.unsubscribe();
     },

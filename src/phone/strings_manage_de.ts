@@ -225,6 +225,8 @@ export const NOTIFICATION_STRINGS_DE: NotificationStrings = {
       denied:
         "Benachrichtigungen sind für diese Seite gesperrt. Erlaube sie in den Einstellungen des Browsers und öffne die Seite noch einmal.",
     },
+    noWorker:
+      "Der Teil von svc, der Benachrichtigungen empfängt, wurde nicht geladen. Prüfe das Netz, lade die Seite neu und versuche es noch einmal.",
     problem: (why) => `Das ging nicht: ${why}`,
     kindsHeading: "Wann es klingelt",
     kinds: {

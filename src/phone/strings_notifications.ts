@@ -42,6 +42,8 @@ export const NOTIFICATION_STRINGS = {
       denied:
         "Notifications are blocked for this page. Allow them in the browser's settings for this site, then open this page again.",
     },
+    noWorker:
+      "The part of svc that receives notifications did not load. Check the network, reload the page and try again.",
     problem: (why: string) => `That did not work: ${why}`,
     kindsHeading: "What rings",
     kinds: {

@@ -1,7 +1,7 @@
 /** The phone's display name. */
 
 import assert from "node:assert/strict";
-import { deviceName } from "../../../src/phone/browser.ts";
+import { deviceName, registerWorker } from "../../../src/phone/browser.ts";
 
 const CHROME =
   "Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Safari/537.36";
@@ -35,4 +35,27 @@ Deno.test("an Android phone is named after its model where the browser tells it"
   assert.equal(await telling(Promise.resolve({ model: "" })), "Android phone");
   assert.equal(await telling(Promise.reject(new Error("not allowed"))), "Android phone");
   assert.equal(await deviceName({ userAgent: ANDROID }), "Android phone");
+});
+
+Deno.test("the worker can be registered again after it failed to load: there is one policy for its address [push-why-not]", async () => {
+  const registered: string[] = [];
+  const policies: string[] = [];
+  const register = (url: string) => {
+    registered.push(url);
+    return registered.length === 1 ? Promise.reject(new TypeError("no network")) : Promise.resolve(url);
+  };
+  const createPolicy = (name: string, rules: unknown) => {
+    if (policies.includes(name)) throw new TypeError("a second policy");
+    policies.push(name);
+    return rules;
+  };
+  Object.defineProperty(navigator, "serviceWorker", { value: { register }, configurable: true });
+  Object.defineProperty(globalThis, "trustedTypes", { value: { createPolicy }, configurable: true });
+  try {
+    assert.equal(await registerWorker(), undefined);
+    assert.equal(String(await registerWorker()), "service_worker.js");
+  } finally {
+    Reflect.deleteProperty(navigator, "serviceWorker");
+    Reflect.deleteProperty(globalThis, "trustedTypes");
+  }
 });

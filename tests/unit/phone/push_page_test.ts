@@ -2,8 +2,11 @@
 import assert from "node:assert/strict";
 import type { PushRecord } from "../../../src/protocol/push.ts";
 import { parseRoute } from "../../../src/phone/route.ts";
-import { Seen } from "../../../src/phone/push_page.ts";
+import { readyWorker, Seen } from "../../../src/phone/push_page.ts";
+import { NOTIFICATION_TEXT } from "../../../src/phone/notification_text.ts";
 import { INITIAL_STATE, type PhoneState, reduce } from "../../../src/phone/state.ts";
+import { FakeClock } from "../../helpers/fake_clock.ts";
+import { until } from "../../helpers/until.ts";
 
 const HOST = "dev_listener_0a1b2c3d";
 const NOW = 1_800_000_000_000;
@@ -88,4 +91,26 @@ Deno.test("notifications of what is on the screen, and of closed questions, are 
   assert.deepEqual([...stage.notifications.keys()], ["1", "2"]);
   await stage.show("#/", [record("1", "ask", { final: true })]);
   assert.deepEqual([...stage.notifications.keys()], ["2"]);
+});
+
+const WORKER = {} as ServiceWorkerRegistration;
+const NEVER = new Promise<never>(() => {});
+const NO_WORKER = { message: NOTIFICATION_TEXT.notifications.noWorker };
+
+Deno.test("a service worker that failed to load is registered once more, and waited for a limited time [push-why-not]", async () => {
+  const clock = new FakeClock();
+  const container = { getRegistration: () => Promise.resolve(undefined), ready: NEVER };
+  const registered = () => Promise.resolve(WORKER);
+  await assert.rejects(
+    readyWorker(container, { register: () => Promise.resolve(undefined), clock }),
+    NO_WORKER,
+  );
+  assert.equal(clock.pending, 0);
+  const ready = Promise.resolve(WORKER);
+  assert.equal(await readyWorker({ ...container, ready }, { register: registered, clock }), WORKER);
+
+  const waiting = readyWorker(container, { register: registered, clock }).catch((error) => error.message);
+  await until("the wait", () => clock.pending === 1);
+  clock.advance(10_000);
+  assert.equal(await waiting, NO_WORKER.message);
 });
