@@ -8,6 +8,7 @@ import { PAGE_LIMIT_MAX } from "../../protocol/limits.ts";
 import { VERSION } from "../../protocol/version.ts";
 import { download } from "../browser.ts";
 import { formatAgo } from "../format_time.ts";
+import { NOTIFICATION_TEXT } from "../notification_text.ts";
 import {
   applyPreferences,
   type Preferences,
@@ -16,13 +17,12 @@ import {
   THEMES,
   writePreferences,
 } from "../preferences.ts";
-import { NOTIFICATION_TEXT } from "../notification_text.ts";
 import { formatRoute } from "../route.ts";
 import type { Sealing } from "../sealing.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
-import { ADD_HOST_TEXT } from "./link_reader.tsx";
 import { LanguageSelect } from "./language_select.tsx";
+import { ADD_HOST_TEXT } from "./link_reader.tsx";
 import { type MuteActions, MutedProjects } from "./mute.tsx";
 import { Section } from "./section.tsx";
 import { Command, PageHead, SealSign, useNow } from "./shared.tsx";
@@ -31,10 +31,7 @@ const { settings: TEXT } = STRINGS;
 const AGES_EVERY_MS = 15_000;
 
 /** A paired host, by the name that it has on this phone. */
-export interface NamedHost {
-  deviceId: string;
-  host: string;
-}
+export type NamedHost = { deviceId: string; host: string };
 
 export interface SettingsActions extends MuteActions {
   pairedHosts(): readonly NamedHost[];
