@@ -106,7 +106,7 @@ export function waitsForLink({ progress }: Message, isLive: boolean): boolean {
 }
 
 /** Of a message that is sent again. */
-export function unsent(message: Message): Message {
+export function unsent({ cancelled: _cancelled, editing: _editing, ...message }: Message): Message {
   return { ...message, progress: { kind: "outbox", unsaved: true } };
 }
 

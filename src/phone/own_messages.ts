@@ -4,7 +4,7 @@ import { randomUuid } from "../async/encodings.ts";
 import type { Later } from "../protocol/later.ts";
 import { TTL_MAX_SECONDS } from "../protocol/limits.ts";
 import type { LiveRelay } from "./live_relay.ts";
-import type { Message } from "./message.ts";
+import { type Message, unsent } from "./message.ts";
 import { entryOf, type OutboxStore } from "./outbox.ts";
 import { outboxOf, relayNow, type Store } from "./state.ts";
 import type { OutboxEntry } from "./storage.ts";
@@ -46,7 +46,7 @@ export class OwnMessages {
   /** Sends one that the relay rejected once more. */
   async retry(message: Message): Promise<void> {
     this.#options.store.dispatch({ type: "retried", id: message.id });
-    await this.#send(entryOf({ ...message, progress: { kind: "outbox" } }));
+    await this.#send(entryOf(unsent(message)));
   }
 
   /** Says that it survives a reload once that is so. */

@@ -130,6 +130,19 @@ for (const how of ["cancel", "edit", "discard"] as const) {
   });
 }
 
+Deno.test("a message that is sent again although it was cancelled before is not held for cancelled after a reload [ux-outbox]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  const { controller, relay, storage } = bench;
+  relay.away = true;
+  await controller.send(TO, "after all");
+  const { id } = firstMessage(bench);
+  await controller.cancel(firstMessage(bench));
+  bench.store.dispatch({ type: "failed", id, failure: { code: "id_reused", message: "" } });
+  await controller.resend(firstMessage(bench));
+  assert.deepEqual([storage.outbox.get(id)?.cancelled, stateOf(bench, id)], [undefined, "outbox"]);
+  await controller.stop();
+});
+
 /** A message that the relay has rejected. */
 async function rejected(): Promise<Bench> {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
