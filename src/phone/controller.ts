@@ -386,6 +386,7 @@ export class Controller {
     if (isOver()) return;
     this.#drafts.restored(drafts);
     store.dispatch({ type: "restored", messages, drafts, seen });
+    void this.#own.cancelRest(messages);
     live.watch(this.#watched);
     live.start();
   }

@@ -18,8 +18,8 @@ import { answerPush, cancelPush, commandPush, Outbox, type OutboxStore, requestP
 import { isOutdated, OUTDATED } from "./requests.ts";
 import { openedItem } from "./route.ts";
 import type { Sealing } from "./sealing.ts";
-import { sessionKey, trustedSessions } from "./sessions.ts";
-import { outboxOf, type PhoneEvent, relayNow, type Store, unsettledOf } from "./state.ts";
+import { trustedSessions } from "./sessions.ts";
+import { draftKeyOf, outboxOf, type PhoneEvent, relayNow, type Store, unsettledOf } from "./state.ts";
 import type { Account, PhoneStorage } from "./storage.ts";
 import { type MirrorOpener, TerminalStreams } from "./terminal_streams.ts";
 
@@ -98,7 +98,7 @@ export class LiveRelay {
     this.#outbox = new Outbox({
       isNew: (id) => !options.outboxStore.isRestored(id),
       isWaiting: (id) => options.outboxStore.isWaiting(id),
-      next: (held) => outboxOf(options.store.get()).find((message) => !held.has(sessionKey(message))),
+      next: (held) => outboxOf(options.store.get()).find((message) => !held.has(draftKeyOf(message))),
       send: (message, { signal }) => this.#post(message, signal),
       onAccepted: (accepted) => this.#onAccepted(accepted),
       onFailed: (id, failure) => this.#onFailed(id, failure),

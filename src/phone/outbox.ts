@@ -18,7 +18,7 @@ import {
 } from "./message.ts";
 import type { Sealing } from "./sealing.ts";
 import { sessionKey } from "./sessions.ts";
-import type { PhoneState } from "./state.ts";
+import { draftKeyOf, type PhoneState } from "./state.ts";
 import type { OutboxEntry, PhoneStorage } from "./storage.ts";
 
 export interface OutboxOptions {
@@ -118,9 +118,9 @@ export class Outbox {
       if (signal.aborted) return undefined;
       if (!mayPass(error)) return await onFailed(id, failureOf(error));
       const isHeld = isRefusedByProxy(error);
-      if (tries >= TRIES_SHOWN && !isAway(error)) onDelayed(id, isHeld ? BY_PROXY : failureOf(error));
+      if (tries >= TRIES_SHOWN && !isAway(error)) onDelayed(id, isHeld ? BY_PROXY : NOT_YET);
       if (!isHeld) return error;
-      this.#held.set(sessionKey(message), error);
+      this.#held.set(draftKeyOf(message), error);
       return undefined;
     }
     this.#attempts = 0;
@@ -160,6 +160,7 @@ function isRefusedByProxy(error: unknown): boolean {
 }
 
 const BY_PROXY: SendFailure = { code: "refused_by_proxy", message: "" };
+const NOT_YET: SendFailure = { code: "not_yet", message: "" };
 const TOO_LARGE = 413;
 
 /** The stored copies of messages, each kept until the relay is known to have the message and its text is not needed here. */
@@ -189,10 +190,11 @@ export class OutboxStore {
     return this.#restored.has(id);
   }
 
-  /** It is stored, and no page is cancelling it. */
+  /** It is stored, and no page is cancelling it. A storage that cannot be read keeps no message from being sent. */
   async isWaiting(id: string): Promise<boolean> {
-    const entry = (await this.#storage.readOutbox()).find((one) => one.id === id);
-    return entry !== undefined && !isCancelled(entry);
+    const entries = await this.#storage.readOutbox().catch(() => undefined);
+    const entry = entries?.find((one) => one.id === id);
+    return entries === undefined || entry !== undefined && !isCancelled(entry);
   }
 
   /** Whether the entry survives a reload. A full or broken storage keeps no message from being sent. */

@@ -83,6 +83,14 @@ export class OwnMessages {
     await this.compose({ deviceId, session, body: "", cancels: id });
   }
 
+  /** Cancels those of an earlier page whose cancellation it could not store. */
+  async cancelRest(messages: readonly Message[]): Promise<void> {
+    for (const message of messages) {
+      const isOpen = message.cancelled && !messages.some(({ cancels }) => cancels === message.id);
+      if (isOpen) await this.cancel(message, { edit: message.editing === true });
+    }
+  }
+
   /** Taken from the page's state first: the outbox must not send it meanwhile. */
   async discard(id: string): Promise<void> {
     this.#options.store.dispatch({ type: "discarded", id });

@@ -190,8 +190,8 @@ function withFailed(state: PhoneState, { id, failure }: { id: string; failure: S
   if (message?.progress.kind !== "failed") return failed;
   const { cancels = "", answers } = message;
   if (answers !== undefined && answers.data === undefined) return withEdited(failed, message);
-  // What this phone could not prepare says nothing about the message that it was to cancel.
-  if (failure.code === NOT_PREPARED) return failed;
+  // What the relay has not said says nothing about the message that was to be cancelled.
+  if ([NOT_PREPARED, "bad_answer"].includes(failure.code)) return failed;
   return change(failed, cancels, (cancelled) => withoutCancelling(cancelled, failure));
 }
 
@@ -301,7 +301,8 @@ export function answerDraftKey(questionId: string): string {
   return `ask/${questionId}`;
 }
 
-function draftKeyOf(message: Message): string {
+/** Also of messages that wait for one another: those to one session, or answers to one question. */
+export function draftKeyOf(message: Message): string {
   return message.answers === undefined ? sessionKey(message) : answerDraftKey(message.answers.question);
 }
 

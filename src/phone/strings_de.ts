@@ -301,6 +301,7 @@ export const GERMAN: Strings = {
         "Dieser Browser konnte seinen Speicher nicht lesen oder schreiben. Lade die Seite neu und sende sie noch einmal.",
       refused_by_proxy:
         "Etwas zwischen diesem Telefon und dem Relay weist sie ab. Es wird weiter versucht, bis du sie abbrichst.",
+      not_yet: "Sie konnte noch nicht gesendet werden. Es wird von selbst weiter versucht.",
       unsealable:
         "Sie muss verschlüsselt sein, aber dieses Telefon ist nicht mehr mit dem Rechner gekoppelt. Es wurde nichts gesendet.",
     },

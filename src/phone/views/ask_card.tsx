@@ -116,11 +116,11 @@ function Body(props: Props & { status: QuestionStatus }): JSX.Element {
 
 /** What was answered here in vain, also before a reload: a text is the draft then. */
 export function unsentText(
-  { unsent }: { unsent?: Message },
+  { unsent, here }: { unsent?: Message; here?: boolean },
   { item: { push, ask }, state }: { item: QuestionItem; state: Pick<PhoneState, "drafts"> },
 ): string {
   if (unsent !== undefined) return givenText(ask, unsent.body);
-  if (isCard(ask) || ask.kind === "input") return "";
+  if (here || isCard(ask) || ask.kind === "input") return "";
   return tickedIn([], state.drafts[answerDraftKey(push.id)] ?? "").text;
 }
 

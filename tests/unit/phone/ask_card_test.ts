@@ -26,5 +26,6 @@ Deno.test("a closed question shows what was answered here in vain, also after a 
   const state = { drafts: { [answerDraftKey(push.id)]: "half a text" } };
   assert.equal(unsentText({}, { item, state: { drafts: {} } }), "");
   assert.equal(unsentText({}, { item, state }), "half a text");
+  assert.equal(unsentText({ here: true }, { item, state }), "", "another page sent it");
   assert.equal(unsentText({ unsent: messageOf(1) }, { item, state }), "text 1");
 });

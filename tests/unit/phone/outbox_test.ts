@@ -5,7 +5,7 @@ import { answerError, RelayError } from "../../../src/client/relay_error.ts";
 import type { Message } from "../../../src/phone/message.ts";
 import { Outbox, type OutboxOptions } from "../../../src/phone/outbox.ts";
 import { failureDetail } from "../../../src/phone/requests.ts";
-import { sessionKey } from "../../../src/phone/sessions.ts";
+import { draftKeyOf } from "../../../src/phone/state.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 import { idOf, messageOf } from "./samples.ts";
@@ -32,7 +32,7 @@ function outboxWith(messages: Message[], answers: Answer[], { stored }: Earlier 
   const outbox = new Outbox({
     isNew: () => stored === undefined,
     isWaiting: (id) => Promise.resolve(stored?.includes(id) ?? false),
-    next: (held) => messages.find((message) => !held.has(sessionKey(message))),
+    next: (held) => messages.find((message) => !held.has(draftKeyOf(message))),
     send: ({ id }, options) => {
       sent.push(id);
       const answer = answers.shift() ?? "taken";
@@ -186,6 +186,25 @@ Deno.test("a message that a proxy refuses says so after three tries, and holds u
   clock.advance(500);
   await until("the end", () => messages.length === 0);
   assert.deepEqual(sent.slice(4), [idOf(1), idOf(2)]);
+});
+
+Deno.test("a message that the relay cannot take for a while says that it is tried again [ux-outbox]", async () => {
+  const busy = new RelayError("the relay is starting", { code: "bad_answer", status: 502 });
+  const { outbox, delayed, failed } = outboxWith([messageOf(1)], [busy, busy, busy]);
+  for (let tries = 1; tries <= 3; tries++) await outbox.hurry();
+  assert.deepEqual([delayed, failed], [["not_yet 1"], []]);
+});
+
+Deno.test("an answer that a proxy refuses holds up no answer to another question [ux-outbox]", async () => {
+  const refused = new RelayError("not a relay", { code: "bad_answer", status: 403 });
+  const [one, other] = [1, 2].map((n) => ({
+    ...{ ...messageOf(n), deviceId: "", session: "" },
+    answers: { question: `question ${n}` },
+  }));
+  const { outbox, sent } = outboxWith([one, other].flatMap((answer) => answer ?? []), [refused, "taken"]);
+  await outbox.pump();
+  assert.deepEqual(sent, [idOf(1), idOf(2)]);
+  outbox.stop();
 });
 
 Deno.test("a message that waits for the network says only that [ux-outbox]", async () => {

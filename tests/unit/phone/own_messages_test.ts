@@ -107,6 +107,23 @@ Deno.test("a message that is cancelled without a link is not sent after a reload
   await next.controller.stop();
 });
 
+Deno.test("a message whose cancellation was not stored is cancelled after a reload [ux-no-dead-end, ux-outbox]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  bench.relay.away = true;
+  await bench.controller.send(TO, "better not");
+  const { id } = firstMessage(bench);
+  await bench.controller.cancel(firstMessage(bench));
+  await bench.controller.stop();
+  for (const entry of [...bench.storage.outbox.values()]) {
+    if (entry.cancels !== undefined) bench.storage.outbox.delete(entry.id);
+  }
+  assert.equal(bench.storage.outbox.size, 1);
+  const next = await live(reloaded(bench));
+  await until("the outbox to be empty", () => next.storage.outbox.size === 0);
+  assert.deepEqual(next.relay.records.map(({ push }) => push.inReplyTo), [id]);
+  await next.controller.stop();
+});
+
 for (const how of ["cancel", "edit", "discard"] as const) {
   Deno.test(`a message that another page has restored is not sent there after a ${how} here [ux-outbox]`, async () => {
     const bench = await live(phoneWith({ apiKey: "svc_k" }));
