@@ -170,6 +170,7 @@ Deno.test("a receipt that arrives instead of the answer clears the outbox too [u
     scene.listener.acknowledge(push, { outcome: "submitted" });
     await page.getByText("Submitted", { exact: true }).waitFor();
     await until("the outbox to be empty", async () => (await kept(page, "outbox")).size === 0);
+    await page.unrouteAll({ behavior: "wait" });
   }));
 
 Deno.test("a link that dies silently is shown, and sending resumes by itself [ux-reconnecting]", () =>
