@@ -24,6 +24,13 @@ export interface DiscoveryOptions {
   openServer(socket: string): TmuxServer | undefined;
 }
 
+interface Wanted {
+  /** Only a session of this name. */
+  name?: string;
+  /** Waits for a server that did not answer the last time for as long as for others. */
+  isPatient?: boolean;
+}
+
 export class TmuxDiscovery {
   #host: DiscoveryEnvironment;
   #options: DiscoveryOptions;
@@ -39,10 +46,10 @@ export class TmuxDiscovery {
     this.#options = options;
   }
 
-  /** Every session of every live server. `deep` runs lsof again. */
-  async sessions(options: { deep?: boolean } = {}): Promise<TmuxSession[]> {
+  /** Every session of every live server. `deep` runs lsof again, and waits for a server that hangs, too. */
+  async sessions({ deep = false } = {}): Promise<TmuxSession[]> {
     const now = this.#options.now();
-    if (options.deep || this.#searched === undefined || Math.abs(now - this.#searched) >= LSOF_INTERVAL_MS) {
+    if (deep || this.#searched === undefined || Math.abs(now - this.#searched) >= LSOF_INTERVAL_MS) {
       this.#searched = now;
       this.#extra = await runningServerSockets(this.#host);
     }
@@ -50,13 +57,13 @@ export class TmuxDiscovery {
     // Until they have answered, what is known counts: others ask meanwhile.
     this.#tried = new Map(sockets.map((socket) => [socket, this.#tried.get(socket) ?? false]));
     for (const socket of this.#hung.keys()) if (!this.#tried.has(socket)) this.#hung.delete(socket);
-    return await this.#read(sockets);
+    return await this.#read(sockets, { isPatient: deep });
   }
 
   /** The sessions of this name on the servers that answered last time. A new socket file causes a full search. */
   async sessionsNamed(name: string): Promise<TmuxSession[]> {
     const known = [...this.#tried].flatMap(([socket, live]) => live ? [socket] : []);
-    const [files, sessions] = await Promise.all([socketFiles(this.#host), this.#read(known, name)]);
+    const [files, sessions] = await Promise.all([socketFiles(this.#host), this.#read(known, { name })]);
     return files.some((file) => !this.#tried.has(file)) ? await this.sessions() : sessions;
   }
 
@@ -64,8 +71,8 @@ export class TmuxDiscovery {
     return spawningServer(this.#host.commands, socket);
   }
 
-  async #read(sockets: readonly string[], name?: string): Promise<TmuxSession[]> {
-    const lists = await Promise.all(sockets.map((socket) => this.#readOne(socket, name)));
+  async #read(sockets: readonly string[], wanted: Wanted): Promise<TmuxSession[]> {
+    const lists = await Promise.all(sockets.map((socket) => this.#readOne(socket, wanted)));
     return lists.flat();
   }
 
@@ -79,22 +86,24 @@ export class TmuxDiscovery {
     });
   }
 
-  async #readOne(socket: string, name: string | undefined): Promise<TmuxSession[]> {
+  async #readOne(socket: string, { name, isPatient = false }: Wanted): Promise<TmuxSession[]> {
     if (!this.#hung.has(socket)) return await this.#ask(socket, name);
-    const sessions = await this.#readHung(socket);
+    const sessions = await (isPatient ? this.#readOnce(socket) : this.#readHung(socket));
     return name === undefined ? sessions : sessions.filter((one) => one.name === name);
   }
 
-  /** At most one read at a time. It goes on when nobody waits for it any more, and its answer shows that the server is back. */
   async #readHung(socket: string): Promise<TmuxSession[]> {
     const { clock = systemClock } = this.#options;
-    const pending = this.#hung.get(socket) ?? this.#startRead(socket);
+    const pending = this.#readOnce(socket);
     const late = Promise.withResolvers<TmuxSession[]>();
     const cancel = clock.after(HUNG_WAIT_MS, () => late.resolve([]));
     return await Promise.race([pending, late.promise]).finally(cancel);
   }
 
-  #startRead(socket: string): Promise<TmuxSession[]> {
+  /** At most one read at a time. It goes on when nobody waits for it any more, and its answer shows that the server is back. */
+  #readOnce(socket: string): Promise<TmuxSession[]> {
+    const running = this.#hung.get(socket);
+    if (running !== undefined) return running;
     const pending = this.#ask(socket, undefined).finally(() => {
       if (this.#hung.get(socket) === pending) this.#hung.set(socket, undefined);
     });

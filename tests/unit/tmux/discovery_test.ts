@@ -164,14 +164,23 @@ Deno.test("sockets: a server that hangs holds the others up once, and is back as
     assert.deepEqual(await found(), ["svc-a"]);
   }
   assert.equal(asked.length, 2, "the second read goes on");
-  asked[1]?.reject(late);
+  const patient = discovery.sessions({ deep: true });
+  const impatient = await search();
+  clock.advance(HUNG_WAIT_MS);
+  assert.deepEqual(await impatient(), ["svc-a"]);
+  asked[1]?.resolve(answer("svc-b"));
+  assert.deepEqual(names(await patient), ["svc-a", "svc-b"], "who looks for one session waits for it");
+  const hung = discovery.sessions();
+  await until("a read with its full time", () => asked.length === 3);
+  asked[2]?.reject(late);
+  await hung;
   const found = await search();
-  assert.equal(asked.length, 3);
-  asked[2]?.resolve(answer("svc-b"));
+  assert.equal(asked.length, 4);
+  asked[3]?.resolve(answer("svc-b"));
   assert.deepEqual(await found(), ["svc-a", "svc-b"]);
   const again = discovery.sessions();
-  await until("the next read", () => asked.length === 4);
+  await until("the next read", () => asked.length === 5);
   assert.equal(clock.pending, 0, "it has its full time again");
-  asked[3]?.resolve(answer("svc-b"));
+  asked[4]?.resolve(answer("svc-b"));
   assert.deepEqual(names(await again), ["svc-a", "svc-b"]);
 });
