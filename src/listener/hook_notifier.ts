@@ -50,7 +50,7 @@ interface Entry {
 /** The event in the data of the push that has a dialog's text. */
 export const DIALOG_EVENT = "dialog";
 /** A hook may report a dialog before it is on the screen: its own notice follows only if none shows in this time. */
-export const DIALOG_SHOWN_MS = 1_500;
+export const DIALOG_SHOWN_MS = 2_500;
 /** The text of a dialog stands for a hook's notice for this long. */
 export const DIALOG_COVERS_MS = 60_000;
 /** The listener sees within this time that a dialog was closed: a hook's report has it look at once. */

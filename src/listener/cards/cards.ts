@@ -271,7 +271,7 @@ export class Cards {
     const push = askedAs(card, { clock, host, phones });
     // It takes its room before it is sealed: others come meanwhile.
     this.#cards.set(card.id, card);
-    push.catch(() => this.#cards.delete(card.id));
+    push.catch(() => stored.resolve(this.#cards.delete(card.id) && false));
     return { card, push: await push };
   }
 

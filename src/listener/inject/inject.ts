@@ -237,6 +237,7 @@ async function enterOrTakeBack(attempt: Attempt, typed: Typed, pane: PaneState):
   // During a tool call nothing can be removed: its end is waited for.
   if (turn.takeBack !== undefined && isInCall) return await holdTyped(typed, "agent_working");
   if (isMuted || turn.takeBack) {
+    if (turn.takeBack) typed.overSince ??= attempt.elapsed();
     return await takeBack(attempt, typed, { pane, why: isMuted ? "muted" : undefined });
   }
   turn.step = "typing";
@@ -311,7 +312,6 @@ async function takeBack(
     const reason = typed.hadDialog ? "dialog_open" : "screen_stale";
     return { kind: "ended", outcome: { state: "typed", reason } };
   }
-  if (turn.takeBack) typed.overSince ??= attempt.elapsed();
   if (await takeOut(attempt, typed, pane)) {
     const outcome = typed.overSince === undefined ? refused(why) : { state: "expired" as const };
     return { kind: "ended", outcome: turn.takeBack ?? outcome };
