@@ -3,8 +3,13 @@ import { runtime } from "#runtime";
 import { loadProfile } from "../agents/registry.ts";
 import { systemClock } from "../async/clock.ts";
 import type { AgentKind } from "../protocol/names.ts";
+import { TmuxError } from "../tmux/server.ts";
 import { runWrapper, type WrapperRun } from "../wrapper/run_wrapper.ts";
 import { accountPaths, daemonOptions } from "./context.ts";
+import { printError } from "./output.ts";
+
+/** For the listener: what tmux was asked for may still happen, so the start has not certainly failed. */
+const EXIT_UNKNOWN = 128;
 
 export async function runAgent(
   kind: AgentKind,
@@ -13,11 +18,16 @@ export async function runAgent(
 ): Promise<number> {
   const { uid, files, commands, sockets, terminal } = runtime;
   const selfCommand = (): string[] => runtime.selfCommand();
-  return await runWrapper({ uid, files, commands, sockets, terminal, clock: systemClock, selfCommand }, {
+  const run = runWrapper({ uid, files, commands, sockets, terminal, clock: systemClock, selfCommand }, {
     ...daemonOptions(await accountPaths()),
     profile: await loadProfile(kind),
     args,
     ...options,
     cwd: runtime.cwd(),
+  });
+  return await run.catch((error) => {
+    if (!options.byListener || !(error instanceof Error && error.cause instanceof TmuxError)) throw error;
+    printError(error.message);
+    return EXIT_UNKNOWN;
   });
 }

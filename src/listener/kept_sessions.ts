@@ -105,7 +105,7 @@ async function startAgain(
   kept: KeptSession,
   { options, started }: { options: RestoreOptions; started: Map<string, string> },
 ): Promise<void> {
-  const { session, agent, directory } = kept;
+  const { session, directory } = kept;
   const log = (line: string): void => options.log(`kept session ${session}: ${line}`);
   const outcome = await tryStart(kept, options);
   switch (outcome.kind) {
@@ -113,7 +113,7 @@ async function startAgain(
       started.set(session, outcome.name);
       return log(`started again as ${outcome.name} in "${directory}"`);
     case "unknown":
-      return log(`starting ${agent} ${outcome.why}`);
+      return log(outcome.why);
     case "failed":
       log(`${outcome.why}; it is tried again when the listener starts`);
       return await dueAgain(kept, options).catch((error) => log(`not marked for that: ${errorText(error)}`));
@@ -127,8 +127,8 @@ type StartOutcome =
   /** An agent may run. */
   | { kind: "unknown"; why: string };
 
-/** From here on an exit code is that of a signal, which may have come after the agent's start. */
-const SIGNAL_CODES = 128;
+/** From here on an exit code is that of a signal, which may have come after the agent's start, or of a tmux that failed. */
+const UNKNOWN_CODES = 128;
 
 async function tryStart(
   { agent, directory, args }: KeptSession,
@@ -137,10 +137,10 @@ async function tryStart(
   if (!isAgentKind(agent)) return { kind: "failed", why: `this svc does not know the agent "${agent}"` };
   try {
     const ran = await start({ agent, directory }, [...agentProfile(agent).resume ?? [], ...args]);
-    if (ran === undefined) return { kind: "unknown", why: "took too long" };
+    if (ran === undefined) return { kind: "unknown", why: `svc --detach ${agent} took too long` };
     if (ran.code === 0) return { kind: "started", name: ran.stdout.trim() };
-    if (ran.code >= SIGNAL_CODES) return { kind: "unknown", why: `was killed (${ran.code})` };
-    return { kind: "failed", why: `svc --detach ${agent} ended with ${ran.code}: ${ran.stderr.trim()}` };
+    const why = `svc --detach ${agent} ended with ${ran.code}: ${ran.stderr.trim()}`;
+    return { kind: ran.code >= UNKNOWN_CODES ? "unknown" : "failed", why };
   } catch (error) {
     return { kind: "failed", why: `svc --detach ${agent} could not be run: ${errorText(error)}` };
   }

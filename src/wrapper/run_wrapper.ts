@@ -115,8 +115,8 @@ async function obtain(
       checkTmux: (running) => checkTmux(host, profile, { running }),
     });
   } catch (error) {
-    if (error instanceof TmuxError) throw new Error(`Cannot start ${profile.label}: tmux: ${error.message}`);
-    throw error;
+    if (!(error instanceof TmuxError)) throw error;
+    throw new Error(`Cannot start ${profile.label}: tmux: ${error.message}`, { cause: error });
   }
 }
 

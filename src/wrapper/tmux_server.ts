@@ -267,7 +267,7 @@ export function saveLastWords(
     // A background command of a shell gets no stdin but an explicit one.
     "umask 077; exec 3<&0",
     `head -c ${WORDS_MAX_BYTES} <&3 > ${part} 3<&- & head=$!`,
-    `{ trap 'kill $sleep; exit' TERM; sleep ${seconds} & sleep=$!; wait $sleep && kill $head; } < /dev/null > /dev/null 2>&1 3<&- & limit=$!`,
+    `{ trap 'kill $!; exit' TERM; sleep ${seconds} & wait $! && kill $head; } < /dev/null > /dev/null 2>&1 3<&- & limit=$!`,
     `exec 3<&-; wait $head; kill $limit; mv ${part} ${shellQuote(file)}`,
   ];
   return verbs.pipePane(exactPane(name), script.join("\n"));

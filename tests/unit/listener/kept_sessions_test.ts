@@ -92,7 +92,7 @@ Deno.test("what could not be started is in the log, and the others are started",
   const { log } = await boot(home, { start });
   assert.match(log[0] ?? "", /svc-a: this svc does not know the agent "abacus"/);
   assert.match(log[1] ?? "", /svc-b: svc --detach cc ended with 1: no tmux; it is tried again/);
-  assert.match(log[2] ?? "", /svc-c: starting cc took too long/);
+  assert.match(log[2] ?? "", /svc-c: svc --detach cc took too long/);
 });
 
 Deno.test("what certainly did not start is tried again when the listener starts, what may have started is not [keep-once, keep-retry]", async () => {
