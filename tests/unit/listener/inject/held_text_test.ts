@@ -68,6 +68,20 @@ Deno.test("held text: an agent that hangs is waited for; if it shows the text fo
   }
 });
 
+Deno.test("held text: a cancelled message whose text the dialog has taken holds up the next one no longer than others [inj-take-back, cancel-atomic]", async () => {
+  const waited = await Promise.all([undefined, { state: "withdrawn" } as const].map(async (end) => {
+    let heldAt = 0;
+    const { pane, outcome } = holdText(({ pane, turn }) => {
+      pane.draw("");
+      if (end !== undefined) turn.takeBack = end;
+      heldAt = pane.clock.elapsed();
+    });
+    assert.equal((await outcome).state, "unknown");
+    return pane.clock.elapsed() - heldAt;
+  }));
+  assert.equal(waited[1], waited[0]);
+});
+
 Deno.test("held text: Enter is not pressed either when the phone is revoked while the marker is written [sec-revoke-waiting]", async () => {
   const { pane, outcome } = holdText(({ pane, turn }) => {
     // Read when the marker is written again.
