@@ -204,6 +204,23 @@ Deno.test("a draft belongs to its session and is cleared once sent", () => {
   assert.deepEqual([sent.drafts[key], sent.drafts["x/y"]], ["", "other"]);
 });
 
+Deno.test("only the relay's own refusal of a cancellation says that the message was not sent [ux-no-dead-end, ux-receipt]", () => {
+  const cancelled = after(
+    { type: "composed", message: messageOf(1) },
+    { type: "cancelled", id: idOf(1), edit: false },
+    { type: "composed", message: { ...messageOf(2), cancels: idOf(1) } },
+  );
+  const refusedWith = (code: string): string | undefined => {
+    const failure = { code, message: "refused" };
+    return progressOf(reduce(cancelled, { type: "failed", id: idOf(2), failure }), 1)?.kind;
+  };
+  assert.deepEqual(["unknown_device", "not_prepared", "bad_answer"].map(refusedWith), [
+    "failed",
+    "taken",
+    "taken",
+  ]);
+});
+
 const stateWith = (...messages: ReturnType<typeof messageOf>[]): PhoneState => ({
   ...INITIAL_STATE,
   messages: new Map(messages.map((message) => [message.id, message])),
