@@ -173,6 +173,27 @@ Deno.test("a receipt that arrives instead of the answer clears the outbox too [u
     await page.unrouteAll({ behavior: "wait" });
   }));
 
+Deno.test("a message that something in the relay's place refuses says so and can be cancelled [ux-outbox, ux-no-dead-end]", () =>
+  withScene(async (scene) => {
+    const { phone } = scene;
+    const page = await openMessages(scene);
+    const refusal = { status: 403, contentType: "text/html", body: "<h1>Forbidden</h1>" };
+    await page.route("**/pushes/send", async (route) => {
+      if (route.request().postData()?.includes("DROP TABLE")) await route.fulfill(refusal);
+      else await route.continue();
+    });
+    await sendMessage(page, "what does '; DROP TABLE users do?");
+    await sendMessage(page, "and then");
+    await page.getByText("Something between this phone and the relay refuses it.").waitFor();
+    await phone.shoot("session-refused-by-proxy");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await page.getByRole("listitem").filter({ hasText: "DROP TABLE" })
+      .getByRole("button", { name: "Cancel" }).tap();
+    await scene.listener.received("and then");
+    await page.unrouteAll({ behavior: "wait" });
+    assert.equal(await pushCount(scene), 1);
+  }));
+
 Deno.test("a link that dies silently is shown, and sending resumes by itself [ux-reconnecting]", () =>
   withScene(async (scene) => {
     const { wire, listener } = scene;
