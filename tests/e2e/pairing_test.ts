@@ -154,7 +154,9 @@ Deno.test("svc devices revoke forgets the secret before a relay that does not an
   assert.equal(await sent(phone, name, "hello"), "submitted");
   await stack.pairLink();
   let givenUp = 0;
-  const silent = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ signal }) => {
+  const end = new AbortController();
+  const options = { hostname: "127.0.0.1", port: 0, signal: end.signal, onListen: () => {} };
+  const silent = Deno.serve(options, ({ signal }) => {
     signal.addEventListener("abort", () => givenUp++);
     return new Promise(() => {});
   });
@@ -167,7 +169,9 @@ Deno.test("svc devices revoke forgets the secret before a relay that does not an
   assert.deepEqual(phones, []);
   revoking.kill("SIGKILL");
   await revoking.exited;
-  await silent.shutdown();
+  // A shutdown would wait for the answers.
+  end.abort();
+  await silent.finished;
 });
 
 Deno.test("a phone that pairs again is the same device with a new secret; the old secret opens nothing [pair-devices]", async () => {
