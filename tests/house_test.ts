@@ -122,7 +122,6 @@ const COINCIDENCES: Readonly<Record<string, { runs: number; reason: string }>> =
     runs: 1,
     reason: "two openers drop repeats, each by its own count",
   },
-  "phone/pairing_storage.ts phone/storage.ts": { runs: 1, reason: "a transaction for each kind of record" },
   "store/migrations.ts store/migrations.ts": { runs: 1, reason: "the columns of two tables, as data" },
 };
 

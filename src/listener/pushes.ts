@@ -377,8 +377,8 @@ export class PushIntake {
   }
 
   /**
-   * Atomic: a message is either submitted or withdrawn. One that has not arrived is remembered as withdrawn. One whose text
-   * is held in the composer ends by itself once that is taken back.
+   * Atomic: a message is either submitted or withdrawn. One that has not arrived is remembered as withdrawn. If its text is
+   * already in the composer, whoever typed it removes the text and reports the outcome.
    */
   async #withdraw(push: Push, era: Era): Promise<Outcome> {
     const { sealed, body, inReplyTo } = push;

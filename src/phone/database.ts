@@ -1,5 +1,5 @@
 /** The page's database, and the values in it that are encrypted under a key of this browser. */
-import { type DBSchema, type IDBPDatabase, openDB } from "idb";
+import { type DBSchema, type IDBPDatabase, type IDBPObjectStore, openDB, type StoreNames } from "idb";
 import { encodeUtf8 } from "../async/encodings.ts";
 import { parseJson } from "../protocol/json.ts";
 import type { SignInLink } from "./route.ts";
@@ -49,6 +49,16 @@ export function reopening<D extends { close(): void }>(open: () => Promise<D>): 
     }
   };
   return (work) => attempt(work).catch((error) => isLost(error) ? attempt(work) : Promise.reject(error));
+}
+
+/** Does some work on a store, in a transaction of its own. Resolves once that is on the disk. */
+export async function write<S extends DBSchema, N extends StoreNames<S>>(
+  database: IDBPDatabase<S>,
+  name: N,
+  work: (store: IDBPObjectStore<S, [N], N, "readwrite">) => Promise<unknown>,
+): Promise<void> {
+  const { store, done } = database.transaction(name, "readwrite", STRICT);
+  await Promise.all([work(store), done]);
 }
 
 /** A value as it was stored, decrypted if it was encrypted. */
@@ -118,8 +128,7 @@ export async function putKept(
   const stored = cipher === undefined
     ? value
     : await wrap(value, { cipher, key: await wrappingKey(database, cipher) });
-  const { store, done } = database.transaction("account", "readwrite", STRICT);
-  await Promise.all([store.put(stored, name), done]);
+  await write(database, "account", (store) => store.put(stored, name));
 }
 
 /** Reads from the store `account`. */
@@ -140,9 +149,8 @@ async function wrappingKey(database: Database, subtle: SubtleCrypto): Promise<Cr
   const known = await database.get("account", WRAPPING_KEY);
   if (known instanceof CryptoKey) return known;
   const made = await subtle.generateKey({ name: "AES-GCM", length: 256 }, false, ["encrypt", "decrypt"]);
-  const { store, done } = database.transaction("account", "readwrite", STRICT);
   // Another page may have added its key in the meantime: the first one stays.
-  await Promise.all([store.add(made, WRAPPING_KEY), done]).catch(() => undefined);
+  await write(database, "account", (store) => store.add(made, WRAPPING_KEY)).catch(() => undefined);
   const stored = await database.get("account", WRAPPING_KEY);
   return stored instanceof CryptoKey ? stored : made;
 }

@@ -125,15 +125,14 @@ export function questionStatus(
   const { push, receipt, ask } = item;
   const { now } = state;
   const messages = [...state.messages.values()];
-  const own = messages.find(({ answers }) => answers?.question === push.id);
-  const failed = messages.find(({ answers, progress }) =>
-    answers?.question === push.id && progress.kind === "failed"
-  );
+  const all = messages.filter(({ answers }) => answers?.question === push.id);
+  const failed = all.find(({ progress }) => progress.kind === "failed");
   const unsent = failed ? { unsent: failed } : {};
   if (receipt.state === "answered") return { ...answered(messages, item), ...unsent };
   if (receipt.final || now >= push.expiresAt) {
     return { kind: "closed", why: receipt.state === "withdrawn" ? "withdrawn" : "expired", ...unsent };
   }
+  const [own] = all;
   if (own?.progress.kind === "failed") return { kind: "failed", message: own, failure: own.progress.failure };
   if (own !== undefined) return { kind: "sending", message: own };
   const deadline = askDeadline(push.createdAt, ask);

@@ -111,7 +111,7 @@ export class Outbox {
     const tries = (this.#tries.get(id) ?? 0) + 1;
     let accepted: PushAccepted;
     try {
-      if (tries === 1 && !isNew(id) && !await isWaiting(id)) return onGone(id);
+      if (tries === 1 && !isNew(id) && !await isWaiting(id)) return void onGone(id);
       this.#tries.set(id, tries);
       accepted = await send(message, { signal });
     } catch (error) {
@@ -194,7 +194,7 @@ export class OutboxStore {
   async isWaiting(id: string): Promise<boolean> {
     const entries = await this.#storage.readOutbox().catch(() => undefined);
     const entry = entries?.find((one) => one.id === id);
-    return entries === undefined || entry !== undefined && !isCancelled(entry);
+    return entries === undefined || (entry !== undefined && !isCancelled(entry));
   }
 
   /** Whether the entry survives a reload. A full or broken storage keeps no message from being sent. */

@@ -3,7 +3,7 @@ import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { PairedHost } from "../client/claim_pairing.ts";
 import type { SealedBody } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
-import { reopening, STRICT } from "./database.ts";
+import { reopening, STRICT, write } from "./database.ts";
 
 /** The form in which a message was first sent: it must be resent byte for byte. */
 export interface SentForm {
@@ -64,29 +64,19 @@ export async function openPairingStorage(makeKeys: () => Promise<CryptoKeyPair>)
     ownKeys: () => database((one) => ownKeys(one, makeKeys)),
     nextCounter: () => database(nextCounter),
     readHosts: () => database((one) => one.getAll("hosts")),
-    putHost: (host) =>
-      database(async (one) => {
-        const { store, done } = one.transaction("hosts", "readwrite", STRICT);
-        await Promise.all([store.put(host), done]);
-      }),
-    removeHost: (deviceId) =>
-      database(async (one) => {
-        const { store, done } = one.transaction("hosts", "readwrite", STRICT);
-        await Promise.all([store.delete(deviceId), done]);
-      }),
+    putHost: (host) => database((one) => write(one, "hosts", (store) => store.put(host))),
+    removeHost: (deviceId) => database((one) => write(one, "hosts", (store) => store.delete(deviceId))),
     readSent: (ids) => database((one) => readSent(one, ids)),
     addSent: (entry) => database((one) => addSent(one, entry)),
     putSent: (entry) =>
       database(async (one) => {
-        const { store, done } = one.transaction("sent", "readwrite", STRICT);
-        await Promise.all([store.put(entry), done]);
+        await write(one, "sent", (store) => store.put(entry));
         await dropOldest(one);
       }),
     clear: () =>
       database(async (one) => {
         for (const name of ["keys", "hosts", "sent"] as const) {
-          const { store, done } = one.transaction(name, "readwrite", STRICT);
-          await Promise.all([store.clear(), done]);
+          await write(one, name, (store) => store.clear());
         }
       }),
   };
@@ -113,9 +103,8 @@ async function ownKeys(
   const known = await database.get("keys", OWN);
   if (typeof known === "object") return known;
   const made = await makeKeys();
-  const { store, done } = database.transaction("keys", "readwrite", STRICT);
   // Another page may have added its keys in the meantime: the first ones stay.
-  await Promise.all([store.add(made, OWN), done]).catch(() => undefined);
+  await write(database, "keys", (store) => store.add(made, OWN)).catch(() => undefined);
   const kept = await database.get("keys", OWN);
   return typeof kept === "object" ? kept : made;
 }

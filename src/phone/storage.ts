@@ -19,6 +19,7 @@ import {
   reopening,
   SESSIONS_KEY,
   STRICT,
+  write,
 } from "./database.ts";
 import { HOST_REQUESTS } from "./message.ts";
 import type { SignInLink } from "./route.ts";
@@ -192,16 +193,8 @@ function keptOutbox(
       (await database((one) => one.getAll("outbox"))).flatMap((entry) =>
         OutboxEntry.safeParse(entry).data ?? []
       ),
-    putOutbox: (entry) =>
-      database(async (one) => {
-        const { store, done } = one.transaction("outbox", "readwrite", STRICT);
-        await Promise.all([store.put(entry), done]);
-      }),
-    removeOutbox: (id) =>
-      database(async (one) => {
-        const { store, done } = one.transaction("outbox", "readwrite", STRICT);
-        await Promise.all([store.delete(id), done]);
-      }),
+    putOutbox: (entry) => database((one) => write(one, "outbox", (store) => store.put(entry))),
+    removeOutbox: (id) => database((one) => write(one, "outbox", (store) => store.delete(id))),
   };
 }
 

@@ -280,6 +280,16 @@ for (const { name, args, bare, env, says } of OBSTACLES) {
   });
 }
 
+Deno.test("a start that tmux fails tells the listener by its exit code that the agent may be there [keep-once]", async () => {
+  await using bench = await makeWrapperBench();
+  const env = { SVC_TMUX_SOCKET: "/tmp/absent/svc.sock" };
+  const codes: number[] = [];
+  for (const args of [["cc"], ["--by-listener", "cc"], ["--by-listener", "copilot"]]) {
+    codes.push((await bench.svc(["--detach", ...args], { env })).code);
+  }
+  assert.deepEqual(codes, [1, 128, 1], "the last agent is not installed");
+});
+
 Deno.test("without a paired phone one line says so, and the agent starts", async () => {
   await using bench = await makeWrapperBench();
   const { code, stderr } = await bench.svc(["--detach", "cc"]);

@@ -4,7 +4,7 @@
  */
 import type { AgentDialog, DialogAnswer } from "../../agents/hooks.ts";
 import type { Clock } from "../../async/clock.ts";
-import type { Wakeup } from "../../async/wakeup.ts";
+import { Wakeup } from "../../async/wakeup.ts";
 import { type HostPush, sealHostPush } from "../../crypto/host_push.ts";
 import type {
   Answer,
@@ -213,6 +213,22 @@ export interface Card {
   asked: number;
   /** Its question was closed by somebody else, and is to be asked anew. */
   isAskedAgain: boolean;
+}
+
+type NewCard = Pick<Card, "body" | "text" | "session" | "data" | "tool" | "isShown" | "lastKeyAt">;
+
+/** A card that was not asked yet. `seconds`: how long somebody waits for its answer. */
+export function newCard(
+  about: NewCard,
+  { clock, seconds }: { clock: Pick<Clock, "after" | "elapsed">; seconds: number },
+): Card {
+  return {
+    ...about,
+    ...{ id: "", asked: 0, isAskedAgain: false, wasSeen: false, stored: Promise.withResolvers() },
+    ...{ until: clock.elapsed() + seconds * 1_000, news: new Wakeup(clock), end: new AbortController() },
+    ...{ answer: undefined, dialog: undefined, isTaken: undefined },
+    ...{ sign: undefined, signAt: 0, wasIdle: false, isFollowed: false },
+  };
 }
 
 /** The card's question, under a new id. */

@@ -5,7 +5,6 @@
 import type { DialogAnswer } from "../../agents/hooks.ts";
 import { errorText } from "../../async/error_text.ts";
 import { TokenBuckets } from "../../async/token_bucket.ts";
-import { Wakeup } from "../../async/wakeup.ts";
 import { retryRelay } from "../../client/relay_error.ts";
 import type { HostPush } from "../../crypto/host_push.ts";
 import type { DialogCall, DialogReply, HookReport } from "../../home/control_socket.ts";
@@ -39,6 +38,7 @@ import {
   isOfAllShown,
   isToAskAgain,
   keptContent,
+  newCard,
   partOf,
 } from "./card.ts";
 
@@ -259,19 +259,17 @@ export class Cards {
     if (content === undefined || open.length >= CARDS_MAX) return undefined;
     const host = keys.deviceId;
     const asker = { timeoutSeconds: CARD_SECONDS, replyTo: host, listener: host };
-    const given = { answer: undefined, dialog: undefined, isTaken: undefined };
-    const state = { ...given, sign: undefined, signAt: 0, wasIdle: false, isFollowed: false };
-    const about = {
-      ...{ id: "", asked: 0, isAskedAgain: false, until: clock.elapsed() + CARD_SECONDS * 1_000 },
+    const card = newCard({
       ...{ body: content.body, text: content.text, session, data: { ...content.data, ...asker } },
-      ...{ tool: this.#calls.of(report), isShown, wasSeen: false, lastKeyAt: view.lastKeyAt },
-    };
-    const stored = Promise.withResolvers<boolean>();
-    const card: Card = { ...about, ...state, stored, news: new Wakeup(clock), end: new AbortController() };
+      ...{ tool: this.#calls.of(report), isShown, lastKeyAt: view.lastKeyAt },
+    }, { clock, seconds: CARD_SECONDS });
     const push = askedAs(card, { clock, host, phones });
     // It takes its room before it is sealed: others come meanwhile.
     this.#cards.set(card.id, card);
-    push.catch(() => stored.resolve(this.#cards.delete(card.id) && false));
+    push.catch(() => {
+      this.#cards.delete(card.id);
+      card.stored.resolve(false);
+    });
     return { card, push: await push };
   }
 

@@ -212,8 +212,7 @@ export async function removeText(
       if (keys > 0 && !showsRest(pane.reading, text)) return "kept";
       if (withoutEffect === REMOVE_STUCK_KEYS) return "stuck";
       const { rest } = text;
-      const isPart = mayHideStart(pane.reading) || hidesText(before, profile);
-      text.rest = { draft: before, isPart, pressedAt: context.elapsed(), localUserActivity };
+      text.rest = { ...seen(pane, profile), pressedAt: context.elapsed(), localUserActivity };
       if (!await pressKey(context, pane, keys % 2 === 0 ? "C-u" : "BSpace")) {
         text.rest = rest;
         return "kept";
@@ -227,6 +226,14 @@ export async function removeText(
   } finally {
     inFlight.end();
   }
+}
+
+/** What the composer shows of the text. */
+function seen(
+  { reading, reading: { draft = "" } }: Pick<PaneState, "reading">,
+  profile: PaneContext["target"]["profile"],
+): Pick<RestOfText, "draft" | "isPart"> {
+  return { draft, isPart: mayHideStart(reading) || hidesText(draft, profile) };
 }
 
 /**
@@ -259,8 +266,7 @@ async function afterKey(
     if (draft === "") return pane;
     if (localUserActivity > rest.localUserActivity) return undefined;
     if (draft !== undefined && draft !== rest.draft && showsRest(reading, text)) {
-      const isPart = mayHideStart(reading) || hidesText(draft, context.target.profile);
-      text.rest = { draft, isPart, localUserActivity: rest.localUserActivity };
+      text.rest = { ...seen(pane, context.target.profile), localUserActivity: rest.localUserActivity };
       return pane;
     }
     if (reading.focus === "dialog" || context.elapsed() >= until) return pane;

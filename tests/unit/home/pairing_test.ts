@@ -323,4 +323,6 @@ Deno.test("the phones for the inventory are known without waiting for a relay th
   });
   answers[1]?.resolve({ expiresAt: NOW + 600_000, phone: await claimFor(pairing) });
   await until("the phone", async () => (await known()).join() === "dev_phone_a");
+  // Behind the reads of the files that the questions began.
+  assert.equal((await keys.phones()).length, 1);
 });

@@ -18,13 +18,19 @@ function firstMessage({ store }: Bench) {
   return message;
 }
 
-Deno.test("a message that is edited without a link keeps its text over a reload, until it is the draft [ux-no-dead-end]", async () => {
+/** A message was written without a link, and edited or cancelled there; then the page was closed. */
+async function leftBehind(how: "edit" | "cancel", text: string): Promise<{ bench: Bench; id: string }> {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   bench.relay.away = true;
-  await bench.controller.send(TO, "half an hour's writing");
+  await bench.controller.send(TO, text);
   const { id } = firstMessage(bench);
-  await bench.controller.edit(firstMessage(bench));
+  await bench.controller[how](firstMessage(bench));
   await bench.controller.stop();
+  return { bench, id };
+}
+
+Deno.test("a message that is edited without a link keeps its text over a reload, until it is the draft [ux-no-dead-end]", async () => {
+  const { bench, id } = await leftBehind("edit", "half an hour's writing");
 
   const next = await live(reloaded(bench));
   await until("the cancellation", () => next.relay.records.length > 0);
@@ -39,12 +45,7 @@ Deno.test("a message that is edited without a link keeps its text over a reload,
 });
 
 Deno.test("a text that is the draft already is not put before it again by the next page [ux-no-dead-end]", async () => {
-  const bench = await live(phoneWith({ apiKey: "svc_k" }));
-  bench.relay.away = true;
-  await bench.controller.send(TO, "once is enough");
-  const { id } = firstMessage(bench);
-  await bench.controller.edit(firstMessage(bench));
-  await bench.controller.stop();
+  const { bench, id } = await leftBehind("edit", "once is enough");
   // The page was closed after it had stored the draft and before it had removed the message.
   bench.storage.drafts.set(KEY, "once is enough\n\nand more");
   const next = await live(reloaded(bench));
@@ -55,12 +56,7 @@ Deno.test("a text that is the draft already is not put before it again by the ne
 });
 
 Deno.test("a message that was typed before its text could be edited is left alone [ux-no-dead-end]", async () => {
-  const bench = await live(phoneWith({ apiKey: "svc_k" }));
-  bench.relay.away = true;
-  await bench.controller.send(TO, "typed already");
-  const { id } = firstMessage(bench);
-  await bench.controller.edit(firstMessage(bench));
-  await bench.controller.stop();
+  const { bench, id } = await leftBehind("edit", "typed already");
   const next = await live(reloaded(bench));
   next.sockets.last.says("push.updated", { id, receipt: receiptOf("submitted") });
   await until("the outbox to be empty", () => next.storage.outbox.size === 0);
@@ -94,34 +90,25 @@ for (const refusal of ["unknown_device", "ambiguous_session", "missing_scope"] a
   }
 }
 
-Deno.test("a message that is cancelled without a link is not sent after a reload, and its copy goes with the cancellation [ux-no-dead-end, ux-outbox]", async () => {
-  const bench = await live(phoneWith({ apiKey: "svc_k" }));
-  bench.relay.away = true;
-  await bench.controller.send(TO, "better not");
-  const { id } = firstMessage(bench);
-  await bench.controller.cancel(firstMessage(bench));
-  await bench.controller.stop();
+async function cancelsAfterReload(bench: Bench, id: string): Promise<void> {
   const next = await live(reloaded(bench));
   await until("the outbox to be empty", () => next.storage.outbox.size === 0);
   assert.deepEqual(next.relay.records.map(({ push }) => push.inReplyTo), [id]);
   await next.controller.stop();
+}
+
+Deno.test("a message that is cancelled without a link is not sent after a reload, and its copy goes with the cancellation [ux-no-dead-end, ux-outbox]", async () => {
+  const { bench, id } = await leftBehind("cancel", "better not");
+  await cancelsAfterReload(bench, id);
 });
 
 Deno.test("a message whose cancellation was not stored is cancelled after a reload [ux-no-dead-end, ux-outbox]", async () => {
-  const bench = await live(phoneWith({ apiKey: "svc_k" }));
-  bench.relay.away = true;
-  await bench.controller.send(TO, "better not");
-  const { id } = firstMessage(bench);
-  await bench.controller.cancel(firstMessage(bench));
-  await bench.controller.stop();
+  const { bench, id } = await leftBehind("cancel", "better not");
   for (const entry of [...bench.storage.outbox.values()]) {
     if (entry.cancels !== undefined) bench.storage.outbox.delete(entry.id);
   }
   assert.equal(bench.storage.outbox.size, 1);
-  const next = await live(reloaded(bench));
-  await until("the outbox to be empty", () => next.storage.outbox.size === 0);
-  assert.deepEqual(next.relay.records.map(({ push }) => push.inReplyTo), [id]);
-  await next.controller.stop();
+  await cancelsAfterReload(bench, id);
 });
 
 for (const how of ["cancel", "edit", "discard"] as const) {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { type Outcome, refused, Stopping, type Turn } from "../../../../src/listener/inject/context.ts";
 import { EXPIRED_HOLD_MS } from "../../../../src/listener/inject/typed_text.ts";
+import { say } from "../../../../scripts/say.ts";
 import { FakePane } from "../../../helpers/fake_pane.ts";
 
 const ENDS: readonly Outcome[] = [refused("unsealable"), { state: "withdrawn" }];
@@ -80,6 +81,48 @@ Deno.test("held text: a cancelled message whose text the dialog has taken holds 
     return pane.clock.elapsed() - heldAt;
   }));
   assert.equal(waited[1], waited[0]);
+});
+
+Deno.test("held text: whenever a message is cancelled, either that is refused or Enter is not pressed afterwards [cancel-atomic, inj-take-back]", async () => {
+  const found = { accepted: 0, refused: 0 };
+  for (let moment = 0;; moment++) {
+    let [left, isAccepted, enters, looks] = [moment, false, 0, 0];
+    const pane = new FakePane();
+    const turn: Turn = { step: "waiting" };
+    // As PushIntake does it.
+    const step = (): void => {
+      if (left-- !== 0) return;
+      isAccepted = ["waiting", "held"].includes(turn.step);
+      if (!isAccepted) return;
+      if (turn.step === "waiting") turn.step = "withdrawn";
+      else turn.takeBack = { state: "withdrawn" };
+      enters = keys(pane).filter((key) => key === "key Enter").length;
+    };
+    const openDialog = (): void => pane.draw(undefined, { focus: "dialog" });
+    openDialog();
+    pane.onText = openDialog;
+    pane.onRecord = step;
+    // A dialog is open before the text is typed, and another one before Enter.
+    pane.onPause = () => {
+      step();
+      looks++;
+      if (looks === 5) pane.draw("");
+      else if (looks === 10) pane.draw("hello");
+    };
+    pane.onKey = () => {
+      step();
+      pane.draw("");
+    };
+    const { state } = await pane.inject("hello", { turn });
+    if (left >= 0) break;
+    found[isAccepted ? "accepted" : "refused"]++;
+    if (isAccepted) {
+      assert.equal(state, "withdrawn", `cancelled at moment ${moment}`);
+      assert.equal(keys(pane).filter((key) => key === "key Enter").length, enters);
+    } else assert.equal(state, "submitted", `cancelled at moment ${moment}`);
+  }
+  say(`cancelled at ${found.accepted + found.refused} moments: ${found.accepted} accepted`);
+  assert.ok(found.accepted > 0 && found.refused > 0);
 });
 
 Deno.test("held text: Enter is not pressed either when the phone is revoked while the marker is written [sec-revoke-waiting]", async () => {

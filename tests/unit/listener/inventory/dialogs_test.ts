@@ -91,7 +91,7 @@ Deno.test("dialogs: the next dialog is another one, although its text holds the 
   }
 });
 
-Deno.test("dialogs: one that never looks the same twice opens all the same, and one that is gone again does not [dlg-card]", () => {
+Deno.test("dialogs: a dialog whose text changes with every look is announced after the third look, and one that has gone by then is not [dlg-card]", () => {
   const bench = new Bench();
   for (let left = DIALOG_LOOKS_MAX; left > 0; left--) bench.look(`${RUN}\n(${left} s left)`);
   assert.deepEqual(bench.opened.map(({ text }) => text), [`${RUN}\n(1 s left)`]);
