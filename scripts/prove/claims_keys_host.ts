@@ -5,6 +5,7 @@ export const KEYS_HOST: readonly Claim[] = [
   {
     text: "a relay that replays, reorders, drops, forges and restores a backup has nothing typed twice",
     tests: { files: ["tests/unit/listener/replay_model_test.ts", "tests/e2e/replay_test.ts"] },
+    env: { SVC_REPLAY_PUSHES: "100000" },
     quote: { part: /^(\d+ (?:sealed )?messages, .*)$/gm, as: "$1" },
   },
   {
