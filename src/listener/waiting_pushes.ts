@@ -5,6 +5,7 @@
 import { type Clock, systemClock } from "../async/clock.ts";
 import { Mutex } from "../async/mutex.ts";
 import type { Later } from "../protocol/later.ts";
+import { SKEW_MS } from "../protocol/limits.ts";
 import type { Reason } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
 import type { Push } from "../protocol/push.ts";
@@ -33,7 +34,7 @@ export interface LaterPush {
   later: Later;
   /**
    * When `at` is reached, and when the message expires, in this host's epoch milliseconds. Both change when this host's
-   * clock is set.
+   * clock is set. A relay that lies about its time makes `at` of a sealed message at most `SKEW_MS` earlier.
    */
   readonly atMs: number;
   readonly expiresAt: number;
@@ -60,7 +61,9 @@ export function laterPush(
     session: push.agentSessionName ?? "",
     later,
     get atMs() {
-      return later.kind === "at" ? time.toLocalTime(later.at) : 0;
+      if (later.kind !== "at") return 0;
+      const earliest = push.notAfter === undefined ? 0 : later.at - SKEW_MS;
+      return Math.max(time.toLocalTime(later.at), earliest);
     },
     get expiresAt() {
       return expiryOf(push, time);

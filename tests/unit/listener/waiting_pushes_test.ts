@@ -1,7 +1,8 @@
 /** Messages that wait for a time, for an idle agent, or for the end of its usage limit. */
 import assert from "node:assert/strict";
-import { LATER_MAX, LaterPushes, NEXT_IDLE_MS } from "../../../src/listener/waiting_pushes.ts";
+import { LATER_MAX, laterPush, LaterPushes, NEXT_IDLE_MS } from "../../../src/listener/waiting_pushes.ts";
 import type { Later } from "../../../src/protocol/later.ts";
+import { SKEW_MS } from "../../../src/protocol/limits.ts";
 import type { SessionEntry } from "../../../src/protocol/session.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { sessionNamed } from "../relay/fixture.ts";
@@ -128,4 +129,20 @@ Deno.test("later: no more wait than a host remembers", () => {
   const { add } = makeBench();
   for (let n = 0; n < LATER_MAX; n++) assert.ok(add(`${n}`, { kind: "idle" }));
   assert.equal(add("one more", { kind: "idle" }), false);
+});
+
+Deno.test("later: a relay that lies about its time cannot have a sealed message typed long before its own; a plain one follows the relay [later-typed, hostile-relay]", () => {
+  const DAY_MS = 86_400_000;
+  const at = 10 * DAY_MS;
+  const lying = { toLocalTime: (relayMs: number) => relayMs - 2 * DAY_MS };
+  const of = (notAfter?: number): number => {
+    const one = { ...push, expiresAt: 20 * DAY_MS, ...(notAfter === undefined ? {} : { notAfter }) };
+    return laterPush(one, { later: { kind: "at", at }, time: lying, release: () => Promise.resolve() }).atMs;
+  };
+  assert.equal(of(11 * DAY_MS), at - SKEW_MS);
+  assert.equal(of(), at - 2 * DAY_MS);
+  const honest = { toLocalTime: (relayMs: number) => relayMs + 1_000 };
+  const sealedPush = { ...push, notAfter: 11 * DAY_MS };
+  const later = { later: { kind: "at", at }, time: honest, release: () => Promise.resolve() } as const;
+  assert.equal(laterPush(sealedPush, later).atMs, at + 1_000);
 });
