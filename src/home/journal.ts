@@ -280,7 +280,7 @@ function isTyped(entry: JournalEntry): entry is Extract<JournalEntry, { step: "t
   return entry.step === "typing" || entry.step === "typed" || entry.step === "left";
 }
 
-function isSameSeal(recorded: JournalEntry["sealed"], seal: PhoneSeal): boolean {
+export function isSameSeal(recorded: JournalEntry["sealed"], seal: PhoneSeal): boolean {
   if (typeof recorded !== "object") return seal.counter === undefined;
   return recorded.pairing === seal.pairing && recorded.counter === seal.counter;
 }

@@ -205,8 +205,7 @@ export class PushIntake {
     if (!era.end.signal.aborted && (known?.step === "typing" || known?.step === "typed")) {
       let opened: OpenedPush | undefined;
       try {
-        const { found } = push.sealed ? await this.#options.unseal(push) : { found: push };
-        opened = "state" in found ? undefined : found;
+        opened = await this.#opener.reopen(push, known);
         if (opened !== undefined) await this.#options.leftBehind(opened, known, era.end.signal);
       } catch (error) {
         this.#options.log(`push ${push.id}: its text may stay in the composer: ${errorText(error)}`);

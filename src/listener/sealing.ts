@@ -1,5 +1,11 @@
 /** Opens a push: what a phone sealed for this host, and whether the seal is enough; and records it before anything is done with it. */
-import type { Journal, PhoneSeal, TakeVerdict } from "../home/journal.ts";
+import {
+  isSameSeal,
+  type Journal,
+  type JournalEntry,
+  type PhoneSeal,
+  type TakeVerdict,
+} from "../home/journal.ts";
 import type { HostKeys } from "../home/host_sealing.ts";
 import { PairingsBusy } from "../home/pairing.ts";
 import { isEnough, type Sealing } from "../crypto/mode.ts";
@@ -62,6 +68,17 @@ export class PushOpener {
       if (isFirst) log(`push ${push.id}: not taken, the host's files cannot be used: ${errorText(error)}`);
       return undefined;
     }
+  }
+
+  /**
+   * The push that an earlier listener was typing when it stopped; undefined unless it is certainly that one, because a
+   * relay may send anything under its id. Throws if the host's files cannot be read.
+   */
+  async reopen(push: Push, { sealed }: Pick<JournalEntry, "sealed">): Promise<OpenedPush | undefined> {
+    if (!isEnough(push.sealed?.mode ?? "off", await this.#options.floor())) return undefined;
+    const { found, seal } = push.sealed ? await this.#options.unseal(push) : { found: push };
+    if (sealed !== undefined && (seal === undefined || !isSameSeal(sealed, seal))) return undefined;
+    return "state" in found ? undefined : found;
   }
 }
 

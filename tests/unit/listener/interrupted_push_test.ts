@@ -1,6 +1,6 @@
 /** In which order a message that a killed listener was typing is ended. */
 import assert from "node:assert/strict";
-import { ID, makeBench, outcomes, push } from "./push_bench.ts";
+import { ID, makeBench, outcomes, push, sealed } from "./push_bench.ts";
 
 Deno.test("pushes: what a killed listener typed is removed once, before the next message of its session is typed; other sessions go on [inj-take-back, inj-turns]", async () => {
   const removed = Promise.withResolvers<void>();
@@ -26,4 +26,38 @@ Deno.test("pushes: what a killed listener typed is removed once, before the next
   assert.deepEqual(left, [ID]);
   const ends = bench.acks.filter(({ id, final }) => final && [ID, cancel.id].includes(id));
   assert.deepEqual(outcomes(ends), ["unknown interrupted final", "refused already_typed final"]);
+});
+
+Deno.test("pushes: of what a killed listener typed, only that very push leads to a removal: the relay may send any text for any session under its id [inj-take-back, hostile-relay]", async () => {
+  const seal = { pairing: "p", counter: 7 };
+  const body = "what was typed";
+  /** What is removed when the relay sends `sent` for a push that was recorded with `recorded`. */
+  const removed = async (
+    { sent = push, recorded, opened, floor = "off" }: {
+      sent?: typeof push;
+      recorded?: typeof seal;
+      opened?: typeof seal;
+      floor?: "off" | "psk";
+    },
+  ): Promise<string[]> => {
+    const bench = makeBench(undefined, {
+      unseal: (one) => Promise.resolve({ found: { ...one, body }, seal: opened }),
+      floor: () => Promise.resolve(floor),
+    });
+    bench.steps.set(ID, { id: ID, at: 0, step: "typing", ...(recorded ? { sealed: recorded } : {}) });
+    await bench.intake.receive(sent);
+    assert.deepEqual(outcomes(bench.acks), ["unknown interrupted final"]);
+    return bench.left;
+  };
+  const sent = { ...push, sealed };
+  assert.deepEqual(await removed({}), [push.body]);
+  assert.deepEqual(await removed({ sent, recorded: seal, opened: seal, floor: "psk" }), [body]);
+  assert.deepEqual(await removed({ recorded: seal }), [], "a plain text in place of the sealed one");
+  assert.deepEqual(await removed({ floor: "psk" }), [], "below the floor");
+  assert.deepEqual(
+    await removed({ sent, recorded: seal, opened: { ...seal, counter: 6 } }),
+    [],
+    "another one",
+  );
+  assert.deepEqual(await removed({ sent, recorded: seal }), [], "sealed by nobody who is paired");
 });
