@@ -12,12 +12,11 @@ export function lateAnswerData(answerId: string): Record<string, unknown> {
   return { answer: answerId };
 }
 
-/** The id of the sealed answer in this message; undefined for any other message. */
+/** The id of the sealed answer in this message; undefined for any other push: an answer is typed, or nothing. */
 export function carriedAnswer(
-  { data, inReplyTo }: { data?: unknown; inReplyTo?: unknown },
+  { type, data, inReplyTo }: { type: string; data?: unknown; inReplyTo?: unknown },
 ): string | undefined {
-  if (inReplyTo === undefined || typeof data !== "object" || data === null || !("answer" in data)) {
-    return undefined;
-  }
+  if (type !== "agent.command" || inReplyTo === undefined) return undefined;
+  if (typeof data !== "object" || data === null || !("answer" in data)) return undefined;
   return PushId.safeParse(data.answer).data;
 }

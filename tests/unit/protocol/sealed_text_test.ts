@@ -49,10 +49,14 @@ Deno.test("the message for a late answer has an id derived from the answer's and
   assert.ok(PushId.safeParse(id).success);
   assert.equal(await lateAnswerId(ID), id);
   assert.notEqual(await lateAnswerId(id), id);
-  assert.equal(carriedAnswer({ inReplyTo: id, data: lateAnswerData(ID) }), ID);
+  assert.equal(carriedAnswer({ type: "agent.command", inReplyTo: id, data: lateAnswerData(ID) }), ID);
   for (
     const push of [{ data: lateAnswerData(ID) }, { inReplyTo: id, data: { answer: 1 } }, { inReplyTo: id }]
   ) {
-    assert.equal(carriedAnswer(push), undefined);
+    assert.equal(carriedAnswer({ type: "agent.command", ...push }), undefined);
+  }
+  // The relay must not make anything else of what a user has answered.
+  for (const type of ["agent.start", "agent.end", "project.mute", "dialog.answer", "ask.answer"]) {
+    assert.equal(carriedAnswer({ type, inReplyTo: id, data: lateAnswerData(ID) }), undefined);
   }
 });
