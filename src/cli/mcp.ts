@@ -71,8 +71,9 @@ export async function mcpSealing(
     import("../client/api.ts"),
     import("../home/host_sealing.ts"),
   ]);
-  const host = await pairingHost(account ?? await accountPaths(), createRelayApi({ baseUrl, apiKey }));
-  return hostSealing(hostKeys(host));
+  const paths = account ?? await accountPaths();
+  const host = await pairingHost(paths, createRelayApi({ baseUrl, apiKey }));
+  return hostSealing(hostKeys(host), { config: () => loadConfig(runtime.files, paths) });
 }
 
 /** The listener's, because it types the late answers. Throws Error that says what is missing. */

@@ -10,13 +10,14 @@ import {
   type PairingHost,
   type PairingOutcome,
   type PendingPairing,
+  setDamagedAside,
 } from "../home/pairing.ts";
 import { absolutePath } from "../home/paths.ts";
 import { pairScript } from "../home/script_pairing.ts";
 import { shellLine } from "../runtime/system.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { EXIT_FAILED, inLine, print, printJson } from "./output.ts";
+import { EXIT_FAILED, inLine, print, printError, printJson } from "./output.ts";
 import { localName, phoneAddress, readPublicUrl } from "./reach.ts";
 import { addressInputs, pairingHost, relayApi } from "./settings.ts";
 
@@ -47,6 +48,10 @@ export async function run(args: readonly string[]): Promise<number> {
   const inputs = await addressInputs(paths);
   const api = relayApi(paths, inputs);
   const host = { ...await pairingHost(paths, api), api };
+  const aside = await setDamagedAside(runtime.files, paths);
+  if (aside !== undefined) {
+    printError(`The paired phones could not be read, and are forgotten. The file as it was: "${aside}"`);
+  }
   if (options.script !== undefined) return await pairWithScript(host, { ...options, script: options.script });
   const pairing = await offerPairing(host);
   const { code, expiresAt } = pairing;

@@ -60,7 +60,7 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
       const started: { listener?: RunningListener } = {};
       const isCovered = async (session: string): Promise<boolean> =>
         await started.listener?.covers(session) ?? false;
-      const notifier = await makeHookNotifier(paths, { baseUrl, apiKey, log, isCovered });
+      const notifier = await makeHookNotifier(paths, { config, baseUrl, apiKey, log, isCovered });
       const listener = started.listener = await startListener({
         ...{ paths, config, wsUrl, apiKey, version: VERSION, env, log },
         dialogs: {
@@ -98,6 +98,7 @@ async function restoreSessions(
 async function makeHookNotifier(
   paths: HomePaths,
   options: {
+    config: Config;
     baseUrl: string;
     apiKey: string;
     log(line: string): void;
@@ -106,7 +107,9 @@ async function makeHookNotifier(
 ): Promise<HookNotifier> {
   const { files } = runtime;
   const api = createRelayApi(options);
-  const sealing = hostSealing(hostKeys(await pairingHost(paths, api)));
+  const sealing = hostSealing(hostKeys(await pairingHost(paths, api)), {
+    config: () => Promise.resolve(options.config),
+  });
   return new HookNotifier({
     clock: systemClock,
     send: (push, given) => api.sendPush(push, given),

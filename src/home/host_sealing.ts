@@ -42,7 +42,7 @@ export interface HostKeys {
   /** False when the other program of this host has claimed this question, or another answer to it was acted on. */
   claimQuestion(id: string, claim: QuestionClaim): Promise<boolean>;
   /** The weakest encryption mode that this host accepts now; `psk` when the pairings cannot be read. */
-  floor(config: Config): Promise<Sealing>;
+  floor(config: Pick<Config, "requireEncryption">): Promise<Sealing>;
   /** The phones that this host's pushes are sealed for, at most `SEALED_PHONES_MAX`. */
   phones(): Promise<PhoneKeys[]>;
   /** The same without waiting for the relay: a phone that has just claimed its code follows in a later call. */
@@ -127,24 +127,36 @@ async function forgetOld(files: Files, folder: string, now: number): Promise<voi
   }
 }
 
+/** What the relay stores can be read, and answered, by whoever runs it. */
+const NO_READER =
+  "Not sent: what this host sends must be sealed, and no phone is paired that could read it. Pair one with: svc pair";
+
 export interface HostSealing {
   /**
-   * The push unchanged when no phone is paired; else sealed for the paired ones, with `shown` as its plain data. Throws
-   * when the pairings cannot be read, so that nothing is sent plain by mistake.
+   * The push sealed for the paired phones, with `shown` as its plain data; unchanged when no phone is paired. Throws when
+   * the pairings cannot be read, so that nothing is sent plain by mistake, and when this host's floor is `psk` and no
+   * phone is paired.
    */
   seal(push: HostPush, shown?: Record<string, unknown>): Promise<HostPush>;
-  /** Undefined unless a paired phone sealed it for this question. */
+  /** Undefined unless a paired phone sealed it for this question, and `fits` accepts it. */
   openAnswer(
     push: Push,
-    asked: { question: string; session: string | undefined },
+    asked: { question: string; session: string | undefined; fits(answer: Answer): boolean },
   ): Promise<Answer | undefined>;
 }
 
-export function hostSealing(keys: HostKeys): HostSealing {
+/** `config`: as it is now. */
+export function hostSealing(
+  keys: HostKeys,
+  { config }: { config(): Promise<Pick<Config, "requireEncryption">> },
+): HostSealing {
   return {
-    seal: async (push, shown) =>
-      await sealHostPush(push, { host: keys.deviceId, phones: await keys.phones(), shown }),
-    openAnswer: async (push, { question, session = "" }) => {
+    seal: async (push, shown) => {
+      const phones = await keys.phones();
+      if (phones.length === 0 && await keys.floor(await config()) === "psk") throw new Error(NO_READER);
+      return await sealHostPush(push, { host: keys.deviceId, phones, shown });
+    },
+    openAnswer: async (push, { question, session = "", fits }) => {
       const { sealed, id, type, from } = push;
       const [keyPair, secret] = await Promise.all([keys.identity(), keys.secretOf(from)]);
       if (sealed?.mode !== "psk" || keyPair === undefined || secret === undefined) return undefined;
@@ -152,7 +164,7 @@ export function hostSealing(keys: HostKeys): HostSealing {
       const boundTo = { id, type, from, targetDeviceId, agentSessionName: session, sendAnyway: false };
       const content = await openMessage(sealed, { boundTo, keyPair, secret });
       const found = content && decodeAnswer(content.body);
-      if (found?.question !== question) return undefined;
+      if (found?.question !== question || !fits(found.answer)) return undefined;
       // A relay that sends the same answer to the listener must not get it typed as well.
       return await keys.claimQuestion(question, { answer: id, by: "asker" }) ? found.answer : undefined;
     },

@@ -14,7 +14,7 @@ import type { Sealing } from "../crypto/mode.ts";
 import { describeFaults } from "../protocol/errors.ts";
 import { parseJson } from "../protocol/json.ts";
 import type { Config } from "./config.ts";
-import { readStateText } from "./damage.ts";
+import { keepAside, moveAside, readStateText } from "./damage.ts";
 import { withLock } from "./lock.ts";
 
 /** A private key of P-256 as a JSON Web Key (RFC 7518, section 6.2). */
@@ -91,6 +91,11 @@ export type PairedFile = z.infer<typeof PairedFile>;
 /** Beyond this many, the oldest is dropped. */
 const PENDING_MAX = 20;
 
+/** The file is there and says nothing that can be used. */
+class DamagedPairings extends Error {
+  override name = "DamagedPairings";
+}
+
 /** Throws when the file is invalid: continuing would forget its phones. */
 export async function loadPaired(
   files: Pick<Files, "readText">,
@@ -101,7 +106,32 @@ export async function loadPaired(
   const parsed = PairedFile.safeParse(parseJson(text)?.value);
   if (parsed.success) return parsed.data;
   const why = describeFaults(parsed.error);
-  throw new Error(`Cannot read the paired phones in "${paired}": ${why}. Remove it and pair again.`);
+  throw new DamagedPairings(
+    `Cannot read the paired phones in "${paired}": ${why}. To set it aside and pair again: svc pair`,
+  );
+}
+
+/**
+ * Sets a damaged file aside, so that phones can be paired again; returns where it is kept, or undefined if the file can be
+ * read. What is not sealed stays refused: that phones were paired is all that is known. Throws PairingsBusy.
+ */
+export async function setDamagedAside(files: Files, paths: HomePaths): Promise<string | undefined> {
+  return await withPairedLock(files, paths, async () => {
+    try {
+      await loadPaired(files, paths);
+      return undefined;
+    } catch (error) {
+      if (!(error instanceof DamagedPairings)) throw error;
+    }
+    const { paired: path } = paths;
+    const isFile = (await files.info(path))?.isFile === true;
+    const aside = isFile
+      ? await keepAside(files, { path, text: await readStateText(files, path) ?? "" })
+      : await moveAside(files, path);
+    const empty: PairedFile = { phones: [], pending: [], floor: "psk" };
+    await files.replaceText(path, `${JSON.stringify(empty, null, 2)}\n`, { mode: 0o600 });
+    return aside;
+  });
 }
 
 /** Edits the file; one process at a time. */
@@ -119,7 +149,10 @@ export async function changePaired(
 }
 
 /** The weakest encryption mode that this host accepts: as configured, else `psk` from the first pairing on. */
-export function sealingFloor({ phones, floor }: PairedFile, { requireEncryption }: Config): Sealing {
+export function sealingFloor(
+  { phones, floor }: PairedFile,
+  { requireEncryption }: Pick<Config, "requireEncryption">,
+): Sealing {
   return requireEncryption ?? floor ?? (phones.length > 0 ? "psk" : "off");
 }
 

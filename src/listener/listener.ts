@@ -304,8 +304,7 @@ class Listener implements RunningListener {
       const seen = { lines: this.#inventory.lines(), muted: await mutedProjects(paths) };
       return config.allowAgentStart === true ? { ...seen, start: await choices() } : seen;
     };
-    const phones = () => this.#keys.knownPhones();
-    return new DetailsReport({ host: this.#host.deviceId, facts, phones, now });
+    return new DetailsReport({ keys: this.#keys, config, facts, now });
   }
 
   async #readSessions(projects: KnownProjects): Promise<TmuxSession[]> {

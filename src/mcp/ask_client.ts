@@ -10,7 +10,7 @@ import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import type { HostPush } from "../crypto/host_push.ts";
 import type { SecondOutlet } from "../home/config.ts";
 import type { HostSealing } from "../home/host_sealing.ts";
-import { answerOf, type AskData, type SealedAskData } from "../protocol/ask.ts";
+import { type Answer, answerFault, answerOf, type AskData, type SealedAskData } from "../protocol/ask.ts";
 import type { Frame } from "../protocol/frames.ts";
 import { ASK_TTL_SECONDS } from "../protocol/limits.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
@@ -157,7 +157,7 @@ export class AskClient {
       isStored = true;
       void this.#notifyUnseen(push, ended.signal);
       const timeoutMs = question.data.timeoutSeconds * 1_000;
-      const parts = this.#followParts(wakeup, push);
+      const parts = this.#followParts(wakeup, { push, data: question.data });
       const outcome = await followQuestion(parts, { id, timeoutMs, signal });
       if (outcome.kind === "timed_out") this.#leave(push);
       return outcome;
@@ -178,9 +178,14 @@ export class AskClient {
     if (outlet !== undefined) await notifyUnseen(push, { outlet, api: this.#api, clock, signal });
   }
 
-  #followParts(wakeup: Wakeup, asked: HostPush): FollowParts {
+  #followParts(
+    wakeup: Wakeup,
+    { push: asked, data }: Pick<Question, "data"> & { push: HostPush },
+  ): FollowParts {
     const { sealing } = this.#options;
     const session = asked.agentSessionName;
+    // The relay cannot see whether a sealed answer fits.
+    const fits = (answer: Answer): boolean => answerFault(data, answer) === undefined;
     return {
       api: this.#api,
       clock: this.#options.clock,
@@ -189,7 +194,7 @@ export class AskClient {
       read: async (push) =>
         asked.sealedFor === undefined
           ? answerOf(push)
-          : await sealing.openAnswer(push, { question: asked.id, session }),
+          : await sealing.openAnswer(push, { question: asked.id, session, fits }),
       take: (id) => {
         this.#wakeups.set(id, wakeup);
         this.#link.send("push.ack", { id, outcome: "delivered", final: true });

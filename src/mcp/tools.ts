@@ -176,7 +176,7 @@ function outcomeResult(
 }
 
 const UNREADABLE =
-  "An answer came that cannot be opened: no phone paired with this host sealed it for this question. Do not act on it. The user can pair the phone again with: svc pair";
+  "An answer came that cannot be used: no phone paired with this host sealed it for this question, or it does not fit the question. Do not act on it. The user can pair the phone again with: svc pair";
 
 const TYPED =
   "The answer came while the connection to the relay was lost: it is being typed into this session as the next user message. End your turn so that it can arrive.";

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { RelayError } from "../../src/client/relay_error.ts";
 import { createRelayApi } from "../../src/client/api.ts";
+import { loadConfig } from "../../src/home/config.ts";
 import { hostKeys, hostSealing } from "../../src/home/host_sealing.ts";
 import { homePaths } from "../../src/home/paths.ts";
 import type { Answer } from "../../src/protocol/ask.ts";
@@ -59,7 +60,8 @@ function askerOf({ stack, tapped, echo }: Scene): Promise<Connected> {
       const { files } = runtime;
       const { deviceId } = stack;
       const host = { files, paths, deviceId, hostname: Deno.hostname(), now: Date.now };
-      return hostSealing(hostKeys({ ...host, api: createRelayApi(settings) }));
+      const keys = hostKeys({ ...host, api: createRelayApi(settings) });
+      return hostSealing(keys, { config: () => loadConfig(files, paths) });
     },
     session: echo.name,
     hostname: Deno.hostname(),
@@ -127,15 +129,23 @@ Deno.test("a secret is asked for only where it is sealed; a late question is wit
     const ask = (question: string) =>
       client.callTool({ name: "svc_input", arguments: { question, fields, timeoutSeconds: 120 } });
     const answer: Answer = { kind: "values", values: { password: "the secret 42" } };
+    const unfit = ask("Does it fit?");
+    const question = await readOne(phone, "ask");
+    const other: Answer = { kind: "values", values: { username: "me" } };
+    await phone.api.sendPush(await phone.answerOf(question, other));
+    assert.match(textOf(await unfit), /cannot be used.*does not fit/s);
     const first = ask("First?");
-    const asked = await readOne(phone, "ask");
+    const asked = await until("the first", async () => {
+      const [, found] = await phone.read("ask");
+      return found;
+    });
     assert.deepEqual([asked.data?.["fields"], asked.agentSessionName], [fields, undefined]);
     await phone.api.sendPush(await phone.answerOf(asked, answer));
     assert.equal(textOf(await first), "password: the secret 42");
 
     const second = ask("Second?");
     const late = await until("the second", async () => {
-      const [, found] = await phone.read("ask");
+      const [, , found] = await phone.read("ask");
       return found;
     });
     assert.match(textOf(await runOut(clock, second)), /was withdrawn.*where a secret could be read/s);
@@ -171,7 +181,7 @@ Deno.test("a plain answer to a sealed question is refused, and one sealed for an
     await phone.api.sendPush({ ...yes, inReplyTo: harmful.id });
     const [, forged] = [calls[0], await calls[1]];
     assert.equal(forged?.isError, true);
-    assert.match(textOf(forged ?? {}), /cannot be opened.*Do not act on it/s);
+    assert.match(textOf(forged ?? {}), /cannot be used.*Do not act on it/s);
     await phone.api.sendPush(await phone.answerOf(harmless, choice("No")));
     assert.equal(textOf(await calls[0] ?? {}), "No");
     await client.close();

@@ -12,10 +12,12 @@ import {
 } from "../../protocol/session.ts";
 import { Inventory, type InventoryOptions, POLL_GAP_MS, POLL_SOON_MS } from "./inventory.ts";
 import { Wakeup } from "../../async/wakeup.ts";
+import type { Config } from "../../home/config.ts";
 import type { HookReport } from "../../home/control_socket.ts";
+import type { HostKeys } from "../../home/host_sealing.ts";
 import { Stopping } from "../inject/context.ts";
 import { encodeUtf8 } from "../../async/encodings.ts";
-import { type PhoneKeys, sealForPhones } from "../../crypto/host_push.ts";
+import { sealForPhones } from "../../crypto/host_push.ts";
 
 /** Delay before a report is sent again after a rejection. It doubles with each further one, up to the heartbeat. */
 const RETRY_MIN_MS = 1_000;
@@ -291,11 +293,10 @@ export const LINES_GAP_MS = 3_000;
 export type DetailFacts = Omit<HostDetails, "at">;
 
 export interface DetailsReportOptions {
-  /** The listener's device id. */
-  host: string;
+  /** Throws if the paired phones cannot be read: nothing is sent plain by mistake. */
+  keys: Pick<HostKeys, "deviceId" | "knownPhones" | "floor">;
+  config: Pick<Config, "requireEncryption">;
   facts(): Promise<DetailFacts>;
-  /** The paired phones. Throws if they cannot be read: nothing is sent plain by mistake. */
-  phones(): Promise<PhoneKeys[]>;
   /** Epoch milliseconds. */
   now(): number;
 }
@@ -321,11 +322,10 @@ export class DetailsReport {
 
   /** Undefined if the relay has them, or only lines have changed and it is too early for that. */
   async next(): Promise<DueDetails | undefined> {
-    const { host, now } = this.#options;
-    const [{ lines, ...facts }, phones] = await Promise.all([
-      this.#options.facts(),
-      this.#options.phones(),
-    ]);
+    const { keys, config, now } = this.#options;
+    const [{ lines, ...found }, phones] = await Promise.all([this.#options.facts(), keys.knownPhones()]);
+    // Nobody could read them but the relay.
+    const facts = phones.length > 0 || await keys.floor(config) !== "psk" ? found : {};
     // The relay must not read what is on a screen.
     const sealed = phones.length > 0 && lines !== undefined ? { lines } : {};
     const readers = phones.map(({ deviceId, publicKey }) => `${deviceId} ${publicKey}`).sort();
@@ -333,7 +333,7 @@ export class DetailsReport {
     if (!this.#isDue(due)) return undefined;
     const details = fitting({ at: due.at, ...facts, ...sealed });
     if (phones.length === 0) return { ...due, reported: { plain: details } };
-    const boundTo = { id: "", type: DETAILS_TYPE, agentSessionName: "", host };
+    const boundTo = { id: "", type: DETAILS_TYPE, agentSessionName: "", host: keys.deviceId };
     const sealedFor = await sealForPhones(JSON.stringify(details), { boundTo, phones });
     return { ...due, reported: { sealedFor } };
   }

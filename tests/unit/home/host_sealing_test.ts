@@ -1,7 +1,7 @@
 /** A question is answered once: by one answer, which the asker or the listener acts on, never both. */
 import assert from "node:assert/strict";
 import { newSecret } from "../../../src/crypto/paired_secret.ts";
-import { claimQuestion, hostKeys } from "../../../src/home/host_sealing.ts";
+import { claimQuestion, hostKeys, hostSealing } from "../../../src/home/host_sealing.ts";
 import { changePaired } from "../../../src/home/pairing.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
@@ -49,4 +49,24 @@ Deno.test("a script's secret opens its messages and nothing else: no mirror, no 
     true,
     true,
   ]);
+});
+
+Deno.test("a host that accepts sealed messages only sends nothing plain when its last phone is gone, and else does [seal-answers, sec-passive-relay]", async () => {
+  await using home = await makeTempHome();
+  const none = (): Promise<never> => Promise.reject(new Error("no relay"));
+  const keys = hostKeys({
+    ...{ files: home.files, paths: home.paths, api: { createPairing: none, pairingStatus: none } },
+    ...{ deviceId: "dev_listener_a", hostname: "a", now: () => 0 },
+  });
+  let config: { requireEncryption?: "psk" | "base" | "off" } = {};
+  const sealing = hostSealing(keys, { config: () => Promise.resolve(config) });
+  const push = { id: crypto.randomUUID(), type: "ask", body: "Delete the database?" };
+  assert.deepEqual(await sealing.seal(push), push, "no phone was ever paired");
+  await changePaired(home.files, home.paths, (file) => ({ ...file, floor: "psk" }));
+  await assert.rejects(sealing.seal(push), /^Error: Not sent: .* Pair one with: svc pair$/);
+  config = { requireEncryption: "off" };
+  assert.deepEqual(await sealing.seal(push), push, "the user wants it so");
+  await changePaired(home.files, home.paths, ({ floor: _, ...file }) => file);
+  config = { requireEncryption: "psk" };
+  await assert.rejects(sealing.seal(push), /Not sent/);
 });

@@ -18,6 +18,7 @@ import {
   pairedPhones,
   type PairingHost,
   type PendingPairing,
+  setDamagedAside,
   withPairedLock,
 } from "../../../src/home/pairing.ts";
 import { CLAIMS_GAP_MS, hostKeys } from "../../../src/home/host_sealing.ts";
@@ -293,10 +294,38 @@ Deno.test("two processes that pair at once make one key and lose no pairing", as
 Deno.test("damaged files are told with what to do, and not written over", async () => {
   await using home = await makeTempHome();
   await Deno.writeTextFile(home.paths.paired, '{"phones": 1}');
-  await assert.rejects(changePaired(home.files, home.paths, (file) => file), /Remove it and pair again/);
+  await assert.rejects(
+    changePaired(home.files, home.paths, (file) => file),
+    /set it aside and pair again: svc pair$/,
+  );
   assert.equal(await Deno.readTextFile(home.paths.paired), '{"phones": 1}');
   await Deno.writeTextFile(home.paths.identity, "{}");
   await assert.rejects(loadIdentity(home.files, home.paths), /it is not a P-256 key/);
+});
+
+Deno.test("damaged pairings are set aside for new ones, and until then and later nothing plain is accepted [sec-active-relay]", async () => {
+  await using home = await makeTempHome();
+  const { host } = fakeRelay(home);
+  const keys = hostKeys(host);
+  assert.equal(await setDamagedAside(home.files, home.paths), undefined, "there is no file");
+  assert.equal(await keys.floor({}), "off");
+  await offerPairing(host);
+  assert.equal(await setDamagedAside(home.files, home.paths), undefined, "it can be read");
+  for (
+    const damage of [() => Deno.writeTextFile(home.paths.paired, "{"), () => Deno.mkdir(home.paths.paired)]
+  ) {
+    await Deno.remove(home.paths.paired, { recursive: true });
+    await damage();
+    assert.equal(await keys.floor({}), "psk");
+    assert.equal(await setDamagedAside(home.files, home.paths), `${home.paths.paired}.damaged`);
+    assert.equal(await keys.floor({}), "psk", "a relay must gain nothing by damage to the file");
+    assert.equal((await loadPaired(home.files, home.paths)).phones.length, 0);
+    await offerPairing(host);
+  }
+  await Deno.remove(home.paths.paired);
+  await Deno.writeTextFile(home.paths.paired, "{");
+  await setDamagedAside(home.files, home.paths);
+  assert.equal(await Deno.readTextFile(`${home.paths.paired}.damaged`), "{");
 });
 
 Deno.test("the phones for the inventory are known without waiting for a relay that does not answer, which is asked now and then [det-report]", async () => {

@@ -6,6 +6,7 @@ import { importSecret, newSecret } from "../../../../src/crypto/paired_secret.ts
 import {
   type DetailFacts,
   DetailsReport,
+  type DetailsReportOptions,
   LINES_GAP_MS,
 } from "../../../../src/listener/inventory/reporter.ts";
 import { DETAILS_TYPE, type HostDetails, parseDetails } from "../../../../src/protocol/session.ts";
@@ -16,10 +17,19 @@ const start = { agents: ["cc"], projects: [{ project: "shop", directory: "/home/
 function makeReport(
   facts: DetailFacts,
   phones: PhoneKeys[] = [],
+  config: DetailsReportOptions["config"] = {},
 ): { report: DetailsReport; facts: DetailFacts } {
   const held = { ...facts };
-  const options = { host: HOST, facts: () => Promise.resolve({ ...held }), now: () => 7 };
-  return { facts: held, report: new DetailsReport({ ...options, phones: () => Promise.resolve(phones) }) };
+  const options = { config, facts: () => Promise.resolve({ ...held }), now: () => 7 };
+  return { facts: held, report: new DetailsReport({ ...options, keys: keysOf(phones) }) };
+}
+
+function keysOf(phones: PhoneKeys[]): DetailsReportOptions["keys"] {
+  return {
+    deviceId: HOST,
+    knownPhones: () => Promise.resolve(phones),
+    floor: ({ requireEncryption = "off" }) => Promise.resolve(requireEncryption),
+  };
 }
 
 Deno.test("details are due until they were sent, when they change, and on a new connection [det-report]", async () => {
@@ -50,6 +60,12 @@ Deno.test("with a paired phone the details are sealed for it, and the relay sees
   assert.deepEqual(parseDetails(text ?? ""), { at: 7, start });
 });
 
+Deno.test("a host that accepts sealed messages only tells the relay nothing while no phone is paired [det-sealed]", async () => {
+  const facts = { start, muted: [{ directory: "/home/user/shop" }] };
+  const { reported } = await makeReport(facts, [], { requireEncryption: "psk" }).report.next() ?? {};
+  assert.deepEqual(reported, { plain: { at: 7 } });
+});
+
 Deno.test("many projects with long paths are cut to what fits into a report [det-bounded]", async () => {
   const projects = Array.from(
     { length: 200 },
@@ -76,7 +92,7 @@ Deno.test("lines are only sent sealed, and new lines alone wait for a moment [de
   let now = 0;
   let line = "one";
   const facts = () => Promise.resolve({ lines: { "svc-shop": line } });
-  const options = { host: HOST, facts, phones: () => Promise.resolve(phones), now: () => now };
+  const options = { keys: keysOf(phones), config: {}, facts, now: () => now };
   const report = new DetailsReport(options);
   assert.deepEqual((await report.next())?.reported, { plain: { at: 0 } });
   phones.push(phone);
