@@ -23,6 +23,7 @@ const E2E_JOBS = "4";
 const PHONE_JOBS = "3";
 
 /** They take longest, so they start first. */
+const LONG_UNIT = ["tests/unit/relay/access_test.ts"];
 const LONG_E2E = ["verify_broken", "hostile_relay", "mirror_cells", "crash_listener"].map((name) =>
   `tests/e2e/${name}_test.ts`
 );
@@ -55,7 +56,12 @@ async function steps(memory: TemporaryFolder | undefined): Promise<Step[]> {
     { name: "types", args: ["check", "--quiet", "."], limitMinutes: 15 },
     ...ofTheTree,
     { name: "examples", args: [...TEST, "--doc", "mod.ts", ...DOCUMENTED], limitMinutes: 15 },
-    { name: "unit", args: [...TEST, "--parallel", "tests/unit"], ...inMemory, limitMinutes: 30 },
+    {
+      name: "unit",
+      args: [...TEST, "--parallel", ...LONG_UNIT, "tests/unit"],
+      ...inMemory,
+      limitMinutes: 30,
+    },
     { name: "contract", args: [...TEST, "--parallel", "tests/contract"], limitMinutes: 45 },
     { name: "fuzz", args: [...TEST, "--parallel", "tests/fuzz"], limitMinutes: 30 },
     {
