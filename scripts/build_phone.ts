@@ -32,8 +32,9 @@ const FIRST = ["src/phone/boot.ts", "src/phone/begin.ts", MAIN];
 const SESSION = [
   "src/phone/views/session.tsx",
   "src/phone/views/inbox.tsx",
+  "src/phone/own_records.ts",
+  "src/phone/sealed_form.ts",
   "src/crypto/host_push.ts",
-  "src/crypto/stored_message.ts",
   "src/crypto/stream.ts",
 ];
 /** What the page loads after that. */

@@ -233,11 +233,11 @@ export class Controller {
   /** Shown at once, kept across reloads, and sent as soon as the relay is reachable. */
   async send(to: SessionName, body: string, options: SendOptions = {}): Promise<void> {
     const { deviceId, session } = to;
-    const { sendAnyway, later, keepsDraft } = options;
+    const { sendAnyway, later, keepsDraft, again } = options;
     const { store, clock = systemClock } = this.#options;
     const now = relayNow(store.get(), clock.now());
     await this.#own.compose({
-      ...{ deviceId, session, body, ...(sendAnyway ? { sendAnyway } : {}) },
+      ...{ deviceId, session, body, again, ...(sendAnyway ? { sendAnyway } : {}) },
       ...(later ? { later, ttlSeconds: laterTtlSeconds(later, { now, resetsAt: options.resetsAt }) } : {}),
     }, { keepsDraft });
   }
@@ -267,7 +267,7 @@ export class Controller {
     await this.send(message, body, {
       sendAnyway: mayInsist(progress.receipt),
       ...(later === undefined || isPast ? {} : { later }),
-      keepsDraft: true,
+      ...{ keepsDraft: true, again: message.id },
     });
   }
 

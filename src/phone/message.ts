@@ -30,6 +30,12 @@ export type Progress =
 /** A receipt after its proof was checked; `unproven` if a paired host should have proven it and did not. */
 export type CheckedReceipt = Receipt & { unproven?: true };
 
+/** A record with the texts that this phone can read. */
+export interface OpenedRecord extends PushRecord {
+  /** This phone sealed it, and does not know for which host and session. */
+  isUnbound?: true;
+}
+
 const NOTHING_PROVEN: Receipt = { state: "queued", final: false, at: {} };
 
 export interface Message {
@@ -38,8 +44,11 @@ export interface Message {
   deviceId: string;
   session: string;
   body: string;
-  /** Sent sealed; `elsewhere`: by another device, so its text is not known here. */
-  sealed?: "here" | "elsewhere";
+  /**
+   * Sent sealed; `elsewhere`: by another device, so its text is not known here; `unbound`: by this phone, for a session that
+   * only the relay names.
+   */
+  sealed?: "here" | "elsewhere" | "unbound";
   /** Typed even while the local user is typing. */
   sendAnyway?: boolean;
   /** When it is typed, if not at once. */
@@ -60,6 +69,8 @@ export interface Message {
   answers?: { question: string; data?: AnswerData; sealTo?: SessionName };
   /** Set for a late answer that is typed: the id of its question. */
   inReplyTo?: string;
+  /** The message whose text this one sends again: if that was sealed, this one is, too. */
+  again?: string;
   /** Written on this phone. */
   fromHere?: boolean;
   /** Epoch milliseconds. */
@@ -69,7 +80,7 @@ export interface Message {
 
 /** Known to be written on this phone: the relay may have made up any other message. */
 export function isOwn({ fromHere, sealed }: Pick<Message, "fromHere" | "sealed">): boolean {
-  return fromHere === true || sealed === "here";
+  return fromHere === true || sealed === "here" || sealed === "unbound";
 }
 
 /** Something that the user wrote, rather than a request about a message, a dialog or an agent. */
@@ -139,7 +150,7 @@ export function mayInsist({ reason }: Receipt): boolean {
 }
 
 /** Undefined for a push that is neither a message to a session nor an answer. */
-export function messageOf(record: PushRecord): Message | undefined {
+export function messageOf(record: OpenedRecord): Message | undefined {
   const { push, receipt } = record;
   const { type, targetDeviceId, agentSessionName, body, sealed } = push;
   if (type === "ask.answer") return answerMessageOf(record);
@@ -152,12 +163,17 @@ export function messageOf(record: PushRecord): Message | undefined {
     deviceId: targetDeviceId ?? "",
     session: agentSessionName,
     body: body ?? "",
-    ...(sealed ? { sealed: body === undefined ? "elsewhere" : "here" } : {}),
+    ...sealOf(record, body),
     ...(push.inReplyTo ? { inReplyTo: push.inReplyTo } : {}),
     ...(later === undefined || later === "invalid" ? {} : { later }),
     createdAt: push.createdAt,
     progress: takenProgress(undefined, receipt, push.expiresAt),
   };
+}
+
+function sealOf({ push, isUnbound }: OpenedRecord, text: unknown): Pick<Message, "sealed"> {
+  if (push.sealed === undefined) return {};
+  return { sealed: text === undefined ? "elsewhere" : isUnbound ? "unbound" : "here" };
 }
 
 function cancellationOf({ push, receipt }: PushRecord): Message | undefined {
@@ -169,7 +185,8 @@ function cancellationOf({ push, receipt }: PushRecord): Message | undefined {
   };
 }
 
-function answerMessageOf({ push, receipt }: PushRecord): Message | undefined {
+function answerMessageOf(record: OpenedRecord): Message | undefined {
+  const { push, receipt } = record;
   const answer = answerOf(push);
   if ((answer === undefined && push.sealed === undefined) || push.inReplyTo === undefined) return undefined;
   const { data } = answer ? answerFields(answer) : {};
@@ -178,7 +195,7 @@ function answerMessageOf({ push, receipt }: PushRecord): Message | undefined {
     deviceId: "",
     session: "",
     body: answer ? answerText(answer) : "",
-    ...(push.sealed ? { sealed: answer ? "here" : "elsewhere" } : {}),
+    ...sealOf(record, answer),
     answers: { question: push.inReplyTo, ...(data ? { data } : {}) },
     createdAt: push.createdAt,
     progress: takenProgress(undefined, receipt, push.expiresAt),

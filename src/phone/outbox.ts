@@ -316,10 +316,11 @@ export async function cancelPush(
   sealing: Sealing,
 ): Promise<PushRequestInput> {
   const type = "agent.cancel";
-  const { sealed } = await sealing.outgoingContent({ id, type, deviceId, session, body: cancels });
+  const content = { id, type, deviceId, session, body: cancels, inReplyTo: cancels } as const;
+  const { sealed } = await sealing.outgoingContent(content);
   const target = deviceId === "" ? {} : { targetDeviceId: deviceId };
-  const content = sealed === undefined ? {} : { sealed };
-  return { id, type, ...target, agentSessionName: session, inReplyTo: cancels, ...content };
+  const seal = sealed === undefined ? {} : { sealed };
+  return { id, type, ...target, agentSessionName: session, inReplyTo: cancels, ...seal };
 }
 
 /** The push for an answer, sealed if the question was. Throws RelayError if it can no longer be sealed. */
@@ -334,7 +335,8 @@ export async function answerPush(
   if (sealTo === undefined || answer === undefined) return { id, type, inReplyTo: question, ...plain };
   const text = encodeAnswer(question, answer);
   const byHost = isCardAnswer(data);
-  const { sealed } = await sealing.outgoingContent({ id, type, ...sealTo, body, text, byHost });
+  const content = { id, type, ...sealTo, body, text, byHost, inReplyTo: question } as const;
+  const { sealed } = await sealing.outgoingContent(content);
   if (sealed !== undefined) return { id, type, inReplyTo: question, sealed };
   const message =
     `Cannot seal the answer for "${sealTo.deviceId}": it is no longer paired; pair this phone again`;

@@ -114,6 +114,8 @@ export interface SendOptions {
   resetsAt?: number | undefined;
   /** The text is not what is in the field. */
   keepsDraft?: boolean;
+  /** The message whose text this is. */
+  again?: string;
 }
 
 /** A message that waits for the agent waits for a day, or until an hour after its limit resets. `now`: the relay's clock. */

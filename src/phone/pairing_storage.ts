@@ -1,9 +1,21 @@
 /** What pairing stores on the phone, in IndexedDB: its key pair, the paired hosts, and sent messages. */
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { PairedHost } from "../client/claim_pairing.ts";
+import type { Later } from "../protocol/later.ts";
 import type { SealedBody } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import { reopening, STRICT, write } from "./database.ts";
+
+/** What a sealed text is bound to. The relay's record of the message may say something else. */
+export interface BoundTo {
+  type: string;
+  deviceId: string;
+  session: string;
+  sendAnyway?: boolean | undefined;
+  later?: Later | undefined;
+  /** Of a cancellation, the message; of an answer, the question. */
+  inReplyTo?: string | undefined;
+}
 
 /** The form in which a message was first sent: it must be resent byte for byte. */
 export interface SentForm {
@@ -14,6 +26,8 @@ export interface SentForm {
   form: "plain" | SealedBody;
   /** The text of a sealed message, which the phone cannot get back from anyone else. */
   body?: string;
+  /** Set with `body`, except by earlier versions. */
+  boundTo?: BoundTo;
   /** The paired host that has to prove its receipts. */
   host?: string;
   /** Its final receipt, once proven: after pairing again, an old proof can no longer be checked. */

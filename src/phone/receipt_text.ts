@@ -48,12 +48,18 @@ export function receiptText(message: Message, context: ReceiptContext): ReceiptT
   const { resendFrom, ...progress } = progressText(message, context);
   const isUnsure = context.mayBeForged && progress.tone === "good";
   const text: ReceiptText = isUnsure ? { ...progress, tone: "unsure" } : progress;
-  return resendFrom === undefined || context.sentAgain ? text : { ...text, resendFrom };
+  const isOffered = resendFrom !== undefined && !context.sentAgain && isReusable(message);
+  return isOffered ? { ...text, resendFrom } : text;
+}
+
+/** This phone knows the text, and for which host and session it was. */
+export function isReusable({ sealed }: Message): boolean {
+  return sealed === undefined || sealed === "here";
 }
 
 function progressText(message: Message, context: ReceiptContext): ReceiptText {
-  const { progress, later, sealed } = message;
-  const editable = sealed !== "elsewhere";
+  const { progress, later } = message;
+  const editable = isReusable(message);
   switch (progress.kind) {
     case "outbox": {
       const state = waitsForLink(message, context.live) ? TEXT.waitingForLink : TEXT.sending;

@@ -1,36 +1,17 @@
 /** End-to-end encryption with paired hosts: seals what the phone sends, opens what it receives, checks receipts. */
 import type { PairedHost } from "../client/claim_pairing.ts";
+import { RelayError } from "../client/relay_error.ts";
 import { receiptProof } from "../crypto/paired_secret.ts";
 import { SKEW_MS } from "../protocol/limits.ts";
-import { carriedAnswer } from "../protocol/late_answer.ts";
 import { DETAILS_TYPE, type DeviceSessions, type HostDetails, parseDetails } from "../protocol/session.ts";
-import type { Later } from "../protocol/later.ts";
-import type { PushRecord, PushRequestInput, SealedBody } from "../protocol/push.ts";
+import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
-import type { CheckedReceipt, HostRequest } from "./message.ts";
+import type { CheckedReceipt, OpenedRecord } from "./message.ts";
 import type { PairingStorage, SentForm } from "./pairing_storage.ts";
-
-/** A sealed message expires after this time: a relay that withholds it for longer cannot deliver it any more. */
-export const SEALED_LIFE_MS = 86_400_000;
+import type { OutgoingMessage } from "./sealed_form.ts";
 
 /** States that the relay reports on its own, without a proof from the host. */
 const RELAY_STATES: ReadonlySet<PushState> = new Set(["queued", "expired", "withdrawn", "unknown"]);
-
-/** A message or an answer to be sent. */
-export interface OutgoingMessage {
-  id: string;
-  type: "agent.command" | "agent.cancel" | "dialog.answer" | "ask.answer" | HostRequest;
-  deviceId: string;
-  session: string;
-  body: string;
-  /** The text to seal, if that is not the body. */
-  text?: string;
-  /** The host itself acknowledges it, and not a program that shares no secret with this phone. */
-  byHost?: boolean;
-  sendAnyway?: boolean | undefined;
-  later?: Later | undefined;
-  ttlSeconds?: number | undefined;
-}
 
 interface SealingOptions {
   /** Undefined on a page without WebCrypto: everything is sent plain. */
@@ -119,15 +100,17 @@ export class Sealing {
    * Records with the texts that this phone sealed itself, and with those that hosts sealed for it. Texts sealed for
    * other phones are left out, and so is any plain text that the relay put in place of a sealed one.
    */
-  async openRecords(records: readonly PushRecord[]): Promise<PushRecord[]> {
+  async openRecords(records: readonly PushRecord[]): Promise<OpenedRecord[]> {
     const { storage } = this.#options;
-    if (storage === undefined) return records.map((record) => withoutText(asSent(record, undefined)));
-    const sent = await storage.readSent(records.map(sentId));
+    const sent = await storage?.readSent(records.map(({ push }) => push.id)) ?? [];
+    const isSealed = sent.some(({ form }) => form !== "plain") || records.some(({ push }) => push.sealed);
+    const read = isSealed
+      ? await (await import("./own_records.ts")).withOwnTexts(records, { sent, storage })
+      : records;
     const own = new Map(sent.map((one) => [one.id, one]));
-    return await Promise.all(records.map(async (record) => {
-      const form = own.get(sentId(record));
-      const opened = await this.#open(asSent(record, form), storage);
-      return { ...opened, receipt: await this.#checked(opened.receipt, form) };
+    return await Promise.all(read.map(async (record) => {
+      const opened = storage ? await this.#open(record, storage) : withoutText(record);
+      return { ...opened, receipt: await this.#checked(opened.receipt, own.get(record.push.id)) };
     }));
   }
 
@@ -161,7 +144,7 @@ export class Sealing {
     return receipt;
   }
 
-  async #open(record: PushRecord, storage: PairingStorage): Promise<PushRecord> {
+  async #open(record: OpenedRecord, storage: PairingStorage): Promise<OpenedRecord> {
     const host = this.#hosts.get(record.push.sealedFor?.host ?? "");
     if (host === undefined) return withoutText(record);
     const { phone, secret } = host;
@@ -179,55 +162,28 @@ export class Sealing {
   async #firstForm(storage: PairingStorage, message: OutgoingMessage): Promise<SentForm> {
     const host = this.pairedHost(message.deviceId);
     const sentAt = this.#options.now();
-    const { id, type, body, byHost = type !== "ask.answer" } = message;
-    const sent: SentForm = host === undefined ? { id, sentAt, form: "plain" } : {
-      id,
-      sentAt,
-      form: await sealTo(host, { message, sentAt, counter: await storage.nextCounter() }),
-      body,
-      ...(byHost ? { host: host.deviceId } : {}),
-    };
-    return await storage.addSent(sent);
+    if (host === undefined) {
+      await this.#checkPlain(storage, message);
+      return await storage.addSent({ id: message.id, sentAt, form: "plain" });
+    }
+    const { sealedForm } = await import("./sealed_form.ts");
+    return await storage.addSent(
+      await sealedForm(host, { message, sentAt, counter: await storage.nextCounter() }),
+    );
+  }
+
+  /** Throws RelayError for a text that was sealed before, and where the relay would choose the host among paired ones. */
+  async #checkPlain(storage: PairingStorage, { deviceId, again }: OutgoingMessage): Promise<void> {
+    const [before] = again === undefined ? [] : await storage.readSent([again]);
+    const wasSealed = before !== undefined && before.form !== "plain";
+    if (!wasSealed && (deviceId !== "" || this.#hosts.size === 0)) return;
+    throw new RelayError(`Cannot seal for "${deviceId}": it is not paired`, { code: "unsealable" });
   }
 }
 
 /** For a sealed push that cannot be opened. Plain text in it is not from the host. */
-function withoutText(record: PushRecord): PushRecord {
+function withoutText(record: OpenedRecord): OpenedRecord {
   if (record.push.sealedFor === undefined) return record;
   const { title: _title, body: _body, data: _data, ...push } = record.push;
   return { ...record, push };
-}
-
-/** A late answer that is typed was stored under the answer's id. */
-function sentId({ push }: PushRecord): string {
-  return carriedAnswer(push) ?? push.id;
-}
-
-/** With the text that this phone sealed. What stands beside a text that another device sealed is not that device's. */
-function asSent(record: PushRecord, sent: SentForm | undefined): PushRecord {
-  const { body: _body, data, ...rest } = record.push;
-  if (sent === undefined ? rest.sealed === undefined : sent.form === "plain") return record;
-  const push = rest.type === "ask.answer" || data === undefined ? rest : { ...rest, data };
-  if (sent === undefined || sent.form === "plain") return { ...record, push };
-  return { ...record, push: { ...push, body: sent.body, sealed: sent.form } };
-}
-
-async function sealTo(
-  host: PairedHost,
-  { message, sentAt, counter }: { message: OutgoingMessage; sentAt: number; counter: number },
-): Promise<SealedBody> {
-  const { id, type, session, body, text = body, sendAnyway = false, later, ttlSeconds = 0 } = message;
-  const context = {
-    id,
-    type,
-    from: host.phone,
-    targetDeviceId: host.deviceId,
-    agentSessionName: session,
-    sendAnyway,
-    later,
-  };
-  const lifeMs = Math.max(SEALED_LIFE_MS, ttlSeconds * 1_000);
-  const content = { body: text, notAfter: sentAt + lifeMs, counter };
-  const { sealMessage } = await import("../crypto/stored_message.ts");
-  return await sealMessage(content, { boundTo: context, publicKey: host.publicKey, secret: host.secret });
 }

@@ -2,7 +2,7 @@
 import type { LinkProblem } from "../client/link_problem.ts";
 import type { LinkState } from "../client/relay_link.ts";
 import type { DeviceSessions, HostDetails } from "../protocol/session.ts";
-import type { PushAccepted, PushRecord } from "../protocol/push.ts";
+import type { PushAccepted } from "../protocol/push.ts";
 import { type Inbox, INBOX_MAX, inboxItemOf, withItemReceipt, withItems } from "./inbox.ts";
 import {
   type CheckedReceipt,
@@ -11,6 +11,7 @@ import {
   messageOf,
   newestMessages,
   NOT_PREPARED,
+  type OpenedRecord,
   saved,
   type SendFailure,
   taken,
@@ -84,7 +85,7 @@ export type PhoneEvent =
   | { type: "details"; deviceId: string; details: HostDetails }
   | { type: "receipt"; update: { id: string; receipt: CheckedReceipt } }
   /** `page`: the records are a page of the history. */
-  | { type: "history"; records: readonly PushRecord[]; page?: HistoryPage }
+  | { type: "history"; records: readonly OpenedRecord[]; page?: HistoryPage }
   | { type: "restored"; messages: readonly Message[] } & Pick<PhoneState, "drafts" | "seen">
   /** `keepsDraft`: the text is not what is in the field. */
   | { type: "composed"; message: Message; keepsDraft?: boolean }
@@ -270,7 +271,7 @@ function historyAfter({ history }: PhoneState, page: HistoryPage | undefined): P
 
 function withHistory(
   state: PhoneState,
-  { records, page }: { records: readonly PushRecord[]; page?: HistoryPage },
+  { records, page }: { records: readonly OpenedRecord[]; page?: HistoryPage },
 ): PhoneState {
   const messages = records.map(messageOf).filter((message) => message !== undefined);
   const items = records.map(inboxItemOf).filter((item) => item !== undefined);
@@ -287,7 +288,7 @@ function withHistory(
 }
 
 /** A request to a host is only known to the page that asked for it: a record of it says nothing but its outcome. */
-function withOutcomes(state: PhoneState, records: readonly PushRecord[]): PhoneState {
+function withOutcomes(state: PhoneState, records: readonly OpenedRecord[]): PhoneState {
   const requests = records.filter(({ push }) => state.messages.get(push.id)?.fromHere);
   return requests.reduce(
     (before, { push: { id, expiresAt }, receipt }) =>
@@ -346,13 +347,14 @@ export function createStore(onChange: (state: PhoneState) => void): Store {
   };
 }
 
-/** The session's messages, oldest first, including pushes that name no device. */
+/** The session's messages, oldest first. One that names no device is taken for the session's that shows it. */
 export function messagesOf(state: PhoneState, name: SessionName): Message[] {
   return [...state.messages.values()]
     .filter((message) =>
       isText(message) && message.session === name.session &&
       (message.deviceId === name.deviceId || message.deviceId === "")
     )
+    .map((message) => message.deviceId === "" ? { ...message, deviceId: name.deviceId } : message)
     .sort((one, other) => one.createdAt - other.createdAt);
 }
 

@@ -70,6 +70,8 @@ export const OutboxEntry = z.object({
   request: z.optional(z.enum(HOST_REQUESTS)),
   /** Set for a cancellation: the message that is not to be typed. */
   cancels: z.optional(PushId),
+  /** The message whose text this one sends again. */
+  again: z.optional(PushId),
   /** It is being cancelled, and not sent any more. */
   cancelled: z.optional(z.literal(true)),
   /** Once it is cancelled, its text becomes the draft. */

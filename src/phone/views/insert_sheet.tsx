@@ -3,6 +3,7 @@ import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { randomUuid } from "../../async/encodings.ts";
 import { checkBody } from "../check_input.ts";
+import { isReusable } from "../receipt_text.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import type { SessionName } from "../sessions.ts";
 import { messagesOf, type PhoneState } from "../state.ts";
@@ -302,8 +303,8 @@ export function withInserted(
 
 /** The texts that were sent to the session before, the newest first, each once. */
 export function sentTexts(state: PhoneState, name: SessionName): string[] {
-  const own = messagesOf(state, name).filter(({ sealed, inReplyTo, body }) =>
-    sealed !== "elsewhere" && inReplyTo === undefined && body.trim() !== ""
+  const own = messagesOf(state, name).filter((message) =>
+    isReusable(message) && message.inReplyTo === undefined && message.body.trim() !== ""
   );
   return [...new Set(own.map(({ body }) => body).reverse())];
 }

@@ -250,8 +250,7 @@ interface ReceiptActionsProps {
 export function ReceiptActions(
   { message, receipt, clockOffsetMs, actions }: ReceiptActionsProps,
 ): JSX.Element | null {
-  const { discardable, cancellable, editable } = receipt;
-  const resendFrom = message.sealed === "elsewhere" ? undefined : receipt.resendFrom;
+  const { discardable, cancellable, editable, resendFrom } = receipt;
   if (!discardable && !cancellable && !editable && resendFrom === undefined) return null;
   return (
     <div class="bubble-actions">

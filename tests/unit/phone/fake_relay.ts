@@ -59,8 +59,8 @@ export class FakeRelay {
 
   #take(sent: { id: string; body: string }): unknown {
     const known = this.records.find(({ push }) => push.id === sent.id);
-    const record = recordOf(1, receiptOf("queued"));
-    if (known === undefined) this.records.push({ ...record, push: { ...record.push, ...sent } });
+    const { push: { body: _body, ...push }, receipt } = recordOf(1, receiptOf("queued"));
+    if (known === undefined) this.records.push({ push: { ...push, ...sent }, receipt });
     return { id: sent.id, state: "queued", expiresAt: NOW + 9 };
   }
 }

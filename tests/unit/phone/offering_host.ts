@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { hostProof, importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
 import { PairingClaim, type PairingClaimed, type PairingOffer } from "../../../src/protocol/http.ts";
+import { FakePairingStorage } from "./fake_pairing_storage.ts";
 
 export const HOST_ID = "dev_listener_01234567";
 export const PHONE_ID = "dev_phone_9";
@@ -51,4 +52,13 @@ export async function offeringHost(
       },
     },
   };
+}
+
+/** The host, and what a phone has stored that is paired with it under `deviceId`. */
+export async function pairedWith(deviceId: string) {
+  const host = await offeringHost();
+  const { offer: { publicKey }, secret } = host;
+  const pairing = new FakePairingStorage();
+  await pairing.putHost({ deviceId, host: "workstation", phone: PHONE_ID, publicKey, secret });
+  return { ...host, pairing };
 }

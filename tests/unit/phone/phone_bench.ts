@@ -1,5 +1,6 @@
 /** The page without a browser, over a fake relay and storage in memory. */
 import { Controller } from "../../../src/phone/controller.ts";
+import type { PairingStorage } from "../../../src/phone/pairing_storage.ts";
 import { createStore, type PhoneState } from "../../../src/phone/state.ts";
 import type { Account } from "../../../src/phone/storage.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
@@ -12,7 +13,11 @@ import { NOW } from "./samples.ts";
 export const TO = { deviceId: "dev_listener_1", session: "svc-demo" };
 
 /** `changed` is called with every state, as the page's views are. */
-export function phoneWith(account?: Account, changed: (state: PhoneState) => void = () => {}) {
+export function phoneWith(
+  account?: Account,
+  changed: (state: PhoneState) => void = () => {},
+  { pairing }: { pairing?: PairingStorage } = {},
+) {
   const clock = new FakeClock(NOW);
   const sockets = new FakeSockets();
   const relay = new FakeRelay();
@@ -24,6 +29,7 @@ export function phoneWith(account?: Account, changed: (state: PhoneState) => voi
     version: "0.1.0",
     store,
     storage,
+    pairing,
     clock,
     random: () => 0.5,
     fetch: relay.fetch,

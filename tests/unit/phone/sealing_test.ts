@@ -8,9 +8,11 @@ import { type HostPush, sealForPhones, sealHostPush } from "../../../src/crypto/
 import { inboxItemOf } from "../../../src/phone/inbox.ts";
 import { messageOf } from "../../../src/phone/message.ts";
 import { answerPush } from "../../../src/phone/outbox.ts";
-import { type OutgoingMessage, SEALED_LIFE_MS, Sealing } from "../../../src/phone/sealing.ts";
+import { type OutgoingMessage, SEALED_LIFE_MS } from "../../../src/phone/sealed_form.ts";
+import { Sealing } from "../../../src/phone/sealing.ts";
 import { DETAILS_TYPE } from "../../../src/protocol/session.ts";
 import type { Push, PushRecord } from "../../../src/protocol/push.ts";
+import { lateAnswerId } from "../../../src/protocol/late_answer.ts";
 import { SKEW_MS } from "../../../src/protocol/limits.ts";
 import type { PushState, Receipt } from "../../../src/protocol/receipt.ts";
 import { decodeAnswer } from "../../../src/protocol/sealed_text.ts";
@@ -296,7 +298,7 @@ Deno.test("a sealed question is shown if it can be opened, and its answer is sea
   const typed = {
     push: {
       ...stored,
-      id: idOf(5),
+      id: await lateAnswerId(message.id),
       body: undefined,
       sealed,
       inReplyTo: idOf(7),

@@ -1,0 +1,56 @@
+/** Seals a message for a paired host: for how long, and what it is bound to. */
+import type { PairedHost } from "../client/claim_pairing.ts";
+import { sealMessage } from "../crypto/stored_message.ts";
+import type { Later } from "../protocol/later.ts";
+import type { HostRequest } from "./message.ts";
+import type { SentForm } from "./pairing_storage.ts";
+
+/** A sealed message expires after this time: a relay that withholds it for longer cannot deliver it any more. */
+export const SEALED_LIFE_MS = 86_400_000;
+
+/** A message or an answer to be sent. */
+export interface OutgoingMessage {
+  id: string;
+  type: "agent.command" | "agent.cancel" | "dialog.answer" | "ask.answer" | HostRequest;
+  deviceId: string;
+  session: string;
+  body: string;
+  /** The text to seal, if that is not the body. */
+  text?: string;
+  /** The host itself acknowledges it, and not a program that shares no secret with this phone. */
+  byHost?: boolean;
+  sendAnyway?: boolean | undefined;
+  later?: Later | undefined;
+  ttlSeconds?: number | undefined;
+  /** Of a cancellation, the message; of an answer, the question. */
+  inReplyTo?: string | undefined;
+  /** The message whose text this one sends again. */
+  again?: string | undefined;
+}
+
+export async function sealedForm(
+  host: PairedHost,
+  { message, sentAt, counter }: { message: OutgoingMessage; sentAt: number; counter: number },
+): Promise<SentForm> {
+  const { id, type, deviceId, session, body, text = body } = message;
+  const { sendAnyway, later, inReplyTo, ttlSeconds = 0, byHost = type !== "ask.answer" } = message;
+  const boundTo = {
+    id,
+    type,
+    from: host.phone,
+    targetDeviceId: deviceId,
+    agentSessionName: session,
+    sendAnyway: sendAnyway === true,
+    later,
+  };
+  const notAfter = sentAt + Math.max(SEALED_LIFE_MS, ttlSeconds * 1_000);
+  const { publicKey, secret } = host;
+  return {
+    id,
+    sentAt,
+    form: await sealMessage({ body: text, notAfter, counter }, { boundTo, publicKey, secret }),
+    body,
+    boundTo: { type, deviceId, session, sendAnyway, later, inReplyTo },
+    ...(byHost ? { host: deviceId } : {}),
+  };
+}
