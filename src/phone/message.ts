@@ -25,10 +25,13 @@ export type Progress =
   | { kind: "outbox"; unsaved?: true; problem?: SendFailure }
   | { kind: "failed"; failure: SendFailure }
   /** `unproven`: a later state that the relay claims, but the paired host has not proven. */
-  | { kind: "taken"; receipt: Receipt; expiresAt: number; unproven?: PushState };
+  | { kind: "taken"; receipt: KnownReceipt; expiresAt: number; unproven?: PushState };
+
+/** `deliverable`: the relay alone says that the sealed message has ended, while its host would still act on it. */
+export type KnownReceipt = Receipt & { deliverable?: true };
 
 /** A receipt after its proof was checked; `unproven` if a paired host should have proven it and did not. */
-export type CheckedReceipt = Receipt & { unproven?: true };
+export type CheckedReceipt = KnownReceipt & { unproven?: true };
 
 /** A record with the texts that this phone can read. */
 export interface OpenedRecord extends PushRecord {
@@ -203,7 +206,7 @@ function answerMessageOf(record: OpenedRecord): Message | undefined {
 }
 
 /** The later of two receipts of one push: an HTTP answer and a live event may overtake each other. */
-export function laterReceipt(one: Receipt, other: Receipt): Receipt {
+export function laterReceipt<R extends Receipt>(one: R, other: R): R {
   if (one.final !== other.final) return one.final ? one : other;
   return latest(one) > latest(other) ? one : other;
 }

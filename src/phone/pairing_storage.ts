@@ -28,6 +28,8 @@ export interface SentForm {
   body?: string;
   /** Set with `body`, except by earlier versions. */
   boundTo?: BoundTo;
+  /** The host may act on it until then, in epoch milliseconds by this phone's clock. Not stored by earlier versions. */
+  notAfter?: number;
   /** The paired host that has to prove its receipts. */
   host?: string;
   /** Its final receipt, once proven: after pairing again, an old proof can no longer be checked. */

@@ -76,18 +76,19 @@ function progressText(message: Message, context: ReceiptContext): ReceiptText {
         editable,
       };
     case "taken": {
-      const { receipt, expiresAt, unproven } = progress;
+      const { receipt, expiresAt } = progress;
+      const claimed = progress.unproven ?? (receipt.deliverable ? receipt.state : undefined);
       const { anyway, ...taken } = takenText(receipt, expiresAt, context);
       // One that was sent anyway met what no message may be typed behind.
       const text = anyway && !message.sendAnyway ? { ...taken, anyway } : taken;
-      if (context.cancelling && text.cancellable) return withClaim(cancellingText(context), unproven);
+      if (context.cancelling && text.cancellable) return withClaim(cancellingText(context), claimed);
       const isWaiting = later !== undefined && text.cancellable && waitsForLater(receipt);
       return withClaim(
         {
           ...isWaiting ? { ...text, ...scheduledText(later, context) } : text,
           ...text.editable && !editable ? { editable } : {},
         },
-        unproven,
+        claimed,
       );
     }
   }
@@ -108,10 +109,10 @@ function scheduledText(later: Later, { hostOnline, now }: ReceiptContext): Omit<
   return { tone: "pending", state: TEXT.scheduled, detail, isScheduled: true };
 }
 
-/** Shows a state that only the relay claims beside the known one. */
-function withClaim(text: ReceiptText, unproven: PushState | undefined): ReceiptText {
-  if (unproven === undefined) return text;
-  return { ...text, tone: "unsure", detail: TEXT.unproven(TEXT.states[unproven]) };
+/** Shows a state that only the relay claims, beside the known one if there is one. */
+function withClaim(text: ReceiptText, claimed: PushState | undefined): ReceiptText {
+  if (claimed === undefined) return text;
+  return { ...text, tone: "unsure", detail: TEXT.unproven(TEXT.states[claimed]) };
 }
 
 function takenText(receipt: Receipt, expiresAt: number, context: ReceiptContext): ReceiptText {

@@ -12,14 +12,14 @@ import { STRINGS } from "./strings.ts";
 /** A start that the host has not received by then is not wanted any more. */
 const START_TTL_SECONDS = 60;
 
-/** Longer than the clock of a phone may be wrong. */
-const ASKED_MAX_MS = 600_000;
+/** How long a request may wait on the phone: longer than its clock may be wrong. */
+export const ASKED_MAX_MS = 600_000;
 /** The failure of a request that waited on the phone for too long. */
 export const OUTDATED = "outdated";
 
-/** Whether an agent is to be started or ended was asked so long ago that it would surprise whoever asked. */
-export function isOutdated({ request, createdAt }: Message, now: number): boolean {
-  return (request === "agent.start" || request === "agent.end") && now - createdAt > ASKED_MAX_MS;
+/** The host was asked for it so long ago that it would surprise whoever asked. */
+export function isOutdated({ request, dialog, createdAt }: Message, now: number): boolean {
+  return (request ?? dialog) !== undefined && now - createdAt > ASKED_MAX_MS;
 }
 
 export type RequestContent = Omit<OutboxEntry, "id" | "createdAt">;

@@ -2,10 +2,14 @@
 import type { PairedHost } from "../client/claim_pairing.ts";
 import { sealMessage } from "../crypto/stored_message.ts";
 import type { Later } from "../protocol/later.ts";
-import type { HostRequest } from "./message.ts";
+import { HOST_REQUESTS, type HostRequest } from "./message.ts";
 import type { SentForm } from "./pairing_storage.ts";
+import { ASKED_MAX_MS } from "./requests.ts";
 
-/** A sealed message expires after this time: a relay that withholds it for longer cannot deliver it any more. */
+/**
+ * A sealed message expires after this time: a relay that withholds it for longer cannot deliver it any more. It is resent as
+ * it was sealed, also by a phone that was offline for hours.
+ */
 export const SEALED_LIFE_MS = 86_400_000;
 
 /** A message or an answer to be sent. */
@@ -33,7 +37,7 @@ export async function sealedForm(
   { message, sentAt, counter }: { message: OutgoingMessage; sentAt: number; counter: number },
 ): Promise<SentForm> {
   const { id, type, deviceId, session, body, text = body } = message;
-  const { sendAnyway, later, inReplyTo, ttlSeconds = 0, byHost = type !== "ask.answer" } = message;
+  const { sendAnyway, later, inReplyTo, byHost = type !== "ask.answer" } = message;
   const boundTo = {
     id,
     type,
@@ -43,14 +47,22 @@ export async function sealedForm(
     sendAnyway: sendAnyway === true,
     later,
   };
-  const notAfter = sentAt + Math.max(SEALED_LIFE_MS, ttlSeconds * 1_000);
+  const notAfter = sentAt + lifeMs(message);
   const { publicKey, secret } = host;
   return {
     id,
     sentAt,
+    notAfter,
     form: await sealMessage({ body: text, notAfter, counter }, { boundTo, publicKey, secret }),
     body,
     boundTo: { type, deviceId, session, sendAnyway, later, inReplyTo },
     ...(byHost ? { host: deviceId } : {}),
   };
+}
+
+/** A request waits on this phone for a limited time, and would surprise whoever made it when it comes later. */
+function lifeMs({ type, ttlSeconds = 0 }: OutgoingMessage): number {
+  const isRequest = ["dialog.answer", ...HOST_REQUESTS].includes(type);
+  const ttlMs = ttlSeconds * 1_000;
+  return isRequest ? ASKED_MAX_MS + ttlMs : Math.max(SEALED_LIFE_MS, ttlMs);
 }

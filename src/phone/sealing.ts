@@ -2,7 +2,7 @@
 import type { PairedHost } from "../client/claim_pairing.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { receiptProof } from "../crypto/paired_secret.ts";
-import { SKEW_MS } from "../protocol/limits.ts";
+import { SKEW_MS, TTL_MAX_SECONDS } from "../protocol/limits.ts";
 import { DETAILS_TYPE, type DeviceSessions, type HostDetails, parseDetails } from "../protocol/session.ts";
 import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
@@ -135,13 +135,25 @@ export class Sealing {
 
   async #checked(receipt: Receipt, sent: SentForm | undefined): Promise<CheckedReceipt> {
     if (sent?.end !== undefined) return sent.end;
-    if (sent?.host === undefined || RELAY_STATES.has(receipt.state)) return receipt;
+    if (sent?.host === undefined) return receipt;
     const secret = this.#hosts.get(sent.host)?.secret;
-    const proof = secret && await receiptProof(secret, { id: sent.id, ...receipt });
-    if (proof === undefined || proof !== receipt.proof) return { ...receipt, unproven: true };
+    const isClaimed = receipt.proof === undefined || secret === undefined;
+    if (isClaimed || receipt.proof !== await receiptProof(secret, { id: sent.id, ...receipt })) {
+      if (!RELAY_STATES.has(receipt.state)) return { ...receipt, unproven: true };
+      return this.#isDeliverable(sent, receipt) ? { ...receipt, deliverable: true } : receipt;
+    }
     // A full or broken storage costs the remembered end, and not the receipt that was proven.
     if (receipt.final) await this.#options.storage?.putSent({ ...sent, end: receipt }).catch(() => undefined);
     return receipt;
+  }
+
+  /** The relay alone says that this is the end, or why, and could still deliver the message. */
+  #isDeliverable(
+    { sentAt, notAfter = sentAt + TTL_MAX_SECONDS * 1_000 }: SentForm,
+    receipt: Receipt,
+  ): boolean {
+    const isClaim = receipt.final && (receipt.state !== "unknown" || receipt.reason !== undefined);
+    return isClaim && this.#options.now() <= notAfter + SKEW_MS;
   }
 
   async #open(record: OpenedRecord, storage: PairingStorage): Promise<OpenedRecord> {
