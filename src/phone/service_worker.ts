@@ -1,7 +1,7 @@
 /** The page's service worker: each of its duties is a file in `worker/` that adds its own listeners, and what they need of storage and relay is here. */
 import { createRelayApi } from "../client/api.ts";
 import { createWebPushApi } from "../client/web_push_api.ts";
-import { isOver, openHostPush } from "../crypto/host_push.ts";
+import { openHostPush } from "../crypto/host_push.ts";
 import { generateKeyPair } from "../crypto/keys.ts";
 import { languageFor } from "./languages.ts";
 import { openPairingStorage, type PairingStorage } from "./pairing_storage.ts";
@@ -37,9 +37,7 @@ function pushParts(scope: WorkerScope): PushParts {
       if (host === undefined) return undefined;
       const { phone, secret } = host;
       const keyPair = await (await pairing).ownKeys();
-      const opened = await openHostPush(push, { phone, secret, keyPair });
-      // What is over is not shown as if it had just come.
-      return opened === undefined || isOver(opened, Date.now()) ? undefined : opened;
+      return await openHostPush(push, { phone, secret, keyPair });
     },
     async load(id, signal) {
       const { apiKey } = await account();

@@ -1,6 +1,8 @@
 /** Shows what the relay pushes while the page is closed: opens the sealed text, makes the notification, and leads a tap to the page. */
+import { isOver, type OpenedHostPush } from "../../crypto/host_push.ts";
 import { type Asked, askedOf } from "../../protocol/ask.ts";
 import { parseJson } from "../../protocol/json.ts";
+import { SKEW_MS, TTL_DEFAULT_SECONDS } from "../../protocol/limits.ts";
 import type { Push } from "../../protocol/push.ts";
 import { type ShownReport, WebPushPayload } from "../../protocol/web_push.ts";
 import { singleOptions } from "../cards.ts";
@@ -15,11 +17,13 @@ type Texts = NotificationStrings["notification"];
 let TEXT: Texts = NOTIFICATION_STRINGS.notification;
 /** A browser ends a worker that takes longer, and shows its own text. */
 const LOAD_LIMIT_MS = 8_000;
+/** A host tries for ten minutes to send a note; without a time of its own, the relay then delivers it for this long. */
+const UNTIMED_LIFE_MS = TTL_DEFAULT_SECONDS * 1_000 + SKEW_MS;
 
 /** What the worker needs of the phone's storage and of the relay. */
 export interface PushParts {
   /** The push with its text; undefined when it is not sealed for this phone. */
-  open(push: Push): Promise<Push | undefined>;
+  open(push: Push): Promise<OpenedHostPush | undefined>;
   /** The push from the relay. Rejects when it cannot be reached. */
   load(id: string, signal: AbortSignal): Promise<Push>;
   /** Reports what was shown. Rejects when the relay cannot be reached. */
@@ -59,11 +63,7 @@ async function onPush(scope: WorkerScope, parts: PushParts, { data }: PushEvent)
   }
 }
 
-async function ring(
-  scope: WorkerScope,
-  parts: PushParts,
-  payload: Extract<WebPushPayload, { kind: "ring" }>,
-): Promise<void> {
+async function ring(scope: WorkerScope, parts: PushParts, payload: Ring): Promise<void> {
   const opened = await openedText(parts, payload);
   const { title, options } = notificationOf(payload, {
     opened,
@@ -73,20 +73,30 @@ async function ring(
   await quietly(parts.report(payload.id, "notification"));
 }
 
-/** The push with its text, from the message itself or, where that was too long for it, from the relay. */
+/**
+ * The push with its text, from the message itself or, where that was too long for it, from the relay. Undefined also for the
+ * text of another push, and for one that is too old to have just come.
+ */
 async function openedText(
-  { open, load }: PushParts,
-  payload: Extract<WebPushPayload, { kind: "ring" }>,
-): Promise<Push | undefined> {
+  { open, load, now }: PushParts,
+  payload: Ring,
+): Promise<OpenedHostPush | undefined> {
   try {
-    const { id } = payload;
+    const { id, type, session } = payload;
     const push = payload.load === true
       ? await load(id, AbortSignal.timeout(LOAD_LIMIT_MS))
       : sealedPush(payload);
-    return push.id === id ? await open(push) : undefined;
+    if (push.id !== id || push.type !== type || push.agentSessionName !== session) return undefined;
+    const opened = await open(push);
+    return opened === undefined || isOld(opened, now()) ? undefined : opened;
   } catch {
     return undefined;
   }
+}
+
+function isOld(opened: OpenedHostPush, now: number): boolean {
+  const { sealedAt = Infinity, sealedUntil = sealedAt + UNTIMED_LIFE_MS } = opened;
+  return isOver({ ...opened, sealedUntil }, now);
 }
 
 /** The fields that the sealed text is bound to. */
@@ -194,9 +204,11 @@ interface NotificationAction {
 /** `opened` is the push with its text; undefined when the text is not for this phone. `maxActions`: buttons that the browser shows. */
 function notificationOf(
   ring: Ring,
-  { opened, maxActions }: { opened: Push | undefined; maxActions: number },
+  { opened, maxActions }: { opened: OpenedHostPush | undefined; maxActions: number },
 ): ShownNotification {
-  const { id, session = "" } = ring;
+  const { id, session = "", createdAt } = ring;
+  // The text is bound to its host.
+  const place = { ...ring, host: opened?.sealedFor?.host ?? ring.host };
   const asked = opened && askedOf(opened);
   const body = opened === undefined ? session : bodyOf(opened, asked);
   const actions = maxActions < ACTIONS_MAX ? [] : actionsOf(asked);
@@ -204,12 +216,13 @@ function notificationOf(
     title: titleOf(ring, { opened, asked }),
     options: {
       body: cut(body, BODY_MAX_CHARS),
-      tag: tagOf(ring),
+      tag: tagOf(place),
       // A later one about the same session rings again.
       renotify: true,
-      timestamp: ring.createdAt,
+      // As old as its host says.
+      timestamp: Math.min(createdAt, (opened?.sealedAt ?? Infinity) + SKEW_MS),
       icon: "icon.svg",
-      data: { id, hash: hashOf(ring) },
+      data: { id, hash: hashOf(place) },
       ...(actions.length > 0 ? { actions } : {}),
     },
   };

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../../../src/crypto/keys.ts";
 import { openHostPush, sealHostPush } from "../../../../src/crypto/host_push.ts";
 import { importSecret, newSecret } from "../../../../src/crypto/paired_secret.ts";
+import { SKEW_MS } from "../../../../src/protocol/limits.ts";
 import type { Push } from "../../../../src/protocol/push.ts";
 import type { WebPushPayload } from "../../../../src/protocol/web_push.ts";
 import { type PushParts, showPushes, type WorkerMessage } from "../../../../src/phone/worker/push.ts";
@@ -21,6 +22,7 @@ interface FakeNotification {
   body?: string;
   tag?: string;
   silent?: boolean;
+  timestamp?: number;
   data?: unknown;
   actions?: { action: string; title: string }[];
   close(): void;
@@ -35,6 +37,7 @@ class FakeWorker {
   readonly reports: [string, string][] = [];
   readonly stored = new Map<string, Push>();
   isReachable = true;
+  now = 1_000;
   texts: Awaited<ReturnType<PushParts["texts"]>> = NOTIFICATION_STRINGS.notification;
   /** Buttons that a notification shows; undefined in a browser without them. */
   maxActions: number | undefined;
@@ -55,7 +58,7 @@ class FakeWorker {
       },
       texts: () => Promise.resolve(this.texts),
       resubscribe: () => Promise.resolve(),
-      now: () => 1_000,
+      now: () => this.now,
     };
     showPushes(this.#scope(), parts);
   }
@@ -118,17 +121,20 @@ const ring = (fields: Partial<Ring> = {}): Ring => ({
   ...{ id: ID, type: "ask", host: HOST, session: SESSION, createdAt: 5, ...fields },
 });
 
-/** A paired phone's way to open, and a host's to seal. */
-async function pairing(): Promise<{ open: PushParts["open"]; seal(push: Partial<Push>): Promise<Push> }> {
+/** A paired phone's way to open, and a host's to seal at some time. */
+async function pairing(): Promise<{
+  open: PushParts["open"];
+  seal(push: Partial<Push> & { ttlSeconds?: number }, now?: number): Promise<Push>;
+}> {
   const [keyPair, secret] = [await generateKeyPair(), await importSecret(newSecret())];
   assert.ok(secret);
   const publicKey = await exportPublicKey(keyPair.publicKey);
   const options = { host: HOST, phones: [{ deviceId: PHONE, publicKey, secret }] };
   return {
     open: (push) => openHostPush(push, { phone: PHONE, keyPair, secret }),
-    seal: async (push) => {
+    seal: async (push, now = Date.now()) => {
       const whole = { id: ID, type: "ask", agentSessionName: SESSION, ...push };
-      return { ...await sealHostPush(whole, options), from: HOST, createdAt: 5, expiresAt: 9 };
+      return { ...await sealHostPush(whole, { ...options, now }), from: HOST, createdAt: 5, expiresAt: 9 };
     },
   };
 }
@@ -171,6 +177,51 @@ Deno.test("a text that was too long for Web Push is fetched; without the relay t
   worker.isReachable = false;
   await worker.push(ring({ type: "agent.stop", load: true }));
   assert.deepEqual(worker.shown.map(({ title }) => title), ["An agent has finished"]);
+});
+
+const HOUR_MS = 3_600_000;
+
+Deno.test("an old text that a relay sends again is no newer than its host says, and is left out once no relay would still deliver it [hostile-relay, push-opened]", async () => {
+  const worker = new FakeWorker();
+  const { open, seal } = await pairing();
+  worker.open = open;
+  worker.now = 1_000 * HOUR_MS;
+  const show = async (push: Parameters<typeof seal>[0], age: number): Promise<unknown[]> => {
+    const { sealedFor } = await seal({ title: "shop · Claude has finished", ...push }, worker.now - age);
+    const type = push.type === "ask" ? "ask" : "agent.stop";
+    await worker.push(ring({ type, createdAt: worker.now, ...(sealedFor ? { sealedFor } : {}) }));
+    const { title, body, timestamp = 0 } = worker.shown.at(-1) ?? assert.fail("nothing is shown");
+    return [title, body, worker.now - timestamp];
+  };
+  const stop = { type: "agent.stop", body: "All tests pass." };
+  const title = "shop · Claude has finished";
+  assert.deepEqual(await show(stop, 0), [title, "All tests pass.", 0]);
+  assert.deepEqual(await show(stop, HOUR_MS), [title, "All tests pass.", HOUR_MS - SKEW_MS]);
+  const oldest = HOUR_MS + 2 * SKEW_MS;
+  assert.deepEqual(await show(stop, oldest), [title, "All tests pass.", oldest - SKEW_MS]);
+  assert.deepEqual(await show(stop, oldest + 1), ["An agent has finished", SESSION, 0]);
+  assert.deepEqual(await show(stop, 7 * 24 * HOUR_MS), ["An agent has finished", SESSION, 0]);
+  const question = { type: "ask", body: "Deploy?", ttlSeconds: 24 * 3_600 };
+  assert.equal((await show(question, 24 * HOUR_MS))[1], "Deploy?", "its host says how long it stands");
+  assert.equal((await show(question, 25 * HOUR_MS))[1], SESSION);
+});
+
+Deno.test("a text that a relay sends in the name of another host, session or kind leads to its own host, or is left out [hostile-relay, push-tap]", async () => {
+  const worker = new FakeWorker();
+  const { open, seal } = await pairing();
+  worker.open = open;
+  const stop = await seal({ type: "agent.stop", body: "All tests pass." });
+  const sealedFor = stop.sealedFor ?? assert.fail();
+  await worker.push(ring({ type: "agent.stop", host: "dev_listener_ffffffff", sealedFor }));
+  const [shown] = worker.shown;
+  assert.deepEqual([shown?.body, shown?.tag], ["All tests pass.", `${HOST}/${SESSION}`]);
+  await worker.tap(shown ?? assert.fail());
+  assert.deepEqual(worker.opened, [`${SCOPE}#/s/${HOST}/${SESSION}/messages/${ID}`]);
+  worker.stored.set(ID, stop);
+  for (const lie of [{ session: "svc-bank" }, { type: "note" as const }]) {
+    await worker.push(ring({ type: "agent.stop", load: true, ...lie }));
+    assert.notEqual(worker.shown.at(-1)?.body, "All tests pass.", JSON.stringify(lie));
+  }
 });
 
 Deno.test("a withdrawal takes the question's notification away, and shows something meanwhile [push-withdrawn]", async () => {
