@@ -2,14 +2,13 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
-import type { Later } from "../../protocol/later.ts";
 import { isSessionName } from "../../protocol/names.ts";
 import type { SessionEntry } from "../../protocol/session.ts";
 import { dialogOf, itemsOf } from "../attention.ts";
 import { questionLine } from "../cards.ts";
 import { formatAgo, formatTime } from "../format_time.ts";
 import type { InboxItem, QuestionItem } from "../inbox.ts";
-import type { SendOptions } from "../own_messages.ts";
+import { laterByRelay, type SendOptions } from "../own_messages.ts";
 import { isOwn, type Message, sentAgain } from "../message.ts";
 import { receiptText } from "../receipt_text.ts";
 import { formatRoute } from "../route.ts";
@@ -227,7 +226,7 @@ function SessionComposer(
       }}
       onDraft={(text) => actions.draft(name, text)}
       onSend={(text, later) =>
-        actions.send(name, text, later && { later: byRelay(later, state), resetsAt: limit?.resetsAt })}
+        actions.send(name, text, later && { later: laterByRelay(later, state), resetsAt: limit?.resetsAt })}
     />
   );
 }
@@ -272,11 +271,6 @@ function QuestionsLink(
       </a>
     </div>
   );
-}
-
-/** With the time by the relay's clock. */
-function byRelay(later: Later, state: PhoneState): Later {
-  return later.kind === "at" ? { kind: "at", at: Math.round(relayNow(state, later.at)) } : later;
 }
 
 /** A link to the other panel. Each panel has its own address, so that reload and Back work. */
