@@ -1,5 +1,7 @@
 /** `svc verify` on installations that were broken on purpose: each fault is named, with its fix. */
 import assert from "node:assert/strict";
+import type { HookReport } from "../../src/home/control_socket.ts";
+import { splitLines } from "../../src/runtime/input.ts";
 import { installCodex, installProgram } from "../helpers/installed_agents.ts";
 import { FROM_CHECKOUT, runSvc, SVC } from "../helpers/program.ts";
 import { makeStack, type Stack } from "../helpers/stack.ts";
@@ -430,4 +432,44 @@ Deno.test("svc verify sees every agent's hooks and MCP server work, and leaves n
   }
   const left = [temporary, home(stack, "markers"), home(stack, "remote")];
   for (const directory of left) assert.deepEqual(await Array.fromAsync(Deno.readDir(directory)), []);
+});
+
+/** Takes the listener's place; the reports of hooks that it got. */
+function recordReports(stack: Stack): { reports: HookReport[] } & AsyncDisposable {
+  const server = Deno.listen({ transport: "unix", path: home(stack, "listener.sock") });
+  const reports: HookReport[] = [];
+  const takeFirst = async (chunks: AsyncIterable<Uint8Array>): Promise<void> => {
+    for await (const line of splitLines(chunks)) {
+      const { report } = JSON.parse(line);
+      if (report !== undefined) reports.push(report);
+      return;
+    }
+  };
+  const serve = async (): Promise<void> => {
+    for await (const connection of server) await takeFirst(connection.readable);
+  };
+  const served = serve();
+  return {
+    reports,
+    async [Symbol.asyncDispose](): Promise<void> {
+      server.close();
+      await served;
+    },
+  };
+}
+
+Deno.test("svc verify reports nothing about the pane and the session in which it runs [set-verify]", async () => {
+  await using stack = await makeStack({ listener: false });
+  await setUp(stack, "gemini");
+  await using listener = recordReports(stack);
+  const socket = `${stack.sandbox.root}/tmux.sock`;
+  await Deno.writeTextFile(socket, "");
+  const [, lines] = await verify(stack, {
+    ...{ TMUX: `${socket},1,0`, TMUX_PANE: "%3", SVC_SESSION: "svc-proj" },
+  });
+  assert.equal(lines.find(({ name }) => name === "Gemini, hooks")?.mark, "ok");
+  assert.ok(listener.reports.length > 0, "the probe's hook reports to the listener");
+  for (const { pane, socket, session } of listener.reports) {
+    assert.deepEqual([pane, socket, session], [undefined, undefined, undefined]);
+  }
 });

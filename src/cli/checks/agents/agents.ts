@@ -168,9 +168,9 @@ export function judgeTools(probe: McpProbe, fix: string): Finding {
   return ok(`it lists ${MCP_TOOLS.join(", ")}`);
 }
 
-/** Without `SVC_SESSION`: a probe must not change what phones see of the session in which verify runs. */
+/** Without what names the pane and the session: a probe must not change what the listener knows of those in which verify runs. */
 function probeHost({ files, commands, paths, env }: SetupHost, more: Registration["env"]): ProbeHost {
-  const { SVC_SESSION: _, ...others } = env;
+  const { SVC_SESSION: _session, TMUX: _tmux, TMUX_PANE: _pane, ...others } = env;
   return { files, commands, paths, env: { ...others, ...more } };
 }
 
