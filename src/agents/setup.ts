@@ -149,3 +149,8 @@ export function eventNames({ prompt, reports, gates }: HookEvents): string {
 export function runsSvcHook(entry: unknown): boolean {
   return /\/bin\/svc'? (?:remote-hook|hook) /.test(JSON.stringify(entry));
 }
+
+/** Whether a server's entry starts any svc launcher. */
+export function runsSvc(server: unknown): boolean {
+  return /\/bin\/svc"/.test(JSON.stringify(server));
+}

@@ -1,6 +1,6 @@
 /** Adds svc's entries to a JSON file with comments, or removes them; every other byte stays. */
 import { type Node, parse, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { type JsonEdit, runsSvcHook } from "../../agents/setup.ts";
+import { type JsonEdit, runsSvc, runsSvcHook } from "../../agents/setup.ts";
 
 type Path = readonly string[];
 
@@ -30,6 +30,17 @@ export function takeJson(text: string, { set = [], append = [] }: JsonEdit, orig
   }, withoutEntries);
   checkJson(all);
   return all;
+}
+
+/** Whether an entry of svc's is in the text. A value under svc's name that does not run svc is the user's own. */
+export function hasSvcsJson(text: string, { set = [], append = [] }: JsonEdit): boolean {
+  const isListed = append.some(({ at, values }) =>
+    listAt(text, at).some((entry) => isSvcs(entry) || values.some((one) => isEqual(one, entry)))
+  );
+  return isListed || set.some(({ at, value }) => {
+    const found = valueAt(text, at);
+    return found !== undefined && (isEqual(found, value) || runsSvc(found));
+  });
 }
 
 /** Replaces svc's older entries, so that a hook runs only once no matter how often svc moved. */

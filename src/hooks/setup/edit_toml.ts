@@ -1,5 +1,6 @@
 /** Adds svc's table to a TOML file, or removes tables, line by line; every other byte stays, and the result is verified. */
 import { parse } from "smol-toml";
+import { runsSvc } from "../../agents/setup.ts";
 import { isEqual } from "./edit_json.ts";
 
 type Keys = readonly string[];
@@ -30,6 +31,12 @@ export function putTable(text: string, keys: Keys, values: Values): string {
     ? text + gapAfter(text, eol) + ended.join("")
     : joined(parts.map((part) => part === own ? replaced(own, ended) : part));
   return checked({ before, after, isOurs: (path) => isEqual(path, keys), values });
+}
+
+/** Whether svc's table is in the text. One of its name that does not run svc is the user's own. */
+export function hasSvcsTable(text: string, keys: Keys): boolean {
+  const table = tableAt(parse(text), keys);
+  return table !== undefined && runsSvc(table);
 }
 
 /** Removes each table that is in `tables` or below one of them, and headers that only led to it. Throws as `putTable` does. */

@@ -11,8 +11,8 @@ import { errorText } from "../../async/error_text.ts";
 import type { HomePaths } from "../../home/paths.ts";
 import type { AgentKind } from "../../protocol/names.ts";
 import type { Commands, Files } from "../../runtime/types.ts";
-import { putJson, takeJson } from "./edit_json.ts";
-import { putTable, takeTables } from "./edit_toml.ts";
+import { hasSvcsJson, putJson, takeJson } from "./edit_json.ts";
+import { hasSvcsTable, putTable, takeTables } from "./edit_toml.ts";
 import type { Manifest } from "./home_files.ts";
 
 export interface SetupHost {
@@ -192,13 +192,14 @@ async function planRemoval(
     const before = await readExactly(host.files, path);
     const entry = manifest.get(path);
     if (before === undefined) return undefined;
+    const kept = await manifest.before(path);
+    const isOriginal = kept !== undefined && !hasSvc(edit, kept);
     if (entry !== undefined && await manifest.isUntouched(path, before)) {
-      const after = await manifest.before(path);
       if (entry.backup === null) return { path, before, after: undefined, action: "delete" };
-      if (after !== undefined) return { path, before, after, action: "restore" };
+      if (isOriginal) return { path, before, after: kept, action: "restore" };
     }
     const inputs = await editInputs(host, edit, entry?.tables ?? []);
-    const after = withoutSvc(edit, before, { ...inputs, original: await manifest.before(path) });
+    const after = withoutSvc(edit, before, { ...inputs, original: isOriginal ? kept : undefined });
     const action = after === undefined ? "delete" : after === before ? "keep" : "change";
     return { path, before, after, action };
   } catch (error) {
@@ -282,6 +283,19 @@ function withoutSvc(
       return mark + takeTables(rest, [edit.table, ...tables]);
     case "own":
       return before.includes(OWN_MARK) ? undefined : before;
+  }
+}
+
+/** True of a text that was kept after an earlier manifest was lost: to restore it would bring svc back. */
+function hasSvc(edit: FileEdit, kept: string): boolean {
+  const { rest } = withoutMark(kept);
+  switch (edit.form) {
+    case "json":
+      return !isBlank(rest) && hasSvcsJson(rest, edit);
+    case "toml":
+      return hasSvcsTable(rest, edit.table);
+    case "own":
+      return kept.includes(OWN_MARK);
   }
 }
 

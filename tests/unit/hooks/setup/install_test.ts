@@ -188,6 +188,28 @@ Deno.test("a corrupt manifest loses the copies, but svc's entries can still be r
     assert.ok(!JSON.stringify(await bench.tree()).includes("bin/svc"));
   }));
 
+Deno.test("a setup after the manifest was lost can be removed as well: nothing of the older svc comes back [set-remove]", () =>
+  withHome(THEIRS, async (bench) => {
+    await installAll(bench);
+    await Deno.remove(bench.host.paths.setup, { recursive: true });
+    bench.host.paths = { ...bench.host.paths, launcher: "/elsewhere/.svc/bin/svc" };
+    bench.host.plugin = `${bench.host.plugin}/.`;
+    assert.ok((await installAll(bench)).includes("change"));
+    await removeAll(bench);
+    const left = await bench.tree();
+    assert.doesNotMatch(JSON.stringify(left), /bin\/svc|svc-market|mcp__plugin_svc|Written by svc/);
+    for (const path of Object.keys(THEIRS)) assert.match(left[`/${path}`] ?? "", /mine|version/, path);
+    assert.deepEqual(await bench.own(), []);
+  }));
+
+Deno.test("a server of the user's own that has svc's name is restored with the rest of the file [set-remove]", () =>
+  withHome({ ".gemini/settings.json": '{"mcpServers":{"svc":{"command":"mine"}}}' }, async (bench) => {
+    const before = await bench.tree();
+    await bench.install("gemini");
+    await bench.remove("gemini");
+    assert.deepEqual(await bench.tree(), before);
+  }));
+
 const NUMBERS = Array.from({ length: 20 }, (_, at) => `line ${at}`);
 
 Deno.test("the diff shows added, removed and surrounding lines; nothing if nothing changed [set-dry-run]", () => {
