@@ -101,16 +101,14 @@ export async function planFile(host: SetupHost, edit: FileEdit, manifest: Manife
     const before = await readExactly(host.files, path);
     const inputs = await editInputs(host, edit, manifest.get(path)?.tables ?? []);
     const after = withSvc(edit, before, inputs);
-    const known = manifest.get(path) !== undefined;
-    const restorable = !known || await manifest.isUntouched(path, before);
+    const entry = manifest.get(path);
+    const restorable = entry === undefined || await manifest.isUntouched(path, before);
+    const kept = await manifest.before(path);
+    // Without the copy that it names, the manifest does not know what the user's file was.
+    const isKnown = entry !== undefined && (entry.backup === null || kept !== undefined);
     // Planned again from the kept text, so that nothing of what an older svc wrote is left behind.
-    const isFresh = known && restorable && after !== before;
-    return {
-      path,
-      before,
-      after: isFresh ? withSvc(edit, await manifest.before(path), inputs) : after,
-      restorable,
-    };
+    const isFresh = isKnown && restorable && after !== before;
+    return { path, before, after: isFresh ? withSvc(edit, kept, inputs) : after, restorable };
   } catch (error) {
     throw new Error(
       `Cannot edit "${path}": ${errorText(error)}. Fix the file, or leave this agent out with --agent.`,

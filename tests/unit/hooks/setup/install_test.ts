@@ -202,6 +202,24 @@ Deno.test("a setup after the manifest was lost can be removed as well: nothing o
     assert.deepEqual(await bench.own(), []);
   }));
 
+Deno.test("without the copy of a file, a setup that writes it again keeps what the user has in it [set-backup, set-remove]", () =>
+  withHome(THEIRS, async (bench) => {
+    await installAll(bench);
+    for (const name of await bench.own()) {
+      if (/^\/setup\/.*(?<!manifest\.json)$/.test(name) && !name.endsWith("/")) {
+        await Deno.remove(`${bench.host.paths.root}${name}`);
+      }
+    }
+    bench.host.paths = { ...bench.host.paths, launcher: "/elsewhere/.svc/bin/svc" };
+    await installAll(bench);
+    const after = await bench.tree();
+    for (const path of Object.keys(THEIRS)) assert.match(after[`/${path}`] ?? "", /mine|version/, path);
+    await removeAll(bench);
+    const left = await bench.tree();
+    for (const path of Object.keys(THEIRS)) assert.match(left[`/${path}`] ?? "", /mine|version/, path);
+    assert.doesNotMatch(JSON.stringify(left), /bin\/svc/);
+  }));
+
 Deno.test("a server of the user's own that has svc's name is restored with the rest of the file [set-remove]", () =>
   withHome({ ".gemini/settings.json": '{"mcpServers":{"svc":{"command":"mine"}}}' }, async (bench) => {
     const before = await bench.tree();
