@@ -134,6 +134,16 @@ Deno.test("Codex itself marks svc's hooks as trusted, not the user's own [set-tr
     assert.equal(await Deno.readTextFile(`${sandbox.home}/.codex/hooks.json`), JSON.stringify(own));
   }));
 
+Deno.test("what the user writes into Codex's file while Codex marks the hooks stays when svc is removed [set-remove]", () =>
+  withAgents(async (sandbox) => {
+    await installCodex(sandbox, "shared");
+    assert.equal((await setup(sandbox, "--agent", "codex")).code, 0);
+    const path = `${sandbox.home}/.codex/config.toml`;
+    assert.match(await Deno.readTextFile(path), /^\[newer\]$/m);
+    assert.equal((await setup(sandbox, "--remove")).code, 0);
+    assert.equal(await Deno.readTextFile(path), `${CONFIG}\n[newer]\na = 1\n`);
+  }));
+
 Deno.test("a Codex that gives no answer, or does not trust the hooks, is reported with what to do", () =>
   withAgents(async (sandbox) => {
     for (

@@ -36,9 +36,15 @@ function trust(params: { edits: { value: Record<string, { trusted_hash: string }
   }
 }
 
+/** As the user, who notes something while svc waits for Codex. */
+function edit(): void {
+  Deno.writeTextFileSync(configFile, "\n[newer]\na = 1\n", { append: true });
+}
+
 function answer(method: string, params: Parameters<typeof trust>[0]): unknown {
   if (method === "hooks/list") return { data: [{ cwd: "/", errors: [], warnings: [], hooks: hooks() }] };
-  if (method === "config/batchWrite" && mode === "willing") trust(params);
+  if (method === "initialize" && mode === "shared") edit();
+  if (method === "config/batchWrite" && mode !== "unwilling") trust(params);
   return {};
 }
 

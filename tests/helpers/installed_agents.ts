@@ -10,10 +10,10 @@ export async function installProgram(sandbox: Sandbox, name: string, script = "e
   sandbox.env.PATH = `${directory}:/usr/bin:/bin`;
 }
 
-/** Codex's app server, which trusts hooks when asked (`willing`), does not, or answers with errors. */
+/** Codex's app server, which trusts hooks when asked (`willing`), also while its user edits config.toml (`shared`), does not, or answers with errors. */
 export async function installCodex(
   sandbox: Sandbox,
-  mode: "willing" | "unwilling" | "broken" = "willing",
+  mode: "willing" | "shared" | "unwilling" | "broken" = "willing",
 ): Promise<void> {
   const standIn = `${CHECKOUT}tests/helpers/codex_stand_in.ts`;
   const script = `exec ${Deno.execPath()} run -A --quiet ${standIn} "$HOME/.codex" ${mode}`;

@@ -139,16 +139,34 @@ async function finish(
   const { commands, env, home } = host;
   const program = await commands.which(agentProfile(kind).binary);
   const paths = await Promise.all(setup.files.map((edit) => pathInUse(host.files, edit.paths)));
-  const untouched = await Promise.all(
-    paths.map(async (path) => await manifest.isUntouched(path, await readExactly(host.files, path))),
-  );
+  const before = await Promise.all(paths.map(async (path) => {
+    const text = await readExactly(host.files, path);
+    return await manifest.isUntouched(path, text) ? text : undefined;
+  }));
   const { isOk, notes, tables } = await setup.finish({ commands, program, cwd: home, env });
   if (tables !== undefined) await manifest.addTables(tables.path, tables.keys);
   for (const [at, path] of paths.entries()) {
-    const text = await readExactly(host.files, path);
-    if (text !== undefined && untouched[at]) await manifest.left(path, text, { restorable: true });
+    const after = await readExactly(host.files, path);
+    const added = tables?.path === path ? tables.keys : [];
+    if (after === undefined || !isSame({ before: before[at], after }, added)) continue;
+    await manifest.left(path, after, { restorable: true });
   }
   return { isOk, notes };
+}
+
+/** Whether nothing but these tables was changed: other lines may be the user's, written while the agent worked. */
+function isSame(
+  { before, after }: { before: string | undefined; after: string },
+  tables: readonly (readonly string[])[],
+): boolean {
+  if (before === undefined || before === after || tables.length === 0) return before === after;
+  const lines = (text: string): string =>
+    takeTables(withoutMark(text).rest, tables).replace(/^\s*\n/gm, "").trimEnd();
+  try {
+    return lines(before) === lines(after);
+  } catch {
+    return false;
+  }
 }
 
 /** Throws Error when a file cannot be edited. */
