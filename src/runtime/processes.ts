@@ -3,7 +3,7 @@ import { errorText } from "../async/error_text.ts";
 import { codeOf } from "./system.ts";
 import type { RunResult } from "./types.ts";
 
-/** The absolute path of the first executable on `path`. A name with a slash is used as it is. */
+/** The absolute path of the first executable on `path`; as in a shell, a folder that cannot be searched has none. A name with a slash is used as it is. */
 export async function findProgram(
   program: string,
   path: string | undefined,
@@ -12,9 +12,19 @@ export async function findProgram(
   const folders = (path ?? "").split(":").filter((folder) => folder.startsWith("/"));
   const candidates = program.includes("/") ? [program] : folders.map((folder) => `${folder}/${program}`);
   for (const candidate of candidates) {
-    if (program !== "" && await isExecutable(candidate)) return candidate;
+    if (program !== "" && await unlessRefused(isExecutable(candidate))) return candidate;
   }
   return undefined;
+}
+
+/** False where the system does not let this account look. Throws any other error. */
+async function unlessRefused(looking: Promise<boolean>): Promise<boolean> {
+  try {
+    return await looking;
+  } catch (error) {
+    if (codeOf(error) !== undefined) return false;
+    throw error;
+  }
 }
 
 const NOT_FOUND_CODE = 127;

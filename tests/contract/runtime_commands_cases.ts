@@ -245,6 +245,14 @@ const processes: Case[] = [
       assert.equal(await commands.which(`${directory}/absent`), undefined);
     },
   },
+  {
+    name: "which finds nothing where the system refuses to look",
+    async run({ commands }, directory) {
+      await commands.run(["ln", "-s", "loop", `${directory}/loop`]);
+      assert.equal(await commands.which(`${directory}/loop/tool`), undefined);
+      assert.equal(await commands.which("x".repeat(300)), undefined);
+    },
+  },
 ];
 
 export const cases: readonly Case[] = [...running, ...piping, ...processes];

@@ -11,6 +11,16 @@ Deno.test("the first folder of PATH that has it wins", async () => {
   assert.equal(await findProgram("tmux", undefined, isExecutable), undefined);
 });
 
+Deno.test("a folder of PATH that this account may not enter is skipped, and hides no program behind it", async () => {
+  const closed = (path: string): Promise<boolean> =>
+    path.startsWith("/root/")
+      ? Promise.reject(Object.assign(new Error("Permission denied"), { code: "EACCES" }))
+      : isExecutable(path);
+  assert.equal(await findProgram("tmux", "/root/bin:/usr/bin", closed), "/usr/bin/tmux");
+  assert.equal(await findProgram("tmux", "/root/bin", closed), undefined);
+  await assert.rejects(findProgram("tmux", "/usr/bin", () => Promise.reject(new TypeError("a defect"))));
+});
+
 Deno.test("relative and empty folders of PATH are not searched", async () => {
   assert.equal(await findProgram("tmux", ":./here:here", isExecutable), undefined);
 });
