@@ -4,13 +4,14 @@ import { askDaemon } from "../home/control_socket.ts";
 import { forgetClaim, forgetPhone, loadPaired, type PairedPhone } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { RelayError } from "../client/relay_error.ts";
-import { scriptApiKey } from "../home/config.ts";
+import { type AddressInputs, hostApiKey, scriptApiKey } from "../home/config.ts";
+import type { RelayApi } from "../client/api.ts";
 import type { Device, DeviceRevoked } from "../protocol/http.ts";
 import { DEFAULT_ACCOUNT, findKey } from "../relay/api_keys.ts";
 import { shellLine } from "../runtime/system.ts";
 import { hasStore, openRelayStore } from "../store/open.ts";
 import type { DeviceName, Store } from "../store/store.ts";
-import { addressInputs, dataDirectory, pairingHost, relayApi } from "./settings.ts";
+import { addressInputs, dataDirectory, pairingHost, relayApi, scriptApi } from "./settings.ts";
 import { type CommandText, defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { columns, duration, inLine, paint, print, printJson } from "./output.ts";
@@ -121,7 +122,7 @@ async function revoke(args: readonly string[]): Promise<number> {
   let workingKey: DeviceRevoked["workingKey"] | undefined;
   let isKnown = true;
   await asAdmin(paths, { ...parsed.opts(), id }, {
-    async byRelay() {
+    async byRelay(api) {
       try {
         ({ workingKey } = await api.revokeDevice(id));
       } catch (error) {
@@ -180,9 +181,8 @@ async function release(args: readonly string[]): Promise<number> {
   const parsed = parseOptions(command, args);
   const [id] = parsed.processedArgs;
   const paths = await accountPaths();
-  const inputs = await addressInputs(paths);
   await asAdmin(paths, { ...parsed.opts(), id }, {
-    byRelay: () => relayApi(paths, inputs).releaseDevice(id),
+    byRelay: (api) => api.releaseDevice(id),
     inStore: (store, device) => store.releaseDevice(device),
   });
   print(`Released ${id}: the next key that connects with it owns it.`);
@@ -190,9 +190,23 @@ async function release(args: readonly string[]): Promise<number> {
 }
 
 interface AdminWork {
-  byRelay(): Promise<void>;
+  byRelay(api: RelayApi): Promise<void>;
   /** False when there is no such device. */
   inStore(store: Store, device: DeviceName): Promise<boolean>;
+}
+
+function lacksScope(error: unknown): error is RelayError {
+  return error instanceof RelayError && error.code === "missing_scope";
+}
+
+/** With this host's key, and where that lacks `admin`, with the one in `SVC_API_KEY`, which may have it. */
+async function askRelay(paths: HomePaths, inputs: AddressInputs, ask: AdminWork["byRelay"]): Promise<void> {
+  try {
+    return await ask(relayApi(paths, inputs));
+  } catch (error) {
+    if (!lacksScope(error) || scriptApiKey(inputs) === hostApiKey(inputs)?.key) throw error;
+  }
+  await ask(scriptApi(paths, inputs));
 }
 
 /** This host's own key lacks `admin`. When the relay's store is on this machine, whoever can write it may make the change. */
@@ -202,15 +216,15 @@ async function asAdmin(
   { byRelay, inStore }: AdminWork,
 ): Promise<void> {
   const dataDir = await dataDirectory({ data });
+  const inputs = await addressInputs(paths);
   try {
-    if (data === undefined) return await byRelay();
+    if (data === undefined) return await askRelay(paths, inputs, byRelay);
   } catch (error) {
-    const isHere = await hasStore(dataDir);
-    if (!(error instanceof RelayError) || error.code !== "missing_scope" || !isHere) throw error;
+    if (!lacksScope(error) || !await hasStore(dataDir)) throw error;
   }
   const store = await openRelayStore(dataDir);
   try {
-    const apiKey = scriptApiKey(await addressInputs(paths));
+    const apiKey = hostApiKey(inputs)?.key;
     const key = apiKey === undefined ? undefined : await findKey(store, apiKey);
     const account = key?.account ?? DEFAULT_ACCOUNT;
     if (key === undefined && data === undefined) {

@@ -18,10 +18,11 @@ import { BODY_MAX_BYTES, TTL_MAX_SECONDS, TTL_MIN_SECONDS } from "../protocol/li
 import type { PushAccepted, PushRecord, PushRequestInput } from "../protocol/push.ts";
 import { REASONS } from "../protocol/reasons.ts";
 import type { PushState, Reason, Receipt } from "../protocol/receipt.ts";
+import type { SessionsAnswer } from "../protocol/session.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { EXIT_FAILED, print, printError, printJson, UsageError } from "./output.ts";
-import { addressInputs, pairingHost, relayApi } from "./settings.ts";
+import { addressInputs, pairingHost, scriptApi } from "./settings.ts";
 
 const WAIT_DEFAULT_SECONDS = 60;
 /** States that the relay itself may report, without a proof by the host. */
@@ -112,7 +113,7 @@ async function routeFor(options: SendOptions, push: PlainPush): Promise<Route> {
   const file = options.as ?? runtime.env.get("SVC_PAIRING");
   if (file) return await scriptRoute(file, { options, push });
   const paths = await accountPaths();
-  const api = relayApi(paths, await addressInputs(paths));
+  const api = scriptApi(paths, await addressInputs(paths));
   const host = await pairingHost(paths, api);
   const { targetDeviceId = host.deviceId } = push;
   const sealer = targetDeviceId === host.deviceId ? await ownSealer(host) : undefined;
@@ -145,12 +146,12 @@ async function scriptRoute(
   };
 }
 
-/** This host seals for itself only. Throws UsageError when the relay says that another one has the session: it gets no text by a lie. */
+/** This host seals for itself only. Throws UsageError when the relay says that another one has the session: it gets no text by a lie. A key that may only send cannot ask. */
 async function checkIsOwn(
   api: RelayApi,
   { push: { agentSessionName: session }, deviceId }: { push: PlainPush; deviceId: string },
 ): Promise<void> {
-  const { devices } = await api.sessions();
+  const devices = await devicesOf(api);
   const others = devices.filter((device) =>
     device.deviceId !== deviceId && device.sessions.some(({ name }) => name === session)
   );
@@ -159,6 +160,15 @@ async function checkIsOwn(
   throw new UsageError(
     `Cannot send to "${session}": ${named} has a session of this name. Add --device ${deviceId} for this host, or the other's id; the relay can read what goes there.`,
   );
+}
+
+async function devicesOf(api: RelayApi): Promise<SessionsAnswer["devices"]> {
+  try {
+    return (await api.sessions()).devices;
+  } catch (error) {
+    if (error instanceof RelayError && error.code === "missing_scope") return [];
+    throw error;
+  }
 }
 
 function pushFor(session: string, body: string, options: SendOptions): PlainPush {

@@ -5,6 +5,7 @@ import { createRelayApi, type RelayApi } from "../client/api.ts";
 import {
   type AddressInputs,
   deviceNameOf,
+  hostApiKey,
   listenerApiKey,
   loadConfig,
   resolveBaseUrl,
@@ -21,10 +22,18 @@ export async function addressInputs(paths: HomePaths, option?: string): Promise<
   return { option, config: await loadConfig(runtime.files, paths), env: runtime.env.all() };
 }
 
-/** The relay's HTTP API with a script's key. Throws Error when address or key is missing. */
+/** The relay's HTTP API with this host's key. Throws Error when address or key is missing. */
 export function relayApi(paths: HomePaths, inputs: AddressInputs): RelayApi {
+  return apiWith(paths, inputs, hostApiKey(inputs)?.key);
+}
+
+/** The same with a script's key. */
+export function scriptApi(paths: HomePaths, inputs: AddressInputs): RelayApi {
+  return apiWith(paths, inputs, scriptApiKey(inputs));
+}
+
+function apiWith(paths: HomePaths, inputs: AddressInputs, apiKey: string | undefined): RelayApi {
   const baseUrl = resolveBaseUrl(inputs);
-  const apiKey = scriptApiKey(inputs);
   if (baseUrl === undefined) {
     throw missing(paths, "the relay's address", { field: "wsUrl", or: "set SVC_BASE_URL" });
   }

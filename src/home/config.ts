@@ -240,6 +240,33 @@ function isHttpUrl(text: string): boolean {
   return /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
+/** The host names under which a relay on this machine is reached. */
+const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
+
+function hostOf(address: string): string {
+  const { hostname, port, protocol } = new URL(address);
+  return `${LOOPBACK.test(hostname) ? "localhost" : hostname}:${port || protocol}`;
+}
+
+/** True when `SVC_BASE_URL` names another relay than the configuration, whose key does not belong to it. */
+function isOtherRelay({ config, env }: AddressInputs): boolean {
+  const { SVC_BASE_URL: named, ...others } = env;
+  const own = resolveBaseUrl({ config, env: others });
+  const asked = resolveBaseUrl({ config, env });
+  return Boolean(named) && own !== undefined && asked !== undefined && hostOf(own) !== hostOf(asked);
+}
+
+/**
+ * The key of the commands that a person runs on the host: the file's, then `SVC_API_KEY`, which may allow a script no more
+ * than to send. At another relay that `SVC_BASE_URL` names, the variable's first. Throws TypeError as `resolveBaseUrl` does.
+ */
+export function hostApiKey(inputs: AddressInputs): { key: string; isVariable: boolean } | undefined {
+  const { SVC_API_KEY: variable } = inputs.env;
+  const { apiKey } = inputs.config;
+  if (apiKey && !(variable && isOtherRelay(inputs))) return { key: apiKey, isVariable: false };
+  return variable ? { key: variable, isVariable: true } : undefined;
+}
+
 /** The key of the listener: the file's, then `SVC_API_KEY`. */
 export function listenerApiKey({ config, env }: AddressInputs): string | undefined {
   return config.apiKey || env.SVC_API_KEY || undefined;

@@ -1,8 +1,10 @@
 /** The commands with a relay, a listener and an agent at work. */
 import assert from "node:assert/strict";
+import { newKey } from "../helpers/new_key.ts";
 import { runSvc, startSvc } from "../helpers/program.ts";
 import type { Ran } from "../helpers/run.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
+import { pairScriptedPhone } from "../helpers/scripted_phone.ts";
 import { makeStack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 import { VERSION } from "../../src/protocol/version.ts";
@@ -50,6 +52,45 @@ Deno.test("SVC_BASE_URL and SVC_API_KEY are enough for a script [env-base-url, e
   assert.deepEqual(outcome(sent), [0, "submitted\n"]);
   const wrong = await runSvc(stack.sandbox, ["sessions"], { env: { ...env, SVC_API_KEY: "svc_wrong" } });
   assert.equal(wrong.code, 1);
+});
+
+Deno.test("a script's key that may only send, exported as the README says, keeps no command of the host from working [env-api-key]", async () => {
+  await using stack = await makeStack();
+  const { name, prompts } = await stack.echo();
+  await pairScriptedPhone(await stack.pairLink());
+  const key = await newKey(`${stack.sandbox.svcHome}/server`, ["push:send"]);
+  const env = { SVC_BASE_URL: stack.url, SVC_API_KEY: key };
+  const svc = (...args: string[]): Promise<Ran> => runSvc(stack.sandbox, args, { env });
+  for (const args of [["sessions"], ["devices"], ["status"], ["pair", "--json"]]) {
+    const { code, stderr } = await svc(...args);
+    assert.deepEqual([code, stderr], [0, ""], args.join(" "));
+  }
+  assert.doesNotMatch((await svc("status")).stdout, /scope/);
+  assert.match((await svc("verify")).stdout, /^✓ key: it may read and send pushes$/m);
+  assert.deepEqual(outcome(await svc("send", name, "hello")), [0, "submitted\n"]);
+  assert.deepEqual(await prompts(1), ["hello"]);
+  const alone = await runSvc(stack.sandbox, ["verify"], {
+    env: { ...env, SVC_HOME: `${stack.sandbox.root}/empty` },
+  });
+  assert.match(alone.stdout, /^✗ key: .* \(the key in SVC_API_KEY\)$/m);
+});
+
+Deno.test("where the host's key lacks admin, svc devices release takes the one in SVC_API_KEY [role-release]", async () => {
+  await using stack = await makeStack();
+  const data = `${stack.sandbox.svcHome}/server`;
+  const config = `${stack.sandbox.svcHome}/config.json`;
+  const plain = await newKey(data, ["push:read", "push:send"]);
+  const text = JSON.stringify({ ...JSON.parse(await Deno.readTextFile(config)), apiKey: plain });
+  // No store of a relay lies here, as on a host whose relay is elsewhere.
+  await Deno.mkdir(`${stack.sandbox.root}/far`, { mode: 0o700 });
+  await Deno.writeTextFile(`${stack.sandbox.root}/far/config.json`, text, { mode: 0o600 });
+  const release = (env: Record<string, string>): Promise<Ran> =>
+    runSvc(stack.sandbox, ["devices", "release", stack.deviceId], {
+      env: { SVC_HOME: `${stack.sandbox.root}/far`, ...env },
+    });
+  assert.equal((await release({})).code, 1);
+  const released = await release({ SVC_API_KEY: stack.apiKey });
+  assert.equal(released.code, 0, released.stderr);
 });
 
 Deno.test("svc sessions is a table, an array for scripts, or names [cli-sessions, con-sessions, tty-sessions]", async () => {

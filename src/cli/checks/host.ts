@@ -9,7 +9,14 @@ import type { Files } from "../../runtime/types.ts";
 import { codeOf } from "../../runtime/system.ts";
 import { installedTmux, tmuxInstallHint, tmuxProblem } from "../../wrapper/preflight.ts";
 import type { Sealing } from "../../crypto/mode.ts";
-import { Config, listenerApiKey, loadConfig, resolveWsUrl } from "../../home/config.ts";
+import {
+  type AddressInputs,
+  Config,
+  hostApiKey,
+  listenerApiKey,
+  loadConfig,
+  resolveWsUrl,
+} from "../../home/config.ts";
 import { loadPaired, sealingFloor } from "../../home/pairing.ts";
 import type { HomePaths } from "../../home/paths.ts";
 import type { RelayApi } from "../../client/api.ts";
@@ -236,15 +243,22 @@ export const keyCheck: Check = {
     try {
       const api = relayApi(paths, inputs);
       await api.sessions();
-      return await sendScope(api, paths);
+      return withSource(await sendScope(api, paths), inputs);
     } catch (error) {
       if (error instanceof RelayError && error.status === 0) {
         return fault("not checked: the relay does not answer", "fix that first");
       }
-      return fault(errorText(error), error instanceof RelayError ? newKey(paths) : CONFIGURE);
+      if (!(error instanceof RelayError)) return fault(errorText(error), CONFIGURE);
+      return withSource(fault(errorText(error), newKey(paths)), inputs);
     }
   },
 };
+
+/** The configuration's key needs no mention. */
+function withSource(finding: Finding, inputs: AddressInputs): Finding {
+  if (!hostApiKey(inputs)?.isVariable) return finding;
+  return { ...finding, finding: `${finding.finding} (the key in SVC_API_KEY)` };
+}
 
 /** A push without a session is refused for its fields, but only by a relay that let the key through. */
 async function sendScope(api: RelayApi, paths: HomePaths): Promise<Finding> {

@@ -1,6 +1,12 @@
 /** Which relay and which key win. */
 import assert from "node:assert/strict";
-import { listenerApiKey, resolveBaseUrl, resolveWsUrl, scriptApiKey } from "../../../src/home/config.ts";
+import {
+  hostApiKey,
+  listenerApiKey,
+  resolveBaseUrl,
+  resolveWsUrl,
+  scriptApiKey,
+} from "../../../src/home/config.ts";
 
 const option = "ws://option/ws";
 const config = { wsUrl: "ws://config/ws" };
@@ -48,4 +54,20 @@ Deno.test("a script's key is the environment's first, the listener's is the file
   assert.equal(listenerApiKey(inputs), "file");
   assert.equal(listenerApiKey({ ...inputs, config: {} }), "environment");
   assert.equal(scriptApiKey({ config: {}, env: {} }), undefined);
+});
+
+Deno.test("a command of the host takes the file's key, and the variable's only without one or at another relay [env-api-key]", () => {
+  const inputs = (own: string | undefined, named?: string) => ({
+    config: { wsUrl: "ws://127.0.0.1:7420/ws", ...(own === undefined ? {} : { apiKey: own }) },
+    env: { SVC_API_KEY: "environment", SVC_BASE_URL: named },
+  });
+  const file = { key: "file", isVariable: false };
+  const variable = { key: "environment", isVariable: true };
+  assert.deepEqual(hostApiKey(inputs("file")), file);
+  assert.deepEqual(hostApiKey(inputs("file", "http://localhost:7420/")), file);
+  assert.deepEqual(hostApiKey(inputs(undefined, "http://localhost:7420")), variable);
+  assert.deepEqual(hostApiKey(inputs("file", "https://relay.example")), variable);
+  assert.deepEqual(hostApiKey(inputs("file", "http://localhost:7421")), variable);
+  assert.deepEqual(hostApiKey({ config: { apiKey: "file" }, env: { SVC_BASE_URL: "http://h" } }), file);
+  assert.equal(hostApiKey({ config: {}, env: {} }), undefined);
 });
