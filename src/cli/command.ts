@@ -37,6 +37,11 @@ export function defineCommand({ name, summary, examples }: CommandText): Command
     });
 }
 
+/** For an option that can be repeated: commander keeps the last value alone. */
+export function collect(value: string, before: readonly string[] = []): string[] {
+  return [...before, value];
+}
+
 /** Parses the arguments. Throws CommandExit after it printed the help, or what is wrong with them. */
 export function parseOptions<
   C extends { parse(args: readonly string[], options: { from: "user" }): unknown },

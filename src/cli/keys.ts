@@ -5,7 +5,7 @@ import type { Role } from "../protocol/frames.ts";
 import { createKey, DEFAULT_ACCOUNT, roleOfDevice } from "../relay/api_keys.ts";
 import { hasStore, openRelayStore } from "../store/open.ts";
 import type { KeyRecord, Store } from "../store/store.ts";
-import { defineCommand, parseOptions, runSubcommand } from "./command.ts";
+import { collect, defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { dataDirectory } from "./settings.ts";
 import { columns, EXIT_FAILED, print, printError, printJson, UsageError } from "./output.ts";
 
@@ -28,7 +28,7 @@ export async function run(args: readonly string[]): Promise<number> {
 
 interface CreateOptions {
   name: string;
-  scope: string;
+  scope: string[];
   account: string;
   role?: string | undefined;
   device?: string | undefined;
@@ -47,7 +47,11 @@ async function create(args: readonly string[]): Promise<number> {
     ],
   })
     .requiredOption("--name <name>", "what it is for, shown in lists")
-    .requiredOption("--scope <scopes>", `one or more of ${SCOPES.join(", ")}, separated by commas`)
+    .requiredOption(
+      "--scope <scopes>",
+      `one or more of ${SCOPES.join(", ")}, separated by commas; can be repeated`,
+      collect,
+    )
     .option("--account <account>", "the account whose sessions and pushes it reaches", DEFAULT_ACCOUNT)
     .option("--role <role>", "what may connect with it: listener or script (default: either)")
     .option("--device <id>", "the only device that may connect with it, such as dev_listener_1a2b3c4d")
@@ -150,12 +154,13 @@ async function withStore<T>(
 }
 
 function scopesOf({ scope }: CreateOptions): Scope[] {
-  const options = scope.split(",").map((word) => word.trim()).filter((word) => word !== "");
+  const list = scope.join(",");
+  const options = list.split(",").map((word) => word.trim()).filter((word) => word !== "");
   const scopes = SCOPES.filter((known) => options.includes(known));
   const unknown = options.find((word) => !SCOPES.some((known) => known === word));
   if (unknown === undefined && scopes.length > 0) return scopes;
   throw new UsageError(
-    `Cannot give the scope "${unknown ?? scope}": --scope takes ${SCOPES.join(", ")}, separated by commas.`,
+    `Cannot give the scope "${unknown ?? list}": --scope takes ${SCOPES.join(", ")}, separated by commas.`,
   );
 }
 

@@ -18,7 +18,7 @@ import {
 } from "../hooks/setup/install.ts";
 import { launcherText, Manifest, writeLauncher } from "../hooks/setup/home_files.ts";
 import { AGENT_LABELS, type AgentKind } from "../protocol/names.ts";
-import { defineCommand, parseOptions } from "./command.ts";
+import { collect, defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, pluginDirectory } from "./context.ts";
 import { npxAdvice } from "./installation.ts";
 import { type Colour, EXIT_FAILED, paint, print, printError, printJson, UsageError } from "./output.ts";
@@ -65,10 +65,6 @@ export async function run(args: readonly string[]): Promise<number> {
     printSetup(outcome, { dryRun, remove });
   }
   return outcome.failures.length === 0 && outcome.agents.every(({ isOk }) => isOk) ? 0 : EXIT_FAILED;
-}
-
-function collect(kind: string, before: string[] = []): string[] {
-  return [...before, kind];
 }
 
 async function setupHost(paths: HomePaths): Promise<SetupHost> {

@@ -192,6 +192,16 @@ Deno.test("svc logs -f starts in the rotated files as well [cli-logs]", async ()
   }
 });
 
+Deno.test("svc keys create takes every --scope that it is given, each also as a list [cli-keys]", async () => {
+  await using sandbox = await makeSandbox();
+  const scopes = ["--scope", "push:send", "--scope", "push:read,admin"];
+  const made = await runSvc(sandbox, ["keys", "create", "--name", "a", ...scopes, "--json"]);
+  assert.deepEqual(JSON.parse(made.stdout).scopes, ["push:send", "push:read", "admin"]);
+  const wrong = await runSvc(sandbox, ["keys", "create", "--name", "a", "--scope", "all", ...scopes]);
+  assert.deepEqual([wrong.code, wrong.stdout], [2, ""]);
+  assert.match(wrong.stderr, /Cannot give the scope "all": --scope takes push:send, push:read, admin/);
+});
+
 Deno.test("mute and unmute print what they did, and to which project [cli-mute, cli-json]", async () => {
   await using sandbox = await makeSandbox();
   const project = await Deno.realPath(sandbox.project);
