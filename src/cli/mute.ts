@@ -1,7 +1,7 @@
 /** `svc mute` and `svc unmute`: a muted project's sessions take no messages, and its agents are not informed of the phone. */
 import { runtime } from "#runtime";
 import { absolutePath, type HomePaths } from "../home/paths.ts";
-import { checkMuted, setMuted } from "../home/muted.ts";
+import { checkMuted, covers, setMuted } from "../home/muted.ts";
 import { secureHome } from "../home/permissions.ts";
 import { resolveProject } from "../wrapper/preflight.ts";
 import { defineCommand, parseOptions } from "./command.ts";
@@ -54,9 +54,22 @@ async function setMute(directory: string | undefined, options: { muted: boolean 
   }
   await secureHome(files, { paths, uid });
   const hasChanged = await setMuted(files, paths, { directory: path, muted: options.muted });
+  const above = options.muted ? undefined : await mutedAbove(paths, path);
+  if (above !== undefined) {
+    const state = hasChanged ? "is no longer muted itself, but stays silent" : "stays muted";
+    const command = shellLine(["svc", "unmute", above]);
+    printError(`${path} ${state}: ${above} is muted, and with it everything below it. Run: ${command}`);
+    return EXIT_FAILED;
+  }
   const undo = shellLine(["svc", "unmute", ...directory === undefined ? [] : [path]]);
   print(stateLine(path, { ...options, hasChanged, undo }));
   return 0;
+}
+
+/** The muted directory that mutes this one too. */
+async function mutedAbove(paths: HomePaths, path: string): Promise<string | undefined> {
+  const { directories } = await checkMuted(runtime.files, paths);
+  return directories.find((one) => covers(one, path));
 }
 
 /** The path under which a directory that does not exist any more is muted; undefined if it is not. */

@@ -215,6 +215,22 @@ Deno.test("mute and unmute print what they did, and to which project [cli-mute, 
   assert.equal((await runSvc(sandbox, ["mute", "--list"])).stdout, "");
 });
 
+Deno.test("svc unmute fails for a project below a muted folder, and names the command that helps [cli-mute]", async () => {
+  await using sandbox = await makeSandbox();
+  const project = await Deno.realPath(sandbox.project);
+  const above = project.slice(0, project.lastIndexOf("/"));
+  for (const directory of [above, project]) await runSvc(sandbox, ["mute", directory]);
+  const silent = `: ${above} is muted, and with it everything below it. Run: svc unmute ${above}\n`;
+  const first = await runSvc(sandbox, ["unmute"]);
+  assert.deepEqual([first.code, first.stdout], [1, ""]);
+  assert.equal(first.stderr, `svc: ${project} is no longer muted itself, but stays silent${silent}`);
+  const second = await runSvc(sandbox, ["unmute"]);
+  assert.deepEqual([second.code, second.stderr], [1, `svc: ${project} stays muted${silent}`]);
+  const undone = await runSvc(sandbox, ["unmute", above]);
+  assert.deepEqual([undone.code, undone.stdout], [0, `${above} is no longer muted.\n`]);
+  assert.equal((await runSvc(sandbox, ["unmute"])).code, 0);
+});
+
 Deno.test("svc mute --json lists and mutes nothing; a directory with a blank can be unmuted as the hint says, also once it is deleted [cli-mute, cli-json]", async () => {
   await using sandbox = await makeSandbox();
   assert.deepEqual(JSON.parse((await runSvc(sandbox, ["mute", "--json"])).stdout), []);
