@@ -35,6 +35,8 @@ export interface SetupOutcome {
   absent: AgentKind[];
   /** One sentence for each agent that could not be set up. */
   failures: string[];
+  /** After a whole removal, the files elsewhere that an earlier setup changed: they may still run svc. */
+  left: string[];
 }
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -64,7 +66,8 @@ export async function run(args: readonly string[]): Promise<number> {
     if (cached !== undefined) print(paint(cached, "yellow"));
     printSetup(outcome, { dryRun, remove });
   }
-  return outcome.failures.length === 0 && outcome.agents.every(({ isOk }) => isOk) ? 0 : EXIT_FAILED;
+  const isDone = outcome.failures.length === 0 && outcome.left.length === 0;
+  return isDone && outcome.agents.every(({ isOk }) => isOk) ? 0 : EXIT_FAILED;
 }
 
 async function setupHost(paths: HomePaths): Promise<SetupHost> {
@@ -115,7 +118,15 @@ async function carryOut(host: SetupHost, options: SetupOptions, chosen: Choice):
   const outcome = await setUp(host, options, chosen);
   const isWhole = options.remove === true && options.agent === undefined;
   if (isWhole && !options.dryRun && outcome.failures.length === 0) await removeLauncher(host);
-  return outcome;
+  return isWhole ? { ...outcome, left: await filesElsewhere(host) } : outcome;
+}
+
+/** A variable such as CODEX_HOME, set then and not now, moves an agent's files. */
+async function filesElsewhere(host: SetupHost): Promise<string[]> {
+  const { paths } = await Manifest.open(host.files, host.paths);
+  const setups = await Promise.all(SETUP_KINDS.map((kind) => setupOf(host, kind)));
+  const here = setups.flatMap(({ files }) => files.flatMap((edit) => edit.paths));
+  return paths.filter((path) => !here.includes(path));
 }
 
 async function prepareHome(host: SetupHost): Promise<void> {
@@ -138,7 +149,7 @@ async function setUp(
   const manifest = await Manifest.open(host.files, host.paths);
   const install: InstallOptions = { manifest, dryRun: options.dryRun ?? false };
   const work = options.remove ? removeAgent : installAgent;
-  const outcome: SetupOutcome = { agents: [], absent, failures: [] };
+  const outcome: SetupOutcome = { agents: [], absent, failures: [], left: [] };
   if (options.agent !== undefined) outcome.failures.push(...absent.map(notInstalled));
   for (const kind of kinds) {
     try {
@@ -167,13 +178,16 @@ interface ReportOptions {
   remove: boolean;
 }
 
-function printSetup({ agents, absent, failures }: SetupOutcome, options: ReportOptions): void {
+function printSetup(outcome: SetupOutcome, options: ReportOptions): void {
+  const { agents, absent, failures, left } = outcome;
   for (const agent of agents) for (const line of agentLines(agent, options)) print(line);
   if (!options.remove && absent.length > 0) {
     print(paint(`Not found: ${absent.map((kind) => AGENT_LABELS[kind]).join(", ")}`, "dim"));
   }
   for (const failure of failures) printError(failure);
-  print(conclusion({ agents, absent, failures }, options));
+  for (const path of left) printError(`An earlier svc setup also changed ${path}.`);
+  if (left.length > 0) printError(ELSEWHERE);
+  print(conclusion(outcome, options));
 }
 
 function agentLines(agent: AgentReport, { dryRun, remove }: ReportOptions): string[] {
@@ -210,10 +224,13 @@ function fileLines({ path, action, diff }: FileReport, { dryRun }: { dryRun: boo
   return [head, ...diff.map((line) => `    ${paint(line, COLOURS[line.charAt(0)] ?? "dim")}`)];
 }
 
-function conclusion({ agents, failures }: SetupOutcome, { dryRun, remove }: ReportOptions): string {
+const ELSEWHERE =
+  "It had another environment: set its variables as they were then, such as CLAUDE_CONFIG_DIR, CODEX_HOME, COPILOT_HOME, GEMINI_CLI_HOME, OPENCODE_CONFIG_DIR or XDG_CONFIG_HOME, and run svc setup --remove again.";
+
+function conclusion({ agents, failures, left }: SetupOutcome, { dryRun, remove }: ReportOptions): string {
   const changed = agents.flatMap(({ files }) => files).filter(({ action }) => action !== "keep").length;
   if (dryRun) return `Nothing was written: ${changed} file(s) would change.`;
-  if (changed === 0 && failures.length > 0) return "Nothing was changed.";
+  if (changed === 0 && failures.length + left.length > 0) return "Nothing was changed.";
   if (changed === 0) return remove ? "Nothing of svc is left." : "Nothing to change.";
   if (remove) return `Removed svc from ${changed} file(s).`;
   return `Changed ${changed} file(s). Agents that are already running notice it when they restart. To undo it: svc setup --remove`;

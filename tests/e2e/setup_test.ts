@@ -114,6 +114,27 @@ Deno.test("removing svc from one agent keeps the launcher for the others; a whol
     await assert.rejects(Deno.stat(launcher));
   }));
 
+Deno.test("a removal names the files of a setup that had other variables, and says how to remove svc from them [set-remove]", () =>
+  withAgents(async (sandbox) => {
+    const other = `${sandbox.root}/other`;
+    const env = { CLAUDE_CONFIG_DIR: other };
+    const settings = `${other}/settings.json`;
+    assert.equal((await runSvc(sandbox, ["setup", "--agent", "cc"], { env })).code, 0);
+    const first = await setup(sandbox, "--remove");
+    assert.deepEqual([first.code, first.stdout], [1, "Nothing was changed.\n"]);
+    assert.ok(first.stderr.includes(`An earlier svc setup also changed ${settings}.\n`), first.stderr);
+    assert.match(
+      first.stderr,
+      /set its variables as they were then.*CLAUDE_CONFIG_DIR.*svc setup --remove again/,
+    );
+    assert.deepEqual((await outcome(sandbox, "--remove")).left, [settings]);
+    assert.match(await Deno.readTextFile(settings), /svc@svc-market/);
+    const second = await runSvc(sandbox, ["setup", "--remove"], { env });
+    assert.deepEqual([second.code, second.stderr], [0, ""]);
+    await assert.rejects(Deno.stat(settings), Deno.errors.NotFound);
+    await assert.rejects(Deno.stat(`${sandbox.svcHome}/bin/svc`), Deno.errors.NotFound);
+  }));
+
 Deno.test("Codex itself marks svc's hooks as trusted, not the user's own [set-trust-told, remote-codex]", () =>
   withAgents(async (sandbox) => {
     const own = { hooks: { Stop: [{ hooks: [{ type: "command", command: "mine" }] }] } };

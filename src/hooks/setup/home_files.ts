@@ -109,6 +109,11 @@ export class Manifest {
     return this.#entries.get(path);
   }
 
+  /** The files that setup changed. */
+  get paths(): string[] {
+    return [...this.#entries.keys()];
+  }
+
   get isEmpty(): boolean {
     return this.#entries.size === 0;
   }
