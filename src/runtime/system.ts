@@ -113,6 +113,15 @@ export function shellQuote(argument: string): string {
   return `'${argument.replaceAll("'", `'\\''`)}'`;
 }
 
+/** The words of a shell command line, each without its quotes and backslashes; what the shell would replace stays. */
+export function shellWords(line: string): string[] {
+  const words = line.match(/(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])+/g) ?? [];
+  return words.map((word) => {
+    const parts = word.matchAll(/'([^']*)'|"([^"]*)"|\\(.)|([^'"\\]+)/g);
+    return Array.from(parts, (part) => part.slice(1).join("")).join("");
+  });
+}
+
 /** A command as a person copies it: what needs no quotes has none. */
 export function shellLine(argv: readonly string[]): string {
   return argv.map((word) => /^[\w@%+=:,./-]+$/.test(word) ? word : shellQuote(word)).join(" ");

@@ -473,3 +473,17 @@ Deno.test("svc verify reports nothing about the pane and the session in which it
     assert.deepEqual([pane, socket, session], [undefined, undefined, undefined]);
   }
 });
+
+Deno.test("svc verify finds the launcher of a home whose path has an apostrophe [set-verify, set-verify-path]", async () => {
+  await using stack = await makeStack({ listener: false });
+  await installProgram(stack.sandbox, "gemini");
+  const env = { SVC_HOME: `${stack.sandbox.home}/o'brien/.svc` };
+  assert.equal((await runSvc(stack.sandbox, ["setup"], { env })).code, 0);
+  const [, lines] = await verify(stack, env);
+  const found = lines.filter(({ name }) => /^Gemini|^hooks/.test(name));
+  assert.deepEqual(found.map(({ name, mark, finding }) => mark === "ok" ? name : finding), [
+    "hooks and tools",
+    "Gemini, hooks",
+    "Gemini, MCP",
+  ]);
+});

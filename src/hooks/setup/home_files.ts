@@ -5,7 +5,7 @@ import { sha256Hex } from "../../async/encodings.ts";
 import { parseJson } from "../../protocol/json.ts";
 import type { Files } from "../../runtime/types.ts";
 import { CARDS_ARGUMENT } from "../../agents/hooks.ts";
-import { shellQuote } from "../../runtime/system.ts";
+import { shellQuote, shellWords } from "../../runtime/system.ts";
 
 const LAUNCHER_MODE = 0o700;
 
@@ -58,8 +58,7 @@ export function launcherText(
 /** The command that a launcher runs; undefined for a text that svc did not write. */
 export function commandOf(launcher: string): string[] | undefined {
   const [, words] = /^exec ('.*') "\$@"$/m.exec(launcher) ?? [];
-  const quoted = words?.matchAll(/'((?:[^']|'\\'')*)'(?: |$)/g);
-  return quoted && Array.from(quoted, ([, word = ""]) => word.replaceAll("'\\''", "'"));
+  return words === undefined ? undefined : shellWords(words);
 }
 
 /** False if the launcher was already up to date. */

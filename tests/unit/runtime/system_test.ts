@@ -4,6 +4,8 @@ import {
   homeFrom,
   lanAddressAmong,
   shellLine,
+  shellQuote,
+  shellWords,
   temporaryFrom,
   writeFully,
 } from "../../../src/runtime/system.ts";
@@ -52,4 +54,17 @@ Deno.test("another failure is thrown as it is", () => {
     throw gone;
   };
   assert.throws(() => writeFully(write, new Uint8Array(1)), gone);
+});
+
+Deno.test("a command line of quoted words is read as what was quoted", () => {
+  const words = ["/home/o'brien/.svc/bin/svc", "a b", "'", '"$x"', "\\", "line\nline"];
+  assert.deepEqual(shellWords(words.map(shellQuote).join(" ")), words);
+  assert.deepEqual(shellWords(` sh "$HOME/a b" x\\ y 'it'"'"'s'  z`), [
+    "sh",
+    "$HOME/a b",
+    "x y",
+    "it's",
+    "z",
+  ]);
+  assert.deepEqual(shellWords(""), []);
 });

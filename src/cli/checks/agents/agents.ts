@@ -21,7 +21,7 @@ import type { HomePaths } from "../../../home/paths.ts";
 import { isInstalled, pathInUse, planFile, type SetupHost, setupOf } from "../../../hooks/setup/install.ts";
 import { commandOf, Manifest } from "../../../hooks/setup/home_files.ts";
 import { AGENT_LABELS, type AgentKind } from "../../../protocol/names.ts";
-import { shellLine, shellQuote } from "../../../runtime/system.ts";
+import { shellLine, shellQuote, shellWords } from "../../../runtime/system.ts";
 import { pluginDirectory } from "../../context.ts";
 import { servicesToMend } from "../../service/plan.ts";
 import { type Check, fault, type Finding, ok, warning } from "../check.ts";
@@ -339,7 +339,7 @@ async function entryFault(
       ? warning(`${label} uses the plugin of another svc, "${plugin}"; this one's is "${host.plugin}"`, fix)
       : fault(`${label} uses the plugin in "${plugin}", which no longer exists`, fix);
   }
-  const entries = { hook: hook === undefined ? [] : pathsIn(hook), "MCP entry": mcp ?? [] };
+  const entries = { hook: hook === undefined ? [] : shellWords(hook), "MCP entry": mcp ?? [] };
   for (const [what, words] of Object.entries(entries)) {
     const gone = await missingFile(words);
     if (gone !== undefined) return fault(`its ${what} runs "${gone}", which no longer exists`, fix);
@@ -349,12 +349,6 @@ async function entryFault(
     }
   }
   return undefined;
-}
-
-/** The absolute paths in a shell command line. */
-function pathsIn(line: string): string[] {
-  const words = line.matchAll(/'([^']*)'|"([^"]*)"|(\S+)/g);
-  return Array.from(words, ([, single, double, plain]) => single ?? double ?? plain ?? "");
 }
 
 async function missingFile(words: readonly string[]): Promise<string | undefined> {
