@@ -2,7 +2,7 @@
 import { runtime } from "#runtime";
 import { systemClock } from "../async/clock.ts";
 import type { DaemonHost, DaemonOptions } from "../home/daemon.ts";
-import { type HomePaths, homePaths, withAbsoluteTmux } from "../home/paths.ts";
+import { type HomePaths, homePaths, withAbsolutePlaces } from "../home/paths.ts";
 import { VERSION } from "../protocol/version.ts";
 
 export function accountPaths(svcHome: string | undefined = runtime.env.get("SVC_HOME")): Promise<HomePaths> {
@@ -25,7 +25,7 @@ export function workingDirectory(): string {
 
 /** This process's environment, for processes that work in other folders. */
 export function ownEnvironment(): Record<string, string> {
-  return withAbsoluteTmux(runtime.env.all(), workingDirectory());
+  return withAbsolutePlaces(runtime.env.all(), workingDirectory());
 }
 
 export function daemonHost(): DaemonHost {

@@ -113,14 +113,14 @@ async function socketPath(root: string, { uid }: HomePlace): Promise<string> {
   return `/tmp/svc-${uid}-${short}/listener.sock`;
 }
 
-/** Where tmux listens: a relative path means another place to a process that works in another folder. */
-const TMUX_PLACES = ["SVC_TMUX_SOCKET", "TMUX_TMPDIR"];
+/** Where svc's home is and tmux listens: a relative path means another place to a process that works in another folder. */
+const PLACES = ["SVC_HOME", "SVC_TMUX_SOCKET", "TMUX_TMPDIR"];
 
-/** The environment with absolute paths of tmux's sockets, for the daemon, a service, or an agent's session. */
-export function withAbsoluteTmux(
+/** The environment with absolute paths of these, for the daemon, a service, or an agent's session and its hooks. */
+export function withAbsolutePlaces(
   env: Readonly<Record<string, string>>,
   cwd: string,
 ): Record<string, string> {
-  const places = TMUX_PLACES.flatMap((name) => env[name] ? [[name, absolutePath(env[name], cwd)]] : []);
+  const places = PLACES.flatMap((name) => env[name] ? [[name, absolutePath(env[name], cwd)]] : []);
   return { ...env, ...Object.fromEntries(places) };
 }

@@ -236,6 +236,17 @@ Deno.test("an old tmux server does not hand its stale environment to the agent",
   assert.match(start?.env.TERM ?? "", /^(screen|tmux)/);
 });
 
+Deno.test("a relative SVC_HOME is absolute in the agent's environment: its hooks run in other folders [cli-home]", async () => {
+  await using bench = await makeWrapperBench();
+  const { code } = await bench.svc(["--detach", "cc"], { env: { SVC_HOME: "../home/.svc" } });
+  assert.equal(code, 0);
+  const [start] = await until("the agent's start", async () => {
+    const starts = await bench.starts();
+    return starts.length > 0 && starts;
+  });
+  assert.match(start?.env.SVC_HOME ?? "", /^\/.*\/home\/\.svc$/);
+});
+
 interface Obstacle {
   name: string;
   args: string[];

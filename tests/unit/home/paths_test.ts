@@ -1,6 +1,6 @@
 /** Where the home's files lie. */
 import assert from "node:assert/strict";
-import { homePaths, withAbsoluteTmux } from "../../../src/home/paths.ts";
+import { homePaths, withAbsolutePlaces } from "../../../src/home/paths.ts";
 import { MAX_SOCKET_PATH_BYTES } from "../../../src/runtime/system.ts";
 
 const place = { homeDirectory: "/home/a", cwd: "/work", uid: 7 };
@@ -36,10 +36,10 @@ Deno.test("the limit of a socket's path counts bytes, not characters", async () 
   assert.match(paths.socket, /^\/tmp\/svc-7-/);
 });
 
-Deno.test("relative paths of tmux's sockets become absolute, as the daemon works elsewhere", () => {
-  const env = { SVC_TMUX_SOCKET: "t/sock", TMUX_TMPDIR: "t", PATH: "bin" };
-  const absolute = { SVC_TMUX_SOCKET: "/w/t/sock", TMUX_TMPDIR: "/w/t", PATH: "bin" };
-  assert.deepEqual(withAbsoluteTmux(env, "/w"), absolute);
+Deno.test("relative paths of the home and of tmux's sockets become absolute, as the daemon and hooks work elsewhere [cli-home]", () => {
+  const env = { SVC_HOME: "s", SVC_TMUX_SOCKET: "t/sock", TMUX_TMPDIR: "t", PATH: "bin" };
+  const absolute = { SVC_HOME: "/w/s", SVC_TMUX_SOCKET: "/w/t/sock", TMUX_TMPDIR: "/w/t", PATH: "bin" };
+  assert.deepEqual(withAbsolutePlaces(env, "/w"), absolute);
   const others = { SVC_TMUX_SOCKET: "/t/sock", TMUX_TMPDIR: "" };
-  assert.deepEqual(withAbsoluteTmux(others, "/w"), others);
+  assert.deepEqual(withAbsolutePlaces(others, "/w"), others);
 });
