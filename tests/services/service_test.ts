@@ -230,6 +230,23 @@ Deno.test({
   },
 });
 
+Deno.test("an account of any name may look at its services and upgrade; a unit is written for plain names only [srv-install]", async () => {
+  await using sandbox = await makeSandbox();
+  for (const name of ["CORP\\alice", "jürgen"]) {
+    for (const variable of ["USER", "SUDO_USER"]) {
+      const env = { [variable]: name };
+      const status = await runSvc(sandbox, ["service", "status"], { env });
+      assert.deepEqual([status.code, status.stderr], [0, ""], name);
+      const upgrade = await runSvc(sandbox, ["upgrade"], { env });
+      assert.deepEqual([upgrade.code, upgrade.stderr], [0, ""], name);
+    }
+    const install = ["service", "install", "listener", "--system", "--dry-run"];
+    const refused = await runSvc(sandbox, install, { env: { SUDO_USER: name } });
+    assert.deepEqual([refused.code, refused.stdout], [2, ""]);
+    assert.ok(refused.stderr.includes(`Cannot use the account "${name}": a service's file takes`));
+  }
+});
+
 Deno.test({
   name: "systemd accepts every unit that svc writes [srv-install, srv-relay]",
   ignore,

@@ -52,6 +52,7 @@ function planOf(name: ServiceName, options: PlanOptions, paths: HomePaths): Serv
     throw new UsageError("--user names the account of a system service: add --system.");
   }
   const account = isSystem ? accountOf(name, options.user) : undefined;
+  if (account !== undefined && !options.shown) refuseUnwritable(account);
   const env = serviceEnvironment(daemonEnvironment(ownEnvironment(), paths));
   const command = runtime.selfCommand();
   if (name === "listener") {
@@ -79,13 +80,18 @@ function planOf(name: ServiceName, options: PlanOptions, paths: HomePaths): Serv
 /** Undefined: the relay gets an account that systemd makes. */
 function accountOf(name: ServiceName, named: string | undefined): string | undefined {
   const account = named ?? (name === "listener" ? runtime.env.get("SUDO_USER") : undefined);
-  if (account !== undefined && !/^[\w.@+-]+\$?$/.test(account)) {
-    throw new UsageError(`Cannot use the account "${account}": give the name of a user of this machine.`);
-  }
   if (account === undefined && (name === "listener" || runtime.platform === "darwin")) {
     throw new UsageError("A system service needs the account that it runs in: add --user NAME.");
   }
   return account;
+}
+
+/** What a unit takes as a user's name. To look at what is installed, any name will do: `CORP\alice` is one on some machines. Throws UsageError. */
+function refuseUnwritable(account: string): void {
+  if (/^[\w.@+-]+\$?$/.test(account)) return;
+  throw new UsageError(
+    `Cannot use the account "${account}": a service's file takes letters from A to Z, digits and . _ @ + - only. Name another account with --user.`,
+  );
 }
 
 /** Which of the installing shell's variables the service needs: programs, tmux's socket, svc's home, the locale. */
