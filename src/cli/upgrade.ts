@@ -63,16 +63,28 @@ async function runSteps(steps: readonly UpgradeStep[]): Promise<number> {
     printError(`"${stepLine(step)}" ended with ${code}: nothing after it was run.`);
     return EXIT_FAILED;
   }
-  let code = 0;
+  return await restartAll();
+}
+
+/** Restarts the listener and the relays, each whether or not another one fails. */
+async function restartAll(): Promise<number> {
+  const restarts: (readonly string[])[] = [];
   if (await daemonStatus(daemonHost(), await accountPaths()) !== undefined) {
     // The new version, which this process is not.
-    code = await runtime.commands.runInherited([...runtime.selfCommand(), "listener", "--restart"]);
+    restarts.push([...runtime.selfCommand(), "listener", "--restart"]);
   }
   for (const { argv, needsRoot } of await relayRestarts()) {
     if (needsRoot) print(`To run the relay's new version: sudo ${shellLine(argv)}`);
-    else code ||= await runtime.commands.runInherited([...argv]);
+    else restarts.push(argv);
   }
-  return code;
+  let hasFailed = false;
+  for (const argv of restarts) {
+    const code = await runtime.commands.runInherited([...argv]);
+    if (code === 0) continue;
+    hasFailed = true;
+    printError(`"${shellLine(argv)}" ended with ${code}: the old version may still run. Run that again.`);
+  }
+  return hasFailed ? EXIT_FAILED : 0;
 }
 
 /** What runs the new version in place of the old one, as lines for a shell. */

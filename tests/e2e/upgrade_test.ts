@@ -1,5 +1,8 @@
 /** `svc upgrade` of an installation in npm's global folder, with a program in place of npm. */
 import assert from "node:assert/strict";
+import { encodeUtf8 } from "../../src/async/encodings.ts";
+import { SERVICE_MARK } from "../../src/cli/service/manager.ts";
+import { splitLines } from "../../src/runtime/input.ts";
 import { buildForNode } from "../helpers/node_build.ts";
 import { runSvc } from "../helpers/program.ts";
 import type { Ran } from "../helpers/run.ts";
@@ -29,4 +32,57 @@ Deno.test("svc upgrade prints npm's command, and --run runs it and reports its f
   const failed = await upgrade(["--run"], { NPM_CODE: "7" });
   assert.equal(failed.code, 1);
   assert.match(failed.stderr, /@latest" ended with 7: nothing after it was run/);
+});
+
+/** In place of a listener: it answers for its status, and refuses to stop. */
+function standIn(socket: string): AsyncDisposable {
+  const server = Deno.listen({ transport: "unix", path: socket });
+  const status = {
+    pid: Deno.pid,
+    version: "0.0.1",
+    startedAt: 0,
+    wsUrl: "ws://x",
+    connected: true,
+    sessions: 0,
+  };
+  const answer = async (connection: Deno.Conn): Promise<void> => {
+    for await (const line of splitLines(connection.readable)) {
+      const reply = JSON.parse(line).op === "status" ? { ok: true, status } : { ok: false, error: "no" };
+      await connection.write(encodeUtf8(`${JSON.stringify(reply)}\n`));
+    }
+  };
+  const serve = async (): Promise<void> => {
+    const answers: Promise<void>[] = [];
+    for await (const connection of server) answers.push(answer(connection));
+    await Promise.all(answers);
+  };
+  const served = serve();
+  return {
+    async [Symbol.asyncDispose](): Promise<void> {
+      server.close();
+      await served;
+    },
+  };
+}
+
+Deno.test("svc upgrade --run restarts the relay's service also when the listener cannot be restarted, and says what failed [upg-run]", async () => {
+  await using sandbox = await makeSandbox();
+  const launch = await buildForNode(`${CHECKOUT}cli.ts`, {
+    folder: `${sandbox.root}/lib/node_modules/@svc/svc`,
+  });
+  const [bin, record] = [`${sandbox.root}/bin`, `${sandbox.root}/systemctl.args`];
+  await Deno.mkdir(bin);
+  await Deno.writeTextFile(`${bin}/npm`, "#!/bin/sh\n", { mode: 0o755 });
+  await Deno.writeTextFile(`${bin}/systemctl`, `#!/bin/sh\necho "$@" >> "${record}"\n`, { mode: 0o755 });
+  const units = `${sandbox.home}/.config/systemd/user`;
+  await Deno.mkdir(units, { recursive: true });
+  const unit = `# ${SERVICE_MARK}\n[Service]\nExecStart=${launch.join(" ")} server --data /d\n`;
+  await Deno.writeTextFile(`${units}/svc-relay.service`, unit);
+  await Deno.mkdir(sandbox.svcHome, { mode: 0o700 });
+  await using _listener = standIn(`${sandbox.svcHome}/listener.sock`);
+  const env = { PATH: `${bin}:${sandbox.env.PATH}` };
+  const { code, stderr } = await runSvc(sandbox, ["upgrade", "--run"], { launch, env });
+  assert.equal(code, 1);
+  assert.match(stderr, /cli\.js listener --restart" ended with 1: the old version may still run/);
+  assert.match(await Deno.readTextFile(record), /^--user restart svc-relay\.service$/m);
 });
