@@ -16,7 +16,11 @@ const CALLS_MAX = 100;
 function runSvc(args, input, { limitMs = LIMIT_MS, argument = "gates", signal } = {}) {
   const { promise, resolve } = Promise.withResolvers();
   const child = spawn(LAUNCHER, [...args, argument], { stdio: ["pipe", "pipe", "ignore"], signal });
-  const timer = setTimeout(() => child.kill(), limitMs);
+  const timer = setTimeout(() => {
+    child.kill();
+    // That ends the launcher's shell alone: svc itself may keep the pipe open.
+    resolve("");
+  }, limitMs);
   let output = "";
   // A character may come in two pieces.
   child.stdout.setEncoding("utf8");

@@ -9,6 +9,7 @@ interface Posted {
 }
 
 interface Plugin {
+  "chat.message"(call: unknown, output: { message: unknown; parts: unknown[] }): Promise<void>;
   "tool.execute.before"(call: unknown, output: { args: unknown }): Promise<void>;
   event(input: { event: { type: string; properties: Record<string, unknown> } }): Promise<void>;
 }
@@ -20,6 +21,10 @@ interface Bench extends AsyncDisposable {
   runs(): Promise<Run[]>;
   /** What svc prints for the dialog that waits. */
   print(answer: string): Promise<void>;
+  /** The process that keeps a hook's output open after its launcher was killed. */
+  held(): Promise<number | undefined>;
+  /** With `hangs`: the time is up. */
+  reachLimit(): void;
 }
 
 interface Run {
@@ -28,20 +33,33 @@ interface Run {
   pid: number;
 }
 
-/** The launcher notes its call; a hook with a dialog prints what comes through the pipe `answer`. */
-async function makeBench(): Promise<Bench> {
+/** In the plugin's module, whose limit is then reached when the test says so. */
+const LIMIT_BY_HAND = `let atLimit;
+const setTimeout = (work) => void (atLimit = work);
+export const reachLimit = () => atLimit();
+`;
+
+/**
+ * The launcher notes its call; a hook with a dialog prints what comes through the pipe `answer`. `hangs`: as do all others
+ * then, and in a process of their own.
+ */
+async function makeBench({ hangs = false } = {}): Promise<Bench> {
   const root = await Deno.makeTempDir({ prefix: "svc-plugin-" });
   const lines = [
     "#!/bin/sh",
     `printf '%s\\t%s\\t%s\\n' "$*" "$$" "$(cat)" >> ${root}/runs`,
+    hangs ? `sh -c 'echo $$ > ${root}/held; exec cat ${root}/answer'; exit` : "",
     `[ "$4" = cards ] || exit 0`,
     `exec cat ${root}/answer`,
   ];
   await new Deno.Command("mkfifo", { args: [`${root}/answer`] }).output();
   await Deno.writeTextFile(`${root}/svc`, `${lines.join("\n")}\n`, { mode: 0o700 });
   const text = await Deno.readTextFile(`${CHECKOUT}plugin/opencode/svc.js`);
-  await Deno.writeTextFile(`${root}/svc.mjs`, text.replace("{{launcher}}", `${root}/svc`));
-  const { Svc } = await import(`file://${root}/svc.mjs`);
+  const plugin = text.replace("{{launcher}}", `${root}/svc`);
+  await Deno.writeTextFile(`${root}/svc.mjs`, hangs ? plugin + LIMIT_BY_HAND : plugin);
+  const { Svc, reachLimit } = await import(`file://${root}/svc.mjs`);
+  const held = async (): Promise<number | undefined> =>
+    Number(await Deno.readTextFile(`${root}/held`).catch(() => "")) || undefined;
   const posted: Posted[] = [];
   const client = {
     _client: { post: ({ url, body }: Posted) => Promise.resolve(void posted.push({ url, body })) },
@@ -58,8 +76,20 @@ async function makeBench(): Promise<Bench> {
       });
     },
     print: (answer) => Deno.writeTextFile(`${root}/answer`, answer),
-    [Symbol.asyncDispose]: () => Deno.remove(root, { recursive: true }),
+    held,
+    reachLimit,
+    async [Symbol.asyncDispose](): Promise<void> {
+      const pid = await held();
+      if (pid !== undefined && await lives(pid)) Deno.kill(pid, "SIGKILL");
+      if (pid !== undefined) await until("the end of svc", async () => !await lives(pid));
+      await Deno.remove(root, { recursive: true });
+    },
   };
+}
+
+/** A process that has ended has no program, even if nobody has waited for it. */
+function lives(pid: number): Promise<boolean> {
+  return Deno.readLink(`/proc/${pid}/exe`).then(() => true, () => false);
 }
 
 const tool = { messageID: "msg_1", callID: "call_1" };
@@ -134,4 +164,17 @@ Deno.test("an answer at the computer ends the hook that waits for a phone [card-
   await plugin.event({ event: { type: "permission.replied", properties } });
   await untilEnded(pid);
   assert.deepEqual(posted, []);
+});
+
+Deno.test("a prompt waits no longer than the limit for a svc that hangs, also when that outlives its launcher [rm-never-breaks]", async () => {
+  await using bench = await makeBench({ hangs: true });
+  const parts: unknown[] = [{ type: "text", text: "go on" }];
+  let isTaken = false;
+  const taken = bench.plugin["chat.message"]({ sessionID: "ses_1" }, { message: { id: "msg_1" }, parts });
+  void taken.then(() => isTaken = true);
+  const held = await until("svc", () => bench.held());
+  bench.reachLimit();
+  await until("the prompt that goes on", () => isTaken);
+  assert.equal(parts.length, 1);
+  assert.ok(await lives(held), "svc outlives its launcher");
 });
