@@ -2,7 +2,6 @@
 import { runtime } from "#runtime";
 import { systemClock, waitFor } from "../async/clock.ts";
 import { daemonStatus, ensureListener, forgetService, recordService, stopDaemon } from "../home/daemon.ts";
-import type { HomePaths } from "../home/paths.ts";
 import { hostAndPort, parseListenAddress } from "../relay/server.ts";
 import { shellLine } from "../runtime/system.ts";
 import { defineCommand, parseOptions, runSubcommand } from "./command.ts";
@@ -14,12 +13,12 @@ import {
   runStateOf,
   SERVICE_MARK,
   SERVICE_NAMES,
-  type ServiceManager,
   type ServiceName,
   type ServicePlan,
 } from "./service/manager.ts";
 import {
   allStates,
+  type Placed,
   type PlaceOptions,
   prepare,
   refuseLowPort,
@@ -71,18 +70,37 @@ async function install(args: readonly string[]): Promise<number> {
   const placed = await prepare(name, { ...options, server });
   const { plan, manager } = placed;
   await ownFile(manager.file);
-  if (options.dryRun) return showPlan(manager);
+  if (options.dryRun) return showPlan(placed);
   await refuseLowPort(plan);
   // Throws as the listener would, before a running one is stopped.
   if (isOwnListener(plan)) listenerSettings(placed.paths, await addressInputs(placed.paths));
-  const failure = await bringUp(placed, { relay });
-  if (failure !== undefined) {
-    printError(failure);
+  return await report(placed, await bringUp(placed, { relay }));
+}
+
+async function report(placed: Placed, outcome: Outcome): Promise<number> {
+  const { plan, manager } = placed;
+  if (outcome.kind === "failed") {
+    printError(outcome.why);
     return EXIT_FAILED;
   }
-  print(`svc's ${plan.name} runs as a service. Its log: ${manager.showLog}`);
-  for (const line of await advice(plan)) print(line);
-  return 0;
+  const connected = outcome.connects ? " and is connected to the relay" : "";
+  print(`svc's ${plan.name} runs as a service${connected}. Its log: ${manager.showLog}`);
+  for (const line of [...await advice(plan), ...secretLines(placed)]) print(line);
+  if (outcome.connects !== false) return 0;
+  printError(
+    `It has not connected to the relay in ${
+      CONNECT_LIMIT_MS / 1_000
+    } s, and the listener before it was connected. ` +
+      `svc logs says why. What it needs of this shell's environment goes into a drop-in: ${manager.edit}`,
+  );
+  return EXIT_FAILED;
+}
+
+/** Where a password can go that the service needs. */
+function secretLines({ manager, secret }: Placed): string[] {
+  return secret.map((name) =>
+    `${name} is not in ${manager.file}, as it has a password and every account may read that file. ${manager.keepSecret}`
+  );
 }
 
 async function remove(args: readonly string[]): Promise<number> {
@@ -137,8 +155,10 @@ function toName(word: string): ServiceName {
   );
 }
 
-function showPlan({ file, text, enable, restart }: ServiceManager): number {
+function showPlan(placed: Placed): number {
+  const { file, text, enable, restart } = placed.manager;
   print(`# ${file}\n${text}\n# ${[...enable, restart].map(shellLine).join("\n# ")}`);
+  for (const line of secretLines(placed)) print(`# ${line}`);
   return 0;
 }
 
@@ -165,12 +185,8 @@ const START_LIMIT_MS = 60_000;
 const STEADY_MS = 2_000;
 const LOOK_MS = 200;
 const ANSWER_LIMIT_MS = 2_000;
-
-interface Placed {
-  plan: ServicePlan;
-  manager: ServiceManager;
-  paths: HomePaths;
-}
+/** How long a listener that runs may take to connect to the relay. */
+const CONNECT_LIMIT_MS = 15_000;
 
 /** Where the relay of a plan answers over plain http; undefined where that cannot be asked. */
 interface RelayAddress {
@@ -178,11 +194,14 @@ interface RelayAddress {
   isTls: boolean;
 }
 
-/** Writes the file and starts the service. Resolves with why it does not run; then all is as it was before. */
+/** `connects` is left out where no listener was connected before. */
+type Outcome = { kind: "runs"; connects?: boolean } | { kind: "failed"; why: string };
+
+/** Writes the file and starts the service. Where it does not run, all is as it was before. */
 async function bringUp(
   placed: Placed,
   { relay }: { relay: RelayAddress | undefined },
-): Promise<string | undefined> {
+): Promise<Outcome> {
   const { plan, manager } = placed;
   const former = await formerState(placed);
   const isChanged = former.text !== manager.text;
@@ -192,14 +211,26 @@ async function bringUp(
   if (isChanged && former.text !== undefined) await runAll(manager.unload);
   const failure = await runAll([...manager.enable, isChanged ? manager.restart : manager.start]) ??
     await untilRunning(placed, { relay });
-  if (failure === undefined) return undefined;
+  if (failure === undefined) {
+    return { kind: "runs", ...(former.isConnected ? { connects: await connects(placed) } : {}) };
+  }
   const { stdout } = await runtime.commands.run(manager.lastLog);
   const log = new TextDecoder().decode(stdout).trimEnd();
   if (isChanged) await takeBack(placed, former);
   const kept = isChanged ? "Everything is as it was before." : "The service stays installed.";
   const options = { ...daemonOptions(placed.paths), onNotice: print };
   if (isChanged && hasStopped) await ensureListener(daemonHost(), options);
-  return `Cannot run svc's ${plan.name} as a service: ${failure}${log === "" ? "" : `\n${log}`}\n${kept}`;
+  const why = `Cannot run svc's ${plan.name} as a service: ${failure}${
+    log === "" ? "" : `\n${log}`
+  }\n${kept}`;
+  return { kind: "failed", why };
+}
+
+async function connects({ paths }: Placed): Promise<boolean> {
+  const isConnected = async (): Promise<true | undefined> =>
+    (await daemonStatus(daemonHost(), paths))?.connected || undefined;
+  const waiting = { clock: systemClock, limitMs: CONNECT_LIMIT_MS, everyMs: LOOK_MS };
+  return await waitFor(isConnected, waiting) === true;
 }
 
 interface FormerState {
@@ -208,12 +239,16 @@ interface FormerState {
   isActive: boolean;
   /** `service.json`. */
   record: string | undefined;
+  /** A listener of this account was connected to the relay. */
+  isConnected: boolean;
 }
 
-async function formerState({ manager, paths }: Placed): Promise<FormerState> {
+async function formerState({ plan, manager, paths }: Placed): Promise<FormerState> {
   const text = await ownFile(manager.file);
   const isActive = text !== undefined && (await runtime.commands.run(manager.isActive)).code === 0;
-  return { text, isActive, record: await runtime.files.readText(paths.service) };
+  const status = isOwnListener(plan) ? await daemonStatus(daemonHost(), paths) : undefined;
+  const record = await runtime.files.readText(paths.service);
+  return { text, isActive, record, isConnected: status?.connected ?? false };
 }
 
 /** The text of the file, or undefined if it does not exist. Throws Error if svc did not write it. */

@@ -113,8 +113,11 @@ async function socketPath(root: string, { uid }: HomePlace): Promise<string> {
   return `/tmp/svc-${uid}-${short}/listener.sock`;
 }
 
-/** Where svc's home is and tmux listens: a relative path means another place to a process that works in another folder. */
-const PLACES = ["SVC_HOME", "SVC_TMUX_SOCKET", "TMUX_TMPDIR"];
+/** Certificates that the runtimes trust besides their own. */
+export const CERTIFICATE_FILES = ["DENO_CERT", "NODE_EXTRA_CA_CERTS"];
+
+/** Files and folders: a relative path means another place to a process that works in another folder. */
+const PLACES = ["SVC_HOME", "SVC_TMUX_SOCKET", "TMUX_TMPDIR", ...CERTIFICATE_FILES];
 
 /** The environment with absolute paths of these, for the daemon, a service, or an agent's session and its hooks. */
 export function withAbsolutePlaces(

@@ -127,7 +127,7 @@ export function shellLine(argv: readonly string[]): string {
   return argv.map((word) => /^[\w@%+=:,./-]+$/.test(word) ? word : shellQuote(word)).join(" ");
 }
 
-const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+export const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
 
 export function hasProxy(env: Readonly<Record<string, string | undefined>>): boolean {
   return PROXY_VARIABLES.some((name) => env[name] || env[name.toLowerCase()]);

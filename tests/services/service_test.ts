@@ -247,6 +247,62 @@ Deno.test("an account of any name may look at its services and upgrade; a unit i
   }
 });
 
+Deno.test("the listener's unit has the shell's proxies and certificates, and of a proxy with a password only the advice where to put it [srv-install]", async () => {
+  await using sandbox = await makeSandbox();
+  await Deno.writeTextFile(`${sandbox.project}/ca.pem`, "");
+  const env = {
+    ...{ HTTPS_PROXY: "http://proxy:3128", no_proxy: "localhost,127.0.0.1", NODE_EXTRA_CA_CERTS: "ca.pem" },
+    ...{ http_proxy: "http://me:verysecret@proxy:3128", ALL_PROXY: "me:verysecret@proxy:1080" },
+  };
+  const { stdout } = await runSvc(sandbox, ["service", "install", "listener", "--dry-run"], { env });
+  const unit = stdout.split("\n").filter((line) => line.startsWith("Environment="));
+  const kept = (name: string): string | undefined =>
+    unit.find((line) => line.startsWith(`Environment="${name}=`))?.slice(`Environment="${name}=`.length, -1);
+  assert.equal(kept("HTTPS_PROXY"), env.HTTPS_PROXY);
+  assert.equal(kept("no_proxy"), env.no_proxy);
+  assert.match(kept("NODE_EXTRA_CA_CERTS") ?? "", /^\/.*\/proj\/ca\.pem$/);
+  assert.doesNotMatch(stdout, /verysecret/);
+  for (const name of ["http_proxy", "ALL_PROXY"]) {
+    assert.match(stdout, new RegExp(`^# ${name} is not in .*password.*EnvironmentFile=`, "m"));
+  }
+  const relay = await runSvc(sandbox, ["service", "install", "relay", "--dry-run"], { env });
+  assert.doesNotMatch(relay.stdout, /proxy/i);
+});
+
+Deno.test({
+  name:
+    "with systemd, an install in place of a connected listener fails when the service does not connect [srv-runs]",
+  ignore,
+  async fn() {
+    await using host = await makeHost();
+    const { sandbox } = host.stack;
+    const connected = async (): Promise<boolean | undefined> =>
+      JSON.parse((await host.try("status", "--json")).stdout).listener?.connected;
+    await host.svc("--detach", "echo");
+    await until("the wrapper's listener", connected);
+    const unit = await host.svc("service", "install", "listener", "--dry-run");
+    const [started] = /^ExecStart=.*$/m.exec(unit) ?? [];
+    const dropIn = `${sandbox.home}/.config/systemd/user/svc-listener.service.d`;
+    await Deno.mkdir(dropIn, { recursive: true });
+    const elsewhere = `[Service]\nExecStart=\n${started} --ws-url ws://127.0.0.1:1/ws\n`;
+    await Deno.writeTextFile(`${dropIn}/elsewhere.conf`, elsewhere);
+    const installed = await host.try("service", "install", "listener");
+    assert.equal(installed.code, 1, installed.stdout);
+    assert.match(
+      installed.stderr,
+      /has not connected to the relay in 15 s.*svc logs says why.*edit svc-listener/,
+    );
+    await Deno.remove(dropIn, { recursive: true });
+    await host.systemctl("daemon-reload");
+    await host.svc("listener", "--restart");
+    await until("the service's connection", connected);
+    assert.match(
+      await host.svc("service", "install", "listener"),
+      /runs as a service and is connected to the/,
+    );
+  },
+});
+
 Deno.test({
   name: "systemd accepts every unit that svc writes [srv-install, srv-relay]",
   ignore,

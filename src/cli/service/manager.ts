@@ -59,6 +59,10 @@ export interface ServiceManager {
   lastLog: Argv;
   /** For people. */
   showLog: string;
+  /** Opens a drop-in, or the file itself, for settings of one's own. */
+  edit: string;
+  /** Where a variable can be kept that not every account may read. */
+  keepSecret: string;
 }
 
 /** One look at a service. */
@@ -113,6 +117,7 @@ function systemd(plan: ServicePlan, { home, env }: ServicePlace): ServiceManager
   const control = plan.isSystem ? ["systemctl", "--no-ask-password"] : ["systemctl", "--user"];
   const scope = plan.isSystem ? [] : ["--user"];
   const reload = [...control, "daemon-reload"];
+  const edit = shellLine(["systemctl", ...scope, "edit", unit]);
   return {
     file: `${folder}/${unit}`,
     text: systemdUnit(plan),
@@ -126,6 +131,9 @@ function systemd(plan: ServicePlan, { home, env }: ServicePlace): ServiceManager
     showState: [...control, "show", "--property=ActiveState,SubState,NRestarts,MainPID", unit],
     lastLog: ["journalctl", ...scope, "-u", unit, "-n", "5", "-o", "cat", "--no-pager", "--quiet"],
     showLog: shellLine(["journalctl", ...scope, "-u", unit, "-f"]),
+    edit,
+    keepSecret:
+      `Put it into a file of your own with mode 0600, and name that by EnvironmentFile= in: ${edit}`,
   };
 }
 
@@ -148,6 +156,8 @@ function launchd(plan: ServicePlan, { home, uid, log, listenerLog }: ServicePlac
     showState: ["launchctl", "print", `${domain}/${label}`],
     lastLog: ["tail", "-n", "5", log],
     showLog: shellLine(["tail", "-F", ...logs]),
+    edit: file,
+    keepSecret: "launchd has no other place for it: use a proxy without a password, or no service.",
   };
 }
 

@@ -1,8 +1,8 @@
 /** What `svc service` installs, from this shell's surroundings and the command line: the process of a relay or a listener; and the state of what is installed. */
 import { runtime } from "#runtime";
 import { daemonEnvironment, STANDBY_OPTION } from "../../home/daemon.ts";
-import { absolutePath, type HomePaths } from "../../home/paths.ts";
-import { shellLine } from "../../runtime/system.ts";
+import { absolutePath, CERTIFICATE_FILES, type HomePaths } from "../../home/paths.ts";
+import { PROXY_VARIABLES, shellLine } from "../../runtime/system.ts";
 import { accountPaths, ownEnvironment } from "../context.ts";
 import { UsageError } from "../output.ts";
 import {
@@ -29,12 +29,19 @@ interface PlanOptions extends PlaceOptions {
   shown?: boolean;
 }
 
-export async function prepare(
-  name: ServiceName,
-  options: PlanOptions,
-): Promise<{ plan: ServicePlan; manager: ServiceManager; paths: HomePaths }> {
+/** A service with its place on this machine. */
+export interface Placed {
+  plan: ServicePlan;
+  manager: ServiceManager;
+  paths: HomePaths;
+  /** Variables that are left out of the service's file, as their values have a password. */
+  secret: readonly string[];
+}
+
+export async function prepare(name: ServiceName, options: PlanOptions): Promise<Placed> {
   const paths = await accountPaths();
-  const plan = planOf(name, options, paths);
+  const { env, secret } = serviceEnvironment(daemonEnvironment(ownEnvironment(), paths));
+  const plan = planOf(name, options, { paths, env });
   const place = {
     platform: runtime.platform,
     home: runtime.homeDirectory(),
@@ -43,17 +50,21 @@ export async function prepare(
     log: `${paths.root}/service-${name}.log`,
     listenerLog: paths.log,
   };
-  return { plan, manager: serviceManager(plan, place), paths };
+  const isListener = name === "listener";
+  return { plan, manager: serviceManager(plan, place), paths, secret: isListener ? secret : [] };
 }
 
-function planOf(name: ServiceName, options: PlanOptions, paths: HomePaths): ServicePlan {
+function planOf(
+  name: ServiceName,
+  options: PlanOptions,
+  { paths, env }: { paths: HomePaths; env: Readonly<Record<string, string>> },
+): ServicePlan {
   const isSystem = options.system === true;
   if (options.user !== undefined && !isSystem) {
     throw new UsageError("--user names the account of a system service: add --system.");
   }
   const account = isSystem ? accountOf(name, options.user) : undefined;
   if (account !== undefined && !options.shown) refuseUnwritable(account);
-  const env = serviceEnvironment(daemonEnvironment(ownEnvironment(), paths));
   const command = runtime.selfCommand();
   if (name === "listener") {
     const argv = [...command, "listener", STANDBY_OPTION];
@@ -94,11 +105,26 @@ function refuseUnwritable(account: string): void {
   );
 }
 
-/** Which of the installing shell's variables the service needs: programs, tmux's socket, svc's home, the locale. */
-const KEPT = ["PATH", "SVC_HOME", "SVC_TMUX_SOCKET", "TMUX_TMPDIR", "DENO_DIR", "LANG", "LC_ALL", "LC_CTYPE"];
+const inBothCases = (names: readonly string[]): string[] =>
+  names.flatMap((name) => [name, name.toLowerCase()]);
 
-function serviceEnvironment(env: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(KEPT.flatMap((name) => env[name] ? [[name, env[name]]] : []));
+const PROXIES = inBothCases(PROXY_VARIABLES);
+
+/** Which of the installing shell's variables the service needs: programs, tmux's socket, svc's home, the locale, and the way to the relay. */
+const KEPT = [
+  ...["PATH", "SVC_HOME", "SVC_TMUX_SOCKET", "TMUX_TMPDIR", "DENO_DIR", "LANG", "LC_ALL", "LC_CTYPE"],
+  ...PROXIES,
+  ...inBothCases(["NO_PROXY"]),
+  ...["NODE_USE_ENV_PROXY", ...CERTIFICATE_FILES, "DENO_TLS_CA_STORE", "NODE_USE_SYSTEM_CA"],
+];
+
+/** Every account may read the service's file, so that no password goes there. */
+function serviceEnvironment(
+  env: Readonly<Record<string, string>>,
+): { env: Record<string, string>; secret: string[] } {
+  const isSecret = (name: string): boolean => PROXIES.includes(name) && (env[name] ?? "").includes("@");
+  const [secret, open] = [KEPT.filter(isSecret), KEPT.filter((name) => !isSecret(name))];
+  return { env: Object.fromEntries(open.flatMap((name) => env[name] ? [[name, env[name]]] : [])), secret };
 }
 
 /** An account of its own cannot read what lies in a user's home. */

@@ -36,9 +36,15 @@ Deno.test("the limit of a socket's path counts bytes, not characters", async () 
   assert.match(paths.socket, /^\/tmp\/svc-7-/);
 });
 
-Deno.test("relative paths of the home and of tmux's sockets become absolute, as the daemon and hooks work elsewhere [cli-home]", () => {
-  const env = { SVC_HOME: "s", SVC_TMUX_SOCKET: "t/sock", TMUX_TMPDIR: "t", PATH: "bin" };
-  const absolute = { SVC_HOME: "/w/s", SVC_TMUX_SOCKET: "/w/t/sock", TMUX_TMPDIR: "/w/t", PATH: "bin" };
+Deno.test("relative paths of the home, of tmux's sockets and of certificates become absolute, as the daemon and hooks work elsewhere [cli-home]", () => {
+  const env = { SVC_HOME: "s", DENO_CERT: "c.pem", SVC_TMUX_SOCKET: "t/sock", TMUX_TMPDIR: "t", PATH: "bin" };
+  const absolute = {
+    SVC_HOME: "/w/s",
+    DENO_CERT: "/w/c.pem",
+    SVC_TMUX_SOCKET: "/w/t/sock",
+    TMUX_TMPDIR: "/w/t",
+    PATH: "bin",
+  };
   assert.deepEqual(withAbsolutePlaces(env, "/w"), absolute);
   const others = { SVC_TMUX_SOCKET: "/t/sock", TMUX_TMPDIR: "" };
   assert.deepEqual(withAbsolutePlaces(others, "/w"), others);
