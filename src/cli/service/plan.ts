@@ -233,13 +233,19 @@ export async function relayRestarts(): Promise<{ argv: readonly string[]; needsR
     service === "relay" && running && other === null && missing === null
   );
   return await Promise.all(relays.map(async ({ service, system }) => {
-    const { manager } = await prepare(service, { system: system || undefined, server: [], shown: true });
+    const place = system ? { system, user: someUser() } : {};
+    const { manager } = await prepare(service, { ...place, server: [], shown: true });
     return { argv: manager.restart, needsRoot: system && runtime.uid !== 0 };
   }));
 }
 
+/** The account for a look at a system service, which takes any. */
+function someUser(): string {
+  return runtime.env.get("SUDO_USER") ?? userName();
+}
+
 async function stateOf(service: ServiceName, options: PlanOptions): Promise<ServiceState[]> {
-  const user = options.system ? options.user ?? runtime.env.get("SUDO_USER") ?? userName() : undefined;
+  const user = options.system ? options.user ?? someUser() : undefined;
   const { manager } = await prepare(service, { ...options, user });
   const text = await runtime.files.readText(manager.file);
   if (!text?.includes(SERVICE_MARK)) return [];
