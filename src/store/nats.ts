@@ -77,7 +77,7 @@ async function prepare(
     await forgetCopy(context);
   }
   const presences = new Presences(context, nodes);
-  const pushes = natsPushes(context, { prefix, presences });
+  const pushes = natsPushes(context, { prefix, presences, now: () => nodes.now() });
   const stopCheckpoints = node === undefined ? () => undefined : keepCheckpoints(pushes);
   return {
     ...natsKeys(context),

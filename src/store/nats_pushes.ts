@@ -22,6 +22,9 @@ import {
 /** What a push costs besides its own text: digest, subjects, and a longer receipt. */
 const OVERHEAD_BYTES = 512;
 
+/** A missing answer is stored only so long after it was made: the sweep, which removes nothing under a week old, may have removed it. */
+const COMPLETED_MS = 86_400_000;
+
 /** By how much the times of nodes may differ: they correct their clocks. Further back, a clock was set. */
 const CLOCKS_DIFFER_MS = 10_000;
 
@@ -32,7 +35,7 @@ interface StoredReceipt {
   id: string;
   expiresAt: number;
   receipt: Receipt;
-  /** The answer that closes this question: whoever finds it missing stores it. */
+  /** The answer that closes this question, until it is stored: whoever finds it missing stores it. */
   answer?: PushText;
 }
 
@@ -51,10 +54,12 @@ export interface NatsPushes extends PushStore {
 interface NatsPushesOptions {
   prefix: string;
   presences: Presences;
+  /** By the clock that all nodes share, epoch milliseconds. */
+  now(): number;
 }
 
-export function natsPushes(context: NatsContext, { prefix, presences }: NatsPushesOptions): NatsPushes {
-  const pushes = new Pushes(context, prefix);
+export function natsPushes(context: NatsContext, { prefix, presences, now }: NatsPushesOptions): NatsPushes {
+  const pushes = new Pushes(context, { prefix, now });
   const { open } = pushes;
   const history = new History({
     ...{ pushes: context.pushes, prefix },
@@ -111,10 +116,12 @@ class Pushes {
   readonly #receipts: Documents<Partial<StoredReceipt>>;
   readonly #charges: Documents<Charge>;
   readonly #sweep: Sweep;
+  readonly #now: () => number;
 
-  constructor(context: NatsContext, prefix: string) {
+  constructor(context: NatsContext, { prefix, now }: Pick<NatsPushesOptions, "prefix" | "now">) {
     this.#context = context;
     this.#prefix = prefix;
+    this.#now = now;
     this.#receipts = new Documents({ stream: context.receipts, empty: () => ({}), note: noteOfStored });
     this.#charges = context.documents(() => ({ bytes: 0, at: 0 }));
     this.#sweep = new Sweep(context, prefix);
@@ -175,8 +182,17 @@ class Pushes {
       answer: textOf(answer),
     });
     const carried = closed?.answer;
-    if (closed === undefined || carried?.push.id !== push.id) return { kind: "closed" };
+    const isCarried = carried?.push.id === push.id;
+    if (closed === undefined || !isCarried || !closed.changed && this.#mayBeRemoved(carried)) {
+      // Another node may have stored it, and taken it from the receipt, since this one looked.
+      const stored = await this.find({ account, id: push.id });
+      return stored === undefined ? { kind: "closed" } : { kind: "duplicate", answer: stored };
+    }
     const { stored, duplicate } = await this.insert(pushOf(carried));
+    // The answer is stored: its sender must not hear otherwise.
+    await this.#dropAnswer({ account, id: question.id }, push.id).catch((error) => {
+      if (!(error instanceof StoreUnavailable)) throw error;
+    });
     // Another node may have stored it first, having seen the receipt: whoever closed the question still reports it.
     if (duplicate && !closed.changed) return { kind: "duplicate", answer: stored };
     return { kind: "stored", answer: stored, question: closed.stored };
@@ -279,7 +295,22 @@ class Pushes {
     const known = await this.#context.pushes.get(this.#subject("push", { account, id: answer }));
     if (known !== undefined) return;
     const receipt = await this.#receipts.get(this.#subject("receipt", { account, id }));
-    if (receipt?.answer?.push.id === answer) await this.insert(pushOf(receipt.answer));
+    const carried = receipt?.answer;
+    if (carried?.push.id !== answer || this.#mayBeRemoved(carried)) return;
+    const { duplicate } = await this.insert(pushOf(carried));
+    if (!duplicate) await this.#dropAnswer({ account, id }, answer);
+  }
+
+  /** The answer is stored: once it was removed, nobody may find it in its question's receipt and store it again. */
+  async #dropAnswer(question: PushName, answer: string): Promise<void> {
+    await this.#receipts.change(this.#subject("receipt", question), (value) => {
+      if (value.answer?.push.id === answer) delete value.answer;
+    });
+  }
+
+  /** Receipts of older versions carry their answers for ever. */
+  #mayBeRemoved({ push }: PushText): boolean {
+    return this.#now() - push.createdAt > COMPLETED_MS;
   }
 
   #subject(kind: "push" | "receipt", { account, id }: PushName): string {

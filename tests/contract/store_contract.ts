@@ -220,7 +220,10 @@ const BODIES: Record<string, Body> = {
     await store.insertPush(aPush(1, { receipt: asked }));
     const close = ({ receipt }: { receipt: Receipt }): Receipt | undefined =>
       receipt.final ? undefined : { ...receipt, state: "answered", final: true };
-    const answer = (n: number, id = uuid(1)) => store.insertAnswer(aPush(n), { id, close });
+    const answer = (n: number, id = uuid(1)) => {
+      const push = { ...aPush(n).push, createdAt: Date.now() };
+      return store.insertAnswer(aPush(n, { push }), { id, close });
+    };
     const kinds = (await Promise.all([answer(2), answer(3), answer(2)])).map(({ kind }) => kind);
     assert.deepEqual(kinds, ["stored", "closed", "duplicate"]);
     assert.equal((await store.findPush({ account: "a", id: uuid(1) }))?.receipt.state, "answered");

@@ -81,8 +81,9 @@ async function openNodes(url: string) {
   const ofState = new LaggingStream(handles, optionsOf("state"));
   const [one, other] = [streams, { ...streams, pushes: leader, state: ofState }].map((of, n) => {
     const context = natsContext(of, { prefix: "test", node: `node-${n}`, maxBytes: () => 1_048_576 });
-    const presences = new Presences(context, new Nodes(context));
-    return { ...natsPushes(context, { prefix: "test", presences }), ...natsKeys(context) };
+    const nodes = new Nodes(context);
+    const options = { prefix: "test", presences: new Presences(context, nodes), now: () => nodes.now() };
+    return { ...natsPushes(context, options), ...natsKeys(context) };
   });
   assert.ok(one !== undefined && other !== undefined);
   const close = async (): Promise<void> => {
@@ -181,8 +182,9 @@ async function goOnAfterLoss(nodes: LaggingNodes): Promise<void> {
 
 /** The other node completes the answer from the question's receipt before the one that closed it has stored it. */
 async function answerCompletedFirst({ one, other, writes }: LaggingNodes) {
-  const answer = aPush(2);
-  const name = { account: answer.account, id: answer.push.id };
+  const { push } = aPush(2);
+  const answer = aPush(2, { push: { ...push, createdAt: Date.now() } });
+  const name = { account: answer.account, id: push.id };
   await one.insertPush(aPush(1));
   assert.equal((await other.duePushes({ now: Number.MAX_SAFE_INTEGER, limit: 9 })).length, 1, "it follows");
   writes.before = () => until("the answer", () => other.findPush(name));
