@@ -27,6 +27,11 @@ export type Outcome =
  * session gets when nobody has taken it.
  */
 const POLL_MS = ASK_RETURN_MS / 2;
+/**
+ * How long an answer may be missing that has closed the question, in milliseconds: relays on NATS store it after that, and
+ * while NATS fails the phone has to send it again.
+ */
+const MISSING_LIMIT_MS = 60_000;
 /** How long after its time a question waits for the relay to confirm an answer that was taken, in milliseconds. */
 const CONFIRM_LIMIT_MS = 3 * ASK_RETURN_MS;
 
@@ -53,10 +58,15 @@ export async function followQuestion(
   const end = clock.elapsed() + timeoutMs;
   // From then on nobody else types it, even if the relay cannot be asked for a moment.
   let isTaken = false;
+  let missingSince: number | undefined;
   for (;;) {
     const found = await poll(parts, { id, signal });
-    if (found.kind !== "open" && found.kind !== "taking" && found.kind !== "unread") return found;
+    if (!isUnsettled(found)) return found;
     isTaken ||= found.kind !== "open";
+    if (found.kind === "missing") {
+      missingSince ??= clock.elapsed();
+      if (clock.elapsed() - missingSince >= MISSING_LIMIT_MS) throw found.error;
+    }
     const left = end - clock.elapsed() + (isTaken ? CONFIRM_LIMIT_MS : 0);
     if (left <= 0 && found.kind === "unread") throw found.error;
     if (left <= 0) return { kind: "timed_out" };
@@ -64,23 +74,42 @@ export async function followQuestion(
   }
 }
 
-type Poll =
-  | Outcome
+type Unsettled =
   | { kind: "open" }
   | { kind: "taking" }
+  /** The question was closed by an answer that is not stored yet. */
+  | { kind: "missing"; error: RelayError }
   /** It was taken, so that nobody else gets it: it must not be lost because it cannot be read at once. */
   | { kind: "unread"; error: unknown };
+
+type Poll = Outcome | Unsettled;
+
+function isUnsettled(found: Poll): found is Unsettled {
+  return ["open", "taking", "missing", "unread"].includes(found.kind);
+}
 
 async function poll(
   parts: FollowParts,
   { id, signal }: { id: string; signal: AbortSignal },
 ): Promise<Poll> {
-  const { api, take } = parts;
   try {
-    const { receipt } = await api.getPush(id, { signal });
+    const { receipt } = await parts.api.getPush(id, { signal });
     if (!receipt.final) return { kind: "open" };
     if (receipt.answer === undefined) return { kind: "closed" };
-    const { push, receipt: { state, final } } = await api.getPush(receipt.answer, { signal });
+    return await pollAnswer(parts, { id: receipt.answer, signal });
+  } catch (error) {
+    if (error instanceof RelayError && error.transient) return { kind: "open" };
+    throw error;
+  }
+}
+
+async function pollAnswer(
+  parts: FollowParts,
+  { id, signal }: { id: string; signal: AbortSignal },
+): Promise<Poll> {
+  const { api, take } = parts;
+  try {
+    const { push, receipt: { state, final } } = await api.getPush(id, { signal });
     if (state === "queued") {
       take(push.id);
       return { kind: "taking" };
@@ -90,7 +119,7 @@ async function poll(
     if (state !== "delivered") return { kind: state === "refused" ? "lost" : "typed" };
     return await readTaken(push, parts);
   } catch (error) {
-    if (error instanceof RelayError && error.transient) return { kind: "open" };
+    if (error instanceof RelayError && error.code === "unknown_push") return { kind: "missing", error };
     throw error;
   }
 }

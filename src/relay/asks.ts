@@ -60,6 +60,7 @@ export async function acceptAnswer(services: Services, incoming: IncomingPush): 
   checkAnswerer(question.push, incoming.from);
   const fault = sentAnswerFault(question.data, answer);
   if (fault !== undefined) throw badAsk("answer", [fault]);
+  if (isItsAnswer(question, incoming)) return completeAnswer(services, { incoming, question });
   const now = services.clock.now();
   const route = await findRoute(services, { incoming, question, answer, now });
   const stored = newAnswer(incoming, { route, now });
@@ -68,6 +69,31 @@ export async function acceptAnswer(services: Services, incoming: IncomingPush): 
     close: ({ receipt }) => answeredBy(receipt, { id: stored.push.id, now }),
   });
   return deliver(services, { incoming, question, outcome, route });
+}
+
+function isItsAnswer({ receipt }: Question, { request }: IncomingPush): boolean {
+  return receipt.answer !== undefined && receipt.answer === request.id;
+}
+
+/**
+ * The question was closed by this answer, which was not stored: the store failed between the two. What is stored is the
+ * answer that closed it, which may have had other content.
+ */
+async function completeAnswer(
+  services: Services,
+  { incoming, question }: { incoming: IncomingPush; question: Question },
+): Promise<PushAccepted> {
+  const answer = newAnswer(incoming, { route: { kind: "session" }, now: services.clock.now() });
+  const outcome = await services.store.insertAnswer(answer, {
+    id: question.push.id,
+    close: () => undefined,
+  });
+  // It was removed since.
+  if (outcome.kind === "closed") throw askClosed("answered");
+  const { target } = outcome.answer;
+  const route: OpenRoute = target === undefined ? { kind: "session" } : { kind: "asker", device: target };
+  deliver(services, { incoming, question, outcome, route });
+  return firstAnswer(services, { stored: outcome.answer, request: incoming.request });
 }
 
 /** A sealed question is answered only by a phone that it is sealed for: nobody else can read it, or may close it. */
@@ -125,6 +151,8 @@ type AnswerRoute =
   | { kind: "session" }
   | { kind: "closed"; why: "answered" | "withdrawn" | "expired" | "no_session" | "not_waiting" };
 
+type OpenRoute = Exclude<AnswerRoute, { kind: "closed" }>;
+
 /** Where an answer goes. `asker` is the device that the question names; it may have disconnected a moment ago. */
 export function routeAnswer(
   { push, data, receipt }: Question,
@@ -161,7 +189,7 @@ async function findRoute(
     answer: SentAnswer;
     now: number;
   },
-): Promise<Exclude<AnswerRoute, { kind: "closed" }>> {
+): Promise<OpenRoute> {
   const { account } = incoming;
   const { replyTo } = question.data;
   const asker = replyTo === undefined ? undefined : await store.findDevice({ account, id: replyTo });

@@ -1,5 +1,7 @@
 /** Pushes in NATS: one message each, whose sequence is the order of acceptance, and a document with its newest receipt. */
+import { systemClock } from "../async/clock.ts";
 import { decodeBase64url, encodeBase64url, utf8Length } from "../async/encodings.ts";
+import { retry } from "../async/retry.ts";
 import type { Push } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import { subjectToken } from "../runtime/nats.ts";
@@ -24,6 +26,8 @@ const OVERHEAD_BYTES = 512;
 
 /** A missing answer is stored only so long after it was made: the sweep, which removes nothing under a week old, may have removed it. */
 const COMPLETED_MS = 86_400_000;
+/** How soon storing a missing answer is tried again. */
+const COMPLETE_AGAIN = { minMs: 250, maxMs: 10_000 };
 
 /** By how much the times of nodes may differ: they correct their clocks. Further back, a clock was set. */
 const CLOCKS_DIFFER_MS = 10_000;
@@ -70,7 +74,7 @@ export function natsPushes(context: NatsContext, { prefix, presences, now }: Nat
     },
   });
   return {
-    stop: () => open.stop(),
+    stop: () => pushes.stop(),
     saveCheckpoint: () => pushes.saveCheckpoint(),
     completeAnswers: () => pushes.completeAnswers(),
     newestPush: async () => Math.max(await context.pushes.lastSeq(), open.upTo),
@@ -117,6 +121,7 @@ class Pushes {
   readonly #charges: Documents<Charge>;
   readonly #sweep: Sweep;
   readonly #now: () => number;
+  readonly #end = new AbortController();
 
   constructor(context: NatsContext, { prefix, now }: Pick<NatsPushesOptions, "prefix" | "now">) {
     this.#context = context;
@@ -129,8 +134,13 @@ class Pushes {
       ...{ pushes: context.pushes, receipts: context.receipts },
       filters: { pushes: `${prefix}.push.>`, receipts: `${prefix}.receipt.>` },
       checkpoint: () => this.#checkpoint(),
-      answered: (note) => void this.#completeAnswer(note).catch(() => undefined),
+      answered: (note) => this.#completeSoon(note),
     });
+  }
+
+  stop(): void {
+    this.#end.abort();
+    this.open.stop();
   }
 
   /** `seq` is that of a push which is known here under this name. */
@@ -287,6 +297,17 @@ class Pushes {
       if (receipt.answer !== undefined) notes.push(receipt);
     });
     await eachOf(notes, (note) => this.#completeAnswer(note));
+  }
+
+  /** Again and again while NATS fails: the asker waits for it. Fails only when the store is closed. */
+  #completeSoon(note: ReceiptNote): void {
+    const completed = retry(() => this.#completeAnswer(note), {
+      isTransient: (error) => error instanceof StoreUnavailable,
+      backoff: COMPLETE_AGAIN,
+      clock: systemClock,
+      signal: this.#end.signal,
+    });
+    completed.catch(() => undefined);
   }
 
   /** Every node does this for every answer that it sees; the first write wins. */

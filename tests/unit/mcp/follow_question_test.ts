@@ -31,7 +31,7 @@ class Bench {
   readonly taken: string[] = [];
   readonly abort = new AbortController();
   asked: Receipt | RelayError = open;
-  answer: Receipt = { state: "queued", final: false, at: {} };
+  answer: Receipt | RelayError = { state: "queued", final: false, at: {} };
   /** What the host's keys make of the answer. */
   read = (push: Push): Promise<Answer | undefined> => Promise.resolve(answerOf(push));
   looks = 0;
@@ -108,6 +108,37 @@ Deno.test("lost notifications are made up for by polling; an unreachable relay i
   bench.answer = { state: "delivered", final: true, at: {} };
   await bench.look(POLL_MS);
   assert.equal((await bench.ended() as Outcome).kind, "answered");
+});
+
+/** A relay on NATS closes the question first, then stores the answer. */
+const missing = new RelayError("no push with this id", { code: "unknown_push", status: 404 });
+
+Deno.test("an answer that is not stored yet is waited for, but not for ever [type-answer]", async () => {
+  const bench = new Bench();
+  bench.asked = answered;
+  bench.answer = missing;
+  await bench.look();
+  await bench.look(POLL_MS);
+  bench.answer = { state: "delivered", final: true, at: {} };
+  await bench.look(POLL_MS);
+  assert.equal((await bench.ended() as Outcome).kind, "answered");
+
+  const lost = new Bench();
+  lost.asked = answered;
+  lost.answer = missing;
+  await lost.look();
+  while (lost.clock.elapsed() < 60_000) await lost.look(POLL_MS);
+  assert.equal(await lost.ended(), missing);
+
+  const atTheEnd = new Bench();
+  while (atTheEnd.clock.elapsed() < 120_000 - POLL_MS) await atTheEnd.look(POLL_MS);
+  atTheEnd.asked = answered;
+  atTheEnd.answer = missing;
+  await atTheEnd.look(POLL_MS);
+  await atTheEnd.look(POLL_MS);
+  atTheEnd.answer = { state: "delivered", final: true, at: {} };
+  await atTheEnd.look(POLL_MS);
+  assert.equal((await atTheEnd.ended() as Outcome).kind, "answered");
 });
 
 Deno.test("an answer that went to the session has an outcome of its own [mcp-late]", async () => {

@@ -5,6 +5,7 @@ import { ASK_RETURN_MS } from "../../../src/protocol/limits.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { answeredBy, type Question, questionOf, routeAnswer } from "../../../src/relay/asks.ts";
 import { withdrawnAt } from "../../../src/relay/receipts.ts";
+import { type NewPush, type Store, StoreUnavailable } from "../../../src/store/store.ts";
 import { aDevice, aPush } from "../../contract/store_samples.ts";
 import { type FakeClient, Fixture, sessionNamed, uuid } from "./fixture.ts";
 
@@ -219,6 +220,46 @@ Deno.test("the first answer counts; a second one is refused and not stored", () 
     assert.equal((await bench.relay.request("GET", `/pushes/${uuid(5)}`, { key: bench.key })).status, 404);
     assert.deepEqual(await bench.answer(), one);
   }));
+
+/** As a store on NATS does: it closes the question, and then stores the answer, which fails the first time. */
+function failBetween(store: Store): void {
+  let carried: NewPush | undefined;
+  store.insertAnswer = async (answer, { id, close }) => {
+    const closed = await store.changeReceipt({ account: answer.account, id }, close);
+    if (closed?.changed === true) {
+      carried = answer;
+      throw new StoreUnavailable("Cannot store in NATS: no answer");
+    }
+    if (closed === undefined || carried?.push.id !== answer.push.id) return { kind: "closed" };
+    const { stored } = await store.insertPush(carried);
+    return { kind: "stored", answer: stored, question: closed.stored };
+  };
+}
+
+Deno.test("an answer that has closed its question and could not be stored is accepted when it is sent again [type-answer]", async (t) => {
+  const failing = (act: (bench: Bench) => Promise<void>) =>
+    withBench(async (bench) => {
+      failBetween(bench.relay.services.store);
+      await bench.ask();
+      assert.equal((await bench.answer()).status, 503);
+      assert.equal((await bench.receipt(ASK)).answer, ANSWER);
+      await act(bench);
+      const received = bench.asker.received("push.new").filter(({ data }) => data.type === "ask.answer");
+      assert.deepEqual(received.map(({ data }) => data.body), ["the first"]);
+    });
+  await t.step("as it was", () =>
+    failing(async (bench) => {
+      const other = await bench.answer({ id: uuid(5), body: "the second" });
+      assert.equal(other.json["code"], "ask_closed");
+      assert.equal((await bench.answer()).status, 202);
+      assert.equal((await bench.answer()).status, 202);
+    }));
+  await t.step("and the first one counts, when the second has other content", () =>
+    failing(async (bench) => {
+      const { status, json } = await bench.answer({ body: "the second" });
+      assert.deepEqual([status, json["code"]], [409, "id_reused"]);
+    }));
+});
 
 Deno.test("only its asker can withdraw a question, which then accepts no answer", () =>
   withBench(async (bench) => {
