@@ -40,6 +40,8 @@ export async function greet(
   const rejection = await checkHello(services, { device, hello, key });
   if (rejection !== undefined) return connection.close(rejection.code, rejection.reason);
   hub.claim(connection, device.id);
+  // The client has gone: nobody would mark the device offline again.
+  if (connection.claimed === undefined) return;
   const taken = await claimDevice(services, { device, hello, key });
   if (taken !== undefined) return connection.close(taken.code, taken.reason);
   if (!connection.isOpen) return;

@@ -42,6 +42,9 @@ export function natsDevices(
       await presences.set(device, device);
     },
     async claimDevice(device, claim) {
+      const wasHere = presences.isHere(device);
+      // Before the claim is stored: that the connection ends meanwhile is noted later, and counts.
+      presences.note(device, device);
       const outcome = await accountOf(device.account).change((account) => {
         const refusal = refusalOf(account, { device, claim });
         if (refusal !== undefined) return refusal;
@@ -49,7 +52,8 @@ export function natsDevices(
         save(account, device);
         return "claimed";
       });
-      if (outcome === "claimed") await presences.set(device, device);
+      if (outcome === "claimed") await presences.write(device, device);
+      else if (!wasHere) presences.note(device, { online: false });
       return outcome;
     },
     deviceOwner: async ({ account, id }) => ownerOf(await accountOf(account).get(), id),

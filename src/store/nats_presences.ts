@@ -50,6 +50,11 @@ export class Presences {
     else this.#own.delete(subject);
   }
 
+  /** As it was noted last. */
+  isHere({ account, id }: DeviceName): boolean {
+    return this.#own.has(this.#context.subjects.presence(account, id));
+  }
+
   /** A device that has connected to another node does not go offline because its older connection here closed. */
   async write({ account, id }: DeviceName, change: Change): Promise<void> {
     await this.#writeSubject(this.#context.subjects.presence(account, id), change);
@@ -119,7 +124,8 @@ export class Presences {
   async #writeSubject(subject: string, { online, lastSeen, sentUpTo }: Change): Promise<void> {
     const { node } = this.#context;
     await this.#documents.change(subject, (presence) => {
-      if (!online && (this.#own.has(subject) || presence.online && presence.node !== node)) return;
+      if (online !== this.#own.has(subject)) return;
+      if (!online && presence.online && presence.node !== node) return;
       const sent = sentUpTo === undefined ? undefined : { upTo: sentUpTo, at: lastSeen };
       Object.assign(presence, { online, lastSeen, node, sent });
     });

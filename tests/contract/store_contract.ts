@@ -132,6 +132,13 @@ const BODIES: Record<string, Body> = {
     await store.setOnline({ account: "a", id: "dev_m" }, { online: true, now: NOW + 10 });
     assert.equal((await store.findDevice({ account: "a", id: "dev_m" }))?.online, true);
   },
+  "a device whose connection ends while its first claim is being stored is offline": async (store) => {
+    const name = { account: "a", id: "dev_s" };
+    const claimed = store.claimDevice(aDevice(name.id, { kind: "script", online: true }), aClaim("key_1"));
+    await Promise.all([claimed, store.setOnline(name, { online: false, now: NOW })]);
+    assert.equal(await claimed, "claimed");
+    assert.equal((await store.findDevice(name))?.online, false);
+  },
   "a push is stored completely and survives a restart [http-202]": async (store, again) => {
     const { stored, duplicate } = await store.insertPush(aPush(1));
     assert.equal(duplicate, false);

@@ -38,6 +38,25 @@ Deno.test("a device that is revoked while its hello is being answered is not wel
   assert.equal(client.received("welcome").length, 0);
 });
 
+Deno.test("a client that leaves before its hello was checked does not leave a device that counts as online", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  const { store } = relay.services;
+  const findKeyById = store.findKeyById;
+  const gone = Promise.withResolvers<void>();
+  store.findKeyById = async (id) => {
+    await gone.promise;
+    return await findKeyById(id);
+  };
+  const client = await relay.open(key);
+  begin(client);
+  client.leave();
+  gone.resolve();
+  await relay.settle();
+  const device = await store.findDevice({ account: "default", id: SCRIPT.deviceId });
+  assert.notEqual(device?.online, true);
+});
+
 for (const what of ["key", "device"] as const) {
   Deno.test(`a ${what} that another process revokes while its hello is being answered claims nothing [http-revoke]`, async () => {
     await using relay = await Fixture.make();
