@@ -72,11 +72,12 @@ async function prepare(
     maxBytes: () => payloadBytes(connection),
   });
   const nodes = new Nodes(context);
+  const presences = new Presences(context, nodes);
   if (node !== undefined) {
     await nodes.start();
     await forgetCopy(context);
+    await presences.start();
   }
-  const presences = new Presences(context, nodes);
   const pushes = natsPushes(context, { prefix, presences, now: () => nodes.now() });
   const stopCheckpoints = node === undefined ? () => undefined : keepCheckpoints(pushes);
   return {
@@ -100,6 +101,7 @@ async function prepare(
       ),
     async close() {
       stopCheckpoints();
+      presences.stop();
       pushes.stop();
       // When NATS cannot be reached, other nodes find by themselves that this one is gone.
       await nodes.end().catch(() => undefined);

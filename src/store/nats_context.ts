@@ -69,6 +69,7 @@ export function stateSubjects(prefix: string) {
     code: (hash: string) => of("code", hash),
     everyCode: `${prefix}.state.code.*`,
     presence: (account: string, device: string) => of("presence", account, device),
+    everyPresence: `${prefix}.state.presence.*.*`,
     /** What a starting node needs not read: see `Checkpoint`. */
     checkpoint: `${prefix}.state.checkpoint`,
     /** There while the store holds nothing but a copy of another. */

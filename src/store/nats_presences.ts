@@ -1,8 +1,9 @@
 /** Which devices are online in NATS, and by which node: each node says now and then that it is alive, and a device is online only by a live node. */
 import { ClockJumps, systemClock } from "../async/clock.ts";
-import type { Documents, NatsContext, StoredDevice } from "./nats_context.ts";
+import { retry } from "../async/retry.ts";
+import { Documents, type NatsContext, type StoredDevice } from "./nats_context.ts";
 import { eachOf } from "./nats_streams.ts";
-import type { DeviceName, DeviceRecord } from "./store.ts";
+import { type DeviceName, type DeviceRecord, StoreUnavailable } from "./store.ts";
 
 /** A device's presence, written by the node that it is connected to. */
 interface Presence {
@@ -24,18 +25,94 @@ interface Change {
 
 /** Pushes held back from one device at a time. */
 const HELD_MAX = 200;
+/** How soon a presence is changed again that could not be. */
+const KEEP_AGAIN = { minMs: 100, maxMs: 5_000 };
 
 export class Presences {
   readonly #context: NatsContext;
   readonly #nodes: Nodes;
   readonly #documents: Documents<Presence>;
-  /** Devices that are online by this node, by subject. */
+  /** Devices that are connected to this node, by subject. */
   readonly #own = new Set<string>();
+  /** Of these, the ones that have connected to another node since, and to which. */
+  readonly #elsewhere = new Map<string, string>();
+  readonly #end = new AbortController();
+  #stopFollowing = (): void => undefined;
+  #cancelLook = (): void => undefined;
 
   constructor(context: NatsContext, nodes: Nodes) {
     this.#context = context;
     this.#nodes = nodes;
-    this.#documents = context.documents<Presence>(() => ({ online: false, lastSeen: 0, node: "" }));
+    this.#documents = new Documents<Presence>({
+      stream: context.state,
+      empty: () => ({ online: false, lastSeen: 0, node: "" }),
+      note: ({ online, node }) => online ? node : "",
+    });
+  }
+
+  /**
+   * For a relay: several programs of a host share a device, and so may a phone's pages. A presence names the node of the
+   * newest connection only: when that one ends, or its node does, a node that still has another writes itself.
+   */
+  async start(): Promise<void> {
+    const { state, subjects, node } = this.#context;
+    const { stop } = await state.follow(
+      { filter: subjects.everyPresence, from: state.openedAt + 1 },
+      ({ subject, note }) => {
+        // Older versions write no note.
+        if (note !== node && this.#own.has(subject)) this.#keepOnline(subject);
+      },
+    );
+    this.#stopFollowing = stop;
+    this.#look();
+  }
+
+  stop(): void {
+    this.#end.abort();
+    this.#stopFollowing();
+    this.#cancelLook();
+  }
+
+  /** Looks now and then whether the nodes are alive that devices of this one have connected to. */
+  #look(): void {
+    this.#cancelLook = systemClock.after(HEARTBEAT_MS, () => {
+      void this.#keepOfDead().catch(() => undefined).finally(() => {
+        if (!this.#end.signal.aborted) this.#look();
+      });
+    });
+  }
+
+  async #keepOfDead(): Promise<void> {
+    for (const node of new Set(this.#elsewhere.values())) {
+      if (await this.isAlive(node)) continue;
+      const left = [...this.#elsewhere].filter(([, other]) => other === node);
+      await eachOf(left, ([subject]) => this.#writeOwn(subject, node));
+    }
+  }
+
+  /** Fails only when the store is closed. */
+  #keepOnline(subject: string): void {
+    const kept = retry(() => this.#writeOwn(subject), {
+      isTransient: (error) => error instanceof StoreUnavailable,
+      backoff: KEEP_AGAIN,
+      clock: systemClock,
+      signal: this.#end.signal,
+    });
+    kept.catch(() => undefined);
+  }
+
+  /** Writes that a device is connected to this node, unless it is not, or is online by another than the dead one. */
+  async #writeOwn(subject: string, dead?: string): Promise<void> {
+    const { node } = this.#context;
+    const other = await this.#documents.change(subject, (presence) => {
+      if (!this.#own.has(subject)) return undefined;
+      if (!presence.online || presence.node === dead) {
+        Object.assign(presence, { online: true, lastSeen: this.#nodes.now(), node, sent: undefined });
+      }
+      return presence.node === node ? undefined : presence.node;
+    });
+    if (other === undefined || !this.#own.has(subject)) this.#elsewhere.delete(subject);
+    else this.#elsewhere.set(subject, other);
   }
 
   async set(device: DeviceName, change: Change): Promise<void> {
@@ -48,6 +125,7 @@ export class Presences {
     const subject = this.#context.subjects.presence(account, id);
     if (online) this.#own.add(subject);
     else this.#own.delete(subject);
+    this.#elsewhere.delete(subject);
   }
 
   /** As it was noted last. */
@@ -64,6 +142,7 @@ export class Presences {
   async setAllOffline(lastSeen: number, newestPush: () => Promise<number>): Promise<void> {
     const own = [...this.#own];
     this.#own.clear();
+    this.#elsewhere.clear();
     if (own.length === 0) return;
     const change = { online: false, lastSeen, sentUpTo: await newestPush() };
     await eachOf(own, (subject) => this.#writeSubject(subject, change));

@@ -164,6 +164,32 @@ const BODIES: Record<string, (nodes: Nodes) => Promise<void>> = {
       await other.close();
       await until("the device is offline", async () => await isOnline(one) === false);
     },
+  "a device stays online by its older connection when its newer one, on another node, ends [nodes-presence]":
+    async ([one, other]) => {
+      const name = { account: "a", id: "dev_script" };
+      const isHere = async () => await other.nodeOf(name) !== undefined;
+      const connect = async (store: Store): Promise<void> => {
+        const online = { online: true, lastSeen: NOW };
+        await store.claimDevice(aDevice(name.id, { kind: "script", ...online }), aClaim("key_1"));
+      };
+      await connect(one);
+      await connect(other);
+      await other.setOnline(name, { online: false, now: NOW + 1 });
+      await until("the older connection counts", isHere);
+      await connect(other);
+      await other.setAllOffline(NOW + 2);
+      await until("it counts when the other node restarts", isHere);
+      assert.equal((await other.findDevice(name))?.online, true);
+      await connect(other);
+      await one.setOnline(name, { online: false, now: NOW + 3 });
+      await other.setOnline(name, { online: false, now: NOW + 4 });
+      assert.equal((await one.findDevice(name))?.online, false, "no connection is left");
+      await connect(one);
+      await connect(other);
+      await other.close();
+      const found = () => one.findDevice(name);
+      await until("it counts when the other node died", async () => (await found())?.online === true);
+    },
 };
 
 export const cases: readonly Case[] = [
