@@ -14,7 +14,9 @@ export type BusMessage =
   /** A listener's connection was greeted: older connections of the same device close. */
   | { kind: "greeted"; deviceId: string; connection: string }
   /** What a node's clients took of limits that all nodes share: by budget, key and amount. For every account. */
-  | { kind: "spent"; node: string; taken: readonly (readonly [string, string, number])[] };
+  | { kind: "spent"; node: string; taken: readonly (readonly [string, string, number])[] }
+  /** The node was cut off, and what it sent meanwhile is lost. For every node. */
+  | { kind: "gap"; node: string };
 
 /** Between two nodes, for a phone on one and a listener on the other. `connection` is the phone's. */
 export type NodeMessage =
@@ -51,8 +53,11 @@ export interface Bus {
   send(node: string, message: NodeMessage): void;
   /** Receives what other nodes send to this one. Returns the unsubscribe function. */
   receive(handler: (message: NodeMessage & { from: string }) => void): () => void;
-  /** Calls `handler` after messages of other nodes may have been lost. Returns the unsubscribe function. */
-  watchGaps(handler: () => void): () => void;
+  /**
+   * Calls `handler` after messages may have been lost: those of all other nodes, when it is called with this node's name,
+   * and otherwise those of the named one. Returns the unsubscribe function.
+   */
+  watchGaps(handler: (node: string) => void): () => void;
   /** Resolves when other nodes can be reached. */
   ready(): Promise<void>;
   close(): Promise<void>;

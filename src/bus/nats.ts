@@ -3,7 +3,7 @@ import { headers, type NatsConnection, type Subscription } from "@nats-io/transp
 import { concatBytes } from "../async/encodings.ts";
 import { connectNats, payloadFault, subjectToken } from "../runtime/nats.ts";
 import type { NatsAddress } from "../runtime/nats_address.ts";
-import { type Bus, type BusMessage, LocalBus, type NodeMessage } from "./bus.ts";
+import { type Bus, type BusMessage, EVERY_NODE, LocalBus, type NodeMessage } from "./bus.ts";
 
 /** Carries a message between two nodes, whose body is a binary frame. */
 const MESSAGE_HEADER = "Svc-Message";
@@ -26,7 +26,7 @@ class NatsBus implements Bus {
   readonly #local = new LocalBus();
   /** One subscription for each account, however many ask. */
   readonly #subscriptions = new Map<string, { subscription: Subscription; users: number }>();
-  readonly #gapWatchers = new Set<() => void>();
+  readonly #gapWatchers = new Set<(node: string) => void>();
   /** While it is false, messages for other nodes are dropped: they must not pile up here. */
   #isConnected = true;
 
@@ -34,6 +34,9 @@ class NatsBus implements Bus {
     this.#connection = connection;
     this.#prefix = prefix;
     this.node = node;
+    this.subscribe(EVERY_NODE, (message) => {
+      if (message.kind === "gap" && message.node !== node) this.#reportGap(message.node);
+    });
     void this.#watchConnection();
   }
 
@@ -85,7 +88,7 @@ class NatsBus implements Bus {
     return () => subscription.unsubscribe();
   }
 
-  watchGaps(handler: () => void): () => void {
+  watchGaps(handler: (node: string) => void): () => void {
     this.#gapWatchers.add(handler);
     return () => void this.#gapWatchers.delete(handler);
   }
@@ -106,8 +109,14 @@ class NatsBus implements Bus {
       if (type === "disconnect") this.#isConnected = false;
       if (type !== "reconnect" && type !== "slowConsumer") continue;
       this.#isConnected = true;
-      for (const watcher of this.#gapWatchers) watcher();
+      this.#reportGap(this.node);
+      // A slow consumer has lost what others sent, not what it sent itself.
+      if (type === "reconnect") this.publish(EVERY_NODE, { kind: "gap", node: this.node });
     }
+  }
+
+  #reportGap(node: string): void {
+    for (const watcher of this.#gapWatchers) watcher(node);
   }
 
   #receive(account: string): Subscription {

@@ -230,6 +230,7 @@ function receive(connections: Iterable<Connection>, message: BusMessage): void {
       }
       return;
     case "spent":
+    case "gap":
       return;
     default:
       message satisfies never;

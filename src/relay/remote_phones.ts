@@ -96,9 +96,10 @@ export class RemotePhones {
     }
   }
 
-  /** Messages of other nodes may be lost, the end of a phone among them: all mirrors of their phones end. */
-  endAfterGap(streams: Mirrors): void {
-    for (const phone of [...this.#there.values()]) {
+  /** Messages of other nodes, or of this one, may be lost, the end of a phone among them: all mirrors of their phones end. */
+  endAfterGap(streams: Mirrors, node?: string): void {
+    const phones = [...this.#there.values()].filter((phone) => node === undefined || phone.node === node);
+    for (const phone of phones) {
       for (const stream of [...phone.streams]) {
         phone.sendFrame("pane.closed", { stream, reason: "listener_gone" });
       }

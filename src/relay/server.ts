@@ -22,6 +22,7 @@ import { makeBudgets, REPORT_MS, reportBudgets, shareBudgets } from "./budgets.t
 import { ClaimAnswers } from "./claim_answers.ts";
 import { problemResponse, type Services, Tasks } from "./handler.ts";
 import { Hub } from "./hub.ts";
+import { closeGaps } from "./gaps.ts";
 import { RelayMetrics } from "./metrics.ts";
 import { PushClaims } from "./outbox.ts";
 import { publishReceipt } from "./receipts.ts";
@@ -240,7 +241,7 @@ function warnOfClock({ store, log }: Services): void {
 }
 
 function run(services: Services, { server, tls }: { server: HttpServer; tls: boolean }): RunningRelay {
-  const { hub, tasks, store, bus, clock, metrics } = services;
+  const { hub, tasks, store, clock } = services;
   const upkeep = new Upkeep(services);
   const stops = [
     every(TICK_MS, clock, () => {
@@ -257,12 +258,7 @@ function run(services: Services, { server, tls }: { server: HttpServer; tls: boo
       ? [shareBudgets(services), every(REPORT_MS, clock, () => reportBudgets(services))]
       : []),
     every(LOST_MS, clock, () => tasks.run(services.remote.endLost(services.streams))),
-    bus.watchGaps(() => {
-      metrics.gaps.add();
-      hub.closeAfterGap();
-      services.remote.endAfterGap(services.streams);
-      tasks.run(hub.closeMoved(async (device) => await store.nodeOf(device) !== undefined));
-    }),
+    closeGaps(services),
   ];
   const host = hostAndPort(server);
   const secure = tls ? "s" : "";

@@ -4,6 +4,7 @@ import { appendFile } from "node:fs/promises";
 import { type Bus, type BusMessage, LocalBus } from "../../src/bus/bus.ts";
 import { openNatsBus } from "../../src/bus/nats.ts";
 import { BINARY_FRAME_MAX_BYTES } from "../../src/protocol/limits.ts";
+import { FaultProxy } from "../helpers/fault_proxy.ts";
 import { type NatsServer, startNats } from "../helpers/nats_server.ts";
 import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
@@ -125,10 +126,25 @@ const NODES: Record<string, (server: NatsServer, directory: string) => Promise<v
       });
       await bus.close();
     },
+  "when one node was cut off, the others hear of its gap too [nodes-presence]": async (server) => {
+    await using link = await FaultProxy.start(server.url);
+    const one = await openNode({ ...server, url: `nats://${link.host}` });
+    const two = await openNode(server);
+    const gaps = { one: new Set<string>(), two: new Set<string>() };
+    one.watchGaps((node) => void gaps.one.add(node));
+    two.watchGaps((node) => void gaps.two.add(node));
+    await Promise.all([one.ready(), two.ready()]);
+    link.cut();
+    await until("a gap", () => gaps.two.size > 0);
+    await one.ready();
+    assert.deepEqual([[...gaps.one], [...gaps.two]], [[one.node], [one.node]]);
+    await one.close();
+    await two.close();
+  },
   "after its server was gone, a node hears of a gap, and messages pass again": async (server) => {
     const [one, two] = await Promise.all([openNode(server), openNode(server)]);
     let gaps = 0;
-    const stop = two.watchGaps(() => gaps++);
+    const stop = two.watchGaps((node) => gaps += Number(node === two.node));
     const { heard } = hear(two, "a");
     await server.restart();
     await until("a gap", () => gaps > 0);

@@ -4,11 +4,12 @@ import { type Bus, type BusMessage, LocalBus, type NodeMessage } from "../../../
 import { CLOSE } from "../../../src/protocol/errors.ts";
 import { encodeFrame, parseFrame } from "../../../src/protocol/frames.ts";
 import type { PhonePeer } from "../../../src/relay/connection.ts";
+import { closeGaps } from "../../../src/relay/gaps.ts";
 import { RemotePhones } from "../../../src/relay/remote_phones.ts";
 import { HTTP_REQUESTS_BURST, HTTP_REQUESTS_PER_SECOND } from "../../../src/protocol/limits.ts";
 import { makeBudgets, reportBudgets, shareBudgets } from "../../../src/relay/budgets.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
-import { Fixture } from "./fixture.ts";
+import { type FakeClient, Fixture } from "./fixture.ts";
 
 const HOST = "dev_listener_0a1b2c3d";
 
@@ -66,6 +67,40 @@ Deno.test("after a gap all mirrors of other nodes' phones end, because a phone m
   remote.endAfterGap(mirrors);
   remote.endAfterGap(mirrors);
   assert.deepEqual([ended, sent], [["c-other"], ["other: pane.closed", "other: pane.closed"]]);
+});
+
+Deno.test("when another node was cut off, the mirrors of its phones end, because one may have left unheard [nodes-presence]", () => {
+  const { remote, mirrors, ended, sent, opens } = listenersNode();
+  for (const from of ["one", "two"]) opens(from, 1);
+  remote.endAfterGap(mirrors, "one");
+  assert.deepEqual([ended, sent], [["c-one"], ["one: pane.closed"]]);
+});
+
+Deno.test("clients reconnect after a gap of their node at once, and once after those of other nodes [nodes-presence]", async () => {
+  await using relay = await Fixture.make();
+  let report: (node: string) => void = () => undefined;
+  Object.assign(relay.bus, {
+    node: "here",
+    watchGaps(handler: typeof report) {
+      report = handler;
+      return () => undefined;
+    },
+  });
+  const stop = closeGaps(relay.services);
+  const key = await relay.key();
+  const closedWith = ({ socket }: FakeClient): number | undefined => socket.closedWith?.code;
+  const first = await relay.connect(key);
+  report("here");
+  assert.equal(closedWith(first), CLOSE.SERVICE_RESTART);
+  const second = await relay.connect(key);
+  for (const node of ["one", "two"]) report(node);
+  assert.equal(closedWith(second), undefined, "more of them may come");
+  relay.clock.advance(2_000);
+  assert.equal(closedWith(second), CLOSE.SERVICE_RESTART);
+  const third = await relay.connect(key);
+  relay.clock.advance(2_000);
+  assert.equal(closedWith(third), undefined);
+  stop();
 });
 
 Deno.test("a node forgets another's phone when its last mirror ends, and hears of the end of its connection [nodes-presence]", async () => {
