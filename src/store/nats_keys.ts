@@ -127,9 +127,11 @@ export function keyOf(stored: StoredKey | undefined): KeyRecord | undefined {
   return { ...stored, hash, role, deviceId, parent, revokedAt };
 }
 
-/** Plus those of the keys that its pairing codes created. */
-export function devicesOfKey({ owners, keys }: Account, id: string): number {
-  const own = Object.values(owners).filter((owner) => owner === id);
+/** Those that are not revoked, plus those of the keys that its pairing codes created. */
+export function devicesOfKey({ owners, devices, keys }: Account, id: string): number {
+  const own = Object.entries(owners).filter(([device, owner]) =>
+    owner === id && devices[device]?.revokedAt === undefined
+  );
   const children = Object.values(keys).filter((key) => key.parent === id && key.revokedAt === undefined);
   return own.length + children.length;
 }

@@ -105,9 +105,11 @@ const MOVE_DEVICES = `
     SELECT 1 FROM devices
     WHERE devices.account = device_owners.account AND devices.id = device_id AND devices.kind = 'phone')`;
 
-/** The devices of the key `?1`, plus those of the keys that its pairing codes created. */
+/** The devices of the key `?1` that are not revoked, plus those of the keys that its pairing codes created. */
 export const DEVICES_OF_KEY = `
-  (SELECT count(*) FROM device_owners WHERE key_id = ?1) +
+  (SELECT count(*) FROM device_owners WHERE key_id = ?1 AND NOT EXISTS (
+    SELECT 1 FROM devices WHERE devices.account = device_owners.account
+      AND devices.id = device_owners.device_id AND devices.revoked_at IS NOT NULL)) +
     (SELECT count(*) FROM keys WHERE parent = ?1 AND revoked_at IS NULL)`;
 
 const USE = `

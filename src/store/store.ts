@@ -143,7 +143,7 @@ export interface Page {
 
 /** One key's use of the relay's limits. */
 interface KeyUse {
-  /** Devices that it owns, plus those of the keys that its pairing codes created. */
+  /** Devices that it owns and that are not revoked, plus those of the keys that its pairing codes created. */
   devices: number;
   /** Unclaimed pairing codes, and when the first of them expires. */
   openPairings: number;

@@ -90,6 +90,18 @@ export const OWNERS: Record<string, Body> = {
     assert.deepEqual(await Promise.all([4, 5].map((n) => claim(n, "key_5"))), ["claimed", "account_full"]);
     assert.equal(await claim(1, "key_1"), "claimed");
   },
+  "a device that was revoked or released makes room for another of its key [flood-devices]": async (
+    store,
+  ) => {
+    const claim = (n: number) =>
+      store.claimDevice(aDevice(`dev_${n}`), aClaim("key_1", { ofKey: 2, ofAccount: 9 }));
+    assert.deepEqual([await claim(1), await claim(2), await claim(3)], ["claimed", "claimed", "key_full"]);
+    await store.revokeDevice({ account: "a", id: "dev_1" }, NOW);
+    assert.equal((await store.keyUse("key_1", NOW)).devices, 1);
+    assert.deepEqual([await claim(3), await claim(1), await claim(4)], ["claimed", "revoked", "key_full"]);
+    await store.releaseDevice({ account: "a", id: "dev_2" });
+    assert.equal(await claim(4), "claimed");
+  },
   "a key whose parent was revoked is not stored [role-cascade]": async (store) => {
     await store.revokeKey("key_1", NOW);
     assert.equal(await store.insertKey(aKey(5, { parent: "key_1", deviceId: "dev_p" })), false);
