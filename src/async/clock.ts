@@ -106,6 +106,20 @@ export async function waitFor<T>(
   }
 }
 
+/** Waits for `work`, but not longer than `ms`: false when it goes on, and nobody hears how it ends. Rejects as `work` does. */
+export async function atMost(
+  work: Promise<unknown>,
+  { clock, ms }: { clock: Pick<Clock, "after">; ms: number },
+): Promise<boolean> {
+  const late = Promise.withResolvers<false>();
+  const cancel = clock.after(Math.max(0, ms), () => late.resolve(false));
+  try {
+    return await Promise.race([work.then(() => true), late.promise]);
+  } finally {
+    cancel();
+  }
+}
+
 /** The user learns what a wait is for when it takes longer than this, in milliseconds. */
 export const PATIENCE_MS = 1_000;
 

@@ -15,9 +15,10 @@ import { type HttpServer, type HttpServerLimits, type Peer, serveHttp } from "..
 import type { NatsAddress } from "../runtime/nats_address.ts";
 import { plainAddress } from "../runtime/plain_connections.ts";
 import { openStore } from "../store/sqlite.ts";
-import { type Store, StoreUnavailable } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { Admission } from "./admission.ts";
 import { createApp, errorResponse } from "./app.ts";
+import { flush } from "./flush.ts";
 import { makeBudgets, REPORT_MS, reportBudgets, shareBudgets } from "./budgets.ts";
 import { ClaimAnswers } from "./claim_answers.ts";
 import { problemResponse, type Services, Tasks } from "./handler.ts";
@@ -79,6 +80,9 @@ const FORGET_FIRST_MS = 60_000;
 const FORGET_MS = 3_600_000;
 /** How long a stop waits for clients and requests. */
 const STOP_GRACE_MS = 3_000;
+/** How long a stop takes at most until it closes the store, unless clients and requests took almost all of it. */
+const STOP_LIMIT_MS = 4_000;
+const FLUSH_MIN_MS = 700;
 
 const LIMITS: HttpServerLimits = {
   bodyBytes: REQUEST_MAX_BYTES,
@@ -297,20 +301,14 @@ async function stop(
   services: Services,
   { server, stops }: { server: HttpServer; stops: (() => void)[] },
 ): Promise<void> {
-  const { hub, tasks, store, bus, clock, log, webPush } = services;
+  const { hub, clock, webPush } = services;
+  const deadline = clock.elapsed() + STOP_LIMIT_MS;
   for (const end of stops) end();
   webPush.stop();
   const timer = setTimeout(() => hub.terminateAll(), STOP_GRACE_MS);
   await Promise.all([hub.stop(), server.stop(STOP_GRACE_MS)]);
   clearTimeout(timer);
-  await tasks.settled();
-  // If the store fails here, it still lists the listeners as online; the next start corrects that.
-  await store.setAllOffline(clock.now()).catch((error) => {
-    if (!(error instanceof StoreUnavailable)) throw error;
-    log(`! ${error.message}`);
-  });
-  await bus.close();
-  await store.close();
+  await flush(services, Math.max(FLUSH_MIN_MS, deadline - clock.elapsed()));
 }
 
 interface ListenAddress {

@@ -1,7 +1,7 @@
 /** The store in NATS JetStream: three streams, replicated over three servers where there are as many. */
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
-import { systemClock } from "../async/clock.ts";
+import { atMost, systemClock } from "../async/clock.ts";
 import { connectionFault, connectNats, payloadBytes } from "../runtime/nats.ts";
 import { type NatsAddress, replicasOf } from "../runtime/nats_address.ts";
 import { natsContext } from "./nats_context.ts";
@@ -103,11 +103,21 @@ async function prepare(
       stopCheckpoints();
       presences.stop();
       pushes.stop();
-      // When NATS cannot be reached, other nodes find by themselves that this one is gone.
-      await nodes.end().catch(() => undefined);
-      await connection.close();
+      await endNode(nodes, connection);
     },
   };
+}
+
+/** How long a node that is closed tries to say that it has gone. */
+const END_MS = 400;
+
+/** When NATS cannot be reached, other nodes find by themselves that this one is gone. */
+async function endNode(nodes: Nodes, connection: NatsConnection): Promise<void> {
+  const ended = nodes.end().catch(() => undefined);
+  await atMost(ended, { clock: systemClock, ms: END_MS });
+  await connection.close();
+  // It ends now: nothing is tried again on a connection that was closed.
+  await ended;
 }
 
 const CHECKPOINT_MS = 10_000;

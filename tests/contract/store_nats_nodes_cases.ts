@@ -342,6 +342,25 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "a store is closed while NATS stands still, before a client would notice that [rl-stop]",
+    async run(_runtime, directory) {
+      const server = await startNats(directory);
+      const address = { servers: [server.url], prefix: "test" };
+      const store = await openNatsStore(address, { node: crypto.randomUUID() });
+      const client = await connectNats(address, { name: "test" });
+      const noticing = (async () => {
+        for await (const { type } of client.status()) if (type === "disconnect") return "noticed";
+        return "closed";
+      })();
+      server.signal("SIGSTOP");
+      assert.equal(await Promise.race([store.close().then(() => "ended"), noticing]), "ended");
+      server.signal("SIGCONT");
+      await client.close();
+      await noticing;
+      await server.stop();
+    },
+  },
+  {
     name: "no server is StoreUnavailable, and so is a store that was closed",
     async run(_runtime, directory) {
       const server = await startNats(directory);
