@@ -143,6 +143,11 @@ export function helloFault(key: Key, hello: Hello): string | undefined {
   if (key.role !== undefined && !HELLO_ROLES[key.role].includes(hello.role)) {
     return `the key is a ${key.role}'s, and cannot connect as a ${hello.role}`;
   }
+  // Else the host or the phone that the id is meant for would find it taken, in another role.
+  const named = roleOfDevice(helloDeviceId(key, hello));
+  if (named !== undefined && named !== hello.role) {
+    return `the device id is a ${named}'s, and cannot connect as a ${hello.role}`;
+  }
   if (hello.role === "listener" && hello.deviceId === undefined && key.deviceId === undefined) {
     return "a listener needs a deviceId";
   }

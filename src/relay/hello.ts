@@ -5,7 +5,7 @@ import * as limits from "../protocol/limits.ts";
 import { VERSION } from "../protocol/version.ts";
 import type { ClaimOutcome, DeviceName, DeviceRecord, KeyRecord } from "../store/store.ts";
 import type { Connection } from "./connection.ts";
-import { helloDeviceId, helloFault } from "./api_keys.ts";
+import { helloDeviceId, helloFault, roleOfDevice } from "./api_keys.ts";
 import { Outbox } from "./outbox.ts";
 import type { Services } from "./handler.ts";
 import { publishSessions } from "./sessions.ts";
@@ -82,10 +82,15 @@ async function checkHello(services: Services, claim: Claim): Promise<Rejection |
   const fault = helloFault(current, hello);
   if (fault !== undefined) return { code: CLOSE.POLICY, reason: fault };
   if (owner !== undefined && owner !== key.id) return deviceTaken(services, device);
-  if (known !== undefined && known.kind !== hello.role) {
-    return { code: CLOSE.POLICY, reason: `the device is a ${known.kind}` };
+  if (owner !== undefined && isOfAnotherKind(known, hello)) {
+    return { code: CLOSE.POLICY, reason: `the device is a ${known?.kind}` };
   }
   return await isOtherHome(services, { claim, known }) ? deviceTaken(services, device) : undefined;
+}
+
+/** An id that names its role connects only in that role, whatever is stored. Any other keeps the role of its owner's hello. */
+function isOfAnotherKind(known: DeviceRecord | undefined, hello: Hello): boolean {
+  return known !== undefined && known.kind !== hello.role && roleOfDevice(known.id) === undefined;
 }
 
 function deviceTaken({ log, metrics }: Services, { id }: DeviceName): Rejection {

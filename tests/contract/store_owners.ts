@@ -33,6 +33,14 @@ export const OWNERS: Record<string, Body> = {
       assert.equal(await store.deviceOwner(name), undefined);
       assert.equal(await claim("key_1"), "claimed");
     },
+  "the next owner of a released device decides what kind of device it is [role-release]": async (store) => {
+    await store.insertKey(aKey(5));
+    const name = { account: "a", id: "dev_l" };
+    await store.claimDevice(aDevice("dev_l", { kind: "script" }), aClaim("key_1"));
+    assert.equal(await store.releaseDevice(name), true);
+    const claimed = await store.claimDevice(aDevice("dev_l", { kind: "listener" }), aClaim("key_5"));
+    assert.deepEqual([claimed, (await store.findDevice(name))?.kind], ["claimed", "listener"]);
+  },
   "revoking a device revokes the key that claimed it, unless others use that key, which is then named [http-revoke]":
     async (store) => {
       await store.insertKey(aKey(5));

@@ -114,6 +114,56 @@ Deno.test("a script's key connects only as a script, with its own device ids [ro
   assert.equal((await relay.request("POST", "/pairings", { key })).status, 403);
 });
 
+Deno.test("no key takes a host's or a phone's id in another role, so that the host finds it free [role-script-key, role-owner]", async () => {
+  await using relay = await Fixture.make();
+  const scopes = ["push:send", "push:read"] as const;
+  for (const role of ["script", undefined] as const) {
+    const key = await relay.key(scopes, { role });
+    const taken = closeOf(await relay.connect(key, { role: "script", deviceId: LISTENER }));
+    assert.match(taken, /^1008 the device id is a listener's, and cannot connect as a script/);
+    const phone = closeOf(await relay.connect(key, { role: "script", deviceId: "dev_phone_1" }));
+    assert.match(phone, /^1008 the device id is a phone's/);
+  }
+  assert.equal(await relay.services.store.findDevice({ account: "default", id: LISTENER }), undefined);
+  const host = await relay.connect(await relay.key(["push:read"]), AS_LISTENER);
+  assert.equal(host.socket.closedWith, undefined);
+});
+
+Deno.test("a host's id that was stored as a script's connects as the host's, once it is released or has its host's key [role-release]", async () => {
+  await using relay = await Fixture.make();
+  const { store, clock } = relay.services;
+  const kindOf = async (): Promise<string | undefined> =>
+    (await store.findDevice({ account: "default", id: LISTENER }))?.kind;
+  const script = { account: "default", id: LISTENER, kind: "script", name: "", version: "" } as const;
+  const times = { createdAt: clock.now(), lastSeen: clock.now() };
+  const most = { ofKey: DEVICES_PER_KEY, ofAccount: DEVICES_PER_ACCOUNT_MAX };
+  await relay.key(["push:read"], { role: "script" });
+  const [thief] = await store.listKeys();
+  const take = () =>
+    store.claimDevice({ ...script, ...times, online: false }, { keyId: thief?.id ?? "", most });
+  assert.equal(await take(), "claimed");
+  const admin = await relay.key(["admin"]);
+  assert.equal((await relay.request("DELETE", `/devices/${LISTENER}/owner`, { key: admin })).status, 204);
+  const host = await relay.connect(await relay.key(["push:read"]), AS_LISTENER);
+  assert.deepEqual([host.socket.closedWith, await kindOf()], [undefined, "listener"]);
+  await store.releaseDevice({ account: "default", id: LISTENER });
+  assert.equal(await take(), "claimed");
+  const own = await relay.key(["push:read"], { role: "listener", deviceId: LISTENER });
+  assert.equal((await relay.connect(own, AS_LISTENER)).socket.closedWith, undefined);
+  assert.equal(await kindOf(), "listener");
+});
+
+Deno.test("an id that names no role keeps that of its owner, until it is released [role-release]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key(["push:read"]);
+  const as = async (role: "phone" | "script"): Promise<string> =>
+    closeOf(await relay.connect(key, { role, deviceId: "dev_tablet" }));
+  assert.match(await as("script"), /^undefined/);
+  assert.match(await as("phone"), /^1008 the device is a script/);
+  await relay.services.store.releaseDevice({ account: "default", id: "dev_tablet" });
+  assert.match(await as("phone"), /^undefined/);
+});
+
 Deno.test("a phone's key cannot create pairing codes, and revoking the phone revokes its keys and closes their sockets [role-phone-key, role-cascade]", async () => {
   await using relay = await Fixture.make();
   const host = await relay.key(["push:send", "push:read"], { role: "listener", deviceId: LISTENER });
