@@ -2,7 +2,6 @@
 import type { Audience } from "../bus/bus.ts";
 import { type Clock, delay } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
-import { Mutex } from "../async/mutex.ts";
 import { encodeUtf8 } from "../async/encodings.ts";
 import type { Push } from "../protocol/push.ts";
 import { type Receipt, type Shown, SHOWN_PHONES_MAX } from "../protocol/receipt.ts";
@@ -31,13 +30,10 @@ import {
   type WebPushMessage,
   type WebPushOutcome,
 } from "./web_push_delivery.ts";
+import { type LaneMessage, Lanes } from "./web_push_lanes.ts";
 
 /** A connected phone has this long to report that the push is on its screen, which makes a notification unnecessary. */
 export const IN_VIEW_LIMIT_MS = 1_500;
-/** Messages of all accounts that wait or are being sent; more are dropped. */
-export const MESSAGES_MAX = 1_000;
-/** Messages of one account. */
-export const MESSAGES_PER_ACCOUNT_MAX = 100;
 /** How long a vendor keeps a message that is older than its push's time to live allows. */
 const TTL_MIN_SECONDS = 60;
 const TEST_TTL_SECONDS = 60;
@@ -71,16 +67,15 @@ interface Recipient {
 export class WebPush {
   readonly #options: WebPushOptions;
   readonly #end = new AbortController();
-  /** One message at a time to each phone, so that a withdrawal follows its notification. */
-  readonly #lanes = new Map<string, Mutex>();
-  readonly #waiting = new Map<string, number>();
-  #messages = 0;
+  readonly #lanes: Lanes;
   /** Phones whose test message is being sent. */
   readonly #testing = new Set<string>();
   #keys: Promise<VapidKeys> | undefined;
 
   constructor(options: WebPushOptions) {
     this.#options = options;
+    const { run } = options;
+    this.#lanes = new Lanes({ run, dropped: () => this.#count("dropped") });
   }
 
   async publicKey(): Promise<string> {
@@ -112,9 +107,9 @@ export class WebPush {
    * runs, or so many messages of its account.
    */
   async test(device: DeviceName, test: WebPushTest): Promise<WebPushTested | "busy" | undefined> {
-    const key = laneOf(device);
+    const key = JSON.stringify([device.account, device.id]);
     if (this.#testing.has(key)) return "busy";
-    const leave = this.#enter(device.account);
+    const leave = this.#lanes.enter(device.account);
     if (leave === undefined) return "busy";
     this.#testing.add(key);
     try {
@@ -148,6 +143,7 @@ export class WebPush {
 
   /** Ends waits and requests. */
   stop(): void {
+    this.#lanes.stop();
     this.#end.abort(new Stopped());
   }
 
@@ -161,7 +157,8 @@ export class WebPush {
       if (id === push.from || (only !== undefined && id !== only)) continue;
       if (!rings(subscription.preferences, { push, kind, now: clock.now() })) continue;
       const recipient = { device: { account, id }, subscription };
-      this.#enqueue(recipient, () => this.#ringOne(recipient, { push, kind }));
+      const send = (): Promise<void> => this.#ringOne(recipient, { push, kind });
+      this.#enqueue(recipient, { topic: groupOf(push, kind), send });
     }
   }
 
@@ -209,6 +206,7 @@ export class WebPush {
     { account, push }: { account: string; push: Push },
   ): Promise<void> {
     const subscriptions = await this.#options.store.listWebPush(account);
+    const group = groupOf(push, "ask");
     for (const id of ids) {
       const subscription = subscriptions.get(id);
       if (subscription === undefined) continue;
@@ -217,13 +215,14 @@ export class WebPush {
       const message = messageOf(payload, {
         ttlSeconds: Math.max(TTL_MIN_SECONDS, (push.expiresAt - this.#options.clock.now()) / 1_000),
         urgency: "normal",
-        group: groupOf(push, "ask"),
+        group,
       });
-      this.#enqueue(recipient, async () => {
+      const send = async (): Promise<void> => {
         const isWanted = (): Promise<boolean> => this.#isSubscribed(recipient);
         const outcome = await deliver({ subscription, message, isWanted }, await this.#delivery());
         if (outcome !== undefined) await this.#settle(recipient, outcome);
-      });
+      };
+      this.#enqueue(recipient, { topic: group, send });
     }
   }
 
@@ -241,36 +240,12 @@ export class WebPush {
     return outcome.stored;
   }
 
-  /** Counts a message that waits or is being sent; call the result at its end. Undefined where there are too many. */
-  #enter(account: string): (() => void) | undefined {
-    const ofAccount = this.#waiting.get(account) ?? 0;
-    if (this.#messages >= MESSAGES_MAX || ofAccount >= MESSAGES_PER_ACCOUNT_MAX) {
-      this.#count("dropped");
-      return undefined;
-    }
-    this.#messages++;
-    this.#waiting.set(account, ofAccount + 1);
-    return () => {
-      this.#messages--;
-      const left = (this.#waiting.get(account) ?? 1) - 1;
-      if (left === 0) this.#waiting.delete(account);
-      else this.#waiting.set(account, left);
-    };
-  }
-
-  #enqueue({ device }: Recipient, send: () => Promise<void>): void {
-    const leave = this.#end.signal.aborted ? undefined : this.#enter(device.account);
-    if (leave === undefined) return;
-    const key = laneOf(device);
-    const lane = this.#lanes.get(key) ?? new Mutex();
-    this.#lanes.set(key, lane);
-    const sent = lane.run(send).catch((error) => {
-      if (!(error instanceof Stopped)) throw error;
-    }).finally(() => {
-      leave();
-      if (lane.size === 0) this.#lanes.delete(key);
-    });
-    this.#options.run(sent);
+  #enqueue({ device }: Recipient, { topic, send }: LaneMessage): void {
+    const untilStopped = (): Promise<void> =>
+      send().catch((error) => {
+        if (!(error instanceof Stopped)) throw error;
+      });
+    this.#lanes.add(device, { topic, send: untilStopped });
   }
 
   async #settle({ device, subscription }: Recipient, outcome: WebPushOutcome): Promise<void> {
@@ -299,10 +274,6 @@ export class WebPush {
   #count(outcome: string): void {
     this.#options.metrics.webPush.add({ outcome });
   }
-}
-
-function laneOf({ account, id }: DeviceName): string {
-  return JSON.stringify([account, id]);
 }
 
 class Stopped extends Error {

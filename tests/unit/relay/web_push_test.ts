@@ -3,7 +3,8 @@ import assert from "node:assert/strict";
 import { decodeBase64url, encodeBase64url } from "../../../src/async/encodings.ts";
 import type { SealedForPhones } from "../../../src/protocol/push.ts";
 import type { WebPushPayload } from "../../../src/protocol/web_push.ts";
-import { IN_VIEW_LIMIT_MS, MESSAGES_PER_ACCOUNT_MAX } from "../../../src/relay/web_push.ts";
+import { IN_VIEW_LIMIT_MS } from "../../../src/relay/web_push.ts";
+import { MESSAGES_PER_ACCOUNT_MAX, MESSAGES_PER_PHONE_MAX } from "../../../src/relay/web_push_lanes.ts";
 import { makeSubscriber, openText, openToken, SUBSCRIPTION } from "../../helpers/push_vendor.ts";
 import { until } from "../../helpers/until.ts";
 import { uuid } from "./fixture.ts";
@@ -259,24 +260,73 @@ for (
   }
 }
 
+/** Until the result is called, no message that the vendor gets for these phones is answered. */
+function holdBack(stage: Stage, phones: readonly RungPhone[]): () => void {
+  const held = Promise.withResolvers<void>();
+  const endpoints = phones.map(({ subscriber }) => subscriber.subscription.endpoint);
+  stage.relay.vendor = async (post) => {
+    stage.posts.push(post);
+    if (endpoints.includes(post.url)) await held.promise;
+    return { status: 201 };
+  };
+  return held.resolve;
+}
+
+const hasDropped = ({ relay }: Stage, messages: number): boolean =>
+  relay.metrics.render([]).includes(`svc_web_push_total{outcome="dropped"} ${messages}\n`);
+
 Deno.test("messages that wait are bounded for each account [push-bounded]", async () => {
   await using stage = await Stage.make();
-  const waiting: (() => void)[] = [];
-  stage.relay.vendor = (post) => {
-    stage.posts.push(post);
-    return new Promise((resolve) => waiting.push(() => resolve({ status: 201 })));
-  };
-  await stage.phone();
-  for (let n = 0; n < MESSAGES_PER_ACCOUNT_MAX + 20; n++) await stage.push({ type: "note", body: "x" });
-  const dropped = (): boolean =>
-    stage.relay.metrics.render([]).includes('svc_web_push_total{outcome="dropped"} 20');
-  await until("twenty dropped messages", dropped);
-  const settled = stage.relay.settle().then(() => true);
-  await until("the rest", async () => {
-    waiting.shift()?.();
-    return await Promise.race([settled, Promise.resolve(false)]);
-  });
+  const phones: RungPhone[] = [];
+  const most = MESSAGES_PER_ACCOUNT_MAX / MESSAGES_PER_PHONE_MAX;
+  for (let n = 0; n < most; n++) {
+    // An address claims a pairing code every 5 s.
+    stage.relay.clock.advance(5_000);
+    phones.push(await stage.phone());
+  }
+  const release = holdBack(stage, phones);
+  for (let n = 0; n < MESSAGES_PER_PHONE_MAX + 2; n++) await stage.push({ type: "note", body: "x" });
+  await until("two dropped messages for each phone", () => hasDropped(stage, 2 * most));
+  release();
+  await stage.relay.settle();
   assert.equal(stage.posts.length, MESSAGES_PER_ACCOUNT_MAX);
+});
+
+Deno.test("a phone whose vendor does not answer holds up no other phone, and is sent the newest messages [push-bounded]", async () => {
+  await using stage = await Stage.make();
+  const [slow, other] = [await stage.phone(), await stage.phone()];
+  const release = holdBack(stage, [slow]);
+  const postsTo = ({ subscriber }: RungPhone): number =>
+    stage.posts.filter(({ url }) => url === subscriber.subscription.endpoint).length;
+  const all = Array.from({ length: MESSAGES_PER_ACCOUNT_MAX + 20 }, (_, n) => uuid(n));
+  for (const [n, id] of all.entries()) {
+    await stage.push({ id, type: "note", body: "x" });
+    await until("the other phone rings", () => postsTo(other) === n + 1);
+  }
+  assert.ok(hasDropped(stage, all.length - 1 - MESSAGES_PER_PHONE_MAX));
+  release();
+  const ids = (await stage.sentTo(slow)).map(({ id }) => id);
+  assert.deepEqual(ids, [all[0], ...all.slice(-MESSAGES_PER_PHONE_MAX)]);
+});
+
+Deno.test("of too many messages that wait for a phone, one of the same topic goes first, else the oldest [push-bounded]", async () => {
+  await using stage = await Stage.make();
+  const phone = await stage.phone();
+  const release = holdBack(stage, [phone]);
+  const note = (n: number): Promise<void> => stage.push({ id: uuid(n), type: "note", body: "x" });
+  const ofSession = (n: number, type: string): Promise<void> =>
+    stage.push({ id: uuid(n), type, body: "x", agentSessionName: SESSION });
+  await note(0);
+  await note(1);
+  await ofSession(2, "agent.stop");
+  for (let n = 3; n <= MESSAGES_PER_PHONE_MAX; n++) await note(n);
+  await ofSession(MESSAGES_PER_PHONE_MAX + 1, "agent.attention");
+  await until("the earlier message of the session is dropped", () => hasDropped(stage, 1));
+  await note(MESSAGES_PER_PHONE_MAX + 2);
+  await until("the oldest message is dropped", () => hasDropped(stage, 2));
+  release();
+  const left = Array.from({ length: MESSAGES_PER_PHONE_MAX }, (_, n) => uuid(n + 3));
+  assert.deepEqual((await stage.sentTo(phone)).map(({ id }) => id), [uuid(0), ...left]);
 });
 
 Deno.test("a receipt holds what each phone was shown, and phones report only for themselves [push-receipt]", async () => {

@@ -1,0 +1,94 @@
+/** Web Push messages that wait: one is sent at a time to each phone, and those of a phone, an account and the relay are bounded. */
+import type { DeviceName } from "../store/store.ts";
+
+/** Messages of all accounts that wait or are being sent; more are dropped. */
+export const MESSAGES_MAX = 1_000;
+/** Messages of one account. */
+export const MESSAGES_PER_ACCOUNT_MAX = 100;
+/** Messages that wait for one phone behind the one that is being sent, which a busy vendor may hold up for an hour. */
+export const MESSAGES_PER_PHONE_MAX = 10;
+
+export interface LaneMessage {
+  /** A later message with the same topic may replace it. */
+  topic: string;
+  send(): Promise<void>;
+}
+
+interface LanesOptions {
+  /** Runs work in the background. */
+  run(work: Promise<void>): void;
+  /** A message is not sent: there are too many. */
+  dropped(): void;
+}
+
+interface Counted extends LaneMessage {
+  /** Ends its being counted. */
+  leave(): void;
+}
+
+export class Lanes {
+  readonly #options: LanesOptions;
+  /** What waits behind the message that is being sent to a phone, in order: a withdrawal follows its notification. */
+  readonly #lanes = new Map<string, Counted[]>();
+  readonly #ofAccount = new Map<string, number>();
+  #messages = 0;
+  #ended = false;
+
+  constructor(options: LanesOptions) {
+    this.#options = options;
+  }
+
+  /** Sends the message after those that wait for the phone. Of too many for one phone, the oldest is dropped. */
+  add(device: DeviceName, message: LaneMessage): void {
+    if (this.#ended) return;
+    const key = JSON.stringify([device.account, device.id]);
+    const waiting = this.#lanes.get(key);
+    if (waiting !== undefined && waiting.length >= MESSAGES_PER_PHONE_MAX) this.#makeRoom(waiting, message);
+    const leave = this.enter(device.account);
+    if (leave === undefined) return;
+    if (waiting !== undefined) return void waiting.push({ ...message, leave });
+    this.#lanes.set(key, []);
+    this.#send(key, { ...message, leave });
+  }
+
+  /** Counts a message until the result is called. Undefined where there are too many. */
+  enter(account: string): (() => void) | undefined {
+    const ofAccount = this.#ofAccount.get(account) ?? 0;
+    if (this.#messages >= MESSAGES_MAX || ofAccount >= MESSAGES_PER_ACCOUNT_MAX) {
+      this.#options.dropped();
+      return undefined;
+    }
+    this.#messages++;
+    this.#ofAccount.set(account, ofAccount + 1);
+    return () => {
+      this.#messages--;
+      const left = (this.#ofAccount.get(account) ?? 1) - 1;
+      if (left === 0) this.#ofAccount.delete(account);
+      else this.#ofAccount.set(account, left);
+    };
+  }
+
+  /** Nothing more is sent. */
+  stop(): void {
+    this.#ended = true;
+    for (const waiting of this.#lanes.values()) waiting.length = 0;
+  }
+
+  /** One of the same topic says less than the new one. */
+  #makeRoom(waiting: Counted[], { topic }: LaneMessage): void {
+    const same = waiting.findIndex((one) => one.topic === topic);
+    const [dropped] = waiting.splice(Math.max(0, same), 1);
+    dropped?.leave();
+    this.#options.dropped();
+  }
+
+  #send(key: string, { send, leave }: Counted): void {
+    const sent = send().finally(() => {
+      leave();
+      const next = this.#lanes.get(key)?.shift();
+      if (next === undefined) this.#lanes.delete(key);
+      else this.#send(key, next);
+    });
+    this.#options.run(sent);
+  }
+}
