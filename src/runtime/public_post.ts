@@ -20,7 +20,7 @@ export interface PostAnswer {
   retryAfterSeconds?: number | undefined;
 }
 
-/** The address may not be posted to. */
+/** The address may not be posted to, whatever its name resolves to. */
 export class ForbiddenAddress extends Error {
   override readonly name = "ForbiddenAddress";
 }
@@ -78,7 +78,10 @@ export function addressFault(url: string, { allowLoopback }: { allowLoopback: bo
     : "an address of the public internet";
 }
 
-/** Resolves with the answer's status. Throws ForbiddenAddress, the signal's reason, or an Error of the network. */
+/**
+ * Resolves with the answer's status. Throws ForbiddenAddress, the signal's reason, or an Error of the network, which a name is
+ * that resolves to no public address now.
+ */
 export async function postPublicly(post: PublicPost): Promise<PostAnswer> {
   const fault = addressFault(post.url, post);
   if (fault !== undefined) {
@@ -114,7 +117,10 @@ export async function postPublicly(post: PublicPost): Promise<PostAnswer> {
   });
 }
 
-/** The address that was checked is the one that is connected to, so a name cannot resolve differently in between. */
+/**
+ * The address that was checked is the one that is connected to, so a name cannot resolve differently in between. An answer that
+ * is not public may be passing: a network that wants a sign-in first gives it for every name.
+ */
 export function lookupPublicly(resolve: LookupFunction = lookup): LookupFunction {
   return (hostname, options, callback) => {
     resolve(hostname, { ...options, all: true }, (error, found) => {
@@ -122,8 +128,7 @@ export function lookupPublicly(resolve: LookupFunction = lookup): LookupFunction
       const addresses = Array.isArray(found) ? found : [];
       const [first] = addresses;
       if (first === undefined || !addresses.every(({ address }) => isPublicAddress(address))) {
-        const refused = new ForbiddenAddress(`Cannot post to "${hostname}": its address is not public`);
-        return callback(refused, "", 0);
+        return callback(new Error(`Cannot post to "${hostname}": its address is not public`), "", 0);
       }
       if (options.all === true) callback(null, addresses);
       else callback(null, first.address, first.family);

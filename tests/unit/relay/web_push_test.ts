@@ -5,6 +5,7 @@ import type { SealedForPhones } from "../../../src/protocol/push.ts";
 import type { WebPushPayload } from "../../../src/protocol/web_push.ts";
 import { IN_VIEW_LIMIT_MS } from "../../../src/relay/web_push.ts";
 import { MESSAGES_PER_ACCOUNT_MAX, MESSAGES_PER_PHONE_MAX } from "../../../src/relay/web_push_lanes.ts";
+import { lookupPublicly, postPublicly } from "../../../src/runtime/public_post.ts";
 import { makeSubscriber, openText, openToken, SUBSCRIPTION } from "../../helpers/push_vendor.ts";
 import { until } from "../../helpers/until.ts";
 import { uuid } from "./fixture.ts";
@@ -197,6 +198,50 @@ for (const status of [400, 403, 404, 410]) {
     assert.equal((await stage.record(1)).receipt.shown, undefined);
   });
 }
+
+/** Stands in for a network whose DNS answers every name with an address of its own. */
+function captured(): Promise<never> {
+  return new Promise((_, reject) => {
+    const resolve = lookupPublicly((_name, _options, found) =>
+      found(null, [{ address: "10.0.0.1", family: 4 }])
+    );
+    resolve("push.example", { all: true }, reject);
+  });
+}
+
+Deno.test("a vendor whose name resolves to a private address keeps its subscription, and gets the message later [push-dead, push-ssrf]", async () => {
+  await using stage = await Stage.make();
+  const { clock, vendor } = stage.relay;
+  const phone = await stage.phone();
+  stage.relay.vendor = captured;
+  await stage.push({ id: uuid(1), type: "note", body: "x" });
+  await until("the first try", () => clock.pending > 0);
+  stage.relay.vendor = vendor;
+  clock.advance(60_000);
+  assert.deepEqual((await stage.sentTo(phone)).map(({ id }) => id), [uuid(1)]);
+  stage.relay.vendor = captured;
+  await stage.push({ id: uuid(2), type: "note", body: "x" });
+  const settled = stage.relay.settle().then(() => true);
+  await until("the end of the tries", async () => {
+    clock.advance(60_000);
+    return await Promise.race([settled, Promise.resolve(false)]);
+  });
+  assert.match(stage.relay.metrics.render([]), /svc_web_push_total\{outcome="failed"\} 1\n/);
+  const device = { account: "default", id: phone.id };
+  assert.notEqual(await stage.relay.services.store.findWebPush(device), undefined);
+});
+
+Deno.test("a subscription whose address is not public by itself is removed [push-dead, push-ssrf]", async () => {
+  await using stage = await Stage.make();
+  const { id, subscriber } = await stage.phone();
+  const device = { account: "default", id };
+  const { store } = stage.relay.services;
+  await store.saveWebPush(device, { ...subscriber.subscription, endpoint: "https://10.0.0.1/x" });
+  stage.relay.vendor = postPublicly;
+  await stage.push({ id: uuid(1), type: "note", body: "x" });
+  await stage.relay.settle();
+  assert.equal(await store.findWebPush(device), undefined);
+});
 
 Deno.test("a busy vendor is asked again after its Retry-After, and not for ever [push-retry]", async () => {
   await using stage = await Stage.make();

@@ -64,12 +64,26 @@ Deno.test("a name is refused when one of its addresses is not public, and otherw
     lookup("push.example", { all }, (error, address) => void (found = error ?? address));
     return found;
   };
-  assert.ok(outcome(true, "127.0.0.1") instanceof ForbiddenAddress);
-  assert.ok(outcome(true, "8.8.8.8", "10.0.0.1") instanceof ForbiddenAddress);
-  assert.ok(outcome(false, "fd00::1") instanceof ForbiddenAddress);
-  assert.ok(outcome(false) instanceof ForbiddenAddress);
+  const refused = [
+    outcome(true, "127.0.0.1"),
+    outcome(true, "8.8.8.8", "10.0.0.1"),
+    outcome(false, "fd00::1"),
+    outcome(false),
+  ];
+  for (const error of refused) {
+    assert.ok(
+      error instanceof Error && !(error instanceof ForbiddenAddress),
+      "it may resolve to another later",
+    );
+  }
   assert.deepEqual(outcome(true, "8.8.8.8"), [{ address: "8.8.8.8", family: 4 }]);
   assert.equal(outcome(false, "8.8.8.8"), "8.8.8.8");
+});
+
+Deno.test("an address that is not public by itself is refused for good [push-ssrf]", async () => {
+  for (const url of ["https://10.0.0.1/x", "https://router.local/x", "http://push.example/x"]) {
+    await assert.rejects(postPublicly({ ...POST, url, allowLoopback: false }), ForbiddenAddress, url);
+  }
 });
 
 Deno.test("the answer's status and Retry-After are returned, and an abort ends the request [push-retry]", async () => {
