@@ -30,6 +30,11 @@ interface AccountClients {
   unsubscribe: () => void;
 }
 
+/** A device whose last connection here has closed; `at`: when it closed, epoch milliseconds. */
+export interface Departure extends DeviceName {
+  at: number;
+}
+
 interface HubOptions {
   bus: Bus;
   metrics: RelayMetrics;
@@ -45,6 +50,8 @@ export class Hub {
   readonly #ofKeys = new Map<string, Set<Connection>>();
   readonly #accounts = new Map<string, AccountClients>();
   readonly gauge: Gauge;
+  /** Devices that have left, by name, while the store could not be told: at most one entry for each device. */
+  readonly departed = new Map<string, Departure>();
 
   constructor(options: HubOptions) {
     this.#options = options;
@@ -98,11 +105,14 @@ export class Hub {
       this.#accounts.delete(connection.account);
     }
     if (this.#connections.size === 0) this.#emptied?.();
-    if (this.#stopping || connection.claimed === undefined) return false;
-    const isSameDevice = ({ claimed, isOpen }: Connection): boolean =>
-      isOpen && claimed === connection.claimed;
-    const other = find(clients?.connections, isSameDevice);
-    return other === undefined;
+    const { account, claimed } = connection;
+    return !this.#stopping && claimed !== undefined && !this.isClaimed({ account, id: claimed });
+  }
+
+  /** True while a client here is the device, or is about to be welcomed as it. */
+  isClaimed({ account, id }: DeviceName): boolean {
+    const { connections } = this.#accounts.get(account) ?? {};
+    return find(connections, ({ isOpen, claimed }) => isOpen && claimed === id) !== undefined;
   }
 
   /** The connection of one of the account's listeners, if it is on this node. */

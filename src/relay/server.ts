@@ -21,6 +21,7 @@ import { createApp, errorResponse } from "./app.ts";
 import { flush } from "./flush.ts";
 import { makeBudgets, REPORT_MS, reportBudgets, shareBudgets } from "./budgets.ts";
 import { ClaimAnswers } from "./claim_answers.ts";
+import { repeatDepartures } from "./departures.ts";
 import { problemResponse, type Services, Tasks } from "./handler.ts";
 import { Hub } from "./hub.ts";
 import { closeGaps } from "./gaps.ts";
@@ -251,6 +252,7 @@ function run(services: Services, { server, tls }: { server: HttpServer; tls: boo
     every(TICK_MS, clock, () => {
       hub.tick();
       tasks.run(upkeep.endDue());
+      tasks.run(repeatDepartures(services));
     }),
     clock.after(FORGET_FIRST_MS, () => tasks.run(upkeep.forgetOld())),
     every(FORGET_MS, clock, () => tasks.run(upkeep.forgetOld())),

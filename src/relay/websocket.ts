@@ -13,11 +13,12 @@ import { BACKOFF_MAX_MS, KEY_FRAME_MAX_BYTES, SOCKETS_PER_KEY } from "../protoco
 import { KEY_FRAME } from "../protocol/pane_frame.ts";
 import { equalDigests, sha256 } from "../runtime/digest.ts";
 import type { OpenSocket, SocketHandlers } from "../runtime/http_server.ts";
-import { type DeviceName, StoreUnavailable } from "../store/store.ts";
+import { StoreUnavailable } from "../store/store.ts";
 import { authenticate, checkSubprotocol, keyOfHandshake } from "./api_keys.ts";
 import { takeAskerAck, withdrawnByAsker } from "./asks.ts";
 import { frameKind } from "./budgets.ts";
 import { Connection } from "./connection.ts";
+import { goOffline } from "./departures.ts";
 import { countRequest, Refusal, type Services } from "./handler.ts";
 import { greet } from "./hello.ts";
 import { acknowledged, changeReceipt } from "./receipts.ts";
@@ -190,11 +191,6 @@ class Client implements SocketHandlers {
     if (event === "hello") this.#connection.close(CLOSE.POLICY, detail.slice(0, 100));
     if (event === "listener.sessions") rejectSessions(this.#connection, { id, detail });
   }
-}
-
-async function goOffline(services: Services, device: DeviceName): Promise<void> {
-  await services.store.setOnline(device, { online: false, now: services.clock.now() });
-  await publishSessions(services, device);
 }
 
 interface Received<F extends Frame = Frame> {

@@ -1,0 +1,45 @@
+/** Devices whose last connection here has closed: the store is to hold them as offline, and phones are notified. */
+import { type DeviceName, StoreUnavailable } from "../store/store.ts";
+import type { Services } from "./handler.ts";
+import type { Departure } from "./hub.ts";
+import { publishSessions } from "./sessions.ts";
+
+/** Rejects when the store fails; `repeatDepartures` then does it again. */
+export async function goOffline(services: Services, device: DeviceName): Promise<void> {
+  await depart(services, { ...device, at: services.clock.now() });
+}
+
+/** For devices that are still gone, repeats what failed; called about once a second. */
+export async function repeatDepartures(services: Services): Promise<void> {
+  const { hub } = services;
+  const departures = [...hub.departed.values()];
+  // So that a call that takes long and the next one do not repeat the same.
+  hub.departed.clear();
+  for (let next = departures.shift(); next !== undefined; next = departures.shift()) {
+    if (hub.isClaimed(next)) continue;
+    try {
+      await depart(services, next);
+    } catch (error) {
+      for (const other of departures) keep(services, other);
+      // The log has a line of the first failure.
+      if (error instanceof StoreUnavailable) return;
+      throw error;
+    }
+  }
+}
+
+async function depart(services: Services, departure: Departure): Promise<void> {
+  const { account, id, at } = departure;
+  try {
+    await services.store.setOnline({ account, id }, { online: false, now: at });
+    await publishSessions(services, { account, id });
+  } catch (error) {
+    keep(services, departure);
+    throw error;
+  }
+}
+
+function keep({ hub: { departed } }: Services, departure: Departure): void {
+  const name = JSON.stringify([departure.account, departure.id]);
+  if ((departed.get(name)?.at ?? 0) < departure.at) departed.set(name, departure);
+}
