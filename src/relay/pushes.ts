@@ -86,9 +86,12 @@ export async function repeatedAnswer(
   return stored && firstAnswer(services, { stored, request });
 }
 
-/** Gives the first answer again; refuses different content under the same id. */
+/**
+ * Gives the first answer again; refuses different content under the same id. A question that is sent again rings the phones
+ * that were not told of it: the relay may have ended between storing it and ringing.
+ */
 export function firstAnswer(
-  { metrics }: Services,
+  { metrics, webPush }: Services,
   { stored, request }: { stored: StoredPush; request: PushRequest },
 ): PushAccepted {
   if (!equalDigests(stored.digest, contentDigest(request))) {
@@ -98,6 +101,7 @@ export function firstAnswer(
     );
   }
   metrics.pushes.add({ outcome: "repeated" });
+  webPush.remind(stored);
   return answerOf(stored);
 }
 

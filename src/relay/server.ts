@@ -79,6 +79,10 @@ const LOST_MS = 3_000;
 /** The first time soon after the start: many a relay runs for less than an hour at a time. */
 const FORGET_FIRST_MS = 60_000;
 const FORGET_MS = 3_600_000;
+/** By then hosts have reconnected, and withdrawn the questions that were closed while the relay was down. */
+const RESUME_MS = 5_000;
+/** Nodes that start together ring at different times, so that each sees what another has sent. */
+const RESUME_SPREAD_MS = 30_000;
 /** How long a stop waits for clients and requests. */
 const STOP_GRACE_MS = 3_000;
 /** How long a stop takes at most until it closes the store, unless clients and requests took almost all of it. */
@@ -266,6 +270,8 @@ function run(services: Services, { server, tls }: { server: HttpServer; tls: boo
     every(LOST_MS, clock, () => tasks.run(services.remote.endLost(services.streams))),
     closeGaps(services),
   ];
+  const spread = isShared(services) ? RESUME_MS + Math.random() * RESUME_SPREAD_MS : 0;
+  tasks.run(services.webPush.resume(RESUME_MS + spread));
   const host = hostAndPort(server);
   const secure = tls ? "s" : "";
   let stopped: Promise<void> | undefined;

@@ -1,8 +1,9 @@
 /** Rings phones whose page is closed: decides who is rung for a push, and takes a closed question's notification away. */
 import type { Audience } from "../bus/bus.ts";
-import { type Clock, delay } from "../async/clock.ts";
+import { breather, type Clock, delay } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
 import { encodeUtf8 } from "../async/encodings.ts";
+import { PAGE_MAX_BYTES } from "../protocol/limits.ts";
 import type { Push } from "../protocol/push.ts";
 import { type Receipt, type Shown, SHOWN_PHONES_MAX } from "../protocol/receipt.ts";
 import {
@@ -30,7 +31,7 @@ import {
   type WebPushMessage,
   type WebPushOutcome,
 } from "./web_push_delivery.ts";
-import { type LaneMessage, Lanes } from "./web_push_lanes.ts";
+import { type LaneMessage, Lanes, MESSAGES_PER_PHONE_MAX } from "./web_push_lanes.ts";
 
 /** A connected phone has this long to report that the push is on its screen, which makes a notification unnecessary. */
 export const IN_VIEW_LIMIT_MS = 1_500;
@@ -91,7 +92,39 @@ export class WebPush {
   ring(stored: StoredPush, to: Audience): void {
     const kind = ringKindOf(stored.push);
     if (kind === undefined || "listener" in to) return;
-    this.#options.run(this.#ringAll(stored, { kind, only: "device" in to ? to.device : undefined }));
+    const isFor = (id: string): boolean => !("device" in to) || id === to.device;
+    this.#options.run(this.#ringAll(stored, { kind, isFor }));
+  }
+
+  /** Rings, for an open question, the phones that its ring did not reach. Does nothing for other pushes. */
+  remind(stored: StoredPush): void {
+    this.#options.run(this.#remind(stored));
+  }
+
+  /** After `waitMs`, reminds of the newest of each account's questions that are open now: a restart loses what waits. */
+  async resume(waitMs: number): Promise<void> {
+    const { store, clock } = this.#options;
+    const { signal } = this.#end;
+    const newest = {
+      before: "end",
+      openQuestions: true,
+      limit: MESSAGES_PER_PHONE_MAX,
+      bytes: PAGE_MAX_BYTES,
+    };
+    try {
+      const upTo = await store.newestPush();
+      await delay(waitMs, { clock, signal });
+      const breathe = breather(clock);
+      for (const account of await store.accountIds()) {
+        await breathe();
+        signal.throwIfAborted();
+        const { pushes = [] } = await store.pagePushes({ account, ...newest }) ?? {};
+        // Later ones are rung for by the node that accepted them.
+        for (const stored of pushes) if (stored.seq <= upTo) await this.#remind(stored);
+      }
+    } catch (error) {
+      if (!(error instanceof Stopped)) throw error;
+    }
   }
 
   /** Takes the notifications of a question away that was closed, from every phone but the one that closed it. */
@@ -149,17 +182,32 @@ export class WebPush {
 
   async #ringAll(
     stored: StoredPush,
-    { kind, only }: { kind: RingKind; only: string | undefined },
+    { kind, isFor }: { kind: RingKind; isFor(phone: string, subscription: WebPushSubscription): boolean },
   ): Promise<void> {
     const { store, clock } = this.#options;
     const { account, push } = stored;
     for (const [id, subscription] of await store.listWebPush(account)) {
-      if (id === push.from || (only !== undefined && id !== only)) continue;
+      if (id === push.from || !isFor(id, subscription)) continue;
       if (!rings(subscription.preferences, { push, kind, now: clock.now() })) continue;
       const recipient = { device: { account, id }, subscription };
       const send = (): Promise<void> => this.#ringOne(recipient, { push, kind });
       this.#enqueue(recipient, { topic: groupOf(push, kind), send });
     }
+  }
+
+  async #remind(stored: StoredPush): Promise<void> {
+    const { account, push, receipt: { final, shown = {} } } = stored;
+    const kind = ringKindOf(push);
+    if (kind !== "ask" || final || push.expiresAt <= this.#options.clock.now()) return;
+    // A receipt that is full does not say who else was told.
+    if (Object.keys(shown).length >= SHOWN_PHONES_MAX) return;
+    const topic = groupOf(push, kind);
+    await this.#ringAll(stored, {
+      kind,
+      isFor: (id, { preferences }) =>
+        !Object.hasOwn(shown, id) && !this.#lanes.has({ account, id }, topic) &&
+        rings(preferences, { push, kind, now: push.createdAt }),
+    });
   }
 
   async #ringOne(recipient: Recipient, { push, kind }: { push: Push; kind: RingKind }): Promise<void> {
@@ -187,12 +235,13 @@ export class WebPush {
     if (stored?.receipt.final === true) this.withdraw(only(stored, device.id));
   }
 
-  /** A question that is closed, and a push that the phone's page has shown, need no notification. */
+  /** A question that is closed, and a push that the phone's page has shown or that was sent to it, need no notification. */
   async #isWanted({ account, id }: DeviceName, push: string): Promise<boolean> {
     const stored = await this.#options.store.findPush({ account, id: push });
     if (stored === undefined) return false;
     if (stored.push.type === "ask" && stored.receipt.final) return false;
-    return stored.receipt.shown?.[id]?.seen === undefined;
+    const { sent, seen } = stored.receipt.shown?.[id] ?? {};
+    return sent === undefined && seen === undefined;
   }
 
   /** A post waits for a busy vendor for minutes: the phone may be revoked meanwhile, or subscribed anew. */

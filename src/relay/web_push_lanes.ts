@@ -26,10 +26,17 @@ interface Counted extends LaneMessage {
   leave(): void;
 }
 
+interface Lane {
+  /** The topic of the message that is being sent. */
+  sending: string;
+  /** In order, so that a withdrawal follows its notification. */
+  waiting: Counted[];
+}
+
 export class Lanes {
   readonly #options: LanesOptions;
-  /** What waits behind the message that is being sent to a phone, in order: a withdrawal follows its notification. */
-  readonly #lanes = new Map<string, Counted[]>();
+  /** Of phones to which a message is being sent. */
+  readonly #lanes = new Map<string, Lane>();
   readonly #ofAccount = new Map<string, number>();
   #messages = 0;
   #ended = false;
@@ -41,14 +48,19 @@ export class Lanes {
   /** Sends the message after those that wait for the phone. Of too many for one phone, the oldest is dropped. */
   add(device: DeviceName, message: LaneMessage): void {
     if (this.#ended) return;
-    const key = JSON.stringify([device.account, device.id]);
-    const waiting = this.#lanes.get(key);
-    if (waiting !== undefined && waiting.length >= MESSAGES_PER_PHONE_MAX) this.#makeRoom(waiting, message);
+    const key = keyOf(device);
+    const lane = this.#lanes.get(key);
+    if (lane !== undefined && lane.waiting.length >= MESSAGES_PER_PHONE_MAX) this.#makeRoom(lane, message);
     const leave = this.enter(device.account);
     if (leave === undefined) return;
-    if (waiting !== undefined) return void waiting.push({ ...message, leave });
-    this.#lanes.set(key, []);
-    this.#send(key, { ...message, leave });
+    if (lane === undefined) this.#send({ key, waiting: [] }, { ...message, leave });
+    else lane.waiting.push({ ...message, leave });
+  }
+
+  /** True while a message of this topic waits or is being sent. */
+  has(device: DeviceName, topic: string): boolean {
+    const lane = this.#lanes.get(keyOf(device));
+    return lane?.sending === topic || lane?.waiting.some((one) => one.topic === topic) === true;
   }
 
   /** Counts a message until the result is called. Undefined where there are too many. */
@@ -71,24 +83,29 @@ export class Lanes {
   /** Nothing more is sent. */
   stop(): void {
     this.#ended = true;
-    for (const waiting of this.#lanes.values()) waiting.length = 0;
+    for (const { waiting } of this.#lanes.values()) waiting.length = 0;
   }
 
   /** One of the same topic says less than the new one. */
-  #makeRoom(waiting: Counted[], { topic }: LaneMessage): void {
+  #makeRoom({ waiting }: Lane, { topic }: LaneMessage): void {
     const same = waiting.findIndex((one) => one.topic === topic);
     const [dropped] = waiting.splice(Math.max(0, same), 1);
     dropped?.leave();
     this.#options.dropped();
   }
 
-  #send(key: string, { send, leave }: Counted): void {
+  #send({ key, waiting }: { key: string; waiting: Counted[] }, { topic, send, leave }: Counted): void {
+    this.#lanes.set(key, { sending: topic, waiting });
     const sent = send().finally(() => {
       leave();
-      const next = this.#lanes.get(key)?.shift();
+      const next = waiting.shift();
       if (next === undefined) this.#lanes.delete(key);
-      else this.#send(key, next);
+      else this.#send({ key, waiting }, next);
     });
     this.#options.run(sent);
   }
+}
+
+function keyOf({ account, id }: DeviceName): string {
+  return JSON.stringify([account, id]);
 }

@@ -16,6 +16,9 @@ export const WEB_PUSH_ROWS: readonly Requirement[] = rows("docs/protocol.md, Web
   "push-dead": phone("A subscription that the vendor answers with 400, 403, 404 or 410 is removed."),
   "push-retry": phone("A busy vendor is asked again after its Retry-After, a limited number of times."),
   "push-bounded": phone("Messages that wait for vendors are bounded for each phone and each account."),
+  "push-restart": phone(
+    "A question whose ring a restart lost rings once the relay runs again, and once only.",
+  ),
   "push-receipt": phone("A receipt holds what each phone was sent and shown, and when it was seen."),
   "push-opened": phone(
     "The service worker opens the sealed text; a session's later turn replaces the earlier one.",

@@ -138,14 +138,7 @@ export class Fixture implements AsyncDisposable {
       hub,
       streams: new Streams({ store, hub, remote, metrics }),
       remote,
-      webPush: new WebPush({
-        ...{ store, metrics, clock: this.clock },
-        isConnected: async (device) => hub.isConnected(device) || await store.nodeOf(device) !== undefined,
-        run: (work) => tasks.run(work),
-        changed: (stored) => publishReceipt({ bus }, stored),
-        log: (line) => void this.logged.push(line),
-        post: (post) => this.vendor(post),
-      }),
+      webPush: this.makeWebPush({ store, hub, tasks }),
       clock: this.clock,
       claims: new PushClaims(),
       claimAnswers: new ClaimAnswers(),
@@ -158,6 +151,19 @@ export class Fixture implements AsyncDisposable {
     this.upkeep = new Upkeep(this.services);
     this.app = createApp({ services: this.services, files });
     this.#directory = directory;
+  }
+
+  /** As another node has it, or the next run of this one. */
+  makeWebPush({ store, hub, tasks }: Pick<Services, "store" | "hub" | "tasks"> = this.services): WebPush {
+    const { bus, metrics, clock } = this;
+    return new WebPush({
+      ...{ store, metrics, clock },
+      isConnected: async (device) => hub.isConnected(device) || await store.nodeOf(device) !== undefined,
+      run: (work) => tasks.run(work),
+      changed: (stored) => publishReceipt({ bus }, stored),
+      log: (line) => void this.logged.push(line),
+      post: (post) => this.vendor(post),
+    });
   }
 
   static async make(files: StaticFiles = new Map()): Promise<Fixture> {
