@@ -7,6 +7,11 @@ export async function lateAnswerId(answerId: string): Promise<string> {
   return uuidOf(await sha256(`agent.command of ask.answer ${answerId}`), 8);
 }
 
+/** Whether such a message may have this id. No sender may use it: the answer's id, from which it is derived, is known before. */
+export function isLateAnswerId(id: string): boolean {
+  return /^[0-9a-f]{8}-[0-9a-f]{4}-8/.test(id);
+}
+
 /** `data` of a message that carries a sealed answer: the sealed text is bound to the answer's own id. */
 export function lateAnswerData(answerId: string): Record<string, unknown> {
   return { answer: answerId };

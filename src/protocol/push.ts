@@ -15,6 +15,7 @@ import {
   TTL_MAX_SECONDS,
   TTL_MIN_SECONDS,
 } from "./limits.ts";
+import { isLateAnswerId } from "./late_answer.ts";
 import { laterOf } from "./later.ts";
 import { isSessionName } from "./names.ts";
 import { PushId, PushState, type Reason, Receipt } from "./receipt.ts";
@@ -241,9 +242,13 @@ const hasTime = ({ data }: Addressed): boolean =>
 const hasStart = (push: Addressed): boolean =>
   push.type !== "agent.start" || push.sealed !== undefined || StartData.safeParse(push.data).success;
 
+const SendersId = PushId.check(
+  z.refine((id) => !isLateAnswerId(id), "a UUID of another version than 8, which the relay uses itself"),
+);
+
 /** `POST /pushes/send` (docs/specification.md, Pushes). */
 export const PushRequest = z.object({
-  id: z.optional(PushId),
+  id: z.optional(SendersId),
   ...pushFields,
   ttlSeconds: z._default(
     z.int().check(z.minimum(TTL_MIN_SECONDS), z.maximum(TTL_MAX_SECONDS)),

@@ -1,5 +1,6 @@
 /** The HTTP routes of pushes: sending one, reading one with its receipt, paging through the history; and of the hooks that send them: listing, muting and revoking. */
 import { type Hook, HookChange, type HooksAnswer } from "../protocol/http.ts";
+import { isLateAnswerId } from "../protocol/late_answer.ts";
 import {
   PAGE_LIMIT_DEFAULT,
   PAGE_LIMIT_MAX,
@@ -74,15 +75,25 @@ function checkRole({ role }: KeyRecord, { type }: PushRequest): void {
   throw new Refusal("wrong_role", `Cannot accept "${type}": this key is a ${role}'s, and not a phone's`);
 }
 
-/** The user may cancel on one phone what another one sent; a host or a script only what it sent itself. */
+/**
+ * The user may cancel on one phone what another one sent; a host or a script only what it sent itself. The cancellation of a
+ * message that has not arrived takes its id, which nobody may do to a late answer's.
+ */
 async function checkCancel(
   { store }: Services,
   { key, push: { account, from, request } }: { key: KeyRecord; push: IncomingPush },
 ): Promise<void> {
   const { type, inReplyTo: id } = request;
-  if (type !== "agent.cancel" || id === undefined || key.role === "phone") return;
+  if (type !== "agent.cancel" || id === undefined) return;
+  if (key.role === "phone" && !isLateAnswerId(id)) return;
   const cancelled = await store.findPush({ account, id });
-  if (cancelled === undefined || cancelled.push.from === from) return;
+  if (cancelled === undefined && isLateAnswerId(id)) {
+    throw new Refusal(
+      "unknown_push",
+      `Cannot cancel the message "${id}": the relay has sent none with this id`,
+    );
+  }
+  if (cancelled === undefined || key.role === "phone" || cancelled.push.from === from) return;
   throw new Refusal(
     "wrong_role",
     `Cannot cancel the message "${id}": another key sent it, and this one is not a phone's`,

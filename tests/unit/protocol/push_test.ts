@@ -34,6 +34,16 @@ Deno.test("only agent.command requires a session and a text, and only agent.star
   assert.ok(!isTaken({ type: { toString: 0, valueOf: 0 } }));
 });
 
+Deno.test("a sender's id is a UUID of any version but 8, which late answers have [proto-push-id]", () => {
+  const withVersion = (version: number): string => `00000000-0000-${version}000-8000-000000000000`;
+  for (const version of [1, 3, 4, 5, 6, 7]) {
+    assert.ok(isTaken({ type: "note", id: withVersion(version) }), `version ${version}`);
+  }
+  assert.ok(!isTaken({ type: "note", id: withVersion(8) }));
+  const stored = { id: withVersion(8), type: "agent.command", from: "key_1", createdAt: 1, expiresAt: 2 };
+  assert.ok(Push.safeParse(stored).success);
+});
+
 Deno.test("data has at most 4 KB and a bounded depth [proto-push-extra]", () => {
   const nested = (levels: number): unknown => JSON.parse('{"a":'.repeat(levels) + "1" + "}".repeat(levels));
   assert.ok(isTaken({ type: "note", data: { a: "x".repeat(DATA_MAX_BYTES - 8) } }));

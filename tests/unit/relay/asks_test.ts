@@ -187,6 +187,32 @@ Deno.test("a late answer is typed once even if the relay crashes before or after
     assert.deepEqual([bench.typed(), (await bench.receipt(ANSWER)).final], [["the first"], true]);
   }));
 
+Deno.test("nobody takes the id of the message that will carry an answer, and so keeps the answer from the session [mcp-late]", () =>
+  withBench(async (bench) => {
+    await bench.ask();
+    await bench.answer();
+    const id = await lateAnswerId(ANSWER);
+    const { status, json } = await bench.post({ id, type: "note", body: "mine" });
+    assert.deepEqual([status, json["code"], (json["errors"] as { pointer: string }[])[0]?.pointer], [
+      400,
+      "invalid_push",
+      "/id",
+    ]);
+    const phone = await bench.relay.key(["push:send"], { role: "phone", deviceId: PHONE });
+    const cancel = { type: "agent.cancel", targetDeviceId: LISTENER, agentSessionName: "svc-p" };
+    for (const key of [bench.key, phone]) {
+      const refused = await bench.post({ ...cancel, inReplyTo: id }, key);
+      assert.deepEqual([refused.status, refused.json["code"]], [404, "unknown_push"]);
+    }
+    await bench.pass(ASK_RETURN_MS);
+    assert.deepEqual(bench.typed(), ["the first"]);
+    assert.deepEqual([(await bench.receipt(ANSWER)).state, (await bench.receipt(id)).state], [
+      "expired",
+      "queued",
+    ]);
+    assert.equal((await bench.post({ ...cancel, inReplyTo: id }, phone)).status, 202, "it exists now");
+  }));
+
 Deno.test("an asker that lost its connection may reconnect for the answer; one that stays away is not waited for [mcp-survives]", () =>
   withBench(async (bench) => {
     await bench.ask();
