@@ -107,7 +107,7 @@ export async function loadPaired(
   if (parsed.success) return parsed.data;
   const why = describeFaults(parsed.error);
   throw new DamagedPairings(
-    `Cannot read the paired phones in "${paired}": ${why}. To set it aside and pair again: svc pair`,
+    `Cannot read the paired phones in "${paired}": ${why}. Set it aside and pair again with: svc pair`,
   );
 }
 

@@ -7,7 +7,13 @@ import { changeKept, loadKept } from "../../src/listener/kept_sessions.ts";
 import { tryLock } from "../../src/home/lock.ts";
 import { takeMarker, writeMarker } from "../../src/home/markers.ts";
 import { changeMuted, isMuted, loadMuted } from "../../src/home/muted.ts";
-import { changePaired, ensureIdentity, loadIdentity, loadPaired } from "../../src/home/pairing.ts";
+import {
+  changePaired,
+  ensureIdentity,
+  loadIdentity,
+  loadPaired,
+  setDamagedAside,
+} from "../../src/home/pairing.ts";
 import { type HomePaths, homePaths } from "../../src/home/paths.ts";
 import { readRemote, writeRemote } from "../../src/home/remote_mode.ts";
 import { recordService, startService } from "../../src/home/daemon.ts";
@@ -61,7 +67,7 @@ const AUDIT = {
 async function saysWhy(path: string, work: () => Promise<unknown>): Promise<void> {
   await assert.rejects(work, (error: Error) => {
     assert.ok(error.message.includes(path), error.message);
-    assert.match(error.message, /Remove|Mend|Put|Restart|Move/);
+    assert.match(error.message, /Remove|Mend|Put|Restart|Move|Set/);
     assert.doesNotMatch(error.message, /\n/);
     return true;
   });
@@ -139,8 +145,11 @@ const KINDS: Record<string, Kind> = {
     write: async ({ files, paths }) =>
       void await changePaired(files, paths, () => ({ phones: [], pending: [], floor: "psk" })),
     async use({ files, paths }, { isWhole }) {
-      if (isWhole) assert.equal((await loadPaired(files, paths)).floor, "psk");
-      else await saysWhy(paths.paired, () => changePaired(files, paths, (file) => file));
+      if (!isWhole) {
+        await saysWhy(paths.paired, () => changePaired(files, paths, (file) => file));
+        assert.equal(await setDamagedAside(files, paths), `${paths.paired}.damaged`);
+      }
+      assert.equal((await loadPaired(files, paths)).floor, "psk");
     },
   },
   "muted.json": {

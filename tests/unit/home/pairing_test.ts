@@ -296,7 +296,7 @@ Deno.test("damaged files are told with what to do, and not written over", async 
   await Deno.writeTextFile(home.paths.paired, '{"phones": 1}');
   await assert.rejects(
     changePaired(home.files, home.paths, (file) => file),
-    /set it aside and pair again: svc pair$/,
+    /Set it aside and pair again with: svc pair$/,
   );
   assert.equal(await Deno.readTextFile(home.paths.paired), '{"phones": 1}');
   await Deno.writeTextFile(home.paths.identity, "{}");
