@@ -27,6 +27,6 @@ export async function flush(
     log(`! ${error.message}`);
   });
   const isOffline = await atMost(offline, { clock, ms: end - clock.elapsed() });
-  if (!isSettled || !isOffline) log("! stopping although the store has not answered");
+  if (!isSettled || !isOffline) log("! stopping although the store has not stored everything");
   await atMost(bus.close().then(() => store.close()), { clock, ms: CLOSE_MS });
 }

@@ -3,14 +3,18 @@ import type { Services } from "./handler.ts";
 
 /** Gaps of other nodes are handled together: a NATS server that restarts cuts off many nodes at once. */
 const TOGETHER_MS = 2_000;
+/** How long after the clients were closed the gap of another node closes them again: one with a bad line has many. */
+const SPACING_MS = 30_000;
 
 /** Returns how to stop. */
 export function closeGaps(services: Services): () => void {
   const { bus, clock, hub, metrics, remote, store, streams, tasks } = services;
   let cancel: (() => void) | undefined;
+  let closedAt = -Infinity;
   const closeClients = (): void => {
     cancel?.();
     cancel = undefined;
+    closedAt = clock.elapsed();
     hub.closeAfterGap();
     tasks.run(hub.closeMoved(async (device) => await store.nodeOf(device) !== undefined));
   };
@@ -21,7 +25,8 @@ export function closeGaps(services: Services): () => void {
       return closeClients();
     }
     remote.endAfterGap(streams, node);
-    cancel ??= clock.after(TOGETHER_MS, closeClients);
+    const wait = Math.max(TOGETHER_MS, closedAt + SPACING_MS - clock.elapsed());
+    cancel ??= clock.after(wait, closeClients);
   });
   return () => {
     stop();

@@ -39,12 +39,13 @@ export async function greet(
   const device = { account, id: helloDeviceId(key, hello) };
   const rejection = await checkHello(services, { device, hello, key });
   if (rejection !== undefined) return connection.close(rejection.code, rejection.reason);
+  const known = await services.store.findDevice(device);
   hub.claim(connection, device.id);
-  // The client has gone: nobody would mark the device offline again.
+  // The client has gone: nobody would mark the device offline again. Nothing may wait between this and the claim.
   if (connection.claimed === undefined) return;
-  const taken = await claimDevice(services, { device, hello, key });
+  const taken = await claimDevice(services, { device, hello, key, known });
   if (taken !== undefined) return connection.close(taken.code, taken.reason);
-  if (!connection.isOpen) return;
+  if (!connection.isOpen || !hub.has(connection)) return;
   connection.greeted = { deviceId: device.id, role: hello.role, name: hello.name };
   if (hello.role === "listener") connection.outbox = outboxOf(services, { connection, device });
   hub.replaceOlder(connection);
@@ -119,10 +120,9 @@ async function isOtherHome(
 /** Stores the device as owned by its key; decides again, because other processes and clients change the store too. */
 async function claimDevice(
   services: Services,
-  { device, hello, key }: Claim,
+  { device, hello, key, known }: Claim & { known: DeviceRecord | undefined },
 ): Promise<Rejection | undefined> {
   const { store, clock, log, metrics } = services;
-  const known = await store.findDevice(device);
   const now = clock.now();
   const publicKey = hello.publicKey ?? known?.publicKey;
   const outcome = await store.claimDevice({

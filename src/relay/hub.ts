@@ -84,6 +84,11 @@ export class Hub {
     this.#clientsOf(connection.account).connections.add(connection);
   }
 
+  /** False once it has closed. */
+  has(connection: Connection): boolean {
+    return this.#connections.has(connection);
+  }
+
   /** Closes older connections of the same listener, on every node. */
   replaceOlder({ account, greeted, id }: Connection): void {
     if (greeted?.role !== "listener") return;

@@ -103,7 +103,7 @@ async function prepare(
       stopCheckpoints();
       presences.stop();
       pushes.stop();
-      await endNode(nodes, connection);
+      await endNode(nodes, { connection, isKept: presences.isGoing });
     },
   };
 }
@@ -112,8 +112,11 @@ async function prepare(
 const END_MS = 400;
 
 /** When NATS cannot be reached, other nodes find by themselves that this one is gone. */
-async function endNode(nodes: Nodes, connection: NatsConnection): Promise<void> {
-  const ended = nodes.end().catch(() => undefined);
+async function endNode(
+  nodes: Nodes,
+  { connection, isKept }: { connection: NatsConnection; isKept: boolean },
+): Promise<void> {
+  const ended = nodes.end({ isKept }).catch(() => undefined);
   await atMost(ended, { clock: systemClock, ms: END_MS });
   await connection.close();
   // It ends now: nothing is tried again on a connection that was closed.

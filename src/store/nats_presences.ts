@@ -39,6 +39,7 @@ export class Presences {
   readonly #end = new AbortController();
   #stopFollowing = (): void => undefined;
   #cancelLook = (): void => undefined;
+  #isGoing = false;
 
   constructor(context: NatsContext, nodes: Nodes) {
     this.#context = context;
@@ -144,8 +145,15 @@ export class Presences {
     this.#own.clear();
     this.#elsewhere.clear();
     if (own.length === 0) return;
+    this.#isGoing = true;
     const change = { online: false, lastSeen, sentUpTo: await newestPush() };
     await eachOf(own, (subject) => this.#writeSubject(subject, change));
+    this.#isGoing = false;
+  }
+
+  /** Devices may still be online by this node: its last heartbeat then says when they were seen. */
+  get isGoing(): boolean {
+    return this.#isGoing;
   }
 
   /**
@@ -205,6 +213,8 @@ export class Presences {
     await this.#documents.change(subject, (presence) => {
       if (online !== this.#own.has(subject)) return;
       if (!online && presence.online && presence.node !== node) return;
+      // This was to be written before it came and went at another node.
+      if (!online && !presence.online && presence.lastSeen > lastSeen) return;
       const sent = sentUpTo === undefined ? undefined : { upTo: sentUpTo, at: lastSeen };
       Object.assign(presence, { online, lastSeen, node, sent });
     });
@@ -262,12 +272,12 @@ export class Nodes {
     this.#next();
   }
 
-  /** The node is gone: nothing is online by it. */
-  async end(): Promise<void> {
+  /** The node is gone: nothing is online by it. With `isKept` its entry stays, as that of a node that died. */
+  async end({ isKept = false } = {}): Promise<void> {
     this.#ended = true;
     this.#cancel?.();
     await this.#beating;
-    if (this.#cancel === undefined) return;
+    if (this.#cancel === undefined || isKept) return;
     const { state, subjects, node } = this.#context;
     const entry = await state.get(subjects.node(node));
     if (entry !== undefined) await state.remove(entry.seq);

@@ -42,7 +42,7 @@ Deno.test("a store that never answers does not hold up a stop [rl-stop]", async 
   });
   assert.ok(isOver, "it has taken longer than it may");
   await flushed;
-  assert.deepEqual([logged, clock.pending], [["! stopping although the store has not answered"], 0]);
+  assert.deepEqual([logged, clock.pending], [["! stopping although the store has not stored everything"], 0]);
 });
 
 Deno.test("devices are marked offline although a task never ends [rl-stop]", async () => {
