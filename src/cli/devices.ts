@@ -195,18 +195,34 @@ interface AdminWork {
   inStore(store: Store, device: DeviceName): Promise<boolean>;
 }
 
-function lacksScope(error: unknown): error is RelayError {
-  return error instanceof RelayError && error.code === "missing_scope";
+function hasCode(error: unknown, ...codes: string[]): boolean {
+  return error instanceof RelayError && codes.includes(error.code);
 }
 
-/** With this host's key, and where that lacks `admin`, with the one in `SVC_API_KEY`, which may have it. */
+/**
+ * With this host's key, and where the relay refuses that, with the one in `SVC_API_KEY`, which may have the scope `admin`.
+ * Throws what became of the host's key, unless the other one got further.
+ */
 async function askRelay(paths: HomePaths, inputs: AddressInputs, ask: AdminWork["byRelay"]): Promise<void> {
+  const refusals = ["missing_scope", "unauthenticated"];
   try {
     return await ask(relayApi(paths, inputs));
   } catch (error) {
-    if (!lacksScope(error) || scriptApiKey(inputs) === hostApiKey(inputs)?.key) throw error;
+    const isOnly = scriptApiKey(inputs) === hostApiKey(inputs)?.key;
+    if (isOnly || !hasCode(error, ...refusals)) throw error;
+    await ask(scriptApi(paths, inputs)).catch((other) => {
+      throw hasCode(other, ...refusals, "unknown_device") ? error : other;
+    });
   }
-  await ask(scriptApi(paths, inputs));
+}
+
+/** That of the first key that the relay knows: `SVC_API_KEY` may be for another account than this host's. */
+async function accountIn(store: Store, inputs: AddressInputs): Promise<string | undefined> {
+  for (const apiKey of [scriptApiKey(inputs), hostApiKey(inputs)?.key]) {
+    const key = apiKey === undefined ? undefined : await findKey(store, apiKey);
+    if (key !== undefined) return key.account;
+  }
+  return undefined;
 }
 
 /** This host's own key lacks `admin`. When the relay's store is on this machine, whoever can write it may make the change. */
@@ -220,14 +236,13 @@ async function asAdmin(
   try {
     if (data === undefined) return await askRelay(paths, inputs, byRelay);
   } catch (error) {
-    if (!lacksScope(error) || !await hasStore(dataDir)) throw error;
+    if (!hasCode(error, "missing_scope") || !await hasStore(dataDir)) throw error;
   }
   const store = await openRelayStore(dataDir);
   try {
-    const apiKey = hostApiKey(inputs)?.key;
-    const key = apiKey === undefined ? undefined : await findKey(store, apiKey);
-    const account = key?.account ?? DEFAULT_ACCOUNT;
-    if (key === undefined && data === undefined) {
+    const known = await accountIn(store, inputs);
+    const account = known ?? DEFAULT_ACCOUNT;
+    if (known === undefined && data === undefined) {
       throw new Error(
         `Cannot change the device "${id}": the key of this host lacks the scope admin, and "${dataDir}" is another relay's store`,
       );

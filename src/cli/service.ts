@@ -91,7 +91,7 @@ async function report(placed: Placed, outcome: Outcome): Promise<number> {
     `It has not connected to the relay in ${
       CONNECT_LIMIT_MS / 1_000
     } s, and the listener before it was connected. ` +
-      `svc logs says why. What it needs of this shell's environment goes into a drop-in: ${manager.edit}`,
+      `svc logs says why. To give it more of this shell's environment: ${manager.edit}, then: svc listener --restart`,
   );
   return EXIT_FAILED;
 }

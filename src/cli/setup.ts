@@ -121,12 +121,15 @@ async function carryOut(host: SetupHost, options: SetupOptions, chosen: Choice):
   return isWhole ? { ...outcome, left: await filesElsewhere(host) } : outcome;
 }
 
-/** A variable such as CODEX_HOME, set then and not now, moves an agent's files. */
+/** A variable such as CODEX_HOME, set then and not now, moves an agent's files. Those that are gone run nothing. */
 async function filesElsewhere(host: SetupHost): Promise<string[]> {
+  const plain = (path: string): string => path.replace(/\/{2,}/g, "/");
   const { paths } = await Manifest.open(host.files, host.paths);
   const setups = await Promise.all(SETUP_KINDS.map((kind) => setupOf(host, kind)));
-  const here = setups.flatMap(({ files }) => files.flatMap((edit) => edit.paths));
-  return paths.filter((path) => !here.includes(path));
+  const here = setups.flatMap(({ files }) => files.flatMap((edit) => edit.paths.map(plain)));
+  const others = paths.filter((path) => !here.includes(plain(path)));
+  const found = await Promise.all(others.map((path) => host.files.info(path)));
+  return others.filter((_path, place) => found[place] !== undefined);
 }
 
 async function prepareHome(host: SetupHost): Promise<void> {

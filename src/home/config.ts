@@ -243,17 +243,19 @@ function isHttpUrl(text: string): boolean {
 /** The host names under which a relay on this machine is reached. */
 const LOOPBACK = /^(localhost|127(\.\d+){3}|\[::1\])$/;
 
-function hostOf(address: string): string {
-  const { hostname, port, protocol } = new URL(address);
-  return `${LOOPBACK.test(hostname) ? "localhost" : hostname}:${port || protocol}`;
+function placeOf(address: string): string {
+  const { hostname, port, protocol, pathname } = new URL(address);
+  const host = LOOPBACK.test(hostname) ? "localhost" : hostname;
+  return `${host}:${port || protocol}${pathname.replace(/\/+$/, "")}`;
 }
 
-/** True when `SVC_BASE_URL` names another relay than the configuration, whose key does not belong to it. */
+/** True when `SVC_BASE_URL` names another relay than the configuration, or it alone names one: the file's key is another's. */
 function isOtherRelay({ config, env }: AddressInputs): boolean {
   const { SVC_BASE_URL: named, ...others } = env;
   const own = resolveBaseUrl({ config, env: others });
   const asked = resolveBaseUrl({ config, env });
-  return Boolean(named) && own !== undefined && asked !== undefined && hostOf(own) !== hostOf(asked);
+  if (!named || asked === undefined) return false;
+  return own === undefined || placeOf(own) !== placeOf(asked);
 }
 
 /**

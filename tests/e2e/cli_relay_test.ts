@@ -59,7 +59,7 @@ Deno.test("a script's key that may only send, exported as the README says, keeps
   const { name, prompts } = await stack.echo();
   await pairScriptedPhone(await stack.pairLink());
   const key = await newKey(`${stack.sandbox.svcHome}/server`, ["push:send"]);
-  const env = { SVC_BASE_URL: stack.url, SVC_API_KEY: key };
+  const env = { SVC_API_KEY: key };
   const svc = (...args: string[]): Promise<Ran> => runSvc(stack.sandbox, args, { env });
   for (const args of [["sessions"], ["devices"], ["status"], ["pair", "--json"]]) {
     const { code, stderr } = await svc(...args);
@@ -70,7 +70,7 @@ Deno.test("a script's key that may only send, exported as the README says, keeps
   assert.deepEqual(outcome(await svc("send", name, "hello")), [0, "submitted\n"]);
   assert.deepEqual(await prompts(1), ["hello"]);
   const alone = await runSvc(stack.sandbox, ["verify"], {
-    env: { ...env, SVC_HOME: `${stack.sandbox.root}/empty` },
+    env: { ...env, SVC_BASE_URL: stack.url, SVC_HOME: `${stack.sandbox.root}/empty` },
   });
   assert.match(alone.stdout, /^✗ key: .* \(the key in SVC_API_KEY\)$/m);
 });

@@ -133,7 +133,7 @@ function systemd(plan: ServicePlan, { home, env }: ServicePlace): ServiceManager
     showLog: shellLine(["journalctl", ...scope, "-u", unit, "-f"]),
     edit,
     keepSecret:
-      `Put it into a file of your own with mode 0600, and name that by EnvironmentFile= in: ${edit}`,
+      `Put it into a file of your own with mode 0600, and name that by EnvironmentFile= in: ${edit}. Then: svc listener --restart`,
   };
 }
 
