@@ -34,7 +34,7 @@ export interface LaterPush {
   later: Later;
   /**
    * When `at` is reached, and when the message expires, in this host's epoch milliseconds. Both change when this host's
-   * clock is set. A relay that lies about its time makes `at` of a sealed message at most `SKEW_MS` earlier.
+   * clock is set. A relay that lies about its time moves `at` of a sealed message by `SKEW_MS` at most.
    */
   readonly atMs: number;
   readonly expiresAt: number;
@@ -62,8 +62,9 @@ export function laterPush(
     later,
     get atMs() {
       if (later.kind !== "at") return 0;
-      const earliest = push.notAfter === undefined ? 0 : later.at - SKEW_MS;
-      return Math.max(time.toLocalTime(later.at), earliest);
+      const atMs = time.toLocalTime(later.at);
+      if (push.notAfter === undefined) return atMs;
+      return Math.min(later.at + SKEW_MS, Math.max(later.at - SKEW_MS, atMs));
     },
     get expiresAt() {
       return expiryOf(push, time);

@@ -2,7 +2,7 @@
 import type { Clock } from "../async/clock.ts";
 import { randomUuid } from "../async/encodings.ts";
 import type { Later } from "../protocol/later.ts";
-import { SKEW_MS, TTL_MAX_SECONDS } from "../protocol/limits.ts";
+import { TTL_MAX_SECONDS } from "../protocol/limits.ts";
 import type { LiveRelay } from "./live_relay.ts";
 import { type Message, unsent } from "./message.ts";
 import { entryOf, type OutboxStore } from "./outbox.ts";
@@ -116,12 +116,6 @@ export interface SendOptions {
   keepsDraft?: boolean;
   /** The message whose text this is. */
   again?: string;
-}
-
-/** With the time by the relay's clock. A relay that lies about that makes it at most `SKEW_MS` earlier. */
-export function laterByRelay(later: Later, { clockOffsetMs }: { clockOffsetMs: number }): Later {
-  if (later.kind !== "at") return later;
-  return { kind: "at", at: Math.round(later.at + Math.max(clockOffsetMs, -SKEW_MS)) };
 }
 
 /** A message that waits for the agent waits for a day, or until an hour after its limit resets. `now`: the relay's clock. */

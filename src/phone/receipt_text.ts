@@ -37,6 +37,8 @@ export interface ReceiptContext {
   sentAgain: boolean;
   /** Its cancellation is not settled yet. */
   cancelling?: boolean;
+  /** Its host will not type it. */
+  cancelledByHost?: boolean;
   /** This phone cannot check the receipt: it is no good news then. */
   mayBeForged?: boolean;
   now: number;
@@ -77,7 +79,8 @@ function progressText(message: Message, context: ReceiptContext): ReceiptText {
       };
     case "taken": {
       const { receipt, expiresAt } = progress;
-      const claimed = progress.unproven ?? (receipt.deliverable ? receipt.state : undefined);
+      const claimed = progress.unproven ??
+        (receipt.deliverable && !context.cancelledByHost ? receipt.state : undefined);
       const { anyway, ...taken } = takenText(receipt, expiresAt, context);
       // One that was sent anyway met what no message may be typed behind.
       const text = anyway && !message.sendAnyway ? { ...taken, anyway } : taken;

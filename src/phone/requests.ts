@@ -96,10 +96,11 @@ export function requestProgress({ progress }: Message, now: number): RequestProg
     case "failed":
       return { kind: "failed", why: failureDetail(progress.failure) };
     case "taken": {
-      const { receipt: { state, reason, final, agentSessionName: session }, expiresAt } = progress;
+      const { receipt, expiresAt } = progress;
+      const { state, reason, final, agentSessionName: session, deliverable } = receipt;
       if (state === "submitted") return { kind: "done", session };
       if (state === "refused" || state === "ignored") return { kind: "failed", why: reasonText(reason) };
-      if (state === "expired") return { kind: "failed", why: STRINGS.receipt.expired };
+      if (state === "expired" && !deliverable) return { kind: "failed", why: STRINGS.receipt.expired };
       return final || (expiresAt > 0 && now > expiresAt + ANSWER_LIMIT_MS)
         ? { kind: "unclear" }
         : { kind: "pending" };

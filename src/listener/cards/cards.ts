@@ -322,7 +322,9 @@ export class Cards {
     card.isAskedAgain = false;
     this.#cards.delete(card.id);
     const { clock, keys } = this.#options;
-    const push = await askedAs(card, { clock, host: keys.deviceId, phones: await keys.phones() });
+    const phones = await keys.phones();
+    if (phones.length === 0) return card.end.abort();
+    const push = await askedAs(card, { clock, host: keys.deviceId, phones });
     this.#cards.set(card.id, card);
     await this.#send(push, card);
   }

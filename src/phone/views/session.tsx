@@ -8,13 +8,14 @@ import { dialogOf, itemsOf } from "../attention.ts";
 import { questionLine } from "../cards.ts";
 import { formatAgo, formatTime } from "../format_time.ts";
 import type { InboxItem, QuestionItem } from "../inbox.ts";
-import { laterByRelay, type SendOptions } from "../own_messages.ts";
+import type { SendOptions } from "../own_messages.ts";
 import { isOwn, type Message, sentAgain } from "../message.ts";
 import { receiptText } from "../receipt_text.ts";
 import { formatRoute } from "../route.ts";
 import { findSession, type HostSession, screenTitle, sessionKey, type SessionName } from "../sessions.ts";
 import { cancellationsOf, messagesOf, type PhoneState, relayNow } from "../state.ts";
 import type { Snippet } from "../storage.ts";
+import { cancelledByHost, laterByRelay } from "../session_messages.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 import { TerminalStream } from "../terminal_stream.ts";
@@ -154,6 +155,7 @@ function shownMessages(
   const context = { live: state.link.kind === "live", hostOnline, now };
   const messages = messagesOf(state, name);
   const cancellations = cancellationsOf(state);
+  const cancelled = cancelledByHost(state);
   const isPaired = state.paired.has(name.deviceId);
   const isForgeable = (message: Message): boolean => isPaired && !isOwn(message);
   const repeated = sentAgain(messages.filter((message) => !isForgeable(message)));
@@ -163,6 +165,7 @@ function shownMessages(
       ...context,
       sentAgain: repeated.has(message.id),
       cancelling: cancellations.has(message.id),
+      cancelledByHost: cancelled.has(message.id),
       mayBeForged,
     });
     return { message, receipt, mayBeForged };
@@ -226,7 +229,12 @@ function SessionComposer(
       }}
       onDraft={(text) => actions.draft(name, text)}
       onSend={(text, later) =>
-        actions.send(name, text, later && { later: laterByRelay(later, state), resetsAt: limit?.resetsAt })}
+        actions.send(
+          name,
+          text,
+          later &&
+            { later: laterByRelay(later, { ...state, isPaired: mode === "psk" }), resetsAt: limit?.resetsAt },
+        )}
     />
   );
 }

@@ -131,7 +131,7 @@ Deno.test("later: no more wait than a host remembers", () => {
   assert.equal(add("one more", { kind: "idle" }), false);
 });
 
-Deno.test("later: a relay that lies about its time cannot have a sealed message typed long before its own; a plain one follows the relay [later-typed, hostile-relay]", () => {
+Deno.test("later: a relay that lies about its time cannot have a sealed message typed long before or after its own; a plain one follows the relay [later-typed, hostile-relay]", () => {
   const DAY_MS = 86_400_000;
   const at = 10 * DAY_MS;
   const lying = { toLocalTime: (relayMs: number) => relayMs - 2 * DAY_MS };
@@ -145,4 +145,6 @@ Deno.test("later: a relay that lies about its time cannot have a sealed message 
   const sealedPush = { ...push, notAfter: 11 * DAY_MS };
   const later = { later: { kind: "at", at }, time: honest, release: () => Promise.resolve() } as const;
   assert.equal(laterPush(sealedPush, later).atMs, at + 1_000);
+  const behind = { toLocalTime: (relayMs: number) => relayMs + DAY_MS };
+  assert.equal(laterPush(sealedPush, { ...later, time: behind }).atMs, at + SKEW_MS);
 });

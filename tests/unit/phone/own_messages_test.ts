@@ -1,7 +1,8 @@
 /** The user's own messages while they are not settled: what a reload, a failure or a full disk leaves of them, and how long one for later may wait. */
 import assert from "node:assert/strict";
-import { LATER_MAX_MS, laterByRelay, laterTtlSeconds } from "../../../src/phone/own_messages.ts";
+import { LATER_MAX_MS, laterTtlSeconds } from "../../../src/phone/own_messages.ts";
 import { progressOf, startRequest } from "../../../src/phone/requests.ts";
+import { laterByRelay } from "../../../src/phone/session_messages.ts";
 import { SKEW_MS, TTL_MAX_SECONDS } from "../../../src/protocol/limits.ts";
 import { until } from "../../helpers/until.ts";
 import { type Bench, live, phoneWith, reloaded, stateOf, TO } from "./phone_bench.ts";
@@ -334,11 +335,13 @@ Deno.test("a message for later outlives its time by an hour, and waits a day for
   assert.ok(laterTtlSeconds({ kind: "at", at: NOW + LATER_MAX_MS }, { now: NOW }) < TTL_MAX_SECONDS);
 });
 
-Deno.test("a time is sent by the relay's clock, and a relay that lies about its own makes it ten minutes earlier at most [ux-later, hostile-relay]", () => {
+Deno.test("a time is sent by the relay's clock, and a relay that lies about its own moves it by ten minutes at most [ux-later, hostile-relay]", () => {
   const at = NOW + 86_400_000;
-  const sent = (clockOffsetMs: number) => laterByRelay({ kind: "at", at }, { clockOffsetMs });
+  const sent = (clockOffsetMs: number, isPaired = true) =>
+    laterByRelay({ kind: "at", at }, { clockOffsetMs, isPaired });
   assert.deepEqual(sent(-3_000.4), { kind: "at", at: at - 3_000 });
-  assert.deepEqual(sent(7_200_000), { kind: "at", at: at + 7_200_000 });
+  assert.deepEqual(sent(7_200_000), { kind: "at", at: at + SKEW_MS });
   assert.deepEqual(sent(-86_400_000), { kind: "at", at: at - SKEW_MS });
-  assert.deepEqual(laterByRelay({ kind: "idle" }, { clockOffsetMs: -1 }), { kind: "idle" });
+  assert.deepEqual(sent(-86_400_000, false), { kind: "at", at: at - 86_400_000 }, "its relay is believed");
+  assert.deepEqual(laterByRelay({ kind: "idle" }, { clockOffsetMs: -1, isPaired: true }), { kind: "idle" });
 });

@@ -2,8 +2,10 @@
 
 import assert from "node:assert/strict";
 import { type ReceiptContext, receiptText } from "../../../src/phone/receipt_text.ts";
+import type { Message } from "../../../src/phone/message.ts";
+import { cancelledByHost } from "../../../src/phone/session_messages.ts";
 import { REASONS } from "../../../src/protocol/reasons.ts";
-import { PUSH_STATES } from "../../../src/protocol/receipt.ts";
+import { PUSH_STATES, type PushState } from "../../../src/protocol/receipt.ts";
 import { messageOf, NOW, receiptOf, takenWith } from "./samples.ts";
 
 const usual: ReceiptContext = { live: true, hostOnline: true, sentAgain: false, now: NOW };
@@ -79,4 +81,21 @@ Deno.test("a message for an offline host says until when it waits", () => {
   assert.match(wordsFor(receiptOf("queued"), { hostOnline: false }).detail, /offline.*by \d/);
   const unanswered = messageOf(1, { kind: "taken", receipt: receiptOf("queued"), expiresAt: 0 });
   assert.equal(receiptText(unanswered, { ...usual, hostOnline: false }).detail, "", "nobody has said when");
+});
+
+Deno.test("what only the relay calls cancelled is said to be so, until the host has taken the cancellation [ux-receipt, hostile-relay]", () => {
+  const withdrawn = { ...receiptOf("withdrawn"), deliverable: true as const };
+  const message = messageOf(1, takenWith(withdrawn));
+  const cancellation = (state: PushState): Message => ({
+    ...messageOf(2, takenWith(receiptOf(state))),
+    ...{ body: "", cancels: message.id },
+  });
+  const textWith = (...others: Message[]): string => {
+    const messages = new Map([message, ...others].map((one) => [one.id, one]));
+    const isCancelled = cancelledByHost({ messages }).has(message.id);
+    return receiptText(message, { ...usual, cancelledByHost: isCancelled }).detail;
+  };
+  assert.match(textWith(), /the host has not confirmed it/);
+  assert.match(textWith(cancellation("queued")), /the host has not confirmed it/);
+  assert.equal(textWith(cancellation("submitted")), "");
 });
