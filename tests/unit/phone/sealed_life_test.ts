@@ -2,9 +2,10 @@
 import assert from "node:assert/strict";
 import { receiptProof } from "../../../src/crypto/paired_secret.ts";
 import { openMessage } from "../../../src/crypto/stored_message.ts";
+import { cardOutcome } from "../../../src/phone/cards.ts";
 import { type Message, withReceipt } from "../../../src/phone/message.ts";
 import { type ReceiptText, receiptText } from "../../../src/phone/receipt_text.ts";
-import { dialogRequest, muteRequest, unmuteRequest } from "../../../src/phone/requests.ts";
+import { dialogRequest, muteRequest, requestProgress, unmuteRequest } from "../../../src/phone/requests.ts";
 import { type OutgoingMessage, SEALED_LIFE_MS } from "../../../src/phone/sealed_form.ts";
 import { Sealing } from "../../../src/phone/sealing.ts";
 import { SKEW_MS } from "../../../src/protocol/limits.ts";
@@ -12,7 +13,7 @@ import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { until } from "../../helpers/until.ts";
 import { pairedWith, PHONE_ID } from "./offering_host.ts";
 import { live, phoneWith, stateOf, TO } from "./phone_bench.ts";
-import { entryOf, idOf, messageOf, NOW, receiptOf } from "./samples.ts";
+import { entryOf, idOf, messageOf, NOW, receiptOf, takenWith } from "./samples.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
@@ -101,4 +102,14 @@ Deno.test("a sealed message that only the relay calls expired or cancelled does 
     const proof = await receiptProof(secret, { id: message.id, ...receipt });
     assert.deepEqual(await textOf(message, { ...receipt, proof }), plainly, "its host says so");
   }
+});
+
+Deno.test("a request, or an answer to a card, that only the relay calls expired is unclear and not failed: asked again, it would happen twice [hostile-relay, ux-start]", () => {
+  const receipt = { ...receiptOf("expired"), deliverable: true as const };
+  const claimed = messageOf(1, takenWith(receipt));
+  assert.deepEqual(requestProgress(claimed, NOW), { kind: "unclear" });
+  assert.equal(cardOutcome(claimed), "unproven");
+  const expired = messageOf(1, takenWith(receiptOf("expired")));
+  assert.equal(requestProgress(expired, NOW).kind, "failed");
+  assert.equal(cardOutcome(expired), "not_taken");
 });

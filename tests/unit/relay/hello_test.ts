@@ -57,6 +57,30 @@ Deno.test("a client that leaves before its hello was checked does not leave a de
   assert.notEqual(device?.online, true);
 });
 
+for (const step of [1, 2]) {
+  Deno.test(`a client that leaves while its device is looked up, look ${step}, does not leave one that counts as online`, async () => {
+    await using relay = await Fixture.make();
+    const key = await relay.key();
+    const { store } = relay.services;
+    const findDevice = store.findDevice;
+    let looks = 0;
+    store.findDevice = async (device) => {
+      const found = await findDevice(device);
+      if (++looks !== step) return found;
+      client.leave();
+      // The end of the connection is stored before the look has its answer.
+      for (let turn = 0; turn < 100; turn++) await Promise.resolve();
+      return found;
+    };
+    const client = await relay.open(key);
+    begin(client);
+    await relay.settle();
+    assert.ok(looks >= step);
+    const device = await findDevice({ account: "default", id: SCRIPT.deviceId });
+    assert.notEqual(device?.online, true);
+  });
+}
+
 for (const what of ["key", "device"] as const) {
   Deno.test(`a ${what} that another process revokes while its hello is being answered claims nothing [http-revoke]`, async () => {
     await using relay = await Fixture.make();

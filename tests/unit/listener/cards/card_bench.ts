@@ -41,6 +41,7 @@ export class Scene {
   hasDialog = false;
   state: LocalView["state"] = "working";
   linked = true;
+  isPaired = true;
   dialog: string | undefined;
   readonly gone = new AbortController();
   readonly cards: Cards;
@@ -50,7 +51,7 @@ export class Scene {
     this.#phone = phone;
     this.cards = new Cards({
       clock: this.clock,
-      keys: { deviceId: HOST, phones: () => Promise.resolve([phone]) },
+      keys: { deviceId: HOST, phones: () => Promise.resolve(this.isPaired ? [phone] : []) },
       policy: { approval: "once" },
       neverAllow: [],
       isMuted: () => Promise.resolve(false),

@@ -254,3 +254,14 @@ Deno.test("a question closed by what no paired phone has sealed is asked again, 
   assert.equal(scene.sent.length, 2 + ASKED_MAX);
   assert.equal(scene.withdrawn.at(-1), scene.sent.at(-1)?.id);
 });
+
+Deno.test("a question is asked again only while a phone is paired that could read it [card-reopened, sec-passive-relay]", async () => {
+  const scene = await Scene.make();
+  const asked = scene.ask(QUESTION);
+  const { id: inReplyTo } = await scene.card(0);
+  scene.isPaired = false;
+  const closed = { id: "", type: "ask.answer", from: "dev_x", createdAt: 0, expiresAt: 0 };
+  scene.cards.refused({ ...closed, inReplyTo }, { reason: "sealed_required" });
+  assert.equal(await asked, undefined, "the dialog opens at the computer");
+  assert.equal(scene.sent.length, 1);
+});
