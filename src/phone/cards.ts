@@ -30,7 +30,7 @@ export type CardOutcome =
 export function cardOutcome(answer: Message | undefined): CardOutcome {
   if (answer?.progress.kind !== "taken") return "pending";
   const { receipt, unproven } = answer.progress;
-  return unproven === undefined && !receipt.deliverable ? outcomeOf(receipt) : "unproven";
+  return unproven || receipt.deliverable ? "unproven" : outcomeOf(receipt);
 }
 
 function outcomeOf({ state, reason }: Receipt): CardOutcome {

@@ -96,8 +96,8 @@ export function requestProgress({ progress }: Message, now: number): RequestProg
     case "failed":
       return { kind: "failed", why: failureDetail(progress.failure) };
     case "taken": {
-      const { receipt, expiresAt } = progress;
-      const { state, reason, final, agentSessionName: session, deliverable } = receipt;
+      const { receipt: { state, reason, final, agentSessionName: session, deliverable }, expiresAt } =
+        progress;
       if (state === "submitted") return { kind: "done", session };
       if (state === "refused" || state === "ignored") return { kind: "failed", why: reasonText(reason) };
       if (state === "expired" && !deliverable) return { kind: "failed", why: STRINGS.receipt.expired };
