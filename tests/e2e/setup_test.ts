@@ -133,6 +133,10 @@ Deno.test("a removal names the files of a setup that had other variables, and sa
     assert.deepEqual([second.code, second.stderr], [0, ""]);
     await assert.rejects(Deno.stat(settings), Deno.errors.NotFound);
     await assert.rejects(Deno.stat(`${sandbox.svcHome}/bin/svc`), Deno.errors.NotFound);
+    assert.equal((await runSvc(sandbox, ["setup", "--agent", "cc"], { env })).code, 0);
+    await Deno.remove(other, { recursive: true });
+    assert.deepEqual((await outcome(sandbox, "--remove")).left, [], "what is gone runs nothing");
+    assert.equal((await setup(sandbox, "--remove")).code, 0);
   }));
 
 Deno.test("Codex itself marks svc's hooks as trusted, not the user's own [set-trust-told, remote-codex]", () =>

@@ -68,6 +68,9 @@ Deno.test("a command of the host takes the file's key, and the variable's only w
   assert.deepEqual(hostApiKey(inputs(undefined, "http://localhost:7420")), variable);
   assert.deepEqual(hostApiKey(inputs("file", "https://relay.example")), variable);
   assert.deepEqual(hostApiKey(inputs("file", "http://localhost:7421")), variable);
+  assert.deepEqual(hostApiKey(inputs("file", "http://localhost:7420/stage")), variable, "behind one proxy");
   assert.deepEqual(hostApiKey({ config: { apiKey: "file" }, env: { SVC_BASE_URL: "http://h" } }), file);
+  const env = { SVC_BASE_URL: "http://h", SVC_API_KEY: "environment" };
+  assert.deepEqual(hostApiKey({ config: { apiKey: "file" }, env }), variable, "the file names no relay");
   assert.equal(hostApiKey({ config: {}, env: {} }), undefined);
 });
