@@ -128,10 +128,13 @@ export async function setDamagedAside(files: Files, paths: HomePaths): Promise<s
     const aside = isFile
       ? await keepAside(files, { path, text: await readStateText(files, path) ?? "" })
       : await moveAside(files, path);
-    const empty: PairedFile = { phones: [], pending: [], floor: "psk" };
-    await files.replaceText(path, `${JSON.stringify(empty, null, 2)}\n`, { mode: 0o600 });
+    await storePaired(files, paths, { phones: [], pending: [], floor: "psk" });
     return aside;
   });
+}
+
+async function storePaired(files: Files, { paired }: HomePaths, file: PairedFile): Promise<void> {
+  await files.replaceText(paired, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
 }
 
 /** Edits the file; one process at a time. */
@@ -143,7 +146,7 @@ export async function changePaired(
   return await withPairedLock(files, paths, async () => {
     const edited = edit(await loadPaired(files, paths));
     const changed = { ...edited, pending: edited.pending.slice(-PENDING_MAX) };
-    await files.replaceText(paths.paired, `${JSON.stringify(changed, null, 2)}\n`, { mode: 0o600 });
+    await storePaired(files, paths, changed);
     return changed;
   });
 }

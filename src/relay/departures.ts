@@ -1,5 +1,5 @@
 /** Devices whose last connection here has closed: the store is to hold them as offline, and phones are notified. */
-import { type DeviceName, StoreUnavailable } from "../store/store.ts";
+import { type DeviceName, nameKey, StoreUnavailable } from "../store/store.ts";
 import type { Services } from "./handler.ts";
 import type { Departure } from "./hub.ts";
 import { publishSessions } from "./sessions.ts";
@@ -40,6 +40,6 @@ async function depart(services: Services, departure: Departure): Promise<void> {
 }
 
 function keep({ hub: { departed } }: Services, departure: Departure): void {
-  const name = JSON.stringify([departure.account, departure.id]);
+  const name = nameKey(departure);
   if ((departed.get(name)?.at ?? 0) < departure.at) departed.set(name, departure);
 }

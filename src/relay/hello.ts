@@ -37,9 +37,8 @@ export async function greet(
   const { clock, hub } = services;
   const { account, key } = connection;
   const device = { account, id: helloDeviceId(key, hello) };
-  const rejection = await checkHello(services, { device, hello, key });
+  const { rejection, known } = await checkHello(services, { device, hello, key });
   if (rejection !== undefined) return connection.close(rejection.code, rejection.reason);
-  const known = await services.store.findDevice(device);
   hub.claim(connection, device.id);
   // The client has gone: nobody would mark the device offline again. Nothing may wait between this and the claim.
   if (connection.claimed === undefined) return;
@@ -67,15 +66,32 @@ interface Claim {
   key: KeyRecord;
 }
 
-/** Looks the key up again, because it may have been revoked since the handshake. */
-async function checkHello(services: Services, claim: Claim): Promise<Rejection | undefined> {
+/** Looks the key up again, because it may have been revoked since the handshake. `known`: the device as it is stored. */
+async function checkHello(
+  services: Services,
+  claim: Claim,
+): Promise<{ rejection: Rejection | undefined; known: DeviceRecord | undefined }> {
   const { store } = services;
-  const { device, hello, key } = claim;
+  const { device, key } = claim;
   const [known, current, owner] = await Promise.all([
     store.findDevice(device),
     store.findKeyById(key.id),
     store.deviceOwner(device),
   ]);
+  return { rejection: await rejectionOf(services, { claim, known, current, owner }), known };
+}
+
+async function rejectionOf(
+  services: Services,
+  { claim, known, current, owner }: {
+    claim: Claim;
+    known: DeviceRecord | undefined;
+    current: KeyRecord | undefined;
+    /** The id of the key that owns the device. */
+    owner: string | undefined;
+  },
+): Promise<Rejection | undefined> {
+  const { device, hello, key } = claim;
   if (current === undefined || current.revokedAt !== undefined) {
     return { code: CLOSE.REVOKED, reason: "the key was revoked" };
   }

@@ -50,7 +50,7 @@ export class Hub {
   readonly #ofKeys = new Map<string, Set<Connection>>();
   readonly #accounts = new Map<string, AccountClients>();
   readonly gauge: Gauge;
-  /** Devices that have left, by name, while the store could not be told: at most one entry for each device. */
+  /** Devices that left while the store failed, by `nameKey`, until they are stored as offline. */
   readonly departed = new Map<string, Departure>();
 
   constructor(options: HubOptions) {

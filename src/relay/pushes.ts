@@ -88,7 +88,7 @@ export async function repeatedAnswer(
 
 /**
  * Gives the first answer again; refuses different content under the same id. A question that is sent again rings the phones
- * that were not told of it: the relay may have ended between storing it and ringing.
+ * that it has not reached: the relay may have stopped between storing it and ringing.
  */
 export function firstAnswer(
   { metrics, webPush }: Services,

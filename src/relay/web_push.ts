@@ -17,7 +17,7 @@ import {
   type WebPushTested,
 } from "../protocol/web_push.ts";
 import { type PostAnswer, postPublicly, type PublicPost } from "../runtime/public_post.ts";
-import type { DeviceName, Store, StoredPush } from "../store/store.ts";
+import { type DeviceName, nameKey, type Store, type StoredPush } from "../store/store.ts";
 import type { RelayMetrics } from "./metrics.ts";
 import {
   deliver,
@@ -140,7 +140,7 @@ export class WebPush {
    * runs, or so many messages of its account.
    */
   async test(device: DeviceName, test: WebPushTest): Promise<WebPushTested | "busy" | undefined> {
-    const key = JSON.stringify([device.account, device.id]);
+    const key = nameKey(device);
     if (this.#testing.has(key)) return "busy";
     const leave = this.#lanes.enter(device.account);
     if (leave === undefined) return "busy";
@@ -199,7 +199,7 @@ export class WebPush {
     const { account, push, receipt: { final, shown = {} } } = stored;
     const kind = ringKindOf(push);
     if (kind !== "ask" || final || push.expiresAt <= this.#options.clock.now()) return;
-    // A receipt that is full does not say who else was told.
+    // A full receipt does not list every phone that was rung.
     if (Object.keys(shown).length >= SHOWN_PHONES_MAX) return;
     const topic = groupOf(push, kind);
     await this.#ringAll(stored, {

@@ -1,5 +1,5 @@
 /** Web Push messages that wait: one is sent at a time to each phone, and those of a phone, an account and the relay are bounded. */
-import type { DeviceName } from "../store/store.ts";
+import { type DeviceName, nameKey } from "../store/store.ts";
 
 /** Messages of all accounts that wait or are being sent; more are dropped. */
 export const MESSAGES_MAX = 1_000;
@@ -48,7 +48,7 @@ export class Lanes {
   /** Sends the message after those that wait for the phone. Of too many for one phone, the oldest is dropped. */
   add(device: DeviceName, message: LaneMessage): void {
     if (this.#ended) return;
-    const key = keyOf(device);
+    const key = nameKey(device);
     const lane = this.#lanes.get(key);
     if (lane !== undefined && lane.waiting.length >= MESSAGES_PER_PHONE_MAX) this.#makeRoom(lane, message);
     const leave = this.enter(device.account);
@@ -59,7 +59,7 @@ export class Lanes {
 
   /** True while a message of this topic waits or is being sent. */
   has(device: DeviceName, topic: string): boolean {
-    const lane = this.#lanes.get(keyOf(device));
+    const lane = this.#lanes.get(nameKey(device));
     return lane?.sending === topic || lane?.waiting.some((one) => one.topic === topic) === true;
   }
 
@@ -104,8 +104,4 @@ export class Lanes {
     });
     this.#options.run(sent);
   }
-}
-
-function keyOf({ account, id }: DeviceName): string {
-  return JSON.stringify([account, id]);
 }

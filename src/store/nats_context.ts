@@ -3,7 +3,7 @@ import { subjectToken } from "../runtime/nats.ts";
 import type { PairingOffer, Scope } from "../protocol/http.ts";
 import type { WebPushSubscription } from "../protocol/web_push.ts";
 import { delay, systemClock } from "../async/clock.ts";
-import { backoffMs } from "../async/retry.ts";
+import { backoffMs, retry } from "../async/retry.ts";
 import type { NatsStream } from "./nats_streams.ts";
 import { decideWithin, type Decision, type Outcome, type Room } from "./nats_room.ts";
 import { type DeviceRecord, type KeyRecord, type PairedPhone, StoreUnavailable } from "./store.ts";
@@ -110,6 +110,16 @@ export function natsContext(
     }),
     listAccounts: async () => (await accounts.list(subjects.everyAccount)).map(({ value }) => value),
   };
+}
+
+/** How soon work in the background is tried again. */
+const BACKGROUND_AGAIN = { minMs: 100, maxMs: 10_000 };
+
+/** Does the work in the background, again and again while NATS fails. Fails only when the store is closed. */
+export function untilStored(work: () => Promise<void>, { signal }: { signal: AbortSignal }): void {
+  const isTransient = (error: unknown): boolean => error instanceof StoreUnavailable;
+  const done = retry(work, { isTransient, backoff: BACKGROUND_AGAIN, clock: systemClock, signal });
+  done.catch(() => undefined);
 }
 
 /** Changes with every key and device that is revoked: how many there are, and when the last one was. */

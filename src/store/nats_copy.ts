@@ -21,6 +21,7 @@ import {
   type Charge,
   type CopyStore,
   type HookRecord,
+  nameKey,
   type PushName,
   type StoredPush,
   StoreInUse,
@@ -218,9 +219,9 @@ class CopiedPushes {
 
   async write(all: readonly StoredPush[]): Promise<{ added: number; changed: number }> {
     const stored = this.#stored ??= await this.#readStored();
-    const isStored = (push: StoredPush): boolean => stored.has(pushKey(nameOf(push)));
+    const isStored = (push: StoredPush): boolean => stored.has(nameKey(nameOf(push)));
     const mayDiffer = all.filter((push) =>
-      isStored(push) && stored.get(pushKey(nameOf(push))) !== markOf(push.receipt)
+      isStored(push) && stored.get(nameKey(nameOf(push))) !== markOf(push.receipt)
     );
     const changes = await eachOf(mayDiffer, (push) => this.#replaceReceipt(push));
     const missing = all.filter((push) => !isStored(push));
@@ -250,7 +251,7 @@ class CopiedPushes {
       }
       rest = refused === -1 ? [] : rest.slice(refused);
     }
-    for (const push of missing) this.#stored?.set(pushKey(nameOf(push)), markOf(push.receipt));
+    for (const push of missing) this.#stored?.set(nameKey(nameOf(push)), markOf(push.receipt));
   }
 
   async #replaceReceipt({ receipt, ...push }: StoredPush): Promise<boolean> {
@@ -259,15 +260,15 @@ class CopiedPushes {
       nameOf(push),
       (stored) => JSON.stringify(stored.receipt) === text ? undefined : receipt,
     );
-    if (outcome?.changed === true) this.#stored?.set(pushKey(nameOf(push)), undefined);
+    if (outcome?.changed === true) this.#stored?.set(nameKey(nameOf(push)), undefined);
     return outcome?.changed === true;
   }
 
   async #readStored(): Promise<Map<string, string | undefined>> {
     const stored = new Map<string, string | undefined>();
-    await this.#scan((note) => void stored.set(pushKey(note), note.copied));
+    await this.#scan((note) => void stored.set(nameKey(note), note.copied));
     await this.#context.receipts.scan(`${this.#options.prefix}.receipt.>`, ({ note }) => {
-      const key = pushKey(JSON.parse(note) as ReceiptNote);
+      const key = nameKey(JSON.parse(note) as ReceiptNote);
       if (stored.has(key)) stored.set(key, undefined);
     });
     return stored;
@@ -281,10 +282,6 @@ class CopiedPushes {
   #subject({ account, id }: PushName): string {
     return `${this.#options.prefix}.push.${subjectToken(account)}.${subjectToken(id)}`;
   }
-}
-
-function pushKey({ account, id }: PushName): string {
-  return JSON.stringify([account, id]);
 }
 
 function markOf(receipt: Receipt): string {

@@ -1,9 +1,8 @@
 /** Which devices are online in NATS, and by which node: each node says now and then that it is alive, and a device is online only by a live node. */
 import { ClockJumps, systemClock } from "../async/clock.ts";
-import { retry } from "../async/retry.ts";
-import { Documents, type NatsContext, type StoredDevice } from "./nats_context.ts";
+import { Documents, type NatsContext, type StoredDevice, untilStored } from "./nats_context.ts";
 import { eachOf } from "./nats_streams.ts";
-import { type DeviceName, type DeviceRecord, StoreUnavailable } from "./store.ts";
+import type { DeviceName, DeviceRecord } from "./store.ts";
 
 /** A device's presence, written by the node that it is connected to. */
 interface Presence {
@@ -25,8 +24,6 @@ interface Change {
 
 /** Pushes held back from one device at a time. */
 const HELD_MAX = 200;
-/** How soon a presence is changed again that could not be. */
-const KEEP_AGAIN = { minMs: 100, maxMs: 5_000 };
 
 export class Presences {
   readonly #context: NatsContext;
@@ -61,7 +58,7 @@ export class Presences {
       { filter: subjects.everyPresence, from: state.openedAt + 1 },
       ({ subject, note }) => {
         // Older versions write no note.
-        if (note !== node && this.#own.has(subject)) this.#keepOnline(subject);
+        if (note !== node && this.#own.has(subject)) untilStored(() => this.#writeOwn(subject), this.#end);
       },
     );
     this.#stopFollowing = stop;
@@ -89,17 +86,6 @@ export class Presences {
       const left = [...this.#elsewhere].filter(([, other]) => other === node);
       await eachOf(left, ([subject]) => this.#writeOwn(subject, node));
     }
-  }
-
-  /** Fails only when the store is closed. */
-  #keepOnline(subject: string): void {
-    const kept = retry(() => this.#writeOwn(subject), {
-      isTransient: (error) => error instanceof StoreUnavailable,
-      backoff: KEEP_AGAIN,
-      clock: systemClock,
-      signal: this.#end.signal,
-    });
-    kept.catch(() => undefined);
   }
 
   /** Writes that a device is connected to this node, unless it is not, or is online by another than the dead one. */

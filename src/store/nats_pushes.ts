@@ -1,11 +1,9 @@
 /** Pushes in NATS: one message each, whose sequence is the order of acceptance, and a document with its newest receipt. */
-import { systemClock } from "../async/clock.ts";
 import { decodeBase64url, encodeBase64url, utf8Length } from "../async/encodings.ts";
-import { retry } from "../async/retry.ts";
 import type { Push } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import { subjectToken } from "../runtime/nats.ts";
-import { Documents, type NatsContext } from "./nats_context.ts";
+import { Documents, type NatsContext, untilStored } from "./nats_context.ts";
 import { History, type RemovalBounds, Sweep } from "./nats_history.ts";
 import { type Checkpoint, noteOfPush, noteOfReceipt, OpenPushes, type ReceiptNote } from "./nats_open.ts";
 import type { Presences } from "./nats_presences.ts";
@@ -26,8 +24,6 @@ const OVERHEAD_BYTES = 512;
 
 /** A missing answer is stored only so long after it was made: the sweep, which removes nothing under a week old, may have removed it. */
 const COMPLETED_MS = 86_400_000;
-/** How soon storing a missing answer is tried again. */
-const COMPLETE_AGAIN = { minMs: 250, maxMs: 10_000 };
 
 /** By how much the times of nodes may differ: they correct their clocks. Further back, a clock was set. */
 const CLOCKS_DIFFER_MS = 10_000;
@@ -134,7 +130,8 @@ class Pushes {
       ...{ pushes: context.pushes, receipts: context.receipts },
       filters: { pushes: `${prefix}.push.>`, receipts: `${prefix}.receipt.>` },
       checkpoint: () => this.#checkpoint(),
-      answered: (note) => this.#completeSoon(note),
+      // Its asker waits for it.
+      answered: (note) => untilStored(() => this.#completeAnswer(note), this.#end),
     });
   }
 
@@ -193,7 +190,7 @@ class Pushes {
     });
     const carried = closed?.answer;
     const isCarried = carried?.push.id === push.id;
-    if (closed === undefined || !isCarried || !closed.changed && this.#mayBeRemoved(carried)) {
+    if (closed === undefined || !isCarried || (!closed.changed && this.#mayBeRemoved(carried))) {
       // Another node may have stored it, and taken it from the receipt, since this one looked.
       const stored = await this.find({ account, id: push.id });
       return stored === undefined ? { kind: "closed" } : { kind: "duplicate", answer: stored };
@@ -297,17 +294,6 @@ class Pushes {
       if (receipt.answer !== undefined) notes.push(receipt);
     });
     await eachOf(notes, (note) => this.#completeAnswer(note));
-  }
-
-  /** Again and again while NATS fails: the asker waits for it. Fails only when the store is closed. */
-  #completeSoon(note: ReceiptNote): void {
-    const completed = retry(() => this.#completeAnswer(note), {
-      isTransient: (error) => error instanceof StoreUnavailable,
-      backoff: COMPLETE_AGAIN,
-      clock: systemClock,
-      signal: this.#end.signal,
-    });
-    completed.catch(() => undefined);
   }
 
   /** Every node does this for every answer that it sees; the first write wins. */

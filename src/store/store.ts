@@ -51,6 +51,11 @@ export interface DeviceName {
   id: string;
 }
 
+/** A device or a push of an account, as the key of a map. */
+export function nameKey({ account, id }: DeviceName): string {
+  return JSON.stringify([account, id]);
+}
+
 export interface NewPush {
   account: string;
   /** The device that must acknowledge it: the listener that types it, or an answer's asker; absent for a push to phones. */

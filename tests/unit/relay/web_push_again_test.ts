@@ -41,26 +41,26 @@ async function askUnheard(stage: Stage, n: number, fields: Record<string, unknow
   await restart(stage);
 }
 
-Deno.test("a question whose ring a restart lost rings after it, and only the phones that were not told [push-restart]", async () => {
+Deno.test("a question whose ring a restart lost rings after it, and only the phones that it has not reached [push-restart]", async () => {
   await using stage = await Stage.make();
-  const [told, lost] = [await stage.phone(), await stage.phone()];
+  const [reached, missed] = [await stage.phone(), await stage.phone()];
   const { vendor } = stage.relay;
   stage.relay.vendor = (post) => {
-    if (post.url === lost.subscriber.subscription.endpoint) stage.answers.push(BUSY);
+    if (post.url === missed.subscriber.subscription.endpoint) stage.answers.push(BUSY);
     return vendor(post);
   };
   await stage.ask(1);
   await until(
     "one ring, and one that waits",
-    async () => (await stage.record(1)).receipt.shown?.[told.id]?.sent && stage.relay.clock.pending > 0,
+    async () => (await stage.record(1)).receipt.shown?.[reached.id]?.sent && stage.relay.clock.pending > 0,
   );
   await restart(stage);
   stage.relay.vendor = vendor;
   stage.posts.length = 0;
   await resume(stage);
   await resume(stage);
-  assert.deepEqual([await idsAt(stage, told), await idsAt(stage, lost)], [[], [uuid(1)]]);
-  assert.notEqual((await stage.record(1)).receipt.shown?.[lost.id]?.sent, undefined);
+  assert.deepEqual([await idsAt(stage, reached), await idsAt(stage, missed)], [[], [uuid(1)]]);
+  assert.notEqual((await stage.record(1)).receipt.shown?.[missed.id]?.sent, undefined);
 });
 
 Deno.test("after a restart nothing rings that is closed, that a phone has seen or did not want, or that is no question [push-restart]", async () => {
@@ -116,7 +116,7 @@ Deno.test("a ring that another node has sent meanwhile is not sent again [push-r
   assert.deepEqual(await idsAt(stage, phone), [uuid(1), uuid(1)], "a try that was refused, and one ring");
 });
 
-Deno.test("a question that is sent again rings once, the phones that were not told [push-restart, proto-push-id]", async () => {
+Deno.test("a question that is sent again rings once, on the phones that it has not reached [push-restart, proto-push-id]", async () => {
   await using stage = await Stage.make();
   const phone = await stage.phone();
   await askUnheard(stage, 1);
