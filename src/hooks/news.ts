@@ -2,19 +2,19 @@
 import type { HookNotification } from "../agents/hooks.ts";
 import type { HookNews } from "../home/control_socket.ts";
 import { FORBIDDEN_CONTROLS } from "../protocol/canonical.ts";
-import { BODY_MAX_BYTES, TITLE_MAX_CHARS } from "../protocol/limits.ts";
-import { AGENT_LABELS, projectName, sessionLabel } from "../protocol/names.ts";
+import { BODY_MAX_BYTES } from "../protocol/limits.ts";
+import { AGENT_LABELS, projectName, sessionLabel, sessionTitle } from "../protocol/names.ts";
 import type { HookCall } from "./follow_remote.ts";
 import { encodeUtf8, utf8Length } from "../async/encodings.ts";
 
+/** The title is of the directory: the listener replaces it if it knows the session. */
 export function toNews(
   { kind, hooks, input }: HookCall,
   { type, text }: HookNotification,
   directory: string,
 ): HookNews {
   const label = sessionLabel(projectName(directory), AGENT_LABELS[kind], 1);
-  const title = `${label} ${type === "agent.stop" ? "has finished" : "waits for you"}`;
-  const news = { type, title: title.slice(0, TITLE_MAX_CHARS) };
+  const news = { type, title: sessionTitle(label, type) };
   if (text === undefined) return { ...news, transcript: hooks.transcript?.pathOf(input) };
   return { ...news, body: toBodyText(text) };
 }

@@ -4,10 +4,9 @@ import { retryRelay } from "../client/relay_error.ts";
 import { type Clock, delay } from "../async/clock.ts";
 import type { HostPush } from "../crypto/host_push.ts";
 import type { HookNews, HookReport } from "../home/control_socket.ts";
-import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
-import { isSessionName } from "../protocol/names.ts";
+import { isSessionName, sessionTitle } from "../protocol/names.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
-import type { DialogNews } from "./inventory/session_entry.ts";
+import type { DialogNews, NamedSession } from "./inventory/session_entry.ts";
 import type { RunningListener } from "./listener.ts";
 
 /** Notifications that may wait; beyond this, the oldest are dropped. */
@@ -75,11 +74,13 @@ export class HookNotifier {
     this.#options = options;
   }
 
-  /** Queues the report's notification, if it has one. Never throws. */
-  take(report: HookReport): void {
+  /** Queues the report's notification, if it has one. `session`: the one that the report names. Never throws. */
+  take(report: HookReport, session?: NamedSession): void {
     const { news } = report;
     if (news === undefined || this.#end.signal.aborted) return;
-    const entry = { id: crypto.randomUUID(), at: this.#options.clock.elapsed(), report, news };
+    const title = session?.label === undefined ? news.title : sessionTitle(session.label, news.type);
+    const [id, at] = [crypto.randomUUID(), this.#options.clock.elapsed()];
+    const entry = { id, at, report, news: { ...news, title } };
     if (news.type === "agent.attention" && report.session !== undefined) void this.#unlessShown(entry);
     else this.#add(entry);
   }
@@ -89,12 +90,8 @@ export class HookNotifier {
     const at = this.#options.clock.elapsed();
     this.#dialogs.set(session, { openedAt: at, closedAt: Infinity });
     if (this.#dialogs.size > DIALOGS_MAX) this.#dialogs.delete(this.#dialogs.keys().next().value ?? "");
-    const title = `${label} waits for you`.slice(0, TITLE_MAX_CHARS);
-    const news: HookNews = {
-      type: "agent.attention",
-      title,
-      ...(text === "" ? {} : { body: text }),
-    };
+    const type = "agent.attention";
+    const news: HookNews = { type, title: sessionTitle(label, type), ...(text === "" ? {} : { body: text }) };
     this.#add({ id, at, report: { agent, event: DIALOG_EVENT, cwd, session }, news });
   }
 
@@ -203,8 +200,9 @@ export function withNotifications(listener: RunningListener, notifier: HookNotif
     covers: (session) => listener.covers(session),
     revokePhone: (phone) => listener.revokePhone(phone),
     hook(report) {
-      listener.hook(report);
-      notifier.take(report);
+      const session = listener.hook(report);
+      notifier.take(report, session);
+      return session;
     },
     stop: async () => void await Promise.all([notifier.stop(), listener.stop()]),
   };

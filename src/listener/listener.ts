@@ -24,7 +24,7 @@ import { readLocalView } from "./inject/pane_check.ts";
 import { PaneInputs } from "./inject/pane_inputs.ts";
 import { dialogActions, policyOf, widenedBy } from "./inject/policy.ts";
 import { type DetailFacts, DetailsReport, InventoryPolling } from "./inventory/reporter.ts";
-import { type DialogNews, dialogNews, statesFile } from "./inventory/session_entry.ts";
+import { type DialogNews, dialogNews, type NamedSession, statesFile } from "./inventory/session_entry.ts";
 import { Mirrors } from "./mirror/mirrors.ts";
 import { restoreAllWindowSizes } from "./mirror/act_on_pane.ts";
 import { runningVersion } from "./process_facts.ts";
@@ -40,8 +40,8 @@ export type ListenerStatus = Pick<DaemonStatus, "connected" | "sessions"> & Reco
 
 export interface RunningListener {
   status(): ListenerStatus;
-  /** Takes an agent's hook report. Must not throw. */
-  hook(report: HookReport): void;
+  /** Takes an agent's hook report, and finds the session that it names. Must not throw. */
+  hook(report: HookReport): NamedSession | undefined;
   /** A tool call is about to begin: resolves once no input is in flight into the agent's pane. Must not throw. */
   gate(report: HookReport): Promise<void>;
   /** An agent's hook waits with a dialog, until `gone`: a phone's answer, or nothing. Must not throw. */
@@ -156,11 +156,12 @@ class Listener implements RunningListener {
     };
   }
 
-  hook(report: HookReport): void {
+  hook(report: HookReport): NamedSession | undefined {
     this.#inputs.hook(report);
     this.#messages.wake();
     this.#cards.hook(report);
     this.#inventory.hook(report);
+    return this.#inventory.namedIn(report);
   }
 
   async gate(report: HookReport): Promise<void> {

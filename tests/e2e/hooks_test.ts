@@ -188,6 +188,38 @@ Deno.test("a stop and a wait reach the phones with the hook's id, and the state 
   });
 });
 
+/** A pane that looks as if the wrapper had started the echo agent there, as the second session of the project. */
+async function secondOfProject({ sandbox, api }: Stack): Promise<{ name: string; label: string }> {
+  // Its screen says nothing, and contradicts no hook.
+  const { session: name } = await Pane.open(sandbox, { session: "svc-proj-2", argv: ["cat"] });
+  const { project } = sandbox;
+  const recorded = { agent: "echo", project: "proj", dir: project, root: project };
+  for (const [option, value] of Object.entries(recorded)) {
+    await sandbox.tmux("set-option", "-t", `=${name}:`, `@svc_${option}`, value);
+  }
+  const { label } = await untilAsked("the session", async () => {
+    const { devices } = await api.sessions();
+    return devices.flatMap(({ sessions }) => sessions).find((one) =>
+      one.name === name && one.agent === "echo"
+    );
+  });
+  return { name, label };
+}
+
+Deno.test("a push has the session's name of the picker, wherever in the project its agent works and whose hook reports [wrap-label, type-stop]", async () => {
+  await using stack = await makeStack();
+  const { sandbox } = stack;
+  const { name, label } = await secondOfProject(stack);
+  assert.equal(label, "proj · Echo #2");
+  const input = JSON.stringify({ ...await recordedCall("codex", "Stop"), cwd: `${sandbox.project}/sub` });
+  await hook(sandbox, ["hook", "Stop", "codex"], input, { SVC_SESSION: name });
+  const { title, agentSessionName } = await newest(stack, "agent.stop");
+  assert.deepEqual({ title, agentSessionName }, {
+    title: "proj · Echo #2 has finished",
+    agentSessionName: name,
+  });
+});
+
 Deno.test("a message from the phone, typed into a session, is flagged by the hook of its agent [remote-compare, rm-cwd]", async () => {
   await using stack = await makeStack();
   const { sandbox } = stack;

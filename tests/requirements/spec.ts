@@ -32,7 +32,7 @@ const WRAPPER = rows("docs/specification.md, Wrapper", {
   "wrap-next": main(
     "While svc-<project> is attached, the wrapper creates svc-<project>-2, then -3, and so on.",
   ),
-  "wrap-label": main("The picker labels them <project> · <Agent>, then the same with #2, #3."),
+  "wrap-label": main("Picker and notifications label them <project> · <Agent>, then the same with #2, #3."),
   "wrap-reattach": main(
     "The wrapper attaches to a detached svc-<project> instead of creating a new session.",
   ),

@@ -17,6 +17,8 @@ import {
   isAlive,
   isReported,
   type KnownStates,
+  type NamedSession,
+  namedSession,
   type ScreenCapture,
   StateClock,
   StateHints,
@@ -120,6 +122,11 @@ export class Inventory {
     if (report.event === LIMIT_EVENT && report.session !== undefined && session?.recorded.agent !== "") {
       this.#noteLimit(report.session, readUsageLimit([report.news?.body ?? ""], this.#now()));
     }
+  }
+
+  /** The session that a hook's report names; undefined if the last read found none. */
+  namedIn(report: HookReport): NamedSession | undefined {
+    return namedSession(report, this.#sessions);
   }
 
   /** Something happened in a session: `nextReadMs` is short for a while. */

@@ -11,6 +11,7 @@ import {
   type SessionEntry,
 } from "../../protocol/session.ts";
 import { Inventory, type InventoryOptions, POLL_GAP_MS, POLL_SOON_MS } from "./inventory.ts";
+import type { NamedSession } from "./session_entry.ts";
 import { Wakeup } from "../../async/wakeup.ts";
 import type { Config } from "../../home/config.ts";
 import type { HookReport } from "../../home/control_socket.ts";
@@ -233,6 +234,10 @@ export class InventoryPolling {
   hook(report: HookReport): void {
     this.#inventory.take(report);
     this.readNow();
+  }
+
+  namedIn(report: HookReport): NamedSession | undefined {
+    return this.#inventory.namedIn(report);
   }
 
   lines(): Record<string, string> {

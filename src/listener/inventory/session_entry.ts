@@ -142,13 +142,17 @@ function outweighsScreen(
  * True if the report can come from this session. An agent may start other agents, in other panes or tmux servers or for
  * other projects, that inherit the environment of its own pane.
  */
-export function canComeFrom(report: HookReport, { socket, recorded }: TmuxSession): boolean {
-  const { cwd, pane } = report;
-  if (report.socket !== undefined && report.socket !== socket) return false;
-  const isItsPane = pane === undefined || recorded.pane === "" || pane === recorded.pane;
-  const { directory } = recorded;
-  const isItsPlace = directory === "" || isAtOrBelow(cwd, directory) || isAtOrBelow(directory, cwd);
-  return isItsPane && isItsPlace;
+export function canComeFrom(report: HookReport, session: TmuxSession): boolean {
+  const { recorded: { directory } } = session;
+  const isItsPlace = directory === "" || isAtOrBelow(report.cwd, directory) ||
+    isAtOrBelow(directory, report.cwd);
+  return isItsPlace && isFromPaneOf(report, session);
+}
+
+/** True if the report can come from the pane of the session's agent, in whatever directory the agent works. */
+function isFromPaneOf({ socket, pane }: HookReport, { socket: own, recorded }: TmuxSession): boolean {
+  if (socket !== undefined && socket !== own) return false;
+  return pane === undefined || recorded.pane === "" || pane === recorded.pane;
 }
 
 function isAtOrBelow(path: string, directory: string): boolean {
@@ -317,11 +321,39 @@ export function statesFile(files: Files, { states: path }: Pick<HomePaths, "stat
   };
 }
 
+/** The session that a hook's report names. */
+export interface NamedSession {
+  /** As the picker shows it. Undefined if the report comes from another pane, or no wrapper made the session. */
+  label: string | undefined;
+}
+
+/** Undefined if no session has the name. An agent belongs to its session also while it works in another directory. */
+export function namedSession(
+  report: HookReport,
+  sessions: readonly TmuxSession[],
+): NamedSession | undefined {
+  const named = sessions.filter(({ name }) => name === report.session);
+  const [own, another] = named.filter((session) => isFromPaneOf(report, session));
+  if (named.length === 0) return undefined;
+  const isSure = own !== undefined && another === undefined && own.recorded.agent !== "";
+  return { label: isSure ? labelOf(own) : undefined };
+}
+
+function labelOf(session: TmuxSession): string {
+  return toEntry(session, { state: "idle", stateSince: 0, muted: false }).label;
+}
+
 /** What the phones are notified of when a session shows another dialog. */
 export function dialogNews(session: TmuxSession, { id, text }: OpenDialog): DialogNews {
   const { name, recorded } = session;
-  const { label, agent } = toEntry(session, { state: "waiting", stateSince: 0, muted: false });
-  return { id, session: name, agent, label, cwd: recorded.directory || session.pane?.path || "", text };
+  return {
+    id,
+    session: name,
+    agent: recorded.agent,
+    label: labelOf(session),
+    cwd: recorded.directory || session.pane?.path || "",
+    text,
+  };
 }
 
 /** An open dialog, for the phones. */

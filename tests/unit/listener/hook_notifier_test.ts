@@ -65,6 +65,25 @@ Deno.test("a stop becomes a push with the session, the last message and the hook
   await notifier.stop();
 });
 
+Deno.test("the title names the session as the picker does; without it the hook's own is kept [wrap-label]", async () => {
+  const { notifier, clock, sent } = makeBench();
+  const waits = { type: "agent.attention", title: "sub · Claude waits for you" } as const;
+  notifier.take(report("Done."), { label: "shop · Echo #2" });
+  notifier.take(report("Done."), { label: undefined });
+  notifier.take(report("Done."));
+  notifier.take(report("", { news: waits }), { label: "shop · Echo #2" });
+  await until("the stops", () => sent.length === 3);
+  clock.advance(DIALOG_SHOWN_MS);
+  await until("the notice", () => sent.length === 4);
+  assert.deepEqual(sent.map(({ title }) => title), [
+    "shop · Echo #2 has finished",
+    "app · Claude has finished",
+    "app · Claude has finished",
+    "shop · Echo #2 waits for you",
+  ]);
+  await notifier.stop();
+});
+
 Deno.test("an agent outside a session, a path that is too long, and a report without a notification", async () => {
   const { notifier, sent } = makeBench();
   notifier.take(report("", { news: undefined }));

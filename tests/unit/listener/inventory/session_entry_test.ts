@@ -2,12 +2,15 @@
 import assert from "node:assert/strict";
 import {
   decideState,
+  dialogNews,
   HOOK_FRESH_MS,
   isAlive,
   isReported,
+  namedSession,
   StateClock,
   toEntry,
 } from "../../../../src/listener/inventory/session_entry.ts";
+import type { HookReport } from "../../../../src/home/control_socket.ts";
 import { resolveTarget } from "../../../../src/listener/targets.ts";
 import type { TmuxSession } from "../../../../src/tmux/sessions.ts";
 
@@ -131,6 +134,23 @@ Deno.test("state: its start survives the listener; of a state that began meanwhi
   assert.equal(clock.since(later, { state: "idle", now: now + 90_000 }), now + 60_000);
   assert.equal(clock.since(later, { state: "working", now: now + 95_000 }), now + 95_000);
   assert.equal(new StateClock().since(session, { state: "starting", now }), session.created * 1_000);
+});
+
+Deno.test("named: a report has the picker's label only from the pane of the session's agent [wrap-label]", () => {
+  const report = { event: "Stop", agent: "codex", cwd: "/elsewhere", session: "svc-shop-2" };
+  const label = (change: Partial<HookReport>, sessions = [session]): string | undefined =>
+    namedSession({ ...report, ...change }, sessions)?.label;
+  assert.equal(label({}), "shop · Claude #2");
+  assert.equal(label({ socket: "/s", pane: "%1" }), "shop · Claude #2");
+  const dialog = { id: "d", since: 1, text: "Run it?" };
+  assert.equal(dialogNews(session, dialog).label, label({}), "as of its dialogs");
+  assert.equal(label({ pane: "%2" }), undefined, "an agent in another pane has inherited the name");
+  assert.equal(label({ socket: "/t" }), undefined);
+  assert.equal(label({ session: "svc-shop" }), undefined);
+  assert.equal(label({}, [{ ...session, recorded: nobody }]), undefined, "no wrapper made it");
+  const twin = { ...session, socket: "/t", recorded: { ...session.recorded, agent: "codex" } };
+  assert.equal(label({}, [session, twin]), undefined, "the name means two sessions");
+  assert.equal(label({ socket: "/t" }, [session, twin]), "shop · Codex #2");
 });
 
 Deno.test("target: a name means exactly one session, and its recorded pane [inj-1-name, err-name, lim-charset, wr-exact, ls-ambiguous]", () => {
