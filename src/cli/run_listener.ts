@@ -115,8 +115,10 @@ async function makeHookNotifier(
     send: (push, given) => api.sendPush(push, given),
     seal: (push, shown) => sealing.seal(push, shown),
     hookId: () => ensureHookId(files, paths),
-    isMuted: async (directory) =>
-      isMuted(await loadMuted(files, paths), await files.realPath(directory) ?? directory),
+    isMuted: async (...directories) => {
+      const real = directories.map(async (directory) => await files.realPath(directory) ?? directory);
+      return isMuted(await loadMuted(files, paths), ...await Promise.all(real));
+    },
     isCovered: options.isCovered,
     lastWords,
     log: options.log,

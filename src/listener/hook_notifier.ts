@@ -29,7 +29,8 @@ export interface HookNotifierOptions {
   seal(push: HostPush, shown: Record<string, unknown>): Promise<HostPush>;
   /** The id of this installation's hooks. */
   hookId(): Promise<string>;
-  isMuted(directory: string): Promise<boolean>;
+  /** The project in one of these directories is muted. */
+  isMuted(...directories: string[]): Promise<boolean>;
   /** A card brings this session's dialog to the phones. */
   isCovered(session: string): Promise<boolean>;
   /** The last message in an agent's transcript. Undefined until it is there. */
@@ -44,6 +45,8 @@ interface Entry {
   at: number;
   report: Pick<HookReport, "agent" | "event" | "cwd" | "session">;
   news: HookNews;
+  /** Where the session's project may lie, besides the agent's own directory. */
+  directories: readonly string[];
 }
 
 /** The event in the data of the push that has a dialog's text. */
@@ -80,19 +83,19 @@ export class HookNotifier {
     if (news === undefined || this.#end.signal.aborted) return;
     const title = session?.label === undefined ? news.title : sessionTitle(session.label, news.type);
     const [id, at] = [crypto.randomUUID(), this.#options.clock.elapsed()];
-    const entry = { id, at, report, news: { ...news, title } };
+    const entry = { id, at, report, news: { ...news, title }, directories: session?.directories ?? [] };
     if (news.type === "agent.attention" && report.session !== undefined) void this.#unlessShown(entry);
     else this.#add(entry);
   }
 
   /** Queues the text of a dialog, as the screen shows it. Never throws. */
-  dialog({ id, session, agent, label, cwd, text }: DialogNews): void {
+  dialog({ id, session, agent, label, cwd, directories, text }: DialogNews): void {
     const at = this.#options.clock.elapsed();
     this.#dialogs.set(session, { openedAt: at, closedAt: Infinity });
     if (this.#dialogs.size > DIALOGS_MAX) this.#dialogs.delete(this.#dialogs.keys().next().value ?? "");
     const type = "agent.attention";
     const news: HookNews = { type, title: sessionTitle(label, type), ...(text === "" ? {} : { body: text }) };
-    this.#add({ id, at, report: { agent, event: DIALOG_EVENT, cwd, session }, news });
+    this.#add({ id, at, report: { agent, event: DIALOG_EVENT, cwd, session }, news, directories });
   }
 
   /** The session shows no dialog any more, since `at` by the clock's `elapsed`. Never throws. */
@@ -153,8 +156,8 @@ export class HookNotifier {
 
   async #notify(entry: Entry): Promise<void> {
     const { clock, isMuted, isCovered, hookId } = this.#options;
-    const { report: { cwd, session }, news } = entry;
-    if (await isMuted(cwd)) return;
+    const { report: { cwd, session }, news, directories } = entry;
+    if (await isMuted(cwd, ...directories)) return;
     const isQuiet = news.type === "agent.attention" && session !== undefined && await isCovered(session);
     // The text of a dialog must be there when its card is withdrawn.
     if (isQuiet && entry.report.event !== DIALOG_EVENT) return;

@@ -365,7 +365,8 @@ class Listener implements RunningListener {
   #makeCards({ policy, effects, targets }: Injection): Cards {
     const { config: { neverAllow = [] }, log } = this.#options;
     return new Cards({
-      ...{ clock: systemClock, keys: this.#keys, policy, isMuted: effects.isMuted, neverAllow, log },
+      ...{ clock: systemClock, keys: this.#keys, policy, neverAllow, log },
+      isMuted: (one) => effects.isMuted(one.cwd, ...this.#inventory.namedIn(one)?.directories ?? []),
       look: (session) => readLocalView(targets, session),
       isLinked: () => this.#link.connected,
       send: (push, given) => this.#api.sendPush(push, given),
@@ -388,12 +389,11 @@ class Listener implements RunningListener {
 
   #makeUploads(): Uploads {
     const { config, paths, log } = this.#options;
-    const { files, uid } = runtime;
     return new Uploads({
-      ...{ files, uid, root: paths.root, directory: paths.uploads, clock: systemClock, log },
+      ...{ ...runtime, root: paths.root, directory: paths.uploads, clock: systemClock, log },
       maxBytes: config.uploadMaxBytes ?? UPLOAD_DEFAULT_MAX_BYTES,
       sessions: () => this.#targets.sessions(),
-      isMuted: async (...directories) => isMuted(await loadMuted(files, paths), ...directories),
+      isMuted: typingEffects(paths).isMuted,
       record: (entry) => this.#audit.record(entry),
     });
   }

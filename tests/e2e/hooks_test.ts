@@ -220,6 +220,23 @@ Deno.test("a push has the session's name of the picker, wherever in the project 
   });
 });
 
+Deno.test("a muted project stays silent while its agent works in another directory [cli-mute]", async () => {
+  await using stack = await makeStack();
+  const { sandbox } = stack;
+  const { name } = await secondOfProject(stack);
+  const stop = async (cwd: string, session: string): Promise<void> => {
+    const input = JSON.stringify({ ...await recordedCall("codex", "Stop"), cwd });
+    await hook(sandbox, ["hook", "Stop", "codex"], input, { SVC_SESSION: session });
+  };
+  assert.equal((await stack.svc("mute")).code, 0);
+  await stop(sandbox.root, name);
+  await stop(sandbox.root, "svc-other");
+  // Pushes keep their order.
+  assert.equal((await newest(stack, "agent.stop")).agentSessionName, "svc-other");
+  const { pushes } = await stack.api.listPushes({ before: "end" });
+  assert.deepEqual(pushes.filter(({ push }) => push.agentSessionName === name), []);
+});
+
 Deno.test("a message from the phone, typed into a session, is flagged by the hook of its agent [remote-compare, rm-cwd]", async () => {
   await using stack = await makeStack();
   const { sandbox } = stack;

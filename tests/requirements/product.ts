@@ -26,7 +26,7 @@ const COMMANDS = rows("docs/specification.md, Commands", {
   "cli-listener-stop": main("svc listener --stop ends the daemon."),
   "cli-pair": mirror("svc pair pairs a phone."),
   "cli-devices": mirror("svc devices lists and revokes devices."),
-  "cli-mute": agents("svc mute silences a project and svc unmute undoes it."),
+  "cli-mute": agents("svc mute silences a project, wherever its agent works, and svc unmute undoes it."),
   "cli-mcp": agents("svc mcp is the MCP server on standard input and output."),
   "cli-hook": agents("svc hook <event> <agent> is the entry point of the hooks other than the prompt hook."),
   "cli-completions": packages("svc completions <shell> prints a completion script that evaluates nothing."),

@@ -60,7 +60,7 @@ export interface CardsOptions extends WatchOptions {
   policy: Pick<Policy, "approval">;
   /** Regular expressions of the configuration. */
   neverAllow: readonly string[];
-  isMuted(directory: string): Promise<boolean>;
+  isMuted(report: HookReport): Promise<boolean>;
   /** Throws RelayError. */
   send(push: HostPush, options: { signal: AbortSignal }): Promise<unknown>;
   /** A page of the account's open questions, before this place in the history. Throws RelayError. */
@@ -247,7 +247,7 @@ export class Cards {
     if (session === undefined || !isSessionName(session) || this.#stop.signal.aborted) return undefined;
     if (!this.#options.isLinked()) throw new Error("the relay is away");
     const phones = await keys.phones();
-    if (phones.length === 0 || await this.#options.isMuted(cwd)) return undefined;
+    if (phones.length === 0 || await this.#options.isMuted(report)) return undefined;
     const view = await this.#options.look(session);
     if (view === undefined) throw new Error(`cannot find the session "${session}"`);
     // A clock that was set back makes the last key lie in the future.

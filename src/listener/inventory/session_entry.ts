@@ -14,7 +14,7 @@ import {
   sessionOrdinal,
 } from "../../protocol/names.ts";
 import { AgentState, type SessionEntry } from "../../protocol/session.ts";
-import type { TmuxSession } from "../../tmux/sessions.ts";
+import { directoriesOf, type TmuxSession } from "../../tmux/sessions.ts";
 import { isGuardedProgram } from "../inject/programs.ts";
 import * as z from "zod/mini";
 import type { HomePaths } from "../../home/paths.ts";
@@ -325,18 +325,26 @@ export function statesFile(files: Files, { states: path }: Pick<HomePaths, "stat
 export interface NamedSession {
   /** As the picker shows it. Undefined if the report comes from another pane, or no wrapper made the session. */
   label: string | undefined;
+  /** Where its project may lie. */
+  directories: string[];
 }
 
 /** Undefined if no session has the name. An agent belongs to its session also while it works in another directory. */
 export function namedSession(
   report: HookReport,
-  sessions: readonly TmuxSession[],
+  all: readonly TmuxSession[],
 ): NamedSession | undefined {
-  const named = sessions.filter(({ name }) => name === report.session);
-  const [own, another] = named.filter((session) => isFromPaneOf(report, session));
+  const named = all.filter(({ name }) => name === report.session);
+  const fromPane = named.filter((session) => isFromPaneOf(report, session));
+  const [own, another] = fromPane;
   if (named.length === 0) return undefined;
   const isSure = own !== undefined && another === undefined && own.recorded.agent !== "";
-  return { label: isSure ? labelOf(own) : undefined };
+  const sessions = own === undefined ? named : fromPane;
+  return { label: isSure ? labelOf(own) : undefined, directories: sessions.flatMap(knownDirectories) };
+}
+
+function knownDirectories(session: TmuxSession): string[] {
+  return directoriesOf(session).filter((directory) => directory !== "");
 }
 
 function labelOf(session: TmuxSession): string {
@@ -352,6 +360,7 @@ export function dialogNews(session: TmuxSession, { id, text }: OpenDialog): Dial
     agent: recorded.agent,
     label: labelOf(session),
     cwd: recorded.directory || session.pane?.path || "",
+    directories: knownDirectories(session),
     text,
   };
 }
@@ -364,5 +373,6 @@ export interface DialogNews {
   agent: string;
   label: string;
   cwd: string;
+  directories: string[];
   text: string;
 }

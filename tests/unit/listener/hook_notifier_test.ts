@@ -47,6 +47,8 @@ function report(body: string, more: Partial<HookReport> = {}): HookReport {
   return { event: "Stop", agent: "cc", cwd: "/work/app", session: "svc-app", news, ...more };
 }
 
+const APP = { label: "app · Claude", cwd: "/work/app", directories: ["/work/app"] };
+
 const unreachable = (): RelayError => new RelayError("no relay answers", { code: "unreachable" });
 
 Deno.test("a stop becomes a push with the session, the last message and the hook's id [rm-hook-id, type-stop]", async () => {
@@ -68,10 +70,10 @@ Deno.test("a stop becomes a push with the session, the last message and the hook
 Deno.test("the title names the session as the picker does; without it the hook's own is kept [wrap-label]", async () => {
   const { notifier, clock, sent } = makeBench();
   const waits = { type: "agent.attention", title: "sub · Claude waits for you" } as const;
-  notifier.take(report("Done."), { label: "shop · Echo #2" });
-  notifier.take(report("Done."), { label: undefined });
+  notifier.take(report("Done."), { ...APP, label: "shop · Echo #2" });
+  notifier.take(report("Done."), { ...APP, label: undefined });
   notifier.take(report("Done."));
-  notifier.take(report("", { news: waits }), { label: "shop · Echo #2" });
+  notifier.take(report("", { news: waits }), { ...APP, label: "shop · Echo #2" });
   await until("the stops", () => sent.length === 3);
   clock.advance(DIALOG_SHOWN_MS);
   await until("the notice", () => sent.length === 4);
@@ -135,7 +137,7 @@ Deno.test("a clock that is set back makes the wait for the last message no longe
 Deno.test("a dialog's text stands for a hook's notice no longer when the clock was set back since [fault-clock]", async () => {
   const { notifier, clock, sent } = makeBench();
   const news = { type: "agent.attention", title: "app · Claude waits for you", body: "Later." } as const;
-  const dialog = { agent: "cc", label: "app · Claude", cwd: "/work/app", text: "Run rm?" };
+  const dialog = { agent: "cc", ...APP, text: "Run rm?" };
   notifier.dialog({ ...dialog, id: crypto.randomUUID(), session: "svc-app" });
   await until("the dialog", () => sent.length === 1);
   clock.advance(60_000);
@@ -174,7 +176,7 @@ Deno.test("a dialog's text stands for the notice of it, and for none of what the
   ];
   for (const { name, noticeAt, closedAt, rings } of cases) {
     const { notifier, clock, sent } = makeBench();
-    const dialog = { agent: "cc", label: "app · Claude", cwd: "/work/app", text: "Run rm?" };
+    const dialog = { agent: "cc", ...APP, text: "Run rm?" };
     const news = { type: "agent.attention", title: "app · Claude waits for you", body: "Waits." } as const;
     const steps = [
       { at: 0, take: () => notifier.dialog({ ...dialog, id: crypto.randomUUID(), session: "svc-app" }) },
@@ -198,7 +200,7 @@ Deno.test("a dialog's text stands for the notice of it, and for none of what the
 Deno.test("a card's dialog rings nobody a second time, and its text is there for when the card goes [card-rings]", async () => {
   const covered = new Set(["svc-app"]);
   const { notifier, sent } = makeBench({ isCovered: (session) => Promise.resolve(covered.has(session)) });
-  const dialog = { agent: "cc", label: "app · Claude", cwd: "/work/app", text: "Run rm?" };
+  const dialog = { agent: "cc", ...APP, text: "Run rm?" };
   notifier.dialog({ ...dialog, id: crypto.randomUUID(), session: "svc-app" });
   notifier.dialog({ ...dialog, id: crypto.randomUUID(), session: "svc-other" });
   notifier.take(report("Done."));
@@ -216,14 +218,18 @@ Deno.test("a card's dialog rings nobody a second time, and its text is there for
   await notifier.stop();
 });
 
-Deno.test("a muted project sends nothing", async () => {
-  const asked: string[] = [];
-  const isMuted = (directory: string): Promise<boolean> => Promise.resolve(asked.push(directory) > 0);
+Deno.test("a muted project sends nothing, also while its agent works elsewhere, and others do [cli-mute]", async () => {
+  const isMuted = (...directories: string[]): Promise<boolean> =>
+    Promise.resolve(directories.includes("/work/app"));
   const { notifier, sent } = makeBench({ isMuted });
-  notifier.take(report("Done."));
-  await until("the question", () => asked.length === 1);
+  notifier.take(report("in the project"));
+  notifier.take(report("elsewhere", { cwd: "/tmp" }), APP);
+  const dialog = { id: crypto.randomUUID(), session: "svc-app", agent: "cc", text: "Run rm?" };
+  notifier.dialog({ ...APP, ...dialog, cwd: "/tmp" });
+  notifier.take(report("of another", { cwd: "/tmp" }), { label: undefined, directories: ["/work/shop"] });
+  await until("the other one", () => sent.length > 0);
   await notifier.stop();
-  assert.deepEqual([sent, asked], [[], ["/work/app"]]);
+  assert.deepEqual(sent.map(({ body }) => body), ["of another"]);
 });
 
 Deno.test("sending to an unreachable relay is retried with the same id, and the order is kept", async () => {

@@ -46,7 +46,7 @@ Deno.test("a dialog rings although the relay was away for its card, once the rel
   });
   const asked = scene.ask(SHELL);
   const dialog = { id: crypto.randomUUID(), session: SESSION, agent: "cc", label: "app", cwd: "/work/app" };
-  notifier.dialog({ ...dialog, text: "Run it?" });
+  notifier.dialog({ ...dialog, directories: [], text: "Run it?" });
   assert.equal(await scene.ended(asked), undefined);
   isAway = false;
   await until("the notice", () => {

@@ -153,6 +153,25 @@ Deno.test("named: a report has the picker's label only from the pane of the sess
   assert.equal(label({ socket: "/t" }, [session, twin]), "shop · Codex #2");
 });
 
+Deno.test("named: where the session's project may lie, whatever the directory of the report [cli-mute]", () => {
+  const recorded = { ...session.recorded, directory: "/shop/web", root: "/shop" };
+  const moved = { ...withPane({ path: "/tmp" }), recorded };
+  const report = { event: "Stop", agent: "cc", cwd: "/elsewhere", session: "svc-shop-2" };
+  const directories = (change: Partial<HookReport>, sessions: TmuxSession[]): string[] | undefined =>
+    namedSession({ ...report, ...change }, sessions)?.directories;
+  assert.deepEqual(directories({}, [moved]), ["/shop/web", "/shop", "/tmp"]);
+  assert.deepEqual(directories({}, [{ ...moved, recorded: nobody }]), ["/tmp"]);
+  assert.deepEqual(
+    directories({ pane: "%2" }, [moved]),
+    ["/shop/web", "/shop", "/tmp"],
+    "another pane of it",
+  );
+  const twin = { ...session, socket: "/t", recorded: { ...recorded, directory: "/copy", root: "/copy" } };
+  assert.deepEqual(directories({ socket: "/t" }, [moved, twin]), ["/copy", "/copy", "/shop"]);
+  assert.deepEqual(directories({}, [moved, twin])?.includes("/copy"), true, "either may be muted");
+  assert.equal(directories({ session: "svc-shop" }, [moved]), undefined);
+});
+
 Deno.test("target: a name means exactly one session, and its recorded pane [inj-1-name, err-name, lim-charset, wr-exact, ls-ambiguous]", () => {
   const resolve = (name: string, sessions: TmuxSession[]): string => {
     const resolved = resolveTarget(name, sessions);
