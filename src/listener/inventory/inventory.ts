@@ -14,6 +14,7 @@ import { Dialogs, type OpenDialog } from "./dialogs.ts";
 import {
   canComeFrom,
   decideState,
+  entryFault,
   isAlive,
   isReported,
   type KnownStates,
@@ -41,6 +42,9 @@ export const POLL_GAP_MS = 200;
 /** Claude's hook of a turn that an error ended: its text may say that the usage limit is reached. */
 const LIMIT_EVENT = "StopFailure";
 
+/** Of a session's name in the log. */
+const NAME_SHOWN_CHARS = 100;
+
 /** In place of a screen that is too large to be read. */
 const UNREAD: PaneScreen = {
   ...{ lines: [], title: "" },
@@ -66,6 +70,8 @@ export interface InventoryOptions {
   widened?: readonly string[];
   /** Keeps since when each session is in its state, over restarts of the listener. */
   states?: StatesStore;
+  /** Called once for each session that is left out of the inventory. */
+  log?(line: string): void;
   /** Epoch milliseconds. */
   now?(): number;
   /** Milliseconds since some fixed moment: the wall clock may jump. */
@@ -101,6 +107,8 @@ export class Inventory {
   readonly #withDialog = new Map<string, number | undefined>();
   /** By session name. */
   readonly #limits = new Map<string, UsageLimit>();
+  /** The names of the sessions that the last read left out. */
+  #leftOut: ReadonlySet<string> = new Set();
   #sessions: TmuxSession[] = [];
   #entries: SessionEntry[] = [];
   /** By `elapsed`. */
@@ -146,7 +154,8 @@ export class Inventory {
 
   /** The sessions, sorted by name. */
   async read(): Promise<SessionEntry[]> {
-    const sessions = (await this.#options.sessions()).filter(isReported).slice(0, SESSIONS_MAX);
+    const found = (await this.#options.sessions()).filter(isReported);
+    const sessions = this.#withoutFaults(found).slice(0, SESSIONS_MAX);
     await this.#readScreens(sessions);
     await this.#readVersions(sessions);
     const muted = await this.#options.muted();
@@ -159,6 +168,20 @@ export class Inventory {
     this.#saveStates(clock);
     this.#entries = entries.sort((a, b) => a.name < b.name ? -1 : 1);
     return this.#entries;
+  }
+
+  #withoutFaults(sessions: readonly TmuxSession[]): TmuxSession[] {
+    const faults = new Map<TmuxSession, string>();
+    for (const session of sessions) {
+      const fault = entryFault(session);
+      if (fault === undefined) continue;
+      faults.set(session, fault);
+      if (this.#leftOut.has(session.name)) continue;
+      const name = session.name.slice(0, NAME_SHOWN_CHARS);
+      this.#options.log?.(`! left out of the inventory: the session "${name}": ${fault}`);
+    }
+    this.#leftOut = new Set([...faults.keys()].map(({ name }) => name));
+    return sessions.filter((session) => !faults.has(session));
   }
 
   /** The report does not wait for the disk. Of several changes meanwhile the last one is written. */

@@ -6,6 +6,7 @@ import type { ScreenReading } from "../../agents/profile.ts";
 import { agentKindOfProgram, agentProfile, isNewerThanMeasured } from "../../agents/profiles.ts";
 import type { HookReport } from "../../home/control_socket.ts";
 import { ASK_EVENT, ASK_REPORT_MS } from "../../home/notify_daemon.ts";
+import { describeFaults } from "../../protocol/errors.ts";
 import {
   AGENT_LABELS,
   isAgentKind,
@@ -13,7 +14,7 @@ import {
   sessionLabel,
   sessionOrdinal,
 } from "../../protocol/names.ts";
-import { AgentState, type SessionEntry } from "../../protocol/session.ts";
+import { AgentState, SessionEntry } from "../../protocol/session.ts";
 import { directoriesOf, type TmuxSession } from "../../tmux/sessions.ts";
 import { isGuardedProgram } from "../inject/programs.ts";
 import * as z from "zod/mini";
@@ -232,14 +233,24 @@ export class StateHints {
   }
 }
 
-/** Titles and paths are cut to this length, because a full inventory must fit into one frame. */
+/** Titles, paths and what a session's options hold are cut to this length: a full inventory must fit into one frame. */
 const TEXT_MAX_CHARS = 200;
+
+function clipped(text: string): string {
+  return text.slice(0, TEXT_MAX_CHARS).toWellFormed();
+}
 
 /** The phone shows agents, not all of the user's tmux sessions. */
 export function isReported(session: TmuxSession): boolean {
   const agent = session.recorded.agent !== "" ||
     agentKindOfProgram(session.pane?.command ?? "", []) !== undefined;
   return agent || session.name.startsWith("svc-");
+}
+
+/** Why the relay would reject a report with this session, and the other sessions with it; undefined if it takes it. */
+export function entryFault(session: TmuxSession): string | undefined {
+  const { error } = SessionEntry.safeParse(toEntry(session, NO_FACTS));
+  return error && describeFaults(error);
 }
 
 /** The pane exists, is alive, and runs no shell. */
@@ -264,15 +275,19 @@ interface EntryFacts {
   limit?: SessionEntry["limit"];
 }
 
+/** For what tmux alone shows of a session. */
+const NO_FACTS: EntryFacts = { state: "idle", stateSince: 0, muted: false };
+
 export function toEntry(session: TmuxSession, facts: EntryFacts): SessionEntry {
   const { recorded, pane } = session;
-  const project = recorded.project || session.name.replace(/^svc-/, "");
+  const named = recorded.project || session.name.replace(/^svc-/, "");
+  const project = clipped(named);
   const agentLabel = isAgentKind(recorded.agent) ? AGENT_LABELS[recorded.agent] : "";
-  const ordinal = sessionOrdinal(session.name, project) ?? 1;
+  const ordinal = sessionOrdinal(session.name, named) ?? 1;
   return {
     name: session.name,
     project,
-    agent: recorded.agent,
+    agent: clipped(recorded.agent),
     agentLabel,
     ordinal,
     label: agentLabel ? sessionLabel(project, agentLabel, ordinal) : session.name,
@@ -281,8 +296,8 @@ export function toEntry(session: TmuxSession, facts: EntryFacts): SessionEntry {
     attached: session.attached,
     lastActivity: session.activity * 1_000,
     createdAt: session.created * 1_000,
-    cwd: (pane?.path ?? recorded.directory).slice(0, TEXT_MAX_CHARS),
-    title: (pane?.title ?? "").slice(0, TEXT_MAX_CHARS),
+    cwd: clipped(pane?.path ?? recorded.directory),
+    title: clipped(pane?.title ?? ""),
     cols: pane?.cols ?? 0,
     rows: pane?.rows ?? 0,
     muted: facts.muted,
@@ -348,7 +363,7 @@ function knownDirectories(session: TmuxSession): string[] {
 }
 
 function labelOf(session: TmuxSession): string {
-  return toEntry(session, { state: "idle", stateSince: 0, muted: false }).label;
+  return toEntry(session, NO_FACTS).label;
 }
 
 /** What the phones are notified of when a session shows another dialog. */

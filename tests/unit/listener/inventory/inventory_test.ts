@@ -16,6 +16,7 @@ import {
   HOOK_FRESH_MS,
   type KnownStates,
 } from "../../../../src/listener/inventory/session_entry.ts";
+import { encodeFrame, parseFrame } from "../../../../src/protocol/frames.ts";
 import { INVENTORY_POLL_MS } from "../../../../src/protocol/limits.ts";
 import type { AgentState } from "../../../../src/protocol/session.ts";
 import type { TmuxCommand } from "../../../../src/tmux/argv.ts";
@@ -38,6 +39,9 @@ class Bench {
   muted = "";
   directory = "/shop";
   isGone = false;
+  /** What other sessions have in place of this one's. */
+  others: Partial<TmuxSession>[] = [];
+  readonly logged: string[] = [];
   /** The dialogs that were reported. */
   readonly dialogs: string[] = [];
   /** Called between the list of the sessions and the capture of their screens. */
@@ -46,7 +50,8 @@ class Bench {
     now: () => this.now + this.aheadMs,
     elapsed: () => this.now - START,
     sessions: () => {
-      const sessions = this.isGone ? [] : [this.#session()];
+      const own = this.#session();
+      const sessions = this.isGone ? [] : [own, ...this.others.map((other) => ({ ...own, ...other }))];
       this.onListed();
       return Promise.resolve(sessions);
     },
@@ -54,6 +59,7 @@ class Bench {
     dialogOpened: ({ name }) => void this.dialogs.push(`${name} opened`),
     dialogClosed: (name, at) => void this.dialogs.push(`${name} closed ${this.now - START - at} ms ago`),
     muted: () => Promise.resolve((...directories) => directories.includes(this.muted)),
+    log: (line) => void this.logged.push(line),
     states: { load: () => Promise.resolve({}), save: (states) => this.save(states) },
   });
 
@@ -134,6 +140,35 @@ Deno.test("inventory: a session is muted by its recorded project, and by where i
   assert.equal(await muted(), true, "a session that no wrapper made");
   [bench.directory, bench.muted] = ["/named/project", "/named/project"];
   assert.equal(await muted(), true, "a project that the environment named");
+});
+
+Deno.test("inventory: a session that the relay would reject is left out and logged once, and the others are reported [inv-left-out]", async () => {
+  const bench = new Bench();
+  const names = async (): Promise<string[]> => {
+    const sessions = await bench.inventory.read();
+    const frame = parseFrame(encodeFrame("listener.sessions", { sequence: 1, sessions }));
+    assert.ok("data" in frame, JSON.stringify(frame));
+    return sessions.map(({ name }) => name);
+  };
+  const long = "svc-".padEnd(300, "x");
+  bench.others = [{ id: "$2", name: long }, { id: "$3", name: "svc-time", created: NaN }, {
+    id: "$4",
+    name: "svc-zoo",
+  }];
+  assert.deepEqual(await names(), ["svc-shop", "svc-zoo"]);
+  assert.deepEqual(Object.keys(bench.inventory.lines()).includes(long), false);
+  await names();
+  assert.equal(bench.logged.length, 2, bench.logged.join("\n"));
+  assert.match(
+    bench.logged[0] ?? "",
+    /^! left out of the inventory: the session "svc-x+": \/name: at most 256/,
+  );
+  const left = bench.others;
+  bench.others = [];
+  await names();
+  bench.others = left.slice(0, 1);
+  await names();
+  assert.equal(bench.logged.length, 3, "a new one of that name");
 });
 
 Deno.test("inventory: a hook's state counts until the screen has changed, and for a limited time [ls-state-moved]", async () => {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import {
   decideState,
   dialogNews,
+  entryFault,
   HOOK_FRESH_MS,
   isAlive,
   isReported,
@@ -11,6 +12,7 @@ import {
   toEntry,
 } from "../../../../src/listener/inventory/session_entry.ts";
 import type { HookReport } from "../../../../src/home/control_socket.ts";
+import { encodeFrame } from "../../../../src/protocol/frames.ts";
 import { resolveTarget } from "../../../../src/listener/targets.ts";
 import type { TmuxSession } from "../../../../src/tmux/sessions.ts";
 
@@ -76,6 +78,26 @@ Deno.test("entry: agents are reported, the user's other sessions are not", () =>
   assert.ok(isReported({ ...session, recorded: nobody, name: "work" }));
   assert.ok(isReported({ ...withPane({ command: "vim" }), recorded: nobody, name: "svc-x" }));
   assert.ok(!isReported({ ...withPane({ command: "vim" }), recorded: nobody, name: "diary" }));
+});
+
+Deno.test("entry: what a session can make too long is cut [inv-left-out]", () => {
+  const long = "é".repeat(50_000);
+  const [recorded, pane] = [{ ...session.recorded, project: long }, { title: long, path: `/${long}` }];
+  const entry = toEntry({ ...withPane(pane), recorded }, facts);
+  assert.ok(entry.label.endsWith("é · Claude"));
+  assert.ok(encodeFrame("listener.sessions", { sequence: 1, sessions: [entry] }).length < 2_000);
+  const agent = toEntry({ ...session, recorded: { ...session.recorded, agent: long } }, facts);
+  assert.ok(encodeFrame("listener.sessions", { sequence: 1, sessions: [agent] }).length < 2_000);
+  const halved = toEntry(withPane({ title: `${"x".repeat(199)}😀` }), facts);
+  assert.equal(halved.title, `${"x".repeat(199)}\ufffd`);
+});
+
+Deno.test("entry: one that the relay would reject has a fault, by the relay's own rules [inv-left-out]", () => {
+  const name = (length: number): string => "svc-".padEnd(length, "x");
+  assert.equal(entryFault(session), undefined);
+  assert.equal(entryFault({ ...session, name: name(256) }), undefined);
+  assert.equal(entryFault({ ...session, name: name(257) }), "/name: at most 256 characters");
+  assert.match(entryFault(withPane({ cols: NaN })) ?? "", /^\/cols: /);
 });
 
 Deno.test("entry: no message can go to a dead pane, a shell, or another process than the agent's", () => {
