@@ -108,6 +108,14 @@ Deno.test("a question is answered from the phone through the agent's own hook [c
     assert.deepEqual(await echo.prompts(), []);
   }));
 
+Deno.test("in a muted project a dialog opens at the computer alone, also while the agent works in another directory [cli-mute]", () =>
+  withScene({}, async (scene) => {
+    const { stack } = scene;
+    assert.equal((await stack.svc("mute")).code, 0);
+    const asked = { tool_name: "AskUserQuestion", tool_input: QUESTIONS, cwd: stack.sandbox.root };
+    await assert.rejects(cardOf(scene, runHook(scene, "PermissionRequest", asked)), /ended without a card/);
+  }));
+
 Deno.test("of two phones the first answers, and the other is refused [card-first]", () =>
   withScene({}, async (scene) => {
     const other = await pairScriptedPhone(await scene.stack.pairLink(), { name: "Tablet" });
