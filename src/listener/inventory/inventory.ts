@@ -3,9 +3,10 @@ import { dialogText, lastLine, readUsageLimit, type UsageLimit } from "../../age
 import { agentProfile, unknownAgent } from "../../agents/profiles.ts";
 import { compiledMarks, MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts";
 import { systemClock } from "../../async/clock.ts";
+import { utf8Length } from "../../async/encodings.ts";
 import type { HookReport } from "../../home/control_socket.ts";
 import { isAgentKind } from "../../protocol/names.ts";
-import { INVENTORY_POLL_MS, SESSIONS_MAX } from "../../protocol/limits.ts";
+import { INVENTORY_POLL_MS, SESSIONS_MAX, TEXT_FRAME_MAX_BYTES } from "../../protocol/limits.ts";
 import type { AgentState, DialogAction, SessionEntry } from "../../protocol/session.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { captureScreens, directoriesOf, type PaneScreen, type TmuxSession } from "../../tmux/sessions.ts";
@@ -42,6 +43,8 @@ export const POLL_GAP_MS = 200;
 /** Claude's hook of a turn that an error ended: its text may say that the usage limit is reached. */
 const LIMIT_EVENT = "StopFailure";
 
+/** Bytes of the sessions in one report. The rest of its frame is for the host's details, sealed for the phones. */
+const SESSIONS_MAX_BYTES = TEXT_FRAME_MAX_BYTES - 65_536;
 /** Of a session's name in the log. */
 const NAME_SHOWN_CHARS = 100;
 
@@ -166,7 +169,7 @@ export class Inventory {
     this.#reportClosedDialogs();
     const entries = sessions.map((session) => this.#entry(session, { muted, clock }));
     this.#saveStates(clock);
-    this.#entries = entries.sort((a, b) => a.name < b.name ? -1 : 1);
+    this.#entries = fitting(entries.sort((a, b) => a.name < b.name ? -1 : 1));
     return this.#entries;
   }
 
@@ -341,6 +344,12 @@ export class Inventory {
     for (const name of this.#limits.keys()) if (!names.has(name)) this.#limits.delete(name);
     this.#hints.keep(sessions);
   }
+}
+
+/** The first ones, if not all fit: the relay closes the connection of a frame that is too long. */
+function fitting(entries: readonly SessionEntry[]): SessionEntry[] {
+  let bytes = 0;
+  return entries.filter((entry) => (bytes += utf8Length(JSON.stringify(entry)) + 1) <= SESSIONS_MAX_BYTES);
 }
 
 /** No profile reads a screen this large, and capturing it would delay the other sessions. */

@@ -233,7 +233,7 @@ export class StateHints {
   }
 }
 
-/** Titles, paths and what a session's options hold are cut to this length: a full inventory must fit into one frame. */
+/** Titles, paths and what a session's options hold are cut to this length: many sessions must fit into one frame. */
 const TEXT_MAX_CHARS = 200;
 
 function clipped(text: string): string {

@@ -1,5 +1,6 @@
 /** The inventory over a tmux that a test draws on: what hooks, screens and questions make of a session's state. */
 import assert from "node:assert/strict";
+import { utf8Length } from "../../../../src/async/encodings.ts";
 import { IDLE as RESTING } from "../../../../src/echo/state.ts";
 import { footer } from "../../../../src/echo/screen.ts";
 import type { HookReport } from "../../../../src/home/control_socket.ts";
@@ -17,7 +18,7 @@ import {
   type KnownStates,
 } from "../../../../src/listener/inventory/session_entry.ts";
 import { encodeFrame, parseFrame } from "../../../../src/protocol/frames.ts";
-import { INVENTORY_POLL_MS } from "../../../../src/protocol/limits.ts";
+import { INVENTORY_POLL_MS, TEXT_FRAME_MAX_BYTES } from "../../../../src/protocol/limits.ts";
 import type { AgentState } from "../../../../src/protocol/session.ts";
 import type { TmuxCommand } from "../../../../src/tmux/argv.ts";
 import type { TmuxSession } from "../../../../src/tmux/sessions.ts";
@@ -169,6 +170,20 @@ Deno.test("inventory: a session that the relay would reject is left out and logg
   bench.others = left.slice(0, 1);
   await names();
   assert.equal(bench.logged.length, 3, "a new one of that name");
+});
+
+Deno.test("inventory: of more than a frame holds, the first sessions are reported, with room for the details [inv-left-out]", async () => {
+  const bench = new Bench();
+  const sealedDetails = 60_000;
+  const names = Array.from({ length: 199 }, (_, at) => `svc-${String(at).padStart(3, "0")}`);
+  const long = "の".repeat(5_000);
+  const recorded = { agent: "echo", directory: "", root: "", claim: "", pane: "%1", pid: "42" };
+  bench.others = names.map((name) => ({ id: name, name, recorded: { ...recorded, project: long } }));
+  const sessions = await bench.inventory.read();
+  const bytes = utf8Length(encodeFrame("listener.sessions", { sequence: 1, sessions }));
+  assert.ok(bytes + sealedDetails <= TEXT_FRAME_MAX_BYTES, `${bytes}`);
+  assert.deepEqual(sessions.map(({ name }) => name), names.slice(0, sessions.length));
+  assert.ok(sessions.length > 50, `${sessions.length}`);
 });
 
 Deno.test("inventory: a hook's state counts until the screen has changed, and for a limited time [ls-state-moved]", async () => {
