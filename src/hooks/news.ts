@@ -2,7 +2,7 @@
 import type { HookNotification } from "../agents/hooks.ts";
 import type { HookNews } from "../home/control_socket.ts";
 import { FORBIDDEN_CONTROLS } from "../protocol/canonical.ts";
-import { BODY_MAX_BYTES } from "../protocol/limits.ts";
+import { BODY_MAX_BYTES, TITLE_MAX_CHARS } from "../protocol/limits.ts";
 import { AGENT_LABELS, projectName, sessionLabel, sessionTitle } from "../protocol/names.ts";
 import type { HookCall } from "./follow_remote.ts";
 import { encodeUtf8, utf8Length } from "../async/encodings.ts";
@@ -14,7 +14,7 @@ export function toNews(
   directory: string,
 ): HookNews {
   const label = sessionLabel(projectName(directory), AGENT_LABELS[kind], 1);
-  const news = { type, title: sessionTitle(label, type) };
+  const news = { type, title: sessionTitle(label, type).slice(0, TITLE_MAX_CHARS) };
   if (text === undefined) return { ...news, transcript: hooks.transcript?.pathOf(input) };
   return { ...news, body: toBodyText(text) };
 }

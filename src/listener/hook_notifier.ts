@@ -4,6 +4,7 @@ import { retryRelay } from "../client/relay_error.ts";
 import { type Clock, delay } from "../async/clock.ts";
 import type { HostPush } from "../crypto/host_push.ts";
 import type { HookNews, HookReport } from "../home/control_socket.ts";
+import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
 import { isSessionName, sessionTitle } from "../protocol/names.ts";
 import type { PushRequestInput } from "../protocol/push.ts";
 import type { DialogNews, NamedSession } from "./inventory/session_entry.ts";
@@ -185,7 +186,7 @@ function toPush(
   const { agent, event, cwd, session } = report;
   const place = cwd.length <= DIRECTORY_MAX_CHARS ? { cwd } : {};
   return {
-    ...{ id, type, title },
+    ...{ id, type, title: title.slice(0, TITLE_MAX_CHARS) },
     ...(body === undefined ? {} : { body }),
     ...(session !== undefined && isSessionName(session) ? { agentSessionName: session } : {}),
     data: { hookId, agent, event, ...place },

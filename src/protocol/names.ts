@@ -1,6 +1,5 @@
 /** Names that several programs must build the same way: sessions, projects, labels, devices, agents. */
 import { sha256Hex } from "../async/encodings.ts";
-import { TITLE_MAX_CHARS } from "./limits.ts";
 
 /** The session names that a push may target (docs/specification.md, Pushes). */
 const SESSION_NAME_PATTERN = /^[A-Za-z0-9._-]+$/;
@@ -68,9 +67,9 @@ export function sessionLabel(project: string, agentLabel: string, ordinal: numbe
   return ordinal > 1 ? `${label} #${ordinal}` : label;
 }
 
-/** The title of a push about a session: its agent ended its turn, or waits. */
+/** The title of a push about a session, not yet cut: its agent ended its turn, or waits. */
 export function sessionTitle(label: string, type: "agent.stop" | "agent.attention"): string {
-  return `${label} ${type === "agent.stop" ? "has finished" : "waits for you"}`.slice(0, TITLE_MAX_CHARS);
+  return `${label} ${type === "agent.stop" ? "has finished" : "waits for you"}`;
 }
 
 /** `dev_listener_<8 hex digits of the SHA-256 of the hostname>` (docs/specification.md, Pushes). */

@@ -12,6 +12,7 @@ import {
   NOTIFICATIONS_MAX,
   TRANSCRIPT_LIMIT_MS,
 } from "../../../src/listener/hook_notifier.ts";
+import { TITLE_MAX_CHARS } from "../../../src/protocol/limits.ts";
 import { PushRequest, type PushRequestInput } from "../../../src/protocol/push.ts";
 import { ringKindOf } from "../../../src/protocol/web_push.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
@@ -77,11 +78,15 @@ Deno.test("the title names the session as the picker does; without it the hook's
   await until("the stops", () => sent.length === 3);
   clock.advance(DIALOG_SHOWN_MS);
   await until("the notice", () => sent.length === 4);
+  const dialog = { id: crypto.randomUUID(), session: "svc-app", agent: "cc", text: "Run rm?" };
+  notifier.dialog({ ...APP, ...dialog, label: "x".repeat(256) });
+  await until("the dialog", () => sent.length === 5);
   assert.deepEqual(sent.map(({ title }) => title), [
     "shop · Echo #2 has finished",
     "app · Claude has finished",
     "app · Claude has finished",
     "shop · Echo #2 waits for you",
+    "x".repeat(TITLE_MAX_CHARS),
   ]);
   await notifier.stop();
 });
