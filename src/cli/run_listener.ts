@@ -62,7 +62,7 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
         await started.listener?.covers(session) ?? false;
       const notifier = await makeHookNotifier(paths, { config, baseUrl, apiKey, log, isCovered });
       const listener = started.listener = await startListener({
-        ...{ paths, config, wsUrl, apiKey, version: VERSION, env, log },
+        ...{ paths, config, wsUrl, baseUrl, apiKey, version: VERSION, env, log },
         dialogs: {
           opened: (dialog) => notifier.dialog(dialog),
           closed: (session, at) => notifier.dialogClosed(session, at),

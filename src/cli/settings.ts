@@ -6,6 +6,7 @@ import {
   type AddressInputs,
   deviceNameOf,
   hostApiKey,
+  hostBaseUrl,
   listenerApiKey,
   loadConfig,
   resolveBaseUrl,
@@ -56,7 +57,7 @@ export function listenerSettings(paths: HomePaths, inputs: AddressInputs): Liste
     throw missing(paths, "the relay's WebSocket address", { field: "wsUrl", or: "pass --ws-url" });
   }
   if (apiKey === undefined) throw missing(paths, "an API key", { field: "apiKey" });
-  return { wsUrl, apiKey, baseUrl: resolveBaseUrl(inputs) ?? httpBaseFromWs(wsUrl) };
+  return { wsUrl, apiKey, baseUrl: hostBaseUrl(inputs) ?? httpBaseFromWs(wsUrl) };
 }
 
 function missing(paths: HomePaths, what: string, { field, or }: { field: string; or?: string }): Error {

@@ -221,19 +221,31 @@ function isWsUrl(text: string): boolean {
   return /^wss?:\/\//i.test(text) && URL.canParse(text);
 }
 
-/** The HTTP address: `SVC_BASE_URL`, then `baseUrl` in the file, then the one that follows from the WebSocket address. Throws TypeError if that is not an http or https URL. */
+/** The relay's HTTP address for a command: `SVC_BASE_URL`, then the host's own. Throws TypeError if that is not an http or https URL. */
 export function resolveBaseUrl(inputs: AddressInputs): string | undefined {
-  const { SVC_BASE_URL: variable } = inputs.env;
-  const named = variable || inputs.config.baseUrl;
-  if (named && !isHttpUrl(named)) {
-    const source = variable ? "SVC_BASE_URL" : "baseUrl in config.json";
-    throw new TypeError(
-      `Cannot use the relay's address "${named}" (${source}): it must be http://HOST or https://HOST.`,
-    );
-  }
-  if (named) return named.replace(/\/+$/, "");
+  const { SVC_BASE_URL: named } = inputs.env;
+  return named ? checkedBaseUrl(named, "SVC_BASE_URL") : hostBaseUrl(inputs);
+}
+
+/**
+ * The HTTP address of the relay whose WebSocket the host joins, for the listener and `svc mcp`: never another relay's,
+ * because it gets the host's key. `baseUrl` in the file counts unless the WebSocket address comes from elsewhere; without
+ * it the address follows from the WebSocket's. Throws TypeError if that is not an http or https URL.
+ */
+export function hostBaseUrl(inputs: AddressInputs): string | undefined {
   const ws = resolveWsUrl(inputs);
+  const { baseUrl } = inputs.config;
+  if (baseUrl && (ws === undefined || ws.source === "config")) {
+    return checkedBaseUrl(baseUrl, "baseUrl in config.json");
+  }
   return ws && httpBaseFromWs(ws.url);
+}
+
+function checkedBaseUrl(url: string, source: string): string {
+  if (isHttpUrl(url)) return url.replace(/\/+$/, "");
+  throw new TypeError(
+    `Cannot use the relay's address "${url}" (${source}): it must be http://HOST or https://HOST.`,
+  );
 }
 
 function isHttpUrl(text: string): boolean {
@@ -250,11 +262,10 @@ function placeOf(address: string): string {
 }
 
 /** True when `SVC_BASE_URL` names another relay than the configuration, or it alone names one: the file's key is another's. */
-function isOtherRelay({ config, env }: AddressInputs): boolean {
-  const { SVC_BASE_URL: named, ...others } = env;
-  const own = resolveBaseUrl({ config, env: others });
-  const asked = resolveBaseUrl({ config, env });
-  if (!named || asked === undefined) return false;
+function isOtherRelay(inputs: AddressInputs): boolean {
+  const own = hostBaseUrl(inputs);
+  const asked = resolveBaseUrl(inputs);
+  if (!inputs.env.SVC_BASE_URL || asked === undefined) return false;
   return own === undefined || placeOf(own) !== placeOf(asked);
 }
 

@@ -1,9 +1,8 @@
-/** This host as its relay sees it: its name, device id and public key, the HTTP calls in its name, and its clock beside the relay's. */
+/** This host as its relay sees it: its name, device id and public key, and its clock beside the relay's. */
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
-import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
-import { type Config, deviceNameOf, resolveBaseUrl } from "../home/config.ts";
+import { type Config, deviceNameOf } from "../home/config.ts";
 import { ensureIdentity, withPairedLock } from "../home/pairing.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
 import type { HomePaths } from "../home/paths.ts";
@@ -36,17 +35,6 @@ async function publicIdentity({ paths, log }: IdentityOptions): Promise<string |
     log(`identity: not sent to the relay: ${errorText(error)}`);
     return undefined;
   }
-}
-
-export function apiOf(
-  { wsUrl, apiKey, config, env }: {
-    wsUrl: string;
-    apiKey: string;
-    config: Config;
-    env: Readonly<Record<string, string>>;
-  },
-): RelayApi {
-  return createRelayApi({ baseUrl: resolveBaseUrl({ option: wsUrl, config, env }) ?? "", apiKey });
 }
 
 export interface RelayClockOptions {

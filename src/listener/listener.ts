@@ -2,7 +2,7 @@
 import { runtime } from "#runtime";
 import { systemClock } from "../async/clock.ts";
 import { Wakeup } from "../async/wakeup.ts";
-import type { RelayApi } from "../client/api.ts";
+import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import type { Config } from "../home/config.ts";
 import { type Audit, openAudit } from "../home/log_files.ts";
@@ -17,7 +17,7 @@ import type { EventData, Frame } from "../protocol/frames.ts";
 import { UPLOAD_DEFAULT_MAX_BYTES } from "../protocol/limits.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
-import { apiOf, type HostIdentity, readIdentity, RelayClock } from "./host_at_relay.ts";
+import { type HostIdentity, readIdentity, RelayClock } from "./host_at_relay.ts";
 import { Cards } from "./cards/cards.ts";
 import { type Injection, SessionRateLimit, type TypingContext, typingEffects } from "./inject/context.ts";
 import { readLocalView } from "./inject/pane_check.ts";
@@ -62,6 +62,7 @@ export interface ListenerOptions {
   paths: HomePaths;
   config: Config;
   wsUrl: string;
+  baseUrl: string;
   apiKey: string;
   version: string;
   env: Readonly<Record<string, string>>;
@@ -121,7 +122,7 @@ class Listener implements RunningListener {
     this.#journal = journal;
     this.#audit = audit;
     this.#host = host;
-    this.#api = apiOf(options);
+    this.#api = createRelayApi(options);
     this.#keys = hostKeys({
       ...{ files: runtime.files, paths: options.paths, api: this.#api, now },
       ...{ deviceId: host.deviceId, hostname: host.name },

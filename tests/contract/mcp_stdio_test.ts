@@ -144,18 +144,21 @@ testOnBoth("without a configuration a call says what to run", async (bench) => {
 });
 
 testOnBoth(
-  "it talks to the relay that SVC_BASE_URL names, as the listener does [env-base-url]",
+  "it talks to the relay whose WebSocket the host joins, whatever SVC_BASE_URL names [env-one-relay]",
   async (bench) => {
     const asked: string[] = [];
-    await using server = Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, ({ url }) => {
-      asked.push(new URL(url).pathname);
-      return new Response(null, { status: 401 });
-    });
-    await bench.configure({ apiKey: "svc_x", wsUrl: "ws://127.0.0.1:9/ws", baseUrl: "http://127.0.0.1:9" });
-    bench.sandbox.env.SVC_BASE_URL = `http://127.0.0.1:${server.addr.port}`;
+    const record = (host: string): Deno.HttpServer<Deno.NetAddr> =>
+      Deno.serve({ port: 0, hostname: "127.0.0.1", onListen: () => {} }, () => {
+        asked.push(host);
+        return new Response(null, { status: 401 });
+      });
+    await using own = record("own");
+    await using other = record("other");
+    await bench.configure({ apiKey: "svc_x", wsUrl: `ws://127.0.0.1:${own.addr.port}/ws` });
+    bench.sandbox.env.SVC_BASE_URL = `http://127.0.0.1:${other.addr.port}`;
     const call =
       '{"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"svc_notify","arguments":{"title":"x"}}}';
     await exchange(bench, { lines: [initialize("2025-11-25"), call], until: /isError/ });
-    assert.notDeepEqual(asked, []);
+    assert.deepEqual([...new Set(asked)], ["own"]);
   },
 );

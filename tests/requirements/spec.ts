@@ -127,6 +127,9 @@ const ENVIRONMENT_VARIABLES = rows("docs/specification.md, Environment variables
   "env-ws-url-warn": main("svc verify warns while SVC_WS_URL is set."),
   "env-tmux-socket": main("SVC_TMUX_SOCKET names the tmux socket."),
   "env-base-url": main("SVC_BASE_URL is the base address for scripted pushes."),
+  "env-one-relay": main(
+    "The listener and svc mcp send the host's key to no other relay than the one of the WebSocket address.",
+  ),
   "env-api-key": main("SVC_API_KEY is the key for scripted pushes."),
   "env-ws-precedence": main(
     "The address comes from --ws-url, then from the configuration, then from SVC_WS_URL.",

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import {
   hostApiKey,
+  hostBaseUrl,
   listenerApiKey,
   resolveBaseUrl,
   resolveWsUrl,
@@ -36,6 +37,20 @@ Deno.test("the HTTP address: SVC_BASE_URL, the file's, else it follows from the 
   assert.equal(resolveBaseUrl({ config: both, env: {} }), "https://file");
   assert.equal(resolveBaseUrl({ config, env: {} }), "http://config");
   assert.equal(resolveBaseUrl({ config: {}, env: {} }), undefined);
+});
+
+Deno.test("the host's HTTP address is the one of its WebSocket's relay, whatever SVC_BASE_URL names [env-one-relay]", () => {
+  const named = { SVC_BASE_URL: "http://other" };
+  assert.equal(hostBaseUrl({ config, env: named }), "http://config");
+  assert.equal(hostBaseUrl({ config: { baseUrl: "https://file/" }, env: named }), "https://file");
+  assert.equal(hostBaseUrl({ config: {}, env: named }), undefined);
+});
+
+Deno.test("baseUrl of the file belongs to wsUrl of the file: another WebSocket address has its own [env-one-relay]", () => {
+  const both = { ...config, baseUrl: "https://file/" };
+  assert.equal(hostBaseUrl({ config: both, env }), "https://file");
+  assert.equal(hostBaseUrl({ option, config: both, env: {} }), "http://option");
+  assert.equal(hostBaseUrl({ config: { baseUrl: "https://file" }, env }), "http://environment");
 });
 
 Deno.test("an address that is no HTTP address is refused with its source", () => {

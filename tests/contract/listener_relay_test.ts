@@ -1,0 +1,65 @@
+/** The relay that gets the host's key from a listener, with other addresses around: from the checkout and as the package on Node. */
+import assert from "node:assert/strict";
+import { Pane } from "../helpers/agents_pane.ts";
+import { recordedCall } from "../helpers/hook_calls.ts";
+import { buildForNode } from "../helpers/node_build.ts";
+import { FROM_CHECKOUT, type Launch, runSvc, startSvc } from "../helpers/program.ts";
+import { CHECKOUT } from "../helpers/sources.ts";
+import { makeStack, type Stack } from "../helpers/stack.ts";
+import { until } from "../helpers/until.ts";
+
+const LAUNCHES: Record<string, (stack: Stack) => Promise<Launch>> = {
+  deno: () => Promise.resolve(FROM_CHECKOUT),
+  node: ({ sandbox }) => buildForNode(`${CHECKOUT}cli.ts`, { folder: `${sandbox.root}/built` }),
+};
+
+/** Another relay's HTTP address, and the keys that it was sent. */
+function startOther(): { url: string; keys: (string | null)[]; server: Deno.HttpServer } {
+  const keys: (string | null)[] = [];
+  const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ headers }) => {
+    keys.push(headers.get("X-API-Key"));
+    return new Response(null, { status: 503 });
+  });
+  return { url: `http://127.0.0.1:${server.addr.port}`, keys, server };
+}
+
+/** Reports the end of a turn to the listener, which sends it on; resolves once a relay was asked to store it. */
+async function stopTurn({ sandbox, api }: Stack, keys: readonly unknown[]): Promise<void> {
+  const { session } = await Pane.open(sandbox, { session: "svc-proj", argv: ["cat"] });
+  const input = JSON.stringify({ ...await recordedCall("codex", "Stop"), cwd: sandbox.project });
+  await runSvc(sandbox, ["hook", "Stop", "codex"], { stdin: input, env: { SVC_SESSION: session } });
+  await until("the end of the turn at a relay", async () => {
+    if (keys.length > 0) return true;
+    const { pushes } = await api.listPushes({ before: "end" });
+    return pushes.some(({ push }) => push.type === "agent.stop");
+  });
+}
+
+for (const [runtime, launchOf] of Object.entries(LAUNCHES)) {
+  Deno.test(`a listener on ${runtime} sends the host's key to the relay that it is connected to, whatever SVC_BASE_URL names [env-one-relay]`, async () => {
+    await using stack = await makeStack({ listener: false });
+    const { url, keys, server } = startOther();
+    await using _ = server;
+    await stack.startListener({ launch: await launchOf(stack), env: { SVC_BASE_URL: url } });
+    await stopTurn(stack, keys);
+    assert.deepEqual(keys, []);
+  });
+
+  Deno.test(`svc listener --ws-url on ${runtime} leaves the file's baseUrl to the file's relay [env-one-relay]`, async () => {
+    await using stack = await makeStack({ listener: false });
+    const { url, keys, server } = startOther();
+    await using _ = server;
+    const { sandbox, apiKey, wsUrl } = stack;
+    const config = JSON.stringify({
+      apiKey,
+      hookId: "hook_test",
+      wsUrl: "ws://127.0.0.1:9/ws",
+      baseUrl: url,
+    });
+    await Deno.writeTextFile(`${sandbox.svcHome}/config.json`, config, { mode: 0o600 });
+    const listener = startSvc(sandbox, ["listener", "--ws-url", wsUrl], { launch: await launchOf(stack) });
+    await listener.line(/connected to/);
+    await stopTurn(stack, keys);
+    assert.deepEqual(keys, []);
+  });
+}
