@@ -173,7 +173,9 @@ async function joinRelay(
   const changed = apiKey !== config.apiKey || wsUrl !== config.wsUrl;
   const hookId = config.hookId ?? newHookId();
   if (changed || config.hookId === undefined) {
-    await saveConfig(runtime.files, paths, { apiKey, wsUrl, hookId });
+    // baseUrl is the other relay's.
+    const left = wsUrl === config.wsUrl ? {} : { baseUrl: undefined };
+    await saveConfig(runtime.files, paths, { apiKey, wsUrl, hookId, ...left });
   }
   return { apiKey, changed, notice };
 }

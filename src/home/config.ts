@@ -94,7 +94,7 @@ export async function loadConfig(files: Pick<Files, "readText">, paths: HomePath
   return text === undefined ? {} : parseConfig(withoutMark(text).rest, paths.config);
 }
 
-/** Sets these fields and keeps all others. Readers see the old or the new file. Throws ConfigError. */
+/** Sets these fields, removes those that are undefined, and keeps all others. Readers see the old or the new file. Throws ConfigError. */
 export async function saveConfig(files: Files, paths: HomePaths, changes: Partial<Config>): Promise<Config> {
   const config = { ...await loadConfig(files, paths), ...changes };
   await files.makeDirectory(paths.root, { mode: 0o700 });

@@ -234,6 +234,26 @@ Deno.test("svc up says which address works for what, and does not replace anothe
   assert.equal(await Deno.readTextFile(`${sandbox.svcHome}/config.json`), other);
 });
 
+Deno.test("svc up --replace leaves the other relay's HTTP address too: the new key does not go there [up-addresses, env-one-relay]", async () => {
+  await using sandbox = await makeSandbox();
+  const asked: string[] = [];
+  await using other = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ url }) => {
+    asked.push(url);
+    return new Response(null, { status: 503 });
+  });
+  const baseUrl = `http://127.0.0.1:${other.addr.port}`;
+  const file = `${sandbox.svcHome}/config.json`;
+  await Deno.mkdir(sandbox.svcHome, { mode: 0o700 });
+  const before = { apiKey: "svc_x", wsUrl: "wss://relay.example/prod", baseUrl, steer: true };
+  await Deno.writeTextFile(file, JSON.stringify(before), { mode: 0o600 });
+  const up = startSvc(sandbox, [...UP, "--replace"]);
+  await up.line(/^Open this link:/);
+  const { baseUrl: left, steer } = JSON.parse(await Deno.readTextFile(file));
+  const sessions = await runSvc(sandbox, ["sessions"]);
+  assert.deepEqual([asked, left, steer, sessions.code], [[], undefined, true, 0], sessions.stderr);
+  await stop(up);
+});
+
 Deno.test("a second relay does not take the listener of one that runs without --replace, and does once that has ended [up-addresses]", async () => {
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, UP);
