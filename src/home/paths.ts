@@ -1,6 +1,6 @@
 /** The paths of everything in an account's `~/.svc`. */
 import { sha256Hex, utf8Length } from "../async/encodings.ts";
-import { MAX_SOCKET_PATH_BYTES } from "../runtime/system.ts";
+import { CERTIFICATE_FILES, MAX_SOCKET_PATH_BYTES } from "../runtime/system.ts";
 
 /** Absolute paths under `~/.svc`, or under `SVC_HOME`. */
 export interface HomePaths {
@@ -112,9 +112,6 @@ async function socketPath(root: string, { uid }: HomePlace): Promise<string> {
   const short = (await sha256Hex(root)).slice(0, 16);
   return `/tmp/svc-${uid}-${short}/listener.sock`;
 }
-
-/** Certificates that the runtimes trust besides their own. */
-export const CERTIFICATE_FILES = ["DENO_CERT", "NODE_EXTRA_CA_CERTS"];
 
 /** Files and folders: a relative path means another place to a process that works in another folder. */
 const PLACES = ["SVC_HOME", "SVC_TMUX_SOCKET", "TMUX_TMPDIR", ...CERTIFICATE_FILES];

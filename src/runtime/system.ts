@@ -127,11 +127,25 @@ export function shellLine(argv: readonly string[]): string {
   return argv.map((word) => /^[\w@%+=:,./-]+$/.test(word) ? word : shellQuote(word)).join(" ");
 }
 
-export const PROXY_VARIABLES = ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"];
+const inBothCases = (names: readonly string[]): string[] =>
+  names.flatMap((name) => [name, name.toLowerCase()]);
+
+/** Name a proxy; the value may contain a password. */
+export const PROXY_VARIABLES = inBothCases(["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]);
 
 export function hasProxy(env: Readonly<Record<string, string | undefined>>): boolean {
-  return PROXY_VARIABLES.some((name) => env[name] || env[name.toLowerCase()]);
+  return PROXY_VARIABLES.some((name) => env[name]);
 }
+
+/** Certificates that the runtimes trust besides their own. */
+export const CERTIFICATE_FILES = ["DENO_CERT", "NODE_EXTRA_CA_CERTS"];
+
+/** The variables that a process may need to reach the relay: proxies and certificates. */
+export const NETWORK_VARIABLES = [
+  ...PROXY_VARIABLES,
+  ...inBothCases(["NO_PROXY"]),
+  ...["NODE_USE_ENV_PROXY", ...CERTIFICATE_FILES, "DENO_TLS_CA_STORE", "NODE_USE_SYSTEM_CA"],
+];
 
 /** The asset of a single program that lists the others, as JSON. */
 export const EMBEDDED_NAMES = "names.json";

@@ -5,10 +5,13 @@ import { runtime } from "#runtime";
 import type { SetupOutcome } from "../../src/cli/setup.ts";
 import { tryLock } from "../../src/home/lock.ts";
 import { installCodex, installProgram } from "../helpers/installed_agents.ts";
+import { type McpProcess, startMcp } from "../helpers/mcp_process.ts";
 import { FROM_CHECKOUT, runSvc } from "../helpers/program.ts";
 import type { Ran } from "../helpers/run.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
+import { makeStack } from "../helpers/stack.ts";
+import { startProxy } from "../helpers/http_proxy.ts";
 
 function setup(sandbox: Sandbox, ...args: string[]): Promise<Ran> {
   return runSvc(sandbox, ["setup", ...args]);
@@ -157,6 +160,56 @@ Deno.test("Codex itself marks svc's hooks as trusted, not the user's own [set-tr
       `${CONFIG}\n[newer]\na = 1\n`,
     );
     assert.equal(await Deno.readTextFile(`${sandbox.home}/.codex/hooks.json`), JSON.stringify(own));
+  }));
+
+/** As Codex starts it: with a few variables, and those that its entry names. */
+async function startedByCodex(sandbox: Sandbox, given: Record<string, string>): Promise<McpProcess> {
+  const { mcp_servers: { svc } } = Object(
+    parse(await Deno.readTextFile(`${sandbox.home}/.codex/config.toml`)),
+  );
+  const names: string[] = ["HOME", "PATH", "LANG", ...svc.env_vars];
+  const all: Record<string, string> = { ...sandbox.env, ...given };
+  const { DENO_DIR = "" } = all;
+  const env = Object.fromEntries(names.flatMap((name) => name in all ? [[name, all[name] ?? ""]] : []));
+  return await startMcp({ ...sandbox, env: { DENO_DIR } }, { launch: [svc.command], env });
+}
+
+Deno.test("the MCP server reaches the relay under Codex, which clears the environment: by SVC_WS_URL and through a proxy [set-codex-env]", () =>
+  withAgents(async (sandbox) => {
+    await using stack = await makeStack({ listener: false });
+    using proxy = startProxy(Number(new URL(stack.url).port));
+    assert.equal((await setup(sandbox, "--agent", "codex")).code, 0);
+    const { client } = await startedByCodex(sandbox, {
+      SVC_WS_URL: "ws://relay.invalid/ws",
+      SVC_API_KEY: stack.apiKey,
+      http_proxy: `http://127.0.0.1:${proxy.addr.port}`,
+    });
+    const note = { name: "svc_notify", arguments: { title: "It is done" } };
+    const { isError, content } = await client.callTool(note);
+    await client.close();
+    assert.notEqual(isError, true, JSON.stringify(content));
+    const { pushes } = await stack.api.listPushes({ before: "end" });
+    assert.deepEqual(pushes.map(({ push }) => push.title), ["It is done"]);
+  }));
+
+Deno.test("setup brings an older svc's entry in Codex's file up to date, and --remove takes that away too [set-codex-env, set-remove]", () =>
+  withAgents(async (sandbox) => {
+    const path = ".codex/config.toml";
+    const older = `${CONFIG}
+[mcp_servers.svc]
+command = "${sandbox.svcHome}/bin/svc"
+args = ["mcp"]
+env_vars = ["SVC_SESSION", "SVC_HOME"]
+`;
+    await write(sandbox, path, older);
+    assert.equal((await setup(sandbox, "--agent", "codex")).code, 0);
+    const text = await Deno.readTextFile(`${sandbox.home}/${path}`);
+    assert.match(text, /^env_vars = \["SVC_SESSION", "SVC_HOME", "SVC_WS_URL", .*"HTTPS_PROXY"/m);
+    assert.match((await setup(sandbox, "--agent", "codex")).stdout, /Nothing to change/);
+    await write(sandbox, path, older);
+    await Deno.remove(`${sandbox.svcHome}/setup`, { recursive: true });
+    assert.equal((await setup(sandbox, "--remove", "--agent", "codex")).code, 0);
+    assert.equal(await Deno.readTextFile(`${sandbox.home}/${path}`), CONFIG);
   }));
 
 Deno.test("what the user writes into Codex's file while Codex marks the hooks stays when svc is removed [set-remove]", () =>

@@ -215,6 +215,7 @@ const SETUP = rows("docs/specification.md, Setup", {
   "set-plugin": agents("For the primary agent the plugin is installed from plugin/."),
   "set-timeout": agents("Each client's tool timeout lets 600 seconds pass."),
   "set-allowed": agents("The svc tools are allowed in advance in each client."),
+  "set-codex-env": agents("The svc server gets the variables under Codex by which it reaches the relay."),
   "set-trust-told": agents("svc setup says what it trusts on the user's behalf."),
   "set-verify": agents(
     "svc verify probes the hooks and the MCP server of each agent and names each fault with its fix.",

@@ -1,4 +1,5 @@
 /** Agent 3, the Codex command line: hooks in their own file, which Codex runs once they are trusted. */
+import { NETWORK_VARIABLES } from "../../runtime/system.ts";
 import { trustCodexHooks } from "./trust.ts";
 import {
   type AgentSetup,
@@ -17,8 +18,8 @@ const EVENTS: HookEvents = {
   // Questions come only with the first.
   gates: ["PreToolUse", "PermissionRequest"],
 };
-/** Codex passes only a few variables to MCP servers. */
-const HANDED_DOWN = ["SVC_SESSION", "SVC_HOME"];
+/** Codex passes only a few variables to MCP servers, and these: without them svc mcp may not reach the listener's relay. */
+const HANDED_DOWN = ["SVC_SESSION", "SVC_HOME", "SVC_WS_URL", "SVC_API_KEY", ...NETWORK_VARIABLES];
 const START_LIMIT_SECONDS = 30;
 
 export function setUp({ home, env, launcher }: SetupContext): AgentSetup {

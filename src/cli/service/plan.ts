@@ -1,8 +1,8 @@
 /** What `svc service` installs, from this shell's surroundings and the command line: the process of a relay or a listener; and the state of what is installed. */
 import { runtime } from "#runtime";
 import { daemonEnvironment, STANDBY_OPTION } from "../../home/daemon.ts";
-import { absolutePath, CERTIFICATE_FILES, type HomePaths } from "../../home/paths.ts";
-import { PROXY_VARIABLES, shellLine } from "../../runtime/system.ts";
+import { absolutePath, type HomePaths } from "../../home/paths.ts";
+import { NETWORK_VARIABLES, PROXY_VARIABLES, shellLine } from "../../runtime/system.ts";
 import { accountPaths, ownEnvironment } from "../context.ts";
 import { UsageError } from "../output.ts";
 import {
@@ -105,24 +105,18 @@ function refuseUnwritable(account: string): void {
   );
 }
 
-const inBothCases = (names: readonly string[]): string[] =>
-  names.flatMap((name) => [name, name.toLowerCase()]);
-
-const PROXIES = inBothCases(PROXY_VARIABLES);
-
 /** Which of the installing shell's variables the service needs: programs, tmux's socket, svc's home, the locale, and the way to the relay. */
 const KEPT = [
   ...["PATH", "SVC_HOME", "SVC_TMUX_SOCKET", "TMUX_TMPDIR", "DENO_DIR", "LANG", "LC_ALL", "LC_CTYPE"],
-  ...PROXIES,
-  ...inBothCases(["NO_PROXY"]),
-  ...["NODE_USE_ENV_PROXY", ...CERTIFICATE_FILES, "DENO_TLS_CA_STORE", "NODE_USE_SYSTEM_CA"],
+  ...NETWORK_VARIABLES,
 ];
 
 /** Every account may read the service's file, so that no password goes there. */
 function serviceEnvironment(
   env: Readonly<Record<string, string>>,
 ): { env: Record<string, string>; secret: string[] } {
-  const isSecret = (name: string): boolean => PROXIES.includes(name) && (env[name] ?? "").includes("@");
+  const isSecret = (name: string): boolean =>
+    PROXY_VARIABLES.includes(name) && (env[name] ?? "").includes("@");
   const [secret, open] = [KEPT.filter(isSecret), KEPT.filter((name) => !isSecret(name))];
   return { env: Object.fromEntries(open.flatMap((name) => env[name] ? [[name, env[name]]] : [])), secret };
 }
