@@ -1,6 +1,8 @@
 /** `svc listener`: runs, restarts or stops the listener. */
 import { runtime } from "#runtime";
 import { systemClock, withProgress } from "../async/clock.ts";
+import { errorText } from "../async/error_text.ts";
+import { resolveWsUrl } from "../home/config.ts";
 import {
   BACKGROUND_OPTION,
   otherService,
@@ -37,9 +39,19 @@ export async function run(args: readonly string[]): Promise<number> {
   if (options.restart && options.stop) {
     throw new UsageError("--restart and --stop exclude each other. See: svc listener --help");
   }
+  checkWsUrl(options.wsUrl);
   const paths = await accountPaths();
   if (options.stop) return await stop(paths);
   return options.restart ? await restart(paths, options) : await runHere(paths, options);
+}
+
+/** Throws UsageError. */
+function checkWsUrl(option: string | undefined): void {
+  try {
+    resolveWsUrl({ option, config: {}, env: {} });
+  } catch (error) {
+    throw new UsageError(errorText(error));
+  }
 }
 
 async function stop(paths: HomePaths): Promise<number> {

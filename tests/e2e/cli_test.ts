@@ -57,6 +57,8 @@ const MISUSES: Misuse[] = [
   { args: ["keep", "--off"], says: /--off needs the session's name/ },
   { args: ["mute", "--json", "/tmp"], says: /Cannot mute "\/tmp" and list the muted directories at once/ },
   { args: ["listener", "--stop", "--restart"], says: /exclude each other/ },
+  { args: ["listener", "--ws-url", "foo"], says: /"foo" \(--ws-url\).*must be ws:\/\// },
+  { args: ["listener", "--restart", "--ws-url", "http://x"], says: /"http:\/\/x" \(--ws-url\).*must be ws:/ },
   { args: ["completions", "tcsh"], says: /the shells are bash, zsh, fish/ },
 ];
 
@@ -106,7 +108,6 @@ Deno.test("a failure exits 1 and says on stderr what to do next [cli-exit, cli-e
     { args: ["sessions"], says: /the relay's address is not known\. Run svc up/ },
     { args: ["send", "svc-a", "hello"], says: /Run svc up, or put wsUrl/ },
     { args: ["listener"], says: /WebSocket address is not known\. Run svc up/ },
-    { args: ["listener", "--ws-url", "http://x"], says: /"http:\/\/x" \(--ws-url\).*must be ws:\/\// },
     { args: ["logs"], says: /nothing was written there yet\. Start the listener/ },
     { args: ["mute", "/nowhere"], says: /Cannot find the directory "\/nowhere"/ },
   ];
