@@ -36,6 +36,9 @@ const WRAPPER = rows("docs/specification.md, Wrapper", {
   "wrap-reattach": main(
     "The wrapper attaches to a detached svc-<project> instead of creating a new session.",
   ),
+  "wrap-same-name": main(
+    "A session of another directory with the same basename is not attached; the next free number is taken.",
+  ),
   "wrap-inside-tmux": main("With $TMUX set the agent runs in the current pane, without an outer tmux."),
   "wrap-inside-untargeted": main(
     "An agent that runs inside an existing tmux gets no session of its own to target.",

@@ -62,7 +62,7 @@ const cases: Case[] = [
     expected: attach("svc-p"),
   },
   {
-    name: "a directory of the same name elsewhere is another project",
+    name: "a directory of the same name elsewhere is another project [wrap-same-name]",
     sessions: [session("svc-p", { root: "/other/p" })],
     expected: create("svc-p-2"),
   },
