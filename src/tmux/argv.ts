@@ -174,7 +174,9 @@ export const verbs = {
     const paste = ["paste-buffer", ...(options.marks ? ["-p"] : []), ...flags];
     return verbs.ifFormat(pane, CHANGES_PASTES, { then: [[...paste, "-S"]], otherwise: [paste] });
   },
-  leaveModes: (pane: string): TmuxCommand => ["copy-mode", "-q", "-t", pane],
+  /** Runs the user's hook of `copy-mode` only for a pane that is in a mode. */
+  leaveModes: (pane: string): TmuxCommand =>
+    verbs.ifFormat(pane, "#{pane_in_mode}", { then: [["copy-mode", "-q", "-t", pane]] }),
   /** The server's global environment, one `NAME=value` on each line, or `-NAME` for a variable that is removed. */
   showEnvironment: (): TmuxCommand => ["show-environment", "-g"],
   startServer: (): TmuxCommand => ["start-server"],

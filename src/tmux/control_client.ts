@@ -72,7 +72,7 @@ export class ControlClient implements TmuxServer {
 
   /**
    * Runs any commands. A command that prints an unguessable sentinel follows them, since the number of blocks depends on
-   * the branch that `if-shell` takes, and ends at the first error.
+   * the branch that `if-shell` takes, and ends at the first error. The blocks of the user's tmux hooks are dropped.
    */
   run(...commands: TmuxCommand[]): Promise<string> {
     if (this.#endReason !== undefined) return Promise.reject(new TmuxError(this.#endReason));
@@ -80,6 +80,7 @@ export class ControlClient implements TmuxServer {
     const blocks: Block[] = [];
     return new Promise<string>((resolve, reject) => {
       const take = (block: Block): (() => void) | undefined => {
+        if (!block.asked) return undefined;
         if (!block.ok || block.text !== sentinel) return void blocks.push(block);
         const failed = blocks.find(({ ok }) => !ok);
         if (failed) return () => reject(new TmuxError(failed.text));

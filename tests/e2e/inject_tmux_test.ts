@@ -89,6 +89,46 @@ Deno.test("inject: copy mode is exited first [inj-copy-mode]", async () => {
   await until("the text", async () => (await received()) === "hello\r");
 });
 
+/** The commands of an injection after which tmux runs a hook. */
+const HOOKED = ["display-message", "list-clients", "capture-pane", "send-keys", "set-buffer", "paste-buffer"];
+
+Deno.test("inject: the user's tmux hooks that fail or print change neither what is typed nor its receipt [inj-user-hooks]", async (t) => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox);
+  const received = await startRecorder(sandbox, "svc-rec");
+  let expected = "";
+  for (const hook of ["select-pane -t nosuch:", "display-message -p noise"]) {
+    for (const command of HOOKED) {
+      await t.step(`after-${command}: ${hook}`, async () => {
+        await sandbox.tmux("set-hook", "-g", `after-${command}`, hook);
+        for (const body of ["hello", "two\nlines"]) {
+          const { state, reason } = await bench.send("svc-rec", body, { sendAnyway: true });
+          assert.deepEqual([state, reason], ["typed", undefined]);
+          expected += `${body}\r`;
+          await until("the text", async () => (await received()) === expected);
+        }
+      });
+      await sandbox.tmux("set-hook", "-gu", `after-${command}`);
+    }
+  }
+});
+
+Deno.test("inject: a pane that is in no mode runs no hook of copy-mode, and one in copy mode takes the text although that hook fails [inj-user-hooks, inj-copy-mode]", async () => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox);
+  const received = await startRecorder(sandbox, "svc-a");
+  const runs = async (): Promise<string> => (await sandbox.tmux("show-options", "-gqv", "@runs")).trim();
+  await sandbox.tmux("set-hook", "-g", "after-copy-mode", "set-option -ga @runs x ; select-pane -t nosuch:");
+  await bench.send("svc-a", "one");
+  await bench.send("svc-a", "two\nlines", { sendAnyway: true });
+  await until("the text", async () => (await received()) === "one\rtwo\nlines\r");
+  assert.equal(await runs(), "");
+  await assert.rejects(sandbox.tmux("copy-mode", "-t", "=svc-a:"), /nosuch/);
+  assert.equal((await bench.send("svc-a", "three", { sendAnyway: true })).state, "typed");
+  await until("the text", async () => (await received()) === "one\rtwo\nlines\rthree\r");
+  assert.equal(await runs(), "xx");
+});
+
 Deno.test("inject: dead, stopped and input-less panes are refused, and tmux survives [inj-dead, inj-no-paste-dead]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);

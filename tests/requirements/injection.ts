@@ -95,6 +95,9 @@ const TYPING_AND_SUBMITTING = rows("docs/specification.md, Typing and submitting
   "inj-pieces": main("Text is typed in pieces under 16,000 bytes that never split a character."),
   "inj-semicolon": main("A trailing ; arrives as text."),
   "inj-copy-mode": main("Copy mode is left before typing."),
+  "inj-user-hooks": main(
+    "The user's tmux hooks, failing or printing, change neither what is typed nor the receipt; a pane in no mode runs no copy-mode hook.",
+  ),
   "inj-slash": main("Slash commands are typed plainly."),
   "inj-trailing-space": main(
     "Where Enter would accept a suggestion or begin a line, one space follows the text, which the agent drops.",
