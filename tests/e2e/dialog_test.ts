@@ -102,22 +102,63 @@ Deno.test("local user: a draft in the input line holds the message until it is r
   await until("the prompt", async () => (await bench.prompts())[0] === "half a thought mine");
 });
 
-Deno.test("local user: a key holds the message until the keyboard is quiet [inj-local-user]", async () => {
+/** How a terminal gets to show the agent: the session that it attaches, made by these commands. */
+const WAYS_TO_SEE: Record<string, (session: string) => { attached: string; commands: string[][] }> = {
+  "its own session": (attached) => ({ attached, commands: [] }),
+  "a session of its group": (session) => ({
+    attached: "second",
+    commands: [["new-session", "-d", "-t", `=${session}`, "-s", "second"]],
+  }),
+  "a session that its window is linked into": (session) => ({
+    attached: "second",
+    commands: [["new-session", "-d", "-s", "second", "cat"], [
+      ...["link-window", "-s", `=${session}:`, "-t", "=second:"],
+    ]],
+  }),
+};
+
+Deno.test("local user: a key holds the message until the keyboard is quiet, whichever session the terminal shows the agent in [inj-local-user]", async (t) => {
+  for (const [name, way] of Object.entries(WAYS_TO_SEE)) {
+    await t.step(name, async () => {
+      let now = Date.now;
+      await using bench = await makeEchoBench({ now: () => now() });
+      const { attached, commands } = way(bench.session);
+      for (const command of commands) await bench.sandbox.tmux(...command);
+      using user = await attachClient(bench.sandbox, { session: attached });
+      await user.press("x");
+      await until("the key's effect", async () => /^❯ x/mu.test(await bench.screen()));
+      await user.press("\x7f");
+      await until("an empty input line", async () => /^❯\s*$/mu.test(await bench.screen()));
+      // However late it really is, the message comes right after the key, and the keyboard gets quiet once it is held.
+      const keyAt = await user.keyAt();
+      now = () => keyAt;
+      let outcome: unknown;
+      const sent = bench.send("after the person").then((final) => outcome = final);
+      await until("the hold", () => bench.events.includes("held desk_busy") || outcome !== undefined);
+      assert.deepEqual([bench.events, outcome], [["held desk_busy"], undefined]);
+      now = Date.now;
+      assert.equal((await sent).state, "submitted");
+      await bench.untilPrompts(["after the person"]);
+    });
+  }
+});
+
+Deno.test("local user: a key in another window of a grouped session holds nothing [inj-local-user]", async () => {
   let now = Date.now;
   await using bench = await makeEchoBench({ now: () => now() });
-  using user = await attachClient(bench.sandbox, bench);
-  await user.press("x");
-  await until("the key's effect", async () => /^❯ x/mu.test(await bench.screen()));
-  await user.press("\x7f");
-  await until("an empty input line", async () => /^❯\s*$/mu.test(await bench.screen()));
-  // However late it really is, the message comes right after the key, and the keyboard gets quiet once it is held.
+  await bench.sandbox.tmux("new-session", "-d", "-t", `=${bench.session}`, "-s", "second");
+  await bench.sandbox.tmux("new-window", "-t", "=second:", "cat");
+  using user = await attachClient(bench.sandbox, { session: "second" });
+  await user.press("typed elsewhere");
+  await until("the key's effect", async () => (await bench.sandbox.screen("second")).includes("elsewhere"));
   const keyAt = await user.keyAt();
   now = () => keyAt;
-  const sent = bench.send("after the person");
-  await until("the hold", () => bench.events.includes("held desk_busy"));
+  let outcome: unknown;
+  const sent = bench.send("to the agent").then((final) => outcome = final);
+  await until("the end or a hold", () => outcome !== undefined || bench.events.includes("held desk_busy"));
   now = Date.now;
   assert.equal((await sent).state, "submitted");
-  await bench.untilPrompts(["after the person"]);
+  assert.ok(!bench.events.includes("held desk_busy"));
 });
 
 Deno.test("marker: it exists before Enter, is the canonical hash, and the agent takes it once [inj-marker-before, remote-marker, inj-6-marker, res-marker-once]", async () => {

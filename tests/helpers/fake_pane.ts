@@ -212,9 +212,9 @@ export class FakePane {
 
   #facts(): string {
     const created = Math.floor(this.clock.now() / 1_000) - 600;
-    const facts = ["$1", created, 0, 0, 0, PID, "agent", 0, 0, 1, 0, 0, "title", "/p"];
+    const facts = ["@2", created, 0, 0, 0, PID, "agent", 0, 0, 1, 0, 0, "title", "/p"];
     const { localUserActivity: at } = this;
-    const clients = at === undefined ? [] : [["client", 0, at, "$1"].join("\t")];
+    const clients = at === undefined ? [] : [["client", 0, at, "$1", "@2"].join("\t")];
     const screen = [...this.transcript, this.reading.draft ?? "another screen"];
     return [["facts", ...facts].join("\t"), "row\t0", ...clients, ...screen].join("\n");
   }

@@ -154,7 +154,7 @@ export interface Observation {
   /** The first line, from 1, that looks like a dialog's; 0 if none does, -1 if the screen is too large to be read. */
   dialogRow: number;
   directory: string;
-  /** Epoch seconds of the last key in a terminal attached to this session; 0 without one. */
+  /** Epoch seconds of the last key in a terminal that is attached to this session or shows this window; 0 without one. */
   localUserActivity: number;
   /** Epoch seconds at which the session was created. */
   created: number;
@@ -164,7 +164,7 @@ export interface Observation {
 const NOT_SEARCHED = -2;
 
 const FIELDS = {
-  session: "#{session_id}",
+  window: "#{window_id}",
   created: "#{session_created}",
   dead: "#{pane_dead}",
   inputOff: "#{pane_input_off}",
@@ -179,6 +179,8 @@ const CLIENT_FIELDS = {
   control: "#{client_control_mode}",
   activity: "#{client_activity}",
   session: "#{session_id}",
+  /** The one that it shows. */
+  window: "#{window_id}",
 };
 
 /** Throws TmuxError when the pane or its session is gone. */
@@ -207,7 +209,7 @@ export async function observe(
 
 /** What a session shows at the computer. */
 export interface LocalView {
-  /** Epoch milliseconds of the last key in a terminal attached to the session; 0 without one. */
+  /** Epoch milliseconds of the last key in a terminal that is attached to the session or shows its window; 0 without one. */
   lastKeyAt: number;
   hasDialog: boolean;
   /** As the screen shows it; an interrupted agent is idle, although it waits for a hook. */
@@ -241,8 +243,9 @@ export function parseObservation(output: string, target: Target): Observation {
   if (facts === undefined || row === undefined) throw new TmuxError("tmux printed no facts of the pane");
   const clients = lines.slice(2).map((line) => parseFields(line, { tag: "client", fields: CLIENT_FIELDS }));
   const end = clients.findIndex((client) => client === undefined);
-  const people = clients.slice(0, end < 0 ? undefined : end).flatMap((client) =>
-    client && client.control !== "1" && client.session === target.sessionId ? [Number(client.activity)] : []
+  // A window may be shown by several sessions: those of a group, or that it is linked into.
+  const people = clients.slice(0, end < 0 ? undefined : end).filter((client) =>
+    client?.control !== "1" && (client?.session === target.sessionId || client?.window === facts.window)
   );
   const screen: Screen = screenOf(facts, end < 0 ? [] : lines.slice(2 + end));
   return {
@@ -257,7 +260,7 @@ export function parseObservation(output: string, target: Target): Observation {
     reading: target.profile.readScreen(screen),
     dialogRow: Number(row.row),
     directory: facts.directory,
-    localUserActivity: Math.max(0, ...people),
+    localUserActivity: Math.max(0, ...people.map((client) => Number(client?.activity))),
     created: Number(facts.created),
   };
 }
