@@ -189,17 +189,23 @@ interface LogOptions {
   path: string;
   /** Epoch milliseconds. */
   now: () => number;
-  /** Prints each line in the foreground. */
+  /** Prints each line in the foreground. Called no more once it has thrown: the terminal or the reader is gone. */
   echo?: ((line: string) => void) | undefined;
 }
 
 export function openLog(files: Files, { path, now, echo }: LogOptions): ListenerLog {
   const file = new RotatingFile(files, { path, maxBytes: LOG_MAX_BYTES, kept: LOG_KEPT });
+  let isEchoing = echo !== undefined;
   return {
     line(text) {
       const stamped = stampLine(text, now());
       file.append(stamped);
-      echo?.(stamped);
+      if (!isEchoing) return;
+      try {
+        echo?.(stamped);
+      } catch {
+        isEchoing = false;
+      }
     },
     close: () => file.close(),
   };

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import { until } from "../helpers/until.ts";
 import { makeWrapperBench, type WrapperBench } from "../helpers/wrapper_bench.ts";
+import { SVC } from "../helpers/program.ts";
 import type { Ran } from "../helpers/run.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 
@@ -178,6 +179,28 @@ Deno.test("a second svc listener says which one runs and exits 1 [ls-lock]", asy
   const { code, stdout } = await host.svc(["listener"]);
   assert.equal(code, 1);
   assert.match(stdout, new RegExp(`runs already: process ${pid}, .*svc listener --restart`));
+});
+
+Deno.test("a foreground listener whose reader is gone runs on, and stops in order", async () => {
+  await using host = await makeHost();
+  const { sandbox } = host;
+  const script = '{ "$@"; echo $? > "$SVC_HOME/code"; } | head -n 1';
+  const args = ["-c", script, "sh", ...SVC, "listener"];
+  const child = new Deno.Command("sh", {
+    ...{ args, cwd: sandbox.project, env: sandbox.env, clearEnv: true },
+    ...{ stdin: "null", stdout: "null", stderr: "null" },
+  }).spawn();
+  sandbox.killAtEnd(child.pid);
+  await host.daemon();
+  // "head" has ended by then: further lines find no reader.
+  await until("a line after the first", async () => (await host.read("listener.log")).includes("\n"));
+  assert.equal((await host.svc(["listener", "--stop"])).stdout, "The listener has stopped.\n");
+  await child.status;
+  assert.equal(await host.read("code"), "0");
+  for (const name of ["listener.pid", "listener.version", "listener.sock"]) {
+    assert.equal(await runtime.files.info(host.path(name)), undefined, name);
+  }
+  assert.match(await host.read("listener.log"), /svc listener stopping\n.*svc listener stopped$/);
 });
 
 Deno.test("--restart replaces a daemon of any version, --stop ends it [state-restart, cmd-restart, cli-listener-stop, ls-handover]", async () => {

@@ -41,3 +41,18 @@ Deno.test("lines go to the file and to the foreground", async () => {
   assert.equal(await Deno.readTextFile(home.paths.log), `[${TIME}] one\n[${TIME}] two\n`);
   assert.deepEqual(seen, [`[${TIME}] one`, `[${TIME}] two`]);
 });
+
+Deno.test("without a terminal or reader for the echo, each line still reaches the file", async () => {
+  await using home = await makeTempHome();
+  let echoed = 0;
+  const echo = (): void => {
+    echoed++;
+    throw new Error("EPIPE: broken pipe, write");
+  };
+  const log = openLog(home.files, { path: home.paths.log, now: () => NOW, echo });
+  log.line("one");
+  log.line("two");
+  await log.close();
+  assert.equal(await Deno.readTextFile(home.paths.log), `[${TIME}] one\n[${TIME}] two\n`);
+  assert.equal(echoed, 1);
+});

@@ -14,6 +14,8 @@ interface Bench {
   home: TempHome;
   clock: FakeClock;
   shown: string[];
+  /** Prints in the foreground; into `shown` unless a test replaces it. */
+  show(line: string): void;
   hooks: unknown[];
   listener: RunningListener;
   /** Sends this process's daemon a signal, as `onSignal` would. */
@@ -57,13 +59,14 @@ async function withBench(test: (bench: Bench) => Promise<void>): Promise<void> {
   };
   const bench: Bench = {
     ...{ home, clock, ask, listener, release, shown: [], hooks: [], stopping: false },
+    show: (line) => void bench.shown.push(line),
     signal: (name) => handlers.get(name)?.(),
     run: (
       { background = true, start = () => Promise.resolve(listener), files = runtime.files, ...more } = {},
     ) =>
       runDaemon({
         ...{ files, commands: runtime.commands, sockets: runtime.sockets, clock },
-        ...{ pid: runtime.pid, uid: runtime.uid, show: (line) => void bench.shown.push(line) },
+        ...{ pid: runtime.pid, uid: runtime.uid, show: (line) => bench.show(line) },
         onSignal: (name, handler) => {
           handlers.set(name, handler);
           return () => void handlers.delete(name);
@@ -217,6 +220,25 @@ Deno.test("closing the terminal ends a foreground listener, not the daemon", () 
     bench.signal("SIGHUP");
     assert.equal(await foreground, 0);
     assert.ok(bench.shown.some((line) => line.endsWith("svc listener stopped")), "it shows its log");
+  }));
+
+Deno.test("a foreground listener stops in order although its terminal is gone", () =>
+  withBench(async (bench) => {
+    const { paths } = bench.home;
+    const shows: string[] = [];
+    bench.show = (line) => {
+      shows.push(line);
+      throw new Error("EIO: i/o error, write");
+    };
+    const ended = bench.run({ background: false });
+    await bench.ready();
+    bench.signal("SIGHUP");
+    await until("the listener's stop", () => bench.stopping);
+    bench.release();
+    assert.equal(await ended, 0);
+    for (const path of [paths.pid, paths.socket]) assert.equal(await exists(path), false, path);
+    assert.match(await Deno.readTextFile(paths.log), /svc listener stopped\n$/);
+    assert.equal(shows.length, 1);
   }));
 
 Deno.test("one that follows at once keeps its socket, whenever the runtime unlinks the one before", () =>
