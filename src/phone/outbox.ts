@@ -118,7 +118,7 @@ export class Outbox {
       if (signal.aborted) return undefined;
       if (!mayPass(error)) return await onFailed(id, failureOf(error));
       const isHeld = isRefusedByProxy(error);
-      if (tries >= TRIES_SHOWN && !isAway(error)) onDelayed(id, isHeld ? BY_PROXY : NOT_YET);
+      if (tries >= TRIES_SHOWN) onDelayed(id, isHeld ? BY_PROXY : NOT_YET);
       if (!isHeld) return error;
       this.#held.set(draftKeyOf(message), error);
       return undefined;
@@ -146,11 +146,6 @@ function failureOf(error: unknown): SendFailure {
 function mayPass(error: unknown): boolean {
   if (!(error instanceof RelayError)) return isLost(error);
   return error.transient || error.code === "unauthenticated" || isRefusedByProxy(error);
-}
-
-/** The page shows that there is no network. */
-function isAway(error: unknown): boolean {
-  return error instanceof RelayError && error.status === 0;
 }
 
 /** What a proxy answers in the relay's place may be about this message alone. Only that it is too large is certain. */
