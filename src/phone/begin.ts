@@ -3,6 +3,7 @@ import { readFirst } from "./database.ts";
 import { loadLanguage } from "./language.ts";
 import { openPairingStorage } from "./pairing_storage.ts";
 import { formatRoute, parseSignInLink } from "./route.ts";
+import { STRINGS } from "./strings.ts";
 
 /** Browsers offer WebCrypto only on https and localhost. */
 const cipher = isSecureContext ? crypto.subtle : undefined;
@@ -16,14 +17,17 @@ async function makeKeys(): Promise<CryptoKeyPair> {
   return await (await import("../crypto/keys.ts")).generateKeyPair();
 }
 
-// `start` reports a failure.
-stored.catch(() => undefined);
+const language = loadLanguage();
+stored.catch(async () => {
+  await language;
+  (await import("./no_storage.ts")).showNoStorage(STRINGS);
+});
 if (link !== undefined) void first.then(hideLink, () => undefined);
 /** Once the link is kept, its secret leaves the address and the history. */
 function hideLink(): void {
   if (location.hash === hash) history.replaceState(null, "", formatRoute({ view: "picker" }));
 }
 
-await loadLanguage();
+await language;
 const { start } = await import("./main.tsx");
 await start({ cipher, stored });

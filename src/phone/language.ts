@@ -10,7 +10,16 @@ const LOADERS: Record<Exclude<Language, "en">, () => Promise<Strings>> = {
 const STORED = "svc.language";
 
 export function currentLanguage(): Language {
-  return languageFor(localStorage.getItem(STORED), navigator.languages);
+  return languageFor(chosenLanguage(), navigator.languages);
+}
+
+/** Null also if the browser refuses to read what is stored. */
+function chosenLanguage(): string | null {
+  try {
+    return localStorage.getItem(STORED);
+  } catch {
+    return null;
+  }
 }
 
 /** Loads the catalogue. A view reads it when its module is loaded, so this comes first. */

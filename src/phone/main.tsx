@@ -27,7 +27,6 @@ interface Stored {
 export async function start({ cipher, stored }: Stored): Promise<void> {
   applyPreferences(readPreferences(), document);
   labelDocument(document);
-  const root = pageRoot();
   const draw = oncePerTask(() => {
     const state = store.get();
     render(<App state={state} actions={actions} ringing={push.loaded?.ringing} />, root);
@@ -39,6 +38,7 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
   const baseUrl = new URL(".", location.href).href;
   const [[first, pairing], name] = await Promise.all([stored, deviceName(navigator)]);
   const storage = openStorage(cipher, first);
+  const root = pageRoot();
   const push = latePush({
     ...{ baseUrl, storage, pairing },
     state: store.get,
@@ -85,10 +85,9 @@ function followOtherPages(): () => void {
   return () => channel.postMessage("changed");
 }
 
-/** Empty: the page's file has a text in it for as long as no script runs. */
+/** Empty: the page's file has a text in it until there is something to draw. */
 function pageRoot(): HTMLElement {
-  const root = document.getElementById("app");
-  if (root === null) throw new Error(`Cannot draw the page: "#app" is not in it`);
+  const root = document.getElementById("app") ?? document.body;
   root.replaceChildren();
   return root;
 }

@@ -378,14 +378,13 @@ export type NotificationStrings = Translated<typeof NOTIFICATION_STRINGS>;
 
 /** A catalogue in any language: the compiler names what is missing in one. */
 export type Strings = Translated<typeof ENGLISH> & {
-  /** The views of cards have the English ones with them. */
+  /** The English ones of these are loaded where they are shown. */
   readonly cards?: CardStrings;
-  /** And so has the view of the audit log. */
   readonly audit?: AuditStrings;
-  /** And so have a session's views. */
   readonly ofSession?: SessionStrings;
   readonly addHost?: Translated<typeof ADD_HOST_STRINGS>;
   readonly ofNotifications?: NotificationStrings;
+  readonly noStorage?: { readonly text: string; readonly reload: string };
 };
 
 /** Set once, by `language.ts`, before the modules that read it at their start are loaded. */

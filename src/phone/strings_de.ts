@@ -246,6 +246,11 @@ export const GERMAN: Strings = {
   audit: AUDIT_STRINGS_DE,
   ofSession: SESSION_STRINGS_DE,
   ...SETTINGS_STRINGS_DE,
+  noStorage: {
+    text:
+      "Dieser Browser behält nichts für diese Seite. Erlaube Websitedaten, oder verlasse den privaten Modus, und lade die Seite neu.",
+    reload: "Neu laden",
+  },
   ofNotifications: NOTIFICATION_STRINGS_DE,
   ...HOST_STRINGS_DE,
   composer: {

@@ -313,21 +313,29 @@ const SESSIONS_MAX = 50;
 
 type Store = Pick<Storage, "getItem" | "setItem">;
 
-function readAll(store: Store): [string, TerminalChoices][] {
+function readAll(store: () => Store): [string, TerminalChoices][] {
   const kept = z.array(z.tuple([z.string(), Choices]));
-  return kept.safeParse(parseJson(store.getItem(TERMINALS_KEY) ?? "[]")?.value).data ?? [];
+  try {
+    return kept.safeParse(parseJson(store().getItem(TERMINALS_KEY) ?? "[]")?.value).data ?? [];
+  } catch {
+    return [];
+  }
 }
 
-export function readChoices(session: string, store: Store = localStorage): TerminalChoices {
+export function readChoices(session: string, store: () => Store = () => localStorage): TerminalChoices {
   return readAll(store).find(([key]) => key === session)?.[1] ?? {};
 }
 
-export function writeChoices(session: string, change: TerminalChoices, store: Store = localStorage): void {
+export function writeChoices(
+  session: string,
+  change: TerminalChoices,
+  store: () => Store = () => localStorage,
+): void {
   const all = readAll(store);
   const own = { ...all.find(([key]) => key === session)?.[1], ...change };
   const others = all.filter(([key]) => key !== session).slice(-(SESSIONS_MAX - 1));
   try {
-    store.setItem(TERMINALS_KEY, JSON.stringify([...others, [session, own]]));
+    store().setItem(TERMINALS_KEY, JSON.stringify([...others, [session, own]]));
   } catch {
     // A browser that keeps nothing: the choice lasts until the session is left.
   }

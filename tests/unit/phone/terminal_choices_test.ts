@@ -2,9 +2,12 @@
 import assert from "node:assert/strict";
 import { readChoices, writeChoices } from "../../../src/phone/views/use_terminal.ts";
 
-function memory(): Pick<Storage, "getItem" | "setItem"> {
+function memory(): () => Pick<Storage, "getItem" | "setItem"> {
   const kept = new Map<string, string>();
-  return { getItem: (key) => kept.get(key) ?? null, setItem: (key, text) => void kept.set(key, text) };
+  return () => ({
+    getItem: (key) => kept.get(key) ?? null,
+    setItem: (key, text) => void kept.set(key, text),
+  });
 }
 
 Deno.test("choices are kept for each session, the newest 50 of them [ux-reading]", () => {
@@ -21,12 +24,17 @@ Deno.test("choices are kept for each session, the newest 50 of them [ux-reading]
 });
 
 Deno.test("what cannot be read counts as nothing, and a full store is not an error [ux-reading]", () => {
-  assert.deepEqual(readChoices("x", { getItem: () => "{", setItem: () => {} }), {});
+  assert.deepEqual(readChoices("x", () => ({ getItem: () => "{", setItem: () => {} })), {});
   const full = {
     getItem: () => null,
     setItem: () => {
       throw new DOMException("full");
     },
   };
-  writeChoices("x", { font: 9 }, full);
+  writeChoices("x", { font: 9 }, () => full);
+  const refused = (): never => {
+    throw new DOMException("The operation is insecure", "SecurityError");
+  };
+  assert.deepEqual(readChoices("x", refused), {});
+  writeChoices("x", { font: 9 }, refused);
 });

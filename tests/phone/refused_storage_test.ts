@@ -1,0 +1,37 @@
+/** A browser that refuses to keep anything for the site: the page says so, and does without what it can do without. */
+import assert from "node:assert/strict";
+import { withScene } from "./scene.ts";
+
+/** Runs in the page before its scripts, as a private mode or blocked site data would have it. */
+function refuseStorage(parts: readonly ("indexedDB" | "localStorage")[]): void {
+  const refuse = (): never => {
+    throw new DOMException("The operation is insecure", "SecurityError");
+  };
+  if (parts.includes("indexedDB")) IDBFactory.prototype.open = refuse;
+  if (parts.includes("localStorage")) Object.defineProperty(globalThis, "localStorage", { get: refuse });
+}
+
+Deno.test("a page whose browser refuses all storage says what to allow, and can be reloaded from there", () =>
+  withScene(async ({ phone, wire }) => {
+    const { page } = phone;
+    await page.addInitScript(refuseStorage, ["indexedDB", "localStorage"] as const);
+    await page.goto(wire.url);
+    await page.getByText("Allow site data, or leave private mode").waitFor();
+    await phone.shoot("storage-refused");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    const reloaded = page.waitForEvent("domcontentloaded");
+    await page.getByRole("button", { name: "Reload" }).tap();
+    await reloaded;
+    await page.getByText("Allow site data, or leave private mode").waitFor();
+  }));
+
+Deno.test("a page whose browser refuses only the local storage shows the list and a session's terminal", () =>
+  withScene(async ({ phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    await page.addInitScript(refuseStorage, ["localStorage"] as const);
+    await listener.report({ name: "svc-demo" });
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByRole("link", { name: /demo · Claude/ }).tap();
+    await page.getByRole("link", { name: "Messages" }).waitFor();
+    assert.deepEqual(phone.faults, []);
+  }));
