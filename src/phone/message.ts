@@ -222,12 +222,12 @@ export function withReceipt(message: Message, receipt: CheckedReceipt, expiresAt
   return { ...message, progress: takenProgress(known, receipt, expiresAt ?? known?.expiresAt ?? 0) };
 }
 
-/** `known` with the progress of the same message as the relay has it. */
-export function withRelayCopy(known: Message, { progress }: Message): Message {
+/** `known` with the progress and time of the relay's copy: it may have been written before the relay's clock was known. */
+export function withRelayCopy(known: Message, { progress, createdAt }: Message): Message {
   if (progress.kind !== "taken") return known;
   const { receipt, expiresAt, unproven } = progress;
   const checked = unproven === undefined ? receipt : { ...receipt, state: unproven, unproven: true as const };
-  return withReceipt(known, checked, expiresAt);
+  return { ...withReceipt(known, checked, expiresAt), createdAt };
 }
 
 type Taken = Extract<Progress, { kind: "taken" }>;

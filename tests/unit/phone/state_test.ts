@@ -57,6 +57,16 @@ Deno.test("a message goes from the outbox through every state of its receipt [rc
   }
 });
 
+Deno.test("a message that was written while the phone's clock ran fast has its place by the relay's clock [ux-any-order]", () => {
+  const early = { ...messageOf(1), createdAt: NOW + 3_600_000 };
+  const state = after(
+    { type: "composed", message: early },
+    { type: "history", records: [recordOf(1), recordOf(2)] },
+  );
+  const shown = messagesOf(state, { deviceId: "dev_listener_1", session: "svc-demo" });
+  assert.deepEqual(shown.map(({ id }) => id), [idOf(1), idOf(2)]);
+});
+
 Deno.test("an older answer never undoes a newer state", () => {
   const id = idOf(1);
   const typed = receiptOf("typed", { at: { queued: 1, delivered: 2, typed: 3 } });
