@@ -288,7 +288,8 @@ export function pushStorage(): PushStorage {
       return typeof found === "string" ? found : null;
     },
     writeLanguage: (language) => write(LANGUAGE_KEY, language),
-    clear: () => database((one) => one.clear(STORE)),
+    // The language stays: it is the page's, and is written only when the page is opened.
+    clear: () => database((one) => one.delete(STORE, KEY)),
   };
 }
 

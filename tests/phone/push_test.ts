@@ -79,6 +79,17 @@ Deno.test("the test shows the whole way with times, on a view that fits and is a
     assert.ok(await page.getByLabel("Do not ring at night").isChecked());
   }));
 
+Deno.test("notifications that are switched off and on again still ring in the page's language [ux-languages, push-switch]", () =>
+  withNotifications(async ({ phone: { page } }) => {
+    const read = () => kept<unknown>(page, "preferences", "svc-push");
+    assert.equal((await read()).get("language"), "en");
+    await page.getByRole("button", { name: "Switch off" }).tap();
+    await page.getByRole("button", { name: "Switch on" }).tap();
+    await page.getByText("On", { exact: true }).waitFor();
+    await until("the preferences", async () => (await read()).has("current"));
+    assert.equal((await read()).get("language"), "en");
+  }));
+
 Deno.test("a question rings with its text, a tap opens the session at it, and it is answered there [push-opened, push-tap, push-receipt]", () =>
   withNotifications(async ({ stack, echo, phone, browser, ask }) => {
     const { page } = phone;
