@@ -32,13 +32,14 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
     render(<App state={state} actions={actions} ringing={push.loaded?.ringing} />, root);
     controller.keepDrafts();
     showCount(state.signIn.kind === "in" ? attentionCount(state) : 0);
-    push.loaded?.changed();
+    if (push.loaded !== undefined) push.loaded.changed();
+    // It may not have arrived: the view needs it once it is opened, or the link is back.
+    else if (state.route.view === "notifications") push.load().then(draw, () => undefined);
   });
   const store = createStore(draw);
   const baseUrl = new URL(".", location.href).href;
   const [[first, pairing], name] = await Promise.all([stored, deviceName(navigator)]);
   const storage = openStorage(cipher, first);
-  const root = pageRoot();
   const push = latePush({
     ...{ baseUrl, storage, pairing },
     state: store.get,
@@ -58,6 +59,7 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
     storage,
     leave: () => leaveAccount(push),
   });
+  const root = pageRoot();
   const followRoute = (): void => controller.open(parseRoute(location.hash));
   followRoute();
   addEventListener("hashchange", () => {

@@ -159,3 +159,16 @@ Deno.test("the host's audit log shows what was sent, by whom and what became of 
     );
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
+
+Deno.test("the settings of notifications open although their script did not arrive at first [ux-any-order]", () =>
+  withScene(async ({ phone: { page }, wire, makeKey }) => {
+    const script = /later-\w+\.js$/;
+    await page.route(script, (route) => route.abort());
+    const lost = page.waitForEvent("requestfailed", { predicate: (request) => script.test(request.url()) });
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await lost;
+    await page.unroute(script);
+    await page.goto(`${wire.url}/#/notifications`);
+    await page.getByRole("heading", { name: "Notifications", exact: true }).waitFor();
+  }));
