@@ -66,10 +66,7 @@ export interface ListenerOptions {
   apiKey: string;
   version: string;
   env: Readonly<Record<string, string>>;
-  /**
-   * Writes one line to listener.log. `[<time>] ` is put before it unless it begins with `! `: the failure line of the
-   * specification has no time.
-   */
+  /** Writes one line to listener.log, after `[<time>] ` unless it begins with `! `: that line of the specification has no time. */
   log(line: string): void;
   /** An agent shows another dialog than before, or its session none any more. */
   dialogs?: { opened(dialog: DialogNews): void; closed(session: string, at: number): void };
@@ -390,8 +387,9 @@ class Listener implements RunningListener {
 
   #makeUploads(): Uploads {
     const { config, paths, log } = this.#options;
+    const { files, uid } = runtime;
     return new Uploads({
-      ...{ ...runtime, root: paths.root, directory: paths.uploads, clock: systemClock, log },
+      ...{ files, uid, root: paths.root, directory: paths.uploads, clock: systemClock, log },
       maxBytes: config.uploadMaxBytes ?? UPLOAD_DEFAULT_MAX_BYTES,
       sessions: () => this.#targets.sessions(),
       isMuted: typingEffects(paths).isMuted,

@@ -54,11 +54,7 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
     pairing,
     changed: followOtherPages(),
   });
-  const actions = actionsOf(controller, {
-    store,
-    storage,
-    leave: () => leaveAccount(push),
-  });
+  const actions = actionsOf(controller, { store, storage, leave: () => leaveAccount(push) });
   const root = pageRoot();
   const followRoute = (): void => controller.open(parseRoute(location.hash));
   followRoute();

@@ -1,7 +1,7 @@
 /** Shown in place of the page when the browser refuses to open its storage: without it the page cannot start. */
 import type { Strings } from "./strings.ts";
 
-const NO_STORAGE_STRINGS = {
+export const NO_STORAGE_STRINGS = {
   text:
     "This browser keeps nothing for this site. Allow site data, or leave private mode, and reload the page.",
   reload: "Reload",

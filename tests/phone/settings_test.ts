@@ -1,5 +1,6 @@
 /** Pairing inside the app by camera and by link, and the settings, in a real browser with a real host. */
 import assert from "node:assert/strict";
+import { until } from "../helpers/until.ts";
 import { sendMessage, withDemo, withScene } from "./scene.ts";
 
 Deno.test("the app pairs by its camera, names the host, forgets it, and exports what was sent [ux-scan, ux-settings]", () =>
@@ -161,13 +162,11 @@ Deno.test("the host's audit log shows what was sent, by whom and what became of 
   }));
 
 Deno.test("the settings of notifications open although their script did not arrive at first [ux-any-order]", () =>
-  withScene(async ({ phone: { page }, wire, makeKey }) => {
+  withScene(async ({ phone: { page, faults }, wire, makeKey }) => {
     const script = /later-\w+\.js$/;
     await page.route(script, (route) => route.abort());
-    const lost = page.waitForEvent("requestfailed", { predicate: (request) => script.test(request.url()) });
     await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
-    await page.getByText("Live", { exact: true }).waitFor();
-    await lost;
+    await until("the failure", () => faults.some((fault) => /later-\w+\.js/.test(fault)));
     await page.unroute(script);
     await page.goto(`${wire.url}/#/notifications`);
     await page.getByRole("heading", { name: "Notifications", exact: true }).waitFor();

@@ -1,6 +1,7 @@
 /** The page's languages: which one is chosen, and that each has every text. */
 import assert from "node:assert/strict";
 import { languageFor } from "../../../src/phone/languages.ts";
+import { NO_STORAGE_STRINGS } from "../../../src/phone/no_storage.ts";
 import { NOTIFICATION_TEXT } from "../../../src/phone/notification_text.ts";
 import { SESSION_TEXT } from "../../../src/phone/session_text.ts";
 import { STRINGS } from "../../../src/phone/strings.ts";
@@ -36,6 +37,7 @@ Deno.test("German has every text that English has, with the same parameters [ux-
     audit: AUDIT_STRINGS,
     ofSession: SESSION_TEXT,
     ofNotifications: NOTIFICATION_TEXT,
+    noStorage: NO_STORAGE_STRINGS,
   };
   const [english, german] = [new Map(leaves(all)), new Map(leaves(GERMAN))];
   assert.deepEqual([...german.keys()].sort(), [...english.keys()].sort());
