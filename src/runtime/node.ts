@@ -51,12 +51,20 @@ async function run(argv: readonly string[], options: RunOptions = {}): Promise<R
   const [program = "", ...args] = argv;
   const { signal, cwd, env } = options;
   if (signal?.aborted) return { code: KILLED_CODE, stdout: new Uint8Array(), stderr: "" };
-  return await finish(spawn(program, args, { cwd, env }), argv, options);
+  const child = spawn(program, args, { cwd, env });
+  const start = started(child);
+  try {
+    // Without a descriptor left, the child has no streams either.
+    if (child.pid === undefined) await start;
+    return await finish(child, start, options);
+  } catch (error) {
+    return failedStart(argv, error);
+  }
 }
 
 async function finish(
   child: ChildProcessWithoutNullStreams,
-  argv: readonly string[],
+  start: Promise<void>,
   options: RunOptions,
 ): Promise<RunResult> {
   const kill = (): void => void child.kill("SIGKILL");
@@ -65,11 +73,9 @@ async function finish(
   feed(child.stdin, options.stdin);
   options.signal?.addEventListener("abort", kill);
   try {
-    await started(child);
+    await start;
     const [stdout, stderr] = await Promise.all(output);
     return { code: await code, stdout, stderr: new TextDecoder().decode(stderr) };
-  } catch (error) {
-    return failedStart(argv, error);
   } finally {
     options.signal?.removeEventListener("abort", kill);
   }
@@ -111,10 +117,12 @@ function pipe(argv: readonly string[], place: Place = {}): PipedChild {
   const [program = "", ...args] = argv;
   const child = spawn(program, args, { ...place, stdio: ["pipe", "pipe", "pipe"] });
   child.on("error", () => {});
-  child.stdin.on("error", () => {});
   if (child.pid === undefined) {
-    throw new Error(`cannot run ${JSON.stringify(program)}: not found or not executable`);
+    // Node names the reason only later; without a descriptor left, the child has no streams.
+    const reason = child.stdin === undefined ? "too many open files" : "not found or not executable";
+    throw new Error(`cannot run ${JSON.stringify(program)}: ${reason}`);
   }
+  child.stdin.on("error", () => {});
   return {
     pid: child.pid,
     stdin: { write: (bytes) => write(child.stdin, bytes), close: () => void child.stdin.end() },

@@ -1,6 +1,8 @@
 /** A program that demonstrates one part of the runtime, chosen by its first argument. */
 
 import { runtime } from "#runtime";
+import type { AppendFile } from "../../src/runtime/types.ts";
+import { until } from "../helpers/until.ts";
 
 const { terminal, commands } = runtime;
 const line = (value: unknown): void => terminal.write(`${JSON.stringify(value)}\n`);
@@ -49,6 +51,25 @@ const sides: Record<string, () => Promise<void> | void> = {
     } catch (error) {
       terminal.writeError(String((error as { code?: string }).code));
     }
+  },
+  /** Runs a program while no descriptor is left, and once there are some again. */
+  async descriptors() {
+    const opened: AppendFile[] = [];
+    try {
+      for (;;) opened.push(await runtime.files.openAppend(runtime.args[1] ?? ""));
+    } catch {
+      // None is left.
+    }
+    const run = await commands.run(["true"]).then(({ code }) => `code ${code}`, () => "refused");
+    let pipe = "started";
+    try {
+      commands.pipe(["true"]).kill();
+    } catch {
+      pipe = "refused";
+    }
+    for (const file of opened) file.close();
+    await until("descriptors", () => commands.run(["true"]).catch(() => undefined));
+    line({ run, pipe });
   },
   async inherit() {
     // Perl, not a shell: a shell may lose a signal that comes just before it waits for its child.

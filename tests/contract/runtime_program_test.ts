@@ -75,6 +75,12 @@ const cases: Record<string, (program: Program) => Promise<void>> = {
     await new Deno.Command("sh", { args, env: sandbox.env }).output();
     assert.equal(await Deno.readTextFile(`${sandbox.root}/error`), "EPIPE");
   },
+  async "a program that has no descriptor left starts no other one, and goes on"({ sandbox, argv }) {
+    const script = `ulimit -n 64; exec ${quoted([...argv, "descriptors", `${sandbox.root}/file`])}`;
+    const { code, stdout, stderr } = await run(["sh", "-c", script], { env: sandbox.env });
+    assert.equal(code, 0, stderr);
+    assert.deepEqual(JSON.parse(stdout), { run: "refused", pipe: "refused" });
+  },
   async "the program starts itself again, and shows as cli"({ run, sandbox }) {
     const { stdout } = await run(["again"]);
     assert.deepEqual(JSON.parse(stdout).args, ["facts", "--a b"]);
