@@ -45,7 +45,7 @@ export class RotatingFile {
   append(line: string): void {
     if (this.#pending.length >= PENDING_LINES_MAX) this.#lost++;
     else this.#pending.push(line);
-    this.#work ??= this.#drain().finally(() => this.#work = undefined);
+    this.#work ??= this.#drain();
   }
 
   /** Resolves once every queued line is written or dropped. */
@@ -73,6 +73,8 @@ export class RotatingFile {
         this.#file = undefined;
       }
     }
+    // With no turn after the last look: a line that came between would start no drain.
+    this.#work = undefined;
   }
 
   async #write(text: string): Promise<void> {

@@ -194,7 +194,7 @@ export class Inventory {
     if (text === this.#savedStates) return;
     this.#savedStates = text;
     this.#unsaved = states;
-    this.#saving ??= this.#save().finally(() => this.#saving = undefined);
+    this.#saving ??= this.#save();
   }
 
   /** The sessions are reported even if the file cannot be written. */
@@ -203,6 +203,8 @@ export class Inventory {
       this.#unsaved = undefined;
       await this.#options.states?.save(states).catch(() => {});
     }
+    // With no turn after the last look: states that came between would start no save.
+    this.#saving = undefined;
   }
 
   /** Resolves once the states of the last read are written. */

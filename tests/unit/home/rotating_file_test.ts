@@ -96,6 +96,26 @@ Deno.test("lines that a full disk refuses are counted in the first line that it 
   assert.equal(await Deno.readTextFile(home.paths.log), "! 2 line(s) could not be written here\nthree\n");
 });
 
+Deno.test("a line that comes at any moment while the ones before are written is written too", async () => {
+  for (let turns = 0; turns < 20; turns++) {
+    await using home = await makeTempHome();
+    // The disk answers at once, so that the write ends within these turns.
+    const written: string[] = [];
+    const append = (text: string | Uint8Array): Promise<void> =>
+      Promise.resolve(void written.push(`${text}`));
+    const opened = { append, sync: () => Promise.resolve(), close: () => {} };
+    const files = { ...home.files, openAppend: () => Promise.resolve(opened) };
+    const file = new RotatingFile(files, options(home));
+    file.append("open");
+    await file.flush();
+    file.append("a");
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    file.append("b");
+    await file.close();
+    assert.equal(written.join(""), "open\na\nb\n", `after ${turns} turns`);
+  }
+});
+
 Deno.test("a rotation that a full disk refuses changes no file, and the next line tries again [ls-log-rotation]", async () => {
   await using home = await makeTempHome();
   const text = await writeFullSet(home);

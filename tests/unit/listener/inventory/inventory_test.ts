@@ -434,3 +434,27 @@ Deno.test("inventory: a slow disk delays no state, and keeps the last ones [ls-s
   await bench.inventory.saved();
   assert.deepEqual(saved, ["working", "working"]);
 });
+
+Deno.test("inventory: states that come at any moment while the ones before are saved are saved too [ls-state-since]", async () => {
+  for (let turns = 0; turns < 60; turns++) {
+    const bench = await idleBench();
+    await bench.inventory.saved();
+    const disk = Promise.withResolvers<void>();
+    const saved: AgentState[] = [];
+    bench.save = (states) => {
+      saved.push(...Object.values(states).map(({ state }) => state));
+      return disk.promise;
+    };
+    bench.draw(...WORKING);
+    bench.now += 10_000;
+    await bench.state();
+    bench.draw(...IDLE);
+    bench.now += 10_000;
+    const reading = bench.state();
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    disk.resolve();
+    await reading;
+    await bench.inventory.saved();
+    assert.deepEqual(saved, ["working", "idle"], `after ${turns} turns`);
+  }
+});
