@@ -1,6 +1,7 @@
 /** What every runtime's files do. */
 
 import assert from "node:assert/strict";
+import { closeSync } from "node:fs";
 import type { Case } from "../helpers/on_node.ts";
 
 const reading: Case[] = [
@@ -196,6 +197,24 @@ const writing: Case[] = [
       assert.deepEqual((await files.readBytes(path))?.subarray(-2), new Uint8Array([0, 255]));
       assert.equal((await files.info(path))?.mode, 0o600);
       log.close();
+    },
+  },
+  {
+    name: "a file that the system cannot close does not end the program",
+    async run({ files, name }, directory) {
+      // Deno's files have no descriptor that another call could close.
+      if (name !== "node") return;
+      const log = await files.openAppend(`${directory}/log`);
+      const opened = await Promise.all(
+        (await files.list("/proc/self/fd")).map(async (fd) => ({
+          fd,
+          path: await files.realPath(`/proc/self/fd/${fd}`),
+        })),
+      );
+      closeSync(Number(opened.find(({ path }) => path?.endsWith("/log"))?.fd));
+      log.close();
+      // The failure arrives after a turn of the thread that closes.
+      for (let round = 0; round < 20; round++) await files.info(directory);
     },
   },
   {
