@@ -97,6 +97,11 @@ export const verbs = {
     ...["list-panes", "-a", "-F", format],
     ...(filter === undefined ? [] : ["-f", filter]),
   ],
+  /** Of all windows of one session, given by its id. */
+  listSessionPanes: (
+    sessionId: string,
+    format: string,
+  ): TmuxCommand => ["list-panes", "-s", "-t", sessionId, "-F", format],
   listClients: (format: string): TmuxCommand => ["list-clients", "-F", format],
   /** The visible screen as text; wrapped lines stay separate. */
   captureScreen: (pane: string): TmuxCommand => ["capture-pane", "-p", "-t", pane],

@@ -84,6 +84,37 @@ Deno.test("mirror: renamed, killed, server restarted: reported at once, and mirr
   await back("another server");
 });
 
+Deno.test("mirror: a pane or window that is moved to another session is no longer shown as this session's, and takes no keys", async (t) => {
+  await using stage = await makeMirrorStage();
+  await stage.tmux("-f", "/dev/null", "new-session", "-d", "-s", "elsewhere", "cat");
+  const idOf = async (target: string): Promise<string> =>
+    (await stage.tmux("display-message", "-p", "-t", target, "#{pane_id}")).trim();
+  const moves: Record<string, (pane: string) => string[]> = {
+    "join-pane": (pane) => ["join-pane", "-d", "-s", pane, "-t", "=elsewhere:0"],
+    "break-pane": (pane) => ["break-pane", "-d", "-s", pane, "-t", "=elsewhere:8"],
+    "move-window": (pane) => ["move-window", "-d", "-s", pane, "-t", "=elsewhere:7"],
+  };
+  for (const [name, move] of Object.entries(moves)) {
+    await t.step(name, async () => {
+      const session = await stage.start(["cat"]);
+      using phone = await stage.watch(session);
+      await stage.keys(session, "before");
+      await phone.shows("before");
+      const pane = await idOf(`=${session}:`);
+      // What is left of the session when the pane is gone.
+      if (name === "break-pane") await stage.tmux("split-window", "-d", "-t", pane, "cat");
+      else await stage.tmux("new-window", "-d", "-t", `=${session}:`, "cat");
+      await stage.tmux(...move(pane));
+      await until("the end to be reported", () => ends(phone).includes("pane_gone"));
+      await phone.live();
+      phone.type({ type: "text", text: "after" });
+      await phone.shows("after");
+      assert.equal(phone.text().includes("before"), false, "what is left of the session is shown");
+      assert.equal((await stage.tmux("capture-pane", "-p", "-t", pane)).trim(), "before", "and typed into");
+    });
+  }
+});
+
 Deno.test("mirror: a user who takes the session over does not end it", async () => {
   await using stage = await makeMirrorStage();
   const session = await stage.start(["cat"]);

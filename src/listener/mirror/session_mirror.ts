@@ -24,6 +24,13 @@ export const UNSURE_MAX_MS = 1_000;
 /** tmux notifies within a second when one of these changes: the panes, their processes, which are dead, and the title. */
 const PANES_FORMAT = "#{W:#{P:#{pane_id} #{pane_pid} #{pane_dead};}}";
 const TITLE_FORMAT = "#{pane_title}";
+/** Reported when panes or windows change, or leave the session: it may be this pane that did. */
+const CHANGES: ReadonlySet<string> = new Set([
+  "%layout-change",
+  "%window-close",
+  "%unlinked-window-close",
+  "%session-window-changed",
+]);
 
 /** The part of a control client that a mirror uses. */
 export type MirrorConnection = Pick<ControlClient, "request" | "close">;
@@ -185,16 +192,17 @@ export class SessionMirror {
     if (this.#isRequesting || this.#isResting || this.#isOver) return;
     const wanting = [...this.#viewers].filter(({ isStale, canTake }) => isStale && canTake);
     if (wanting.length === 0 && !(this.#mustRefresh && !this.#isPaused)) return;
-    const { pane } = this.#options;
+    const { pane, sessionId } = this.#options;
     const resumed = this.#isPaused ? [verbs.paneOutput(pane, "continue")] : [];
+    const before = [...resumed, verbs.listSessionPanes(sessionId, "#{pane_id}")];
     if (this.#isPaused) this.#flood.rested(this.#options.clock.elapsed());
     this.#isPaused = false;
     this.#isRequesting = true;
     this.#mustRefresh = false;
-    const { pauses, skipped } = { pauses: this.#pauses, skipped: resumed.length };
+    const { pauses, skipped } = { pauses: this.#pauses, skipped: before.length };
     const history = Math.max(0, ...wanting.map((viewer) => viewer.history));
     const begun = this.#options.clock.elapsed();
-    this.#client.request([...resumed, ...snapshotCommands(pane, { history })], (answer) => {
+    this.#client.request([...before, ...snapshotCommands(pane, { history })], (answer) => {
       this.#isRequesting = false;
       if (pauses === this.#pauses) this.#took(answer, { skipped, requested: history });
       this.#snapshotMs = this.#options.clock.elapsed() - begun;
@@ -206,7 +214,9 @@ export class SessionMirror {
   #took(answer: ControlAnswer, { skipped, requested }: { skipped: number; requested: number }): void {
     if (this.#isOver) return;
     const { pane } = this.#options;
-    const snapshot = answer instanceof Error ? undefined : parseSnapshot(pane, answer.slice(skipped));
+    // A pane that was moved to another session can still be captured, but this client gets no output of it.
+    const isHere = !(answer instanceof Error) && answer[skipped - 1]?.split("\n").includes(pane);
+    const snapshot = isHere ? parseSnapshot(pane, answer.slice(skipped)) : undefined;
     if (snapshot === undefined) return this.#end("pane_gone");
     const { cols, rows, title, switchesScreen } = snapshot.facts;
     this.#filter.keepsScreen = !switchesScreen;
@@ -278,7 +288,7 @@ export class SessionMirror {
     const { sessionId } = this.#options;
     if (event === "%session-renamed" && words[0] === sessionId) this.#end("session_renamed");
     else if (event === "%session-changed" && words[0] !== sessionId) this.#end("session_ended");
-    else if (event === "%layout-change") this.#refreshAll();
+    else if (CHANGES.has(event ?? "")) this.#refreshAll();
     else if (event === "%subscription-changed") this.#changed(line);
   }
 

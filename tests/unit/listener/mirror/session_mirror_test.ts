@@ -32,6 +32,8 @@ class Bench {
   readonly mirror: SessionMirror;
   events: ControlEvents | undefined;
   ended = 0;
+  /** The session's panes. */
+  panes = ["%2", "%3"];
 
   constructor() {
     this.mirror = new SessionMirror({
@@ -66,7 +68,7 @@ class Bench {
     assert.ok(request, "nothing was asked");
     const before = request.commands.filter(([name]) => name === "refresh-client").map(() => "");
     const isSnapshot = request.commands.length > before.length;
-    request.done([...before, ...(isSnapshot ? printedPane(pane) : [])]);
+    request.done([...before, ...(isSnapshot ? [this.panes.join("\n"), ...printedPane(pane)] : [])]);
   }
 
   output(text: string | Uint8Array): void {
@@ -172,7 +174,7 @@ Deno.test("mirror: a flood is paused, and shown as snapshots [perf-flood]", asyn
   bench.clock.advance(FLOOD_REST_MS - 1);
   assert.deepEqual([bench.asked(), await sent()], [[], []]);
   bench.clock.advance(1);
-  assert.match(bench.asked()[0] ?? "", /^-A %3:continue display-message capture-pane/);
+  assert.match(bench.asked()[0] ?? "", /^-A %3:continue list-panes display-message capture-pane/);
   bench.answer({ cells: "later\n\n\n" });
   assert.deepEqual(await sent(), ["S later"]);
 });
@@ -248,7 +250,7 @@ Deno.test("mirror: a screen that is never quiet is repainted after a second", as
     bench.output("spinner");
     bench.clock.advance(100);
   }
-  assert.match(bench.asked()[0] ?? "", /^display-message/);
+  assert.match(bench.asked()[0] ?? "", /^list-panes display-message/);
 });
 
 Deno.test("mirror: a new size is sent before its snapshot [bin-tags]", async () => {
@@ -311,6 +313,25 @@ Deno.test("mirror: its phones learn why it ends as soon as tmux reports it", asy
     assert.deepEqual(await sent(), [`ended ${reason}`]);
     assert.equal(bench.ended, 1);
     assert.equal(bench.clock.pending, 0, "no timer is left");
+  }
+});
+
+Deno.test("mirror: it ends when its pane is moved to another session, although tmux can still capture it", async () => {
+  for (
+    const line of [
+      "%layout-change @2 b25d,80x24,0,0,0",
+      "%window-close @2",
+      "%unlinked-window-close @2",
+      "%session-window-changed $1 @3",
+      "%subscription-changed svc-panes $1 @2 0 - : %2 69 0;",
+    ]
+  ) {
+    const { bench, sent } = await watching();
+    bench.events?.notified(line);
+    assert.deepEqual(bench.requests[0]?.commands[0], ["list-panes", "-s", "-t", "$1", "-F", "#{pane_id}"]);
+    bench.panes = ["%2", "%30"];
+    bench.answer({ cells: "elsewhere\n\n\n" });
+    assert.deepEqual(await sent(), ["ended pane_gone"], line);
   }
 });
 
