@@ -307,7 +307,7 @@ export function holdReason(pane: Observation, context: HoldContext): HoldReason 
   const { now, policy, sendAnyway } = context;
   if (reading.focus === "dialog" && !mayAnswerDialogs(policy)) return "dialog_open";
   if (lacksComposer(pane, context)) {
-    const isYoung = context.recordedPid !== 0 && now - pane.created * 1_000 < START_HOLD_MS;
+    const isYoung = context.recordedPid !== 0 && Math.abs(now - pane.created * 1_000) < START_HOLD_MS;
     const mayStart = isYoung && !context.input.isInCall && reading.focus === "unknown";
     return mayStart ? "agent_starting" : "unknown_screen";
   }

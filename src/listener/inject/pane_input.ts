@@ -50,6 +50,11 @@ interface ToolCall {
   composerSince: number | undefined;
 }
 
+interface SeenSession {
+  created: number;
+  seenAt: number;
+}
+
 /**
  * Keeps inputs and tool calls apart. An agent waits for its hook before it opens a dialog: while an input is in
  * flight the hook waits, and from the hook until the end of the dialog no input begins.
@@ -58,8 +63,8 @@ export class ToolGate {
   readonly #clock: InputClock;
   #calls: ToolCall[] = [];
   #inFlight: { ended: Wakeup; isCancelled: boolean } | undefined;
-  /** When a hook of this pane last reported that it holds dialogs back; epoch milliseconds. */
-  heardAt = 0;
+  /** When a hook of this pane last reported that it holds dialogs back: epoch milliseconds, and the clock's `elapsed`. */
+  #heard: { now: number; elapsed: number } | undefined;
 
   constructor(clock: InputClock) {
     this.#clock = clock;
@@ -67,6 +72,24 @@ export class ToolGate {
 
   get isOpen(): boolean {
     return this.#calls.length === 0;
+  }
+
+  /** A hook of this pane has reported that it holds dialogs back. */
+  heard(): void {
+    this.#heard = { now: this.#clock.now(), elapsed: this.#clock.elapsed() };
+  }
+
+  forgetHeard(): void {
+    this.#heard = undefined;
+  }
+
+  /**
+   * A hook has reported so since the session began. `created`: its epoch seconds, which lie in the future after the clock
+   * was set back. `seenAt`: by the clock's `elapsed`, when the session existed.
+   */
+  hasHeardSince({ created, seenAt }: SeenSession): boolean {
+    const heard = this.#heard;
+    return heard !== undefined && (heard.now >= created * 1_000 || heard.elapsed > seenAt);
   }
 
   /** Undefined while a dialog may open. */
@@ -193,7 +216,11 @@ export class PaneInput {
   #enterAt = -Infinity;
   #messageAt = 0;
   #hasWorkedSinceEnter = true;
+  /** By the clock's `elapsed`, as the next two are: the last key or message. */
+  #inputAt = -Infinity;
   #calmDraft: { draft: string; since: number } | undefined;
+  /** The session that was last asked about, since it was first. */
+  #seen: SeenSession | undefined;
 
   constructor(gate: ToolGate, clock: Pick<Clock, "now" | "elapsed">) {
     this.gate = gate;
@@ -216,7 +243,8 @@ export class PaneInput {
 
   /** This agent's hooks hold its dialogs back. `created`: epoch seconds of the session. */
   isGated(profile: Pick<AgentProfile, "gate">, created: number): boolean {
-    return profile.gate !== undefined && this.gate.heardAt >= created * 1_000;
+    if (this.#seen?.created !== created) this.#seen = { created, seenAt: this.#clock.elapsed() };
+    return profile.gate !== undefined && this.gate.hasHeardSince(this.#seen);
   }
 
   /** Its hook has reported a tool call that has not ended: it is past its start. */
@@ -236,10 +264,20 @@ export class PaneInput {
     return Math.max(this.model.keyAt, this.#messageAt);
   }
 
+  /** Milliseconds since a phone's last key or the last message. */
+  get sinceInputMs(): number {
+    return this.#clock.elapsed() - this.#inputAt;
+  }
+
   /** Milliseconds until an earlier Escape can no longer combine with what follows. */
   get escapeWaitMs(): number {
-    const { afterEscape, keyAt } = this.model;
-    return afterEscape ? Math.min(ESCAPE_MS, Math.max(0, keyAt + ESCAPE_MS - this.#clock.now())) : 0;
+    return this.model.afterEscape ? Math.max(0, ESCAPE_MS - this.sinceInputMs) : 0;
+  }
+
+  /** Takes what the composer should show after a key that was typed now. */
+  keyTyped(model: ComposerModel): void {
+    Object.assign(this.model, model);
+    this.#inputAt = this.#clock.elapsed();
   }
 
   /** Called when a message was typed: from then on the screen is compared with the message, not with keys. */
@@ -251,6 +289,7 @@ export class PaneInput {
     this.model.isFromPhone = false;
     this.model.isSinceMessage = false;
     this.#messageAt = this.#clock.now();
+    this.#inputAt = this.#clock.elapsed();
   }
 
   entered(): void {
@@ -269,8 +308,7 @@ export class PaneInput {
       return;
     }
     const { model } = this;
-    const now = this.#clock.now();
-    if (this.#calmDraft?.draft !== draft) this.#calmDraft = { draft, since: now };
+    if (this.#calmDraft?.draft !== draft) this.#calmDraft = { draft, since: this.#clock.elapsed() };
     const isChange = model.seen !== undefined && !isSameText(draft, model.seen);
     const isExpected = model.expected !== undefined && (isSameText(draft, model.expected) ||
       (model.hasPaste && composerShows(draft, { before: "", text: model.expected }, profile)));
@@ -282,8 +320,8 @@ export class PaneInput {
   get isCalm(): boolean {
     const calm = this.#calmDraft;
     if (calm === undefined) return false;
-    const since = Math.max(this.model.keyAt, this.#messageAt, calm.since);
-    return this.#clock.now() - since >= (this.model.awaitsView ? VIEW_CALM_MS : CALM_MS);
+    const since = Math.max(this.#inputAt, calm.since);
+    return this.#clock.elapsed() - since >= (this.model.awaitsView ? VIEW_CALM_MS : CALM_MS);
   }
 
   /** The draft that has been calm shows the text of the last input: without it the agent has not read that yet. */

@@ -98,7 +98,7 @@ export class PaneInputs {
     if (pane === undefined && session === undefined) return undefined;
     const [named, ...others] = panesNamed(this.#gates, { socket, pane, session });
     if (named !== undefined && others.length > 0) {
-      for (const { gate } of [named, ...others]) gate.heardAt = 0;
+      for (const { gate } of [named, ...others]) gate.forgetHeard();
       return undefined;
     }
     const isOther = named?.agent !== undefined && named.agent !== agent;
@@ -110,7 +110,7 @@ export class PaneInputs {
     known.pane ??= pane;
     known.session ??= session;
     this.#keep(known);
-    if (gates === true) known.gate.heardAt = this.#clock.now();
+    if (gates === true) known.gate.heard();
     return known.gate;
   }
 

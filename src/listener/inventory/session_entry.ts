@@ -60,8 +60,9 @@ export function decideState(
   // A menu or pager may hide the agent, which goes on with what it did before.
   const shown = reading?.state ?? known;
   if (shown) return shown;
-  if (now - session.created * 1_000 < STARTING_MS) return "starting";
-  return now - session.activity * 1_000 < ACTIVE_MS ? "working" : "idle";
+  // A clock that was set back makes both lie in the future.
+  if (Math.abs(now - session.created * 1_000) < STARTING_MS) return "starting";
+  return Math.abs(now - session.activity * 1_000) < ACTIVE_MS ? "working" : "idle";
 }
 
 /** Since when a session is in its state, by `stateKey`. */

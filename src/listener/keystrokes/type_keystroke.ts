@@ -94,7 +94,7 @@ async function typeAlone(context: KeystrokeContext, input: Keystroke): Promise<K
 async function escapeIsRead(context: KeystrokeContext, input: Keystroke): Promise<boolean> {
   const { input: paneInput } = context;
   if (!paneInput.model.afterEscape) return true;
-  if (continuesEscape(input) && context.now() < paneInput.model.keyAt + ESCAPE_JOIN_MS) return false;
+  if (continuesEscape(input) && paneInput.sinceInputMs < ESCAPE_JOIN_MS) return false;
   if (paneInput.escapeWaitMs > 0) await context.pause(paneInput.escapeWaitMs);
   const begun = context.elapsed();
   while (!await isAtRest(context)) {
@@ -109,7 +109,7 @@ function notTyped(reason: Reason): KeystrokeOutcome {
 }
 
 function startingOr({ target, now }: KeystrokeContext, pane: PaneState, reason: Reason): Reason {
-  const isYoung = target.recordedPid !== 0 && now() - pane.created * 1_000 < START_HOLD_MS;
+  const isYoung = target.recordedPid !== 0 && Math.abs(now() - pane.created * 1_000) < START_HOLD_MS;
   return reason === "unknown_screen" && isYoung && pane.reading.focus === "unknown"
     ? "agent_starting"
     : reason;
@@ -164,7 +164,7 @@ async function typeInFlight(
     if (outcome.state !== "typed" && outcome.state !== "unknown") return outcome;
     const after = outcome.state === "typed" ? afterInput : afterUncertainInput;
     const { model } = context.input;
-    Object.assign(model, after(model, input, context.now()));
+    context.input.keyTyped(after(model, input, context.now()));
     // After a message nothing predicts the draft, and only the screen shows that it was empty.
     if (input.type !== "key" && pane.reading.draft === "") model.isFromPhone = true;
     if (mayEndAgent(context, input)) context.input.model.mayHaveLeft = true;

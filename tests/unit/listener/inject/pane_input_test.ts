@@ -248,8 +248,7 @@ Deno.test("turn: after Enter an agent counts as working until its screen showed 
 
 Deno.test("model: a draft is trusted once the screen has changed to the predicted one [inj-fresh-screen]", () => {
   const { clock, pane } = makeBench();
-  const type = (input: Keystroke): void =>
-    void Object.assign(pane.model, afterInput(pane.model, input, clock.now()));
+  const type = (input: Keystroke): void => pane.keyTyped(afterInput(pane.model, input, clock.now()));
   const text = (text: string): Keystroke => ({ type: "text", text });
   pane.observed(composer(""), CLAUDE);
   assert.equal(pane.model.isConfirmed, true);
@@ -274,7 +273,7 @@ Deno.test("model: a draft is trusted once the screen has changed to the predicte
 Deno.test("model: after a key with an unpredictable effect only a stable screen counts [inj-fresh-screen]", () => {
   const { clock, pane } = makeBench();
   pane.observed(composer("x"), CLAUDE);
-  Object.assign(pane.model, afterInput(pane.model, { type: "key", key: "Up" }, clock.now()));
+  pane.keyTyped(afterInput(pane.model, { type: "key", key: "Up" }, clock.now()));
   pane.observed(composer("!ls"), CLAUDE);
   assert.deepEqual([pane.model.isConfirmed, pane.isCalm], [false, false]);
   clock.advance(CALM_MS - 1);
@@ -286,8 +285,7 @@ Deno.test("model: after a key with an unpredictable effect only a stable screen 
 
 Deno.test("model: after a key that opens a view at once the composer counts only much later, or when a view has shown [inj-key-view]", () => {
   const { clock, pane } = makeBench();
-  const press = (): void =>
-    void Object.assign(pane.model, afterInput(pane.model, { type: "key", key: "C-o" }, clock.now()));
+  const press = (): void => pane.keyTyped(afterInput(pane.model, { type: "key", key: "C-o" }, clock.now()));
   pane.observed(composer(""), CLAUDE);
   press();
   pane.observed(composer(""), CLAUDE);
@@ -306,10 +304,37 @@ Deno.test("model: after a key that opens a view at once the composer counts only
 
 Deno.test("model: nothing immediately follows Escape [inj-after-escape]", () => {
   const { clock, pane } = makeBench();
-  Object.assign(pane.model, afterInput(pane.model, { type: "key", key: "Escape" }, clock.now()));
+  pane.keyTyped(afterInput(pane.model, { type: "key", key: "Escape" }, clock.now()));
   assert.equal(pane.escapeWaitMs, ESCAPE_MS);
   clock.advance(ESCAPE_MS);
   assert.equal(pane.escapeWaitMs, 0);
+});
+
+Deno.test("model: after the clock was set back, a stable draft counts and Escape is read as soon as otherwise, and no sooner [inj-fresh-screen, inj-after-escape]", () => {
+  for (const jumpMs of [-3_600_000, 3_600_000]) {
+    const { clock, pane } = makeBench();
+    pane.observed(composer("x"), CLAUDE);
+    clock.advance(CALM_MS);
+    pane.keyTyped(afterInput(pane.model, { type: "key", key: "Escape" }, clock.now()));
+    pane.observed(composer("x"), CLAUDE);
+    clock.jump(jumpMs);
+    assert.deepEqual([pane.isCalm, pane.escapeWaitMs], [false, ESCAPE_MS]);
+    pane.observed(composer("x"), CLAUDE);
+    clock.advance(Math.max(VIEW_CALM_MS, ESCAPE_MS));
+    assert.deepEqual([pane.isCalm, pane.escapeWaitMs], [true, 0]);
+  }
+});
+
+Deno.test("gate: after the clock was set back, hooks that report while the session is known hold its dialogs back [inj-turn]", () => {
+  const { clock, inputs, report, pane } = makeBench();
+  const created = Math.floor(clock.now() / 1_000);
+  clock.jump(-3_600_000);
+  inputs.hook(report("SessionStart"));
+  assert.equal(pane.isGated(CLAUDE, created), false, "the hook may be of the session before");
+  clock.advance(1);
+  inputs.hook(report("PostToolUse"));
+  assert.equal(pane.isGated(CLAUDE, created), true);
+  assert.equal(pane.isGated(CLAUDE, created + 60), false, "another session of this name");
 });
 
 Deno.test("pane input: inputs run one at a time, even if one fails [inj-one-at-a-time]", async () => {

@@ -131,6 +131,11 @@ Deno.test("state: dead, question or dialog, hook, screen, age, activity, in this
   assert.equal(state({ now: now + 10_000 }), "idle");
 });
 
+Deno.test("state: a session neither starts nor works because the clock was set back [ls-state-order]", () => {
+  const facts = { screen: undefined, hint: undefined, asking: false, known: undefined, elapsed: 5_000 };
+  assert.equal(decideState({ ...facts, session, now: 500_000 }), "idle");
+});
+
 Deno.test("state: its start is remembered per session and forgotten with the session", () => {
   const clock = new StateClock();
   assert.equal(clock.since(session, { state: "idle", now: 1 }), 1);
