@@ -138,6 +138,38 @@ Deno.test("keys: held at a permission dialog, typed when it is gone [inj-dialog-
   assert.deepEqual(await prompts(), []);
 });
 
+Deno.test("keys: one that waits behind a message is not typed once its phone has left [inj-keys-late]", async () => {
+  await using stage = await makeMirrorStage();
+  const session = await stage.start(["cat"]);
+  const phone = await stage.watch(session);
+  const screen = (): Promise<string> => stage.stack.sandbox.screen(session);
+  const go = `${stage.stack.sandbox.root}/go`;
+  await stage.tmux(
+    "set-hook",
+    "-g",
+    "after-send-keys",
+    `run-shell "until test -e ${go}; do sleep 0.02; done"`,
+  );
+  const sent = stage.stack.send(session, "the message");
+  await until("its text", async () => (await screen()).includes("the message"));
+  await stage.tmux("set-hook", "-gu", "after-send-keys");
+  // The listener answers at once what is no key.
+  phone.type(text("a late key"), text("\u0001"));
+  assert.equal(await said(phone, 1), "refused invalid_body");
+  phone[Symbol.dispose]();
+  const mirrors = async (): Promise<boolean> =>
+    (await stage.tmux("list-clients", "-F", "#{client_flags}")).split("\n").some((flags) =>
+      flags !== "" && !flags.includes("no-output")
+    );
+  await until("the end of the mirror", async () => !await mirrors());
+  await Deno.writeTextFile(go, "");
+  await sent;
+  // Its turn comes after that of every key before it.
+  await stage.stack.send(session, "another message");
+  await until("the other message", async () => (await screen()).includes("another message"));
+  assert.doesNotMatch(await screen(), /late/);
+});
+
 Deno.test("keys: ! does not begin an input line, and a muted project takes none [inj-shell-escape]", async () => {
   await using stage = await makeMirrorStage();
   const { session } = await startEcho(stage);

@@ -88,6 +88,11 @@ export class FakePane {
     };
   }
 
+  /** The names of the paste buffers. */
+  get buffers(): string[] {
+    return [...this.#buffers.keys()];
+  }
+
   get input(): PaneInput {
     return this.inputs.of(this.target);
   }
@@ -127,9 +132,9 @@ export class FakePane {
     };
   }
 
-  async press(input: Keystroke): Promise<KeystrokeOutcome> {
+  async press(input: Keystroke, mayType: () => boolean = () => true): Promise<KeystrokeOutcome> {
     const server = { socket: this.target.socket, run: this.#run };
-    const context = { ...this.#context(), target: this.target, server, input: this.input };
+    const context = { ...this.#context(), target: this.target, server, input: this.input, mayType };
     return await typeKeystroke(context, input);
   }
 
@@ -191,6 +196,10 @@ export class FakePane {
     }
     if (verb === "set-buffer") {
       this.#buffers.set(words[2] ?? "", words.at(-1) ?? "");
+      return "";
+    }
+    if (verb === "delete-buffer") {
+      this.#buffers.delete(words[1] ?? "");
       return "";
     }
     const then = words[4] ?? "";

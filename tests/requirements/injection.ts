@@ -58,6 +58,9 @@ const SCREEN_CHECKS = rows("docs/specification.md, Screen checks", {
 
 const KEYS = rows("docs/specification.md, Keys", {
   "inj-dialog-keys": mirror("Keys are held at a dialog like messages."),
+  "inj-keys-late": mirror(
+    "A key that waits is not typed once its phone has left, nor after 10 seconds in which no key before it was typed.",
+  ),
   "inj-key-allowlist": main(
     "Live keys go in by an allowlist for each agent: none opens an editor, suspends the agent or changes its approvals.",
   ),

@@ -204,10 +204,16 @@ export function guarded(pane: string, guard: string, commands: TmuxCommand[]): T
  * The requests that type a text. `fill` loads a paste buffer, which `discard` removes again; `type` types all of it in one
  * tmux queue with the guard, and prints GUARD_REFUSED if nothing was typed.
  */
+export interface TypingRequests {
+  fill: TmuxCommand[][];
+  type: TmuxCommand[];
+  discard: TmuxCommand[];
+}
+
 export function typingRequests(
   pane: string,
   { text, method, guard }: { text: string; method: TypingMethod; guard: string },
-): { fill: TmuxCommand[][]; type: TmuxCommand[]; discard: TmuxCommand[] } {
+): TypingRequests {
   const leave = verbs.leaveModes(pane);
   const parts = pieces(method === "marked" ? `\u001b[200~${text}\u001b[201~` : text);
   if (method === "plain" && parts.length === 1) {

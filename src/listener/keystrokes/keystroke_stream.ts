@@ -19,7 +19,7 @@ import { canonicalDigest } from "../../protocol/canonical.ts";
 
 /** Keystrokes that may wait for the rate limit or a dialog; more are refused. */
 export const KEYS_WAITING_MAX = 1_000;
-/** How long keys wait for a dialog to close: after that they would come as a surprise. */
+/** How long keys wait for a dialog to close, or for a message that is being typed: after that they would come as a surprise. */
 export const KEYS_HOLD_MS = 10_000;
 /**
  * How long keys wait while an agent works. Longer than `TURN_START_MS`, so that no key is lost behind an Enter that
@@ -36,7 +36,8 @@ export interface KeystrokeStreamOptions {
   /** The session's, shared by all its phones. */
   limit: KeystrokeLimit;
   clock: Pick<Clock, "elapsed" | "after">;
-  type(input: Keystroke): Promise<KeystrokeOutcome>;
+  /** `mayType`: false once the keystroke is too late to be typed. */
+  type(input: Keystroke, mayType: () => boolean): Promise<KeystrokeOutcome>;
   fit(input: Extract<KeyInput, { type: "fit" | "unfit" }>): Promise<void>;
   /** A part of a file; it does not wait for the keys. */
   upload(input: UploadInput): void;
@@ -67,6 +68,10 @@ export class KeystrokeStream {
   #wake: () => void = () => {};
   /** By the clock's `elapsed`: since when every look has found an unrecognised screen. */
   #unknownSince: number | undefined;
+  /** By the clock's `elapsed`: when the last keystroke was typed. Until then those behind it waited for their turn alone. */
+  #typedAt = -Infinity;
+  /** Why the last of the keystrokes that wait was held. */
+  #heldFor: Reason | undefined;
   /** Reasons already reported: each is reported once. */
   readonly #droppedFor = new Set<string>();
 
@@ -127,6 +132,7 @@ export class KeystrokeStream {
       await this.#workOne(next);
       this.#waiting.shift();
     }
+    this.#heldFor = undefined;
     this.#isWorking = false;
   }
 
@@ -136,6 +142,9 @@ export class KeystrokeStream {
       const outcome = await this.#typed(input, { sequence, at });
       if (outcome === undefined) return;
       const reason = "reason" in outcome ? outcome.reason : undefined;
+      if (outcome.state === "typed" || outcome.state === "unknown") {
+        this.#typedAt = this.#options.clock.elapsed();
+      }
       this.#options.audit(input, ["keys", outcome.state, ...(reason ? [reason] : [])].join(" "));
       if (outcome.state !== "typed" || this.#waiting.length === 1) {
         this.#options.sendState({ sequence, ...outcome });
@@ -150,21 +159,27 @@ export class KeystrokeStream {
   async #typed(
     input: Keystroke,
     { sequence, at }: { sequence: number; at: number },
-  ): Promise<KeystrokeOutcome | undefined> {
+  ): Promise<Exclude<KeystrokeOutcome, { state: "late" }> | undefined> {
     const { clock, limit, type, sendState } = this.#options;
     const cost = costOf(input);
+    let paced = 0;
     for (let wait = limit.take(cost, clock.elapsed()); wait > 0; wait = limit.take(cost, clock.elapsed())) {
       await this.#pause(wait);
       if (this.#isOver) return undefined;
+      paced += wait;
       this.#unknownSince = undefined;
     }
     const begun = clock.elapsed();
+    const mayType = (): boolean =>
+      !this.#isOver && clock.elapsed() - Math.max(at + paced, this.#typedAt) < KEYS_HOLD_MS;
     for (let isReported = false; !this.#isOver;) {
       const now = clock.elapsed();
-      const outcome = await type(input);
+      const outcome = await type(input, mayType);
       const isUnknown = outcome.state === "held" && outcome.reason === "unknown_screen";
       this.#unknownSince = isUnknown ? this.#unknownSince ?? now : undefined;
+      if (outcome.state === "late") return this.#late();
       if (outcome.state !== "held") return outcome;
+      this.#heldFor = outcome.reason;
       // However long it has waited for something else, one half-drawn screen refuses no key.
       const heldSince = Math.max(at, this.#unknownSince ?? at);
       if (now - heldSince >= holdMs(outcome.reason)) return { ...outcome, state: "refused" };
@@ -177,6 +192,10 @@ export class KeystrokeStream {
       await this.#pause(KEYS_HOLD_STEP_MS);
     }
     return undefined;
+  }
+
+  #late(): { state: "refused"; reason: Reason } | undefined {
+    return this.#isOver ? undefined : { state: "refused", reason: this.#heldFor ?? "screen_stale" };
   }
 
   #pause(ms: number): Promise<void> {

@@ -33,19 +33,31 @@ import {
   submits,
 } from "./keystroke_rules.ts";
 import { ESCAPE_JOIN_MS, GATE_HOLD_MS, type InFlight } from "../inject/pane_input.ts";
-import { GUARD_REFUSED, guarded, isShellEscape, typingRequests } from "../inject/guard.ts";
+import {
+  GUARD_REFUSED,
+  guarded,
+  isShellEscape,
+  type TypingRequests,
+  typingRequests,
+} from "../inject/guard.ts";
 
 /** How long a key waits for a screen that is newer than the last key. */
 export const STALE_LIMIT_MS = 4_000;
 /** Pause between two checks of the screen. */
 export const STALE_STEP_MS = 20;
 
-/** `held`: nothing was typed, and the same input may be typed later. `unknown`: it may have been typed. */
+/**
+ * `held`: nothing was typed, and the same input may be typed later. `late`: nothing was typed, and nothing may be any more.
+ * `unknown`: it may have been typed.
+ */
 export type KeystrokeOutcome =
   | { state: "typed" | "unknown" }
+  | { state: "late" }
   | { state: "held" | "refused"; reason: Reason };
 
 export interface KeystrokeContext extends PaneContext, Pick<TypingContext, "typed"> {
+  /** False once the key is too late: its phone has left, or it has waited for longer than a person expects. */
+  mayType(): boolean;
   /** Resolves after `ms`. */
   pause(ms: number): Promise<void>;
 }
@@ -64,6 +76,8 @@ export async function typeKeystroke(context: KeystrokeContext, input: Keystroke)
 
 async function typeAlone(context: KeystrokeContext, input: Keystroke): Promise<KeystrokeOutcome> {
   const { target, policy } = context;
+  // A message may have had the pane to itself for long.
+  if (!context.mayType()) return { state: "late" };
   if (!await escapeIsRead(context, input)) return notTyped("screen_stale");
   const check = await checkPane(context);
   if (check.kind === "refused") return { state: "refused", reason: check.outcome.reason ?? "tmux_failed" };
@@ -228,9 +242,13 @@ async function typeUnrecognised(
 
 /** If tmux found the guard false, a second check finds the reason. */
 async function send(context: KeystrokeContext, input: Keystroke, pane: PaneState): Promise<KeystrokeOutcome> {
-  const { fill, type } = requests(context, input, pane);
+  const { fill, type, discard } = requests(context, input, pane);
   try {
     for (const request of fill) await context.server.run(...request);
+    if (!context.mayType()) {
+      if (discard.length > 0) await context.server.run(...discard);
+      return { state: "late" };
+    }
     const answer = await context.server.run(...type);
     if (!answer.includes(GUARD_REFUSED)) return { state: "typed" };
   } catch (error) {
@@ -247,12 +265,13 @@ function requests(
   context: KeystrokeContext,
   input: Keystroke,
   pane: PaneState,
-): { fill: TmuxCommand[][]; type: TmuxCommand[] } {
+): TypingRequests {
   const id = context.target.pane;
   const guard = guardOf(context, pane);
-  const typed = (command: TmuxCommand): { fill: TmuxCommand[][]; type: TmuxCommand[] } => ({
+  const typed = (command: TmuxCommand): TypingRequests => ({
     fill: [],
     type: [guarded(id, guard, [verbs.leaveModes(id), command])],
+    discard: [],
   });
   switch (input.type) {
     case "key":

@@ -14,6 +14,7 @@ interface WatchedPane {
   targets: Pick<Targets, "current">;
   typing: TypingContext;
   clock: Clock;
+  mayType(): boolean;
 }
 
 /**
@@ -21,11 +22,11 @@ interface WatchedPane {
  * started in the pane since it was found.
  */
 export async function typeInto(
-  { target, targets, typing, clock }: WatchedPane,
+  { target, targets, typing, clock, mayType }: WatchedPane,
   input: Keystroke,
 ): Promise<{ outcome: KeystrokeOutcome; target: Target }> {
   const pause = (ms: number): Promise<void> => delay(ms, { clock });
-  const type = (into: Target) => typeKeystroke({ ...paneContext(typing, into), pause }, input);
+  const type = (into: Target) => typeKeystroke({ ...paneContext(typing, into), pause, mayType }, input);
   const outcome = await type(target);
   if (outcome.state !== "refused" || outcome.reason !== "unknown_screen") return { outcome, target };
   const now = await targets.current(target);

@@ -337,9 +337,9 @@ class WatchedSession {
       opener: channel.opener,
       limit: this.#limit,
       clock,
-      type: async (input) => {
+      type: async (input, mayType) => {
         this.#mirror.expectEcho();
-        const typed = await typeInto({ target: this.#target, targets, typing, clock }, input);
+        const typed = await typeInto({ target: this.#target, targets, typing, clock, mayType }, input);
         this.#target = typed.target;
         return typed.outcome;
       },

@@ -51,7 +51,8 @@ function stage(recorded: Partial<TmuxSession["recorded"]>, muted: readonly strin
   return {
     pane,
     send: () => inject(command, context),
-    press: () => typeKeystroke(paneContext(context, target), { type: "text", text: "h" }),
+    press: () =>
+      typeKeystroke({ ...paneContext(context, target), mayType: () => true }, { type: "text", text: "h" }),
   };
 }
 

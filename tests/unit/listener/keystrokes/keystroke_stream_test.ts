@@ -38,6 +38,8 @@ class Bench {
   readonly ends: string[] = [];
   readonly dropped: string[] = [];
   outcome: (input: KeyInput) => KeystrokeOutcome = () => TYPED;
+  /** Until it resolves, a message has the pane to itself. */
+  busy: Promise<void> = Promise.resolve();
   readonly uploads: UploadInput[] = [];
   readonly wishes: ReadInput[] = [];
   readonly keys = new KeystrokeStream({
@@ -46,10 +48,12 @@ class Bench {
     opener: plainChannel().opener,
     limit: new KeystrokeLimit(0),
     clock: this.clock,
-    type: (input) => {
+    type: async (input, mayType) => {
+      await this.busy;
+      if (!mayType()) return { state: "late" };
       const outcome = this.outcome(input);
       if (outcome.state === "typed") this.typed.push(nameOf(input));
-      return Promise.resolve(outcome);
+      return outcome;
     },
     fit: (input) => {
       this.typed.push(input.type);
@@ -265,6 +269,42 @@ Deno.test("keystrokes: those that wait when the phone leaves are not typed", asy
   bench.outcome = () => TYPED;
   await bench.pass(KEYS_HOLD_MS);
   assert.deepEqual([bench.typed, bench.clock.pending], [[], 0]);
+});
+
+Deno.test("keystrokes: one that waits behind a message is not typed once its phone has left, and one that the phone waits for is refused after the hold limit [inj-keys-late]", async () => {
+  for (const leaves of [true, false]) {
+    const bench = new Bench();
+    const message = Promise.withResolvers<void>();
+    bench.busy = message.promise;
+    await Promise.all([bench.press(0, text("a")), bench.press(1, key("Enter"))]);
+    if (leaves) bench.keys.close();
+    else await bench.pass(KEYS_HOLD_MS);
+    message.resolve();
+    await bench.settle();
+    assert.deepEqual(bench.typed, []);
+    const refused = ["0 refused screen_stale", "1 refused screen_stale"];
+    assert.deepEqual([bench.reported, bench.audited.length], leaves ? [[], 0] : [refused, 2]);
+    if (leaves) continue;
+    await bench.press(2, text("b"));
+    assert.deepEqual(bench.typed, ["b"]);
+  }
+});
+
+Deno.test("keystrokes: those behind one that is typed late, or that wait for their pace, are typed [inj-keys-late]", async () => {
+  const bench = new Bench();
+  const message = Promise.withResolvers<void>();
+  bench.busy = message.promise;
+  await Promise.all([bench.press(0, text("a")), bench.press(1, key("Enter"))]);
+  await bench.pass(KEYS_HOLD_MS - 1);
+  message.resolve();
+  await bench.settle();
+  bench.busy = Promise.resolve();
+  const many = Math.ceil(2 * KEYS_HOLD_MS / 1_000);
+  await Promise.all(
+    Array.from({ length: many }, (_, at) => bench.press(2 + at, text("x".repeat(KEYS_PER_SECOND)))),
+  );
+  for (let waited = 0; waited <= 3 * KEYS_HOLD_MS; waited += 1_000) await bench.pass(1_000);
+  assert.deepEqual([bench.typed.slice(0, 2), bench.typed.length], [["a", "Enter"], 2 + many]);
 });
 
 Deno.test("keystrokes: three frames that cannot be opened end the stream [seal-open-fails]", async () => {

@@ -233,3 +233,23 @@ Deno.test("keystroke: a draft that live keys begin after a message counts as the
   await other.inject("the next one");
   assert.deepEqual(other.events.filter((event) => event.startsWith("reported")), ["reported held desk_busy"]);
 });
+
+Deno.test("keystroke: nothing is typed once it is too late, be it behind a message or right before the key, and a paste leaves no buffer [inj-keys-late]", async () => {
+  const message = Promise.withResolvers<void>();
+  const behind = new FakePane();
+  behind.draw("");
+  let isOver = false;
+  const first = behind.input.alone(() => message.promise);
+  const key = behind.press({ type: "text", text: "late" }, () => !isOver);
+  isOver = true;
+  message.resolve();
+  await first;
+  assert.deepEqual([await key, behind.events], [{ state: "late" }, []]);
+  for (const input of [{ type: "text", text: "x" }, { type: "paste", text: "x" }] as const) {
+    const pane = new FakePane();
+    pane.draw("");
+    const answers = [true, false];
+    assert.deepEqual(await pane.press(input, () => answers.shift() ?? false), { state: "late" });
+    assert.deepEqual([pane.events, pane.buffers], [[], []]);
+  }
+});
