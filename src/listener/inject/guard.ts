@@ -201,8 +201,8 @@ export function guarded(pane: string, guard: string, commands: TmuxCommand[]): T
 }
 
 /**
- * The requests that type a text. `fill` loads a paste buffer, which `discard` removes again; `type` types all of it in one
- * tmux queue with the guard, and prints GUARD_REFUSED if nothing was typed.
+ * `fill` loads a paste buffer, which `discard` removes again; `type` types all of it in one tmux queue with the guard, and
+ * prints GUARD_REFUSED if nothing was typed.
  */
 export interface TypingRequests {
   fill: TmuxCommand[][];
@@ -210,6 +210,7 @@ export interface TypingRequests {
   discard: TmuxCommand[];
 }
 
+/** The requests that type a text. */
 export function typingRequests(
   pane: string,
   { text, method, guard }: { text: string; method: TypingMethod; guard: string },
