@@ -13,15 +13,8 @@ interface Settings {
 const BACKSPACE = 0x08;
 /** The range in which the line-drawing set differs from ASCII. */
 const LINE_DRAWING = { first: 0x5f, last: 0x7e };
-/** Modes in which terminals differ in drawing text at the edges. */
-const ODD_MODES: Readonly<Record<string, boolean>> = {
-  "4h": true,
-  "4l": false,
-  "?6h": true,
-  "?6l": false,
-  "?7l": true,
-  "?7h": false,
-};
+/** Modes in which terminals differ in drawing text at the edges, with the final that begins them. */
+const ODD_MODES: Readonly<Record<string, "h" | "l">> = { "4": "h", "?6": "h", "?7": "l" };
 
 /** May scroll, which fills a line with the background colour. */
 const isLineEnd = (byte: number): boolean => byte >= 0x0a && byte <= 0x0c;
@@ -133,11 +126,14 @@ export class Drawing {
   }
 
   #mode(text: string): void {
-    const isOdd = ODD_MODES[text];
-    if (isOdd === undefined) return;
-    this.#oddModes.delete("before");
-    if (isOdd) this.#oddModes.set(text.slice(0, -1), true);
-    else this.#oddModes.delete(text.slice(0, -1));
+    const [, prefix = "", modes = "", final] = /^(\??)([\d;]+)([hl])$/.exec(text) ?? [];
+    for (const mode of modes.split(";").map((one) => prefix + Number(one))) {
+      const odd = ODD_MODES[mode];
+      if (odd === undefined) continue;
+      this.#oddModes.delete("before");
+      if (odd === final) this.#oddModes.set(mode, true);
+      else this.#oddModes.delete(mode);
+    }
   }
 
   #reset(): void {
@@ -165,7 +161,7 @@ const UNEVEN =
   /[\p{M}\p{Cf}\p{Emoji_Presentation}\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]/u;
 
 /** Final bytes of CSI sequences for cursor, erasing, inserting, scrolling, attributes, tab stops, reports. */
-const PLAIN_FINALS = "ABCDEFGHIJKLMPSTXZ@`acdefgmnqrt";
+const PLAIN_FINALS = "ABCDEFGHJKLMPSTXZ@`cdfgmnqrt";
 /** Cursor keys, cursor style, mouse, focus, bracketed paste, synchronized output. */
 const PLAIN_MODES = new Set([
   "1",
@@ -198,7 +194,7 @@ export function isPlainCsi(text: string): boolean {
 }
 
 /** Sequences with a count that terminals execute one by one: lines inserted, deleted or scrolled, tabs, repeats. */
-const COUNTED = /^(\d+)([\d;:]*[LMSTbIZ])$/;
+const COUNTED = /^(\d+)([\d;:]*[LMSTbZ])$/;
 
 /** Limits the count in what follows `CSI` to `max`. */
 export function boundCount(text: string, max: number): string {
@@ -289,16 +285,20 @@ export class Pen {
     return new Pen({ known: this.known, slots: this.#slots });
   }
 
-  /** `params` is the text between `CSI` and `m`. */
+  /** `params` is the text between `CSI` and `m`. After an odd one the attributes are unknown until the next reset. */
   apply(params: string): void {
     const fields = params.split(";");
+    let isOdd = false;
     for (let at = 0; at < fields.length; at++) {
       const field = fields[at] ?? "";
       const isColour = field === "38" || field === "48" || field === "58";
       const more = isColour ? 1 + (COLOUR_FIELDS[fields[at + 1] ?? ""] ?? 0) : 0;
-      this.#applyOne(fields.slice(at, at + 1 + more).join(";"));
+      const whole = fields.slice(at, at + 1 + more).join(";");
+      this.#applyOne(whole);
+      isOdd ||= !isPlainAttribute(whole);
       at += more;
     }
+    if (isOdd) this.known = false;
   }
 
   reset(): void {
@@ -319,6 +319,14 @@ export class Pen {
     const slot = SETS[code] ?? basicColour(Number(code));
     if (slot !== undefined) this.#slots.set(slot, field);
   }
+}
+
+/** Terminals differ in kinds of underline and of colour that do not exist, in colours that are cut short, and in levels over 255. */
+function isPlainAttribute(field: string): boolean {
+  if (/^\d*$/.test(field)) return !/^0*[345]8$/.test(field);
+  const colour = /^[345]8(?:;5;|:5:|;2;(\d+);(\d+);|:2:\d*:(\d+):(\d+):)(\d+)$/.exec(field);
+  if (colour === null) return /^4:[0-5]$/.test(field);
+  return colour.slice(1).every((level = "0") => Number(level) <= 255);
 }
 
 function basicColour(code: number): Slot | undefined {

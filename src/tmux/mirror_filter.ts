@@ -2,17 +2,18 @@
 import { boundCount, type Doubt, Drawing } from "./mirror_drawing.ts";
 import { encodeUtf8 } from "../async/encodings.ts";
 
-/** A longer control sequence is dropped, as terminals do. */
-const SEQUENCE_MAX_BYTES = 1_024;
+/** More of a control sequence is not kept: tmux ignores one that is so long. */
+const SEQUENCE_MAX_BYTES = 128;
 
-const [BEL, CAN, SUB, ESC, ZWJ] = [0x07, 0x18, 0x1a, 0x1b, 0x200d];
+const [BEL, CAN, SUB, ESC, DCS, BACKSLASH, ZWJ] = [0x07, 0x18, 0x1a, 0x1b, 0x50, 0x5c, 0x200d];
 const decoder = new TextDecoder();
 const NOTHING: readonly number[] = [];
 
-type State = "ground" | "escape" | "csi" | "string" | "character";
+/** A DCS string has parameters, then data, in which `ESC` need not begin another sequence. */
+type State = "ground" | "escape" | "csi" | "string" | "dcs" | "data" | "data escape" | "character";
 
 /**
- * tmux itself handles title, clipboard and palette strings (OSC, DCS, APC, PM, SOS and `ESC k`): they are dropped. So are
+ * What tmux ignores is dropped: another terminal may act on it. tmux itself handles title, clipboard and palette strings (OSC, DCS, APC, PM, SOS and `ESC k`): they are dropped. So are
  * C1 controls written as UTF-8, which tmux treats as text without width, and characters after a joiner: tmux gives the sequence
  * the first character's width, another terminal does not. Incomplete sequences are kept for the next call, so that
  * anything may be written between two outputs.
@@ -46,6 +47,8 @@ export class OutputFilter {
 
   /** Resumes after a gap, with the unfinished sequence that tmux has already read, and whether an unusual text mode is set. */
   resume(pending: Uint8Array, { isOdd }: { isOdd: boolean }): void {
+    // tmux gives up a string that is not ended within five seconds.
+    if (this.#isInData && !(pending[0] === ESC && pending[1] === DCS)) this.forget();
     if (!this.#isFresh) return;
     this.pass(pending);
     if (isOdd) this.#drawing.startOddly();
@@ -80,7 +83,12 @@ export class OutputFilter {
       } else for (const passed of this.#step(byte)) kept[length++] = passed;
     }
     this.#drawing.paused();
+    if (this.#isInData) this.#drawing.isUnsure = true;
     return kept.subarray(0, length);
+  }
+
+  get #isInData(): boolean {
+    return this.#state === "data" || this.#state === "data escape";
   }
 
   /** Detects the rest of a character whose beginning was missed. */
@@ -91,6 +99,7 @@ export class OutputFilter {
   }
 
   #step(byte: number): Iterable<number> {
+    if (this.#isInData) return this.#data(byte);
     if (byte === ESC) return this.#begin("escape", byte);
     if (byte === CAN || byte === SUB) return this.#begin("ground");
     switch (this.#state) {
@@ -102,9 +111,12 @@ export class OutputFilter {
         return byte < 0x20 ? this.#control(byte) : this.#escape(byte);
       case "csi":
         return byte < 0x20 ? this.#control(byte) : this.#csi(byte);
+      case "dcs":
+        return this.#dcs(byte);
       case "string":
         return byte === BEL && this.#sequence[0] === 0x5d ? this.#begin("ground") : NOTHING;
     }
+    return NOTHING;
   }
 
   #begin(state: State, ...sequence: number[]): readonly number[] {
@@ -149,29 +161,85 @@ export class OutputFilter {
   #escape(byte: number): readonly number[] {
     if (isIgnored(byte)) return NOTHING;
     this.#sequence.push(byte);
-    if (byte >= 0x20 && byte < 0x30) return this.#sequence.length > 4 ? this.#begin("ground") : NOTHING;
+    if (byte >= 0x20 && byte < 0x30) return this.#cap();
     const isFirst = this.#sequence.length === 2;
     if (isFirst && byte === 0x5b) {
       this.#state = "csi";
       return NOTHING;
     }
-    if (isFirst && "]PX^_k".includes(String.fromCharCode(byte))) return this.#begin("string", byte);
+    if (isFirst && byte === DCS) return this.#begin("dcs", byte);
+    if (isFirst && "]X^_k".includes(String.fromCharCode(byte))) return this.#begin("string", byte);
     const whole = this.#sequence;
     this.#begin("ground");
-    this.#drawing.escape(String.fromCharCode(...whole.slice(1)));
+    const text = String.fromCharCode(...whole.slice(1));
+    if (!KNOWN_ESCAPES.test(text)) return NOTHING;
+    this.#drawing.escape(text);
     return whole;
   }
 
   #csi(byte: number): Iterable<number> {
     if (isIgnored(byte)) return NOTHING;
     this.#sequence.push(byte);
-    if (byte < 0x40) return this.#sequence.length > SEQUENCE_MAX_BYTES ? this.#begin("ground") : NOTHING;
-    const text = boundCount(String.fromCharCode(...this.#sequence.slice(2)), this.countMax);
+    if (byte < 0x40) return this.#cap();
+    const known = knownCsi(String.fromCharCode(...this.#sequence.slice(2)));
     this.#begin("ground");
+    if (known === undefined) return NOTHING;
+    const text = boundCount(known, this.countMax);
     if (this.keepsScreen && /^\?(.*;)?(47|1047|1049)(;.*)?[hl]$/.test(text)) return NOTHING;
     this.#drawing.csi(text);
     return encodeUtf8(`\u001b[${text}`);
   }
+
+  #cap(): readonly number[] {
+    if (this.#sequence.length > SEQUENCE_MAX_BYTES) this.#sequence.pop();
+    return NOTHING;
+  }
+
+  /** What precedes the data: a prefix, parameters, intermediates and a final. tmux ends an invalid string at any `ESC`. */
+  #dcs(byte: number): readonly number[] {
+    if (byte < 0x20 || isIgnored(byte)) return NOTHING;
+    if (byte >= 0x40) return this.#begin("data");
+    const last = this.#sequence[0] ?? 0;
+    const isMisplaced = byte === 0x3a || (byte >= 0x30 && last < 0x30) || (byte > 0x3b && last !== DCS);
+    return isMisplaced ? this.#begin("string", DCS) : this.#begin("dcs", byte);
+  }
+
+  /** Only `ESC \` ends the data; of `ESC ESC \` tmux takes the first two together. */
+  #data(byte: number): readonly number[] {
+    const isEscaped = this.#state === "data escape";
+    if (isEscaped && byte === BACKSLASH) return this.#begin("ground");
+    return this.#begin(!isEscaped && byte === ESC ? "data escape" : "data");
+  }
+}
+
+/** All that tmux knows, and the end of a string. */
+const KNOWN_ESCAPES = /^([78=>DEHMc\\]|[()][0B]|#8)$/;
+const CSI = /^([<-?]?)((?!:)[\d:;]*)([ -\/]*)([@-~])$/;
+const KNOWN_FINALS = "@ABCDEFGHJKLMPSTXZ`bcdfghlmnrstu";
+/** tmux ignores a sequence with more bytes of parameters, with more parameters, or with a larger number. */
+const PARAMETERS_MAX_BYTES = 63;
+const PARAMETERS_MAX = 23;
+const PARAMETER_MAX = 2_147_483_647;
+
+/** `text` is what follows `CSI`, with its final. Returns the part on which tmux acts; undefined if it ignores all of it. */
+export function knownCsi(text: string): string | undefined {
+  const [, prefix = "", parameters = "", intermediates = "", final = ""] = CSI.exec(text) ?? [];
+  const fields = parameters.split(";");
+  if (parameters.length > PARAMETERS_MAX_BYTES || fields.length > PARAMETERS_MAX) return undefined;
+  if (fields.some((field) => Number(field) > PARAMETER_MAX)) return undefined;
+  if (intermediates !== "") return prefix + intermediates + final === " q" ? text : undefined;
+  if (final === "h" || final === "l") return knownModes(prefix, fields, final);
+  if (prefix !== "") return final === "J" || final === "K" ? undefined : text;
+  if (final === "" || !KNOWN_FINALS.includes(final)) return undefined;
+  const used = final === "m" ? 0 : "Hfr".includes(final) ? 2 : 1;
+  return fields.slice(0, used).some((field) => field.includes(":")) ? undefined : text;
+}
+
+/** Of the modes without a prefix, other terminals know more than tmux: new-line mode would shift every line. */
+function knownModes(prefix: string, fields: readonly string[], final: string): string | undefined {
+  if (prefix === "") return fields.some((field) => /^0*4$/.test(field)) ? `4${final}` : undefined;
+  const modes = fields.filter((field) => /^\d+$/.test(field));
+  return modes.length === 0 ? undefined : `${prefix}${modes.join(";")}${final}`;
 }
 
 /** The code of a whole character of three bytes, as frames are drawn with; 0 for one that needs a closer look. */

@@ -12,6 +12,30 @@ const ATTRIBUTES = [
   ...["31", "32;44", "38;5;200", "48;5;22", "38;2;1;2;3", "48:2::9:8:7", "39", "49", "53", "55", "97", "101"],
 ];
 
+/** What terminals read differently, or tmux ignores. */
+const ODD_ATTRIBUTES = ["4:9", "31:1", "38;5", "38;5;300", "38;2;1", "48;2;300;1;1", "38;3;1"];
+const IGNORED = [
+  ...["\u001b[20h", "\u001b[4;20l", "\u001b(A", "\u001b(K", "\u001b)A", "\u001b*0", "\u001bn", "\u001bo"],
+  ...[
+    "\u001b[5a",
+    "\u001b[3e",
+    "\u001b[2I",
+    "\u001b[2 @",
+    "\u001b[2 A",
+    "\u001b[!p",
+    "\u001b[?2J",
+    "\u001b[2:3D",
+  ],
+  ...[
+    "\u001b[99999999999C",
+    "\u001b[5;99999999999H",
+    `\u001b[${"0;".repeat(30)}31m`,
+    `\u001b[${"0".repeat(70)}5C`,
+  ],
+  ...["\u001bPtmux;\u001b\u001b[2J\u001b\u001b[HEVIL\u001b\\", "\u001bPabc\u0018DEF\u001b\\"],
+  ...["\u001bP$q m\u001b[31mB\u001b\\", "\u001bP1:1qxx\u0018", "\u001bP1;2\u001b[2D"],
+];
+
 /** Everything except origin mode, in which the cursor can be where no sequence can put it. */
 export function* makeDrawing(seed: number, parts: number): Generator<DrawnPart> {
   let state = seed;
@@ -42,6 +66,8 @@ export function* makeDrawing(seed: number, parts: number): Generator<DrawnPart> 
         "\u001b[?25h",
         "\u001b[?1002h",
         "\u001b[?1002l",
+        "\u001b[?25;7l",
+        "\u001b[?7;25h",
       ]),
     () =>
       pick([
@@ -51,6 +77,8 @@ export function* makeDrawing(seed: number, parts: number): Generator<DrawnPart> 
         "\u001b]0;title\u0007",
         "\u001bkname\u001b\\",
       ]),
+    () => pick(IGNORED),
+    () => `\u001b[${pick(ODD_ATTRIBUTES)}mab\u001b[0m`,
   ];
   yield { part: "\u001bc", cuts: false };
   for (let at = 0; at < parts; at++) yield { part: pick(kinds)(), cuts: random(12) === 0 };

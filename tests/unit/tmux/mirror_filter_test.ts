@@ -37,20 +37,125 @@ Deno.test("mirror filter: sequences that tmux handles itself, or that terminals 
     ["\u001bkname\u001b\\x", "\u001b\\x"],
     ["\u001b]0;title\u0007x", "x"],
     ["\u001b]52;c;aGk=\u001b\\x", "\u001b\\x"],
-    ["\u001bP1$r0m\u001b\\x", "\u001b\\x"],
+    ["\u001bP1$r0m\u001b\\x", "x"],
     ["\u001b_app\u001b\\x", "\u001b\\x"],
     ["a\u009b31mb", "a31mb"],
     [new Uint8Array([0x61, 0xff, 0xc3, 0x62, 0x80, 0x63]), "abc"],
     ["\u001b[3\u0018m", "m"],
-    [`\u001b[${"1;".repeat(600)}mx`, `${"1;".repeat(600)}mx`.slice(1_023)],
+    [`\u001b[${"1;".repeat(600)}mx`, "x"],
   ];
   for (const [output, shown] of cases) assert.equal(pass(output), shown, JSON.stringify(output));
+});
+
+Deno.test("mirror filter: what tmux ignores is dropped: another terminal would act on it", () => {
+  const ignored = [
+    ..."aeI".split("").map((final) => `\u001b[3${final}`),
+    ...["20h", "20l", "25h", ":1h", "?25:1l"].map((mode) => `\u001b[${mode}`),
+    ...["(A", "(K", ")A", "*0", "+0", "-A", ".A", "n", "o", "N", "O", "|", "}", "~", "%G"].map((set) =>
+      `\u001b${set}`
+    ),
+    ...["2:3D", "2;3:1H", "3:1r", ":1m", "2?D", "?J", "?2K"].map((text) => `\u001b[${text}`),
+    ...["!p", "2 @", "2 A", "1 m", "2'}", '1"q', "2    D"].map((text) => `\u001b[${text}`),
+    ...["2147483648D", "1;99999999999H", "31;2147483648m"].map((text) => `\u001b[${text}`),
+    ...[`${"0".repeat(63)}5C`, `${"0".repeat(5_000)}5C`, `${"0;".repeat(23)}31m`, `${";".repeat(23)}m`].map((
+      text,
+    ) => `\u001b[${text}`),
+    `\u001b${" ".repeat(200)}F`,
+  ];
+  for (const text of ignored) {
+    const filter = new OutputFilter();
+    pass("\u001b(B\u001b[0;31m", { filter });
+    for (const size of [1, 1_000]) {
+      assert.equal(pass(`a${text}b`, { filter, size }), "ab", JSON.stringify(text));
+    }
+    assert.equal(filter.penSequences(), "\u001b[0;31m\u001b(B", JSON.stringify(text));
+  }
+  const kept = [
+    ...[
+      "2147483647D",
+      `${"0".repeat(62)}5C`,
+      `${"0;".repeat(22)}31m`,
+      "2;3H",
+      "1;3:1D",
+      "38:5:1m",
+      "?25;7l",
+      " q",
+      ">4;1m",
+    ],
+    ...["4h", "4l", "?1049h", "5b", "s", "u"],
+  ];
+  for (const text of kept) assert.equal(pass(`\u001b[${text}`), `\u001b[${text}`);
+  for (const mode of ["4;20h", "20;04h", "4;34h"]) assert.equal(pass(`\u001b[${mode}`), "\u001b[4h");
+  for (const set of ["(0", "(B", ")0", ")B"]) assert.equal(pass(`\u001b${set}`), `\u001b${set}`);
+});
+
+Deno.test("mirror filter: once a DCS string has its final, only ESC \\ ends it", () => {
+  const cases: [string, string][] = [
+    ["A\u001bP$q m\u001b[31mB\u001b\\C", "AC"],
+    ["A\u001bPabc\u0018DEF\u001aG\u0007H\u001b\\C", "AC"],
+    ["A\u001bPtmux;\u001b\u001b[2J\u001b\u001b[HEVIL\u001b\\B", "AB"],
+    ["A\u001bPabc\u001b\u001b\\B\u001b\\C", "AC"],
+    ["A\u001bP?1;2$\u001b[31mB", "A\u001b[31mB"],
+    ["A\u001bP1;2\u0018B", "AB"],
+    ["A\u001bP1:1qxx\u001b[31mB", "A\u001b[31mB"],
+    ["A\u001bP$1qxx\u0018B", "AB"],
+    [`A\u001bP${"1;".repeat(40)}qxx\u001b[31mB\u001b\\C`, "AC"],
+    ["A\u001b]0;ti\u001b[31mB\u001bkti\u0018C", "A\u001b[31mBC"],
+  ];
+  for (const [output, shown] of cases) {
+    for (const size of [1, 1_000]) assert.equal(pass(output, { size }), shown, JSON.stringify(output));
+  }
+});
+
+Deno.test("mirror filter: a DCS string that tmux has given up does not hide the output after it", () => {
+  const filter = new OutputFilter();
+  const resume = (pending: string): void => filter.resume(encoder.encode(pending), { isOdd: false });
+  pass("\u001b(B\u001b[m", { filter });
+  filter.takeDoubt();
+  pass("\u001bPabc", { filter });
+  assert.equal(filter.takeDoubt(), "unsure", "tmux is asked");
+  resume("\u001bPabc");
+  assert.equal(pass("def", { filter }), "", "still open");
+  resume("\u001b[3");
+  assert.equal(pass("1mred", { filter }), "\u001b[31mred");
+});
+
+Deno.test("mirror filter: after odd attributes all text is in doubt, until a reset", () => {
+  const odd = [
+    ...[
+      "4:9",
+      "4:",
+      "1:2",
+      "31:1",
+      "38;5",
+      "38;5;300",
+      "38;5;",
+      "38;2;1",
+      "48;2;300;1;1",
+      "38;3;1",
+      "38;05;1",
+    ],
+    ...["38:5", "38:5:300", "38:2:1:2:3", "38;;5", "58;2;1;1", "1;38;5", "38;5;300;1"],
+  ];
+  const plain = ["", "1;31", "4:3", "38;5;255", "48:5:1", "38;2;1;2;255", "58:2::1:2:3", "58;5;3;1", "01"];
+  for (const attributes of [...odd, ...plain]) {
+    const filter = new OutputFilter();
+    const doubtOf = (output: string): string => {
+      pass(output, { filter });
+      return filter.takeDoubt();
+    };
+    assert.equal(doubtOf("\u001b(B\u001b[m"), "none");
+    doubtOf(`\u001b[${attributes}m`);
+    const expected = odd.includes(attributes) ? "unsure" : "none";
+    for (let time = 0; time < 2; time++) assert.equal(doubtOf("text"), expected, attributes);
+    assert.equal(doubtOf("\u001b[mtext"), "none", attributes);
+  }
 });
 
 Deno.test("mirror filter: counts are limited to the screen, however they are written: another terminal would work for hours", () => {
   const filter = new OutputFilter();
   filter.countMax = 80;
-  for (const final of "LMSTbIZ") {
+  for (const final of "LMSTbZ") {
     assert.equal(pass(`\u001b[2147483647${final}x`, { filter }), `\u001b[80${final}x`);
     assert.equal(pass(`\u001b[0081;7${final}x`, { filter }), `\u001b[80;7${final}x`);
     assert.equal(pass(`\u001b[80${final}\u001b[${final}x`, { filter }), `\u001b[80${final}\u001b[${final}x`);
@@ -151,7 +256,6 @@ Deno.test("mirror filter: output that other terminals may draw differently is in
     "\u001b[?6h",
     "\u001b[?1049h",
     "\u001b#8",
-    "\u001b[!p",
     "\u001b[3L",
   ];
   for (const output of [...plain, ...doubtful]) {
@@ -179,6 +283,10 @@ Deno.test("mirror filter: text in an unusual mode is in doubt while the mode is 
   assert.equal(filter.takeDoubt(), "unsure", "the change itself");
   pass("text", { filter });
   assert.equal(filter.takeDoubt(), "none");
+  pass("\u001b[?25;7l", { filter });
+  filter.takeDoubt();
+  pass("text", { filter });
+  assert.equal(filter.takeDoubt(), "unsure", "set together with another mode");
   filter.forget();
   filter.resume(new Uint8Array(), { isOdd: true });
   pass("\u001b[mtext", { filter });
