@@ -13,10 +13,10 @@ const NOTHING: readonly number[] = [];
 type State = "ground" | "escape" | "csi" | "string" | "dcs" | "data" | "data escape" | "character";
 
 /**
- * What tmux ignores is dropped: another terminal may act on it. tmux itself handles title, clipboard and palette strings (OSC, DCS, APC, PM, SOS and `ESC k`): they are dropped. So are
- * C1 controls written as UTF-8, which tmux treats as text without width, and characters after a joiner: tmux gives the sequence
- * the first character's width, another terminal does not. Incomplete sequences are kept for the next call, so that
- * anything may be written between two outputs.
+ * What tmux ignores is dropped: another terminal may act on it. tmux itself handles title, clipboard and palette strings
+ * (OSC, DCS, APC, PM, SOS and `ESC k`): they are dropped. So are C1 controls written as UTF-8, which tmux treats as text
+ * without width, and characters after a joiner: tmux gives the sequence the first character's width, another terminal does
+ * not. Incomplete sequences are kept for the next call, so that anything may be written between two outputs.
  */
 export class OutputFilter {
   /** The user disabled the alternate screen: tmux ignores sequences that switch to it. */
