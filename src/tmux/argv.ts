@@ -134,25 +134,25 @@ export const verbs = {
     "-B",
     `${name}:${what}:${format}`,
   ],
-  /** Gives the pane's window this size, whatever clients are attached. */
-  resizeWindow: (pane: string, { cols, rows }: { cols: number; rows: number }): TmuxCommand => [
-    ...["resize-window", "-t", pane],
+  /** Gives the window this size, whatever clients are attached. `target`, here and below: its id or that of a pane in it. */
+  resizeWindow: (target: string, { cols, rows }: { cols: number; rows: number }): TmuxCommand => [
+    ...["resize-window", "-t", target],
     ...["-x", String(cols), "-y", String(rows)],
   ],
   /** Prints the value set on the window itself, or nothing. */
   showWindowOption: (
-    pane: string,
+    target: string,
     option: string,
-  ): TmuxCommand => ["show-options", "-w", "-v", "-t", pane, option],
-  setWindowOption: (pane: string, option: string, value: string): TmuxCommand => [
-    ...["set-option", "-w", "-t", pane],
+  ): TmuxCommand => ["show-options", "-w", "-v", "-t", target, option],
+  setWindowOption: (target: string, option: string, value: string): TmuxCommand => [
+    ...["set-option", "-w", "-t", target],
     option,
     value,
   ],
   unsetWindowOption: (
-    pane: string,
+    target: string,
     option: string,
-  ): TmuxCommand => ["set-option", "-w", "-u", "-t", pane, option],
+  ): TmuxCommand => ["set-option", "-w", "-u", "-t", target, option],
   /** Runs one of two command lists, depending on `format`, in the same command queue: nothing happens in between. */
   ifFormat: (
     pane: string,

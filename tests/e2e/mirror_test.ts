@@ -304,6 +304,35 @@ Deno.test("mirror: the window fits the phone on request, and gets the local term
   });
 });
 
+Deno.test("mirror: a fitted window gets its size back also when the phone's pane has left it [ux-no-resize]", async (t) => {
+  await using stage = await makeMirrorStage();
+  await stage.tmux("-f", "/dev/null", "new-session", "-d", "-s", "elsewhere", "cat");
+  const moves: Record<string, (pane: string) => string[]> = {
+    "break-pane": (pane) => ["break-pane", "-d", "-s", pane],
+    "join-pane": (pane) => ["join-pane", "-d", "-s", pane, "-t", "=elsewhere:0"],
+  };
+  for (const [name, move] of Object.entries(moves)) {
+    await t.step(name, async () => {
+      const session = await stage.start(["cat"], { cols: 120, rows: 35 });
+      const phone = await stage.watch(session);
+      phone.type({ type: "fit", cols: 44, rows: 20 });
+      await until("the phone's size", () => phone.terminal.cols === 44);
+      await until("the phone's status", () => phone.statuses.some(({ fit }) => fit === "on"));
+      const ids = await stage.tmux("display-message", "-p", "-t", `=${session}:`, "#{window_id} #{pane_id}");
+      const [window = "", pane = ""] = ids.trim().split(" ");
+      await stage.tmux("split-window", "-d", "-t", pane, "cat");
+      await stage.tmux(...move(pane));
+      phone[Symbol.dispose]();
+      const format = "#{window_width}x#{window_height} [#{@svc_fit}]";
+      await until(
+        "the local terminal's size",
+        async () => await stage.tmux("display-message", "-p", "-t", window, format) === "120x35 []\n",
+      );
+      assert.equal(await stage.tmux("show-options", "-wv", "-t", window, "window-size"), "");
+    });
+  }
+});
+
 Deno.test("mirror: a phone that stops reading neither grows memory nor slows the pane, and is right afterwards [perf-flood, ev-pane-credit]", async () => {
   await using stage = await makeMirrorStage();
   const { stack } = stage;

@@ -37,6 +37,7 @@ export async function typeInto(
 const FIT_OPTION = "@svc_fit";
 
 const FIT_FIELDS = {
+  window: "#{window_id}",
   panes: "#{window_panes}",
   cols: "#{window_width}",
   rows: "#{window_height}",
@@ -45,39 +46,41 @@ const FIT_FIELDS = {
 
 export interface FitTarget {
   server: TmuxServer;
-  pane: string;
+  /** The id of the window, or of its pane. */
+  target: string;
 }
 
 /**
- * False if the window has other panes too. A larger size than profiles read is cut to theirs: tmux would be busy with each
+ * The window's id, or undefined if it has other panes too. The pane may leave the window before its size is restored. A larger size than profiles read is cut to theirs: tmux would be busy with each
  * snapshot of it, to the cost of other sessions. Throws TmuxError.
  */
-export async function fitWindow({ server, pane }: FitTarget, size: Size): Promise<boolean> {
-  const [line = ""] = (await server.run(verbs.print(pane, fieldsFormat("fit", FIT_FIELDS)))).split("\n");
+export async function fitWindow({ server, target }: FitTarget, size: Size): Promise<string | undefined> {
+  const [line = ""] = (await server.run(verbs.print(target, fieldsFormat("fit", FIT_FIELDS)))).split("\n");
   const facts = parseFields(line, { tag: "fit", fields: FIT_FIELDS });
-  if (facts === undefined || facts.panes !== "1") return false;
-  const own = await server.run(verbs.showWindowOption(pane, "window-size"));
+  if (facts === undefined || facts.panes !== "1") return undefined;
+  const own = await server.run(verbs.showWindowOption(facts.window, "window-size"));
   const before = facts.before || [facts.cols, facts.rows, own.trim()].join(" ");
   const readable = {
     cols: Math.min(size.cols, MAX_SCREEN_COLUMNS),
     rows: Math.min(size.rows, MAX_SCREEN_ROWS),
   };
-  await server.run(verbs.setWindowOption(pane, FIT_OPTION, before), verbs.resizeWindow(pane, readable));
-  return true;
+  const { window } = facts;
+  await server.run(verbs.setWindowOption(window, FIT_OPTION, before), verbs.resizeWindow(window, readable));
+  return window;
 }
 
 /** Does nothing if the window is not fitted, or gone. */
-export async function restoreWindowSize({ server, pane }: FitTarget): Promise<void> {
+export async function restoreWindowSize({ server, target }: FitTarget): Promise<void> {
   try {
-    const before = (await server.run(verbs.print(pane, `#{${FIT_OPTION}}`))).trim();
+    const before = (await server.run(verbs.print(target, `#{${FIT_OPTION}}`))).trim();
     const [, cols, rows, own = ""] = /^(\d+) (\d+) ?(\S*)$/.exec(before) ?? [];
     if (cols === undefined) return;
     await server.run(
-      verbs.resizeWindow(pane, { cols: Number(cols), rows: Number(rows) }),
+      verbs.resizeWindow(target, { cols: Number(cols), rows: Number(rows) }),
       own === ""
-        ? verbs.unsetWindowOption(pane, "window-size")
-        : verbs.setWindowOption(pane, "window-size", own),
-      verbs.unsetWindowOption(pane, FIT_OPTION),
+        ? verbs.unsetWindowOption(target, "window-size")
+        : verbs.setWindowOption(target, "window-size", own),
+      verbs.unsetWindowOption(target, FIT_OPTION),
     );
   } catch (error) {
     if (!(error instanceof TmuxError)) throw error;
@@ -91,14 +94,14 @@ export async function restoreAllWindowSizes(
   const sockets = new Set((await targets.sessions()).map(({ socket }) => socket));
   for (const socket of sockets) {
     const server = targets.anyServer(socket);
-    for (const pane of await fittedPanes(server)) await restoreWindowSize({ server, pane });
+    for (const target of await fittedWindows(server)) await restoreWindowSize({ server, target });
   }
 }
 
-async function fittedPanes(server: TmuxServer): Promise<string[]> {
+async function fittedWindows(server: TmuxServer): Promise<string[]> {
   try {
-    const lines = await server.run(verbs.listPanes(`#{?#{${FIT_OPTION}},#{pane_id},}`));
-    return lines.split("\n").filter((line) => line !== "");
+    const lines = await server.run(verbs.listPanes(`#{?#{${FIT_OPTION}},#{window_id},}`));
+    return [...new Set(lines.split("\n"))].filter((line) => line !== "");
   } catch (error) {
     if (error instanceof TmuxError) return [];
     throw error;

@@ -15,11 +15,10 @@ import type { KeyInput, ReadInput } from "../../protocol/key_input.ts";
 import { MIRROR_PULSE_MS } from "../../protocol/limits.ts";
 import { decodeBinaryFrame, KEY_FRAME, type MirrorStatus } from "../../protocol/pane_frame.ts";
 import type { ControlEvents } from "../../tmux/control_client.ts";
-import type { TmuxServer } from "../../tmux/server.ts";
 import type { TypingContext } from "../inject/context.ts";
 import { KeystrokeLimit } from "../keystrokes/keystroke_rules.ts";
 import { KeystrokeAudit, KeystrokeStream } from "../keystrokes/keystroke_stream.ts";
-import { fitWindow, restoreWindowSize, typeInto } from "./act_on_pane.ts";
+import { type FitTarget, fitWindow, restoreWindowSize, typeInto } from "./act_on_pane.ts";
 import type { Target, Targets } from "../targets.ts";
 import { type MirrorConnection, SessionMirror } from "./session_mirror.ts";
 import type { StreamUploads, UploadStream } from "../uploads.ts";
@@ -234,8 +233,8 @@ class WatchedSession {
   readonly #mirror: SessionMirror;
   readonly #limit: KeystrokeLimit;
   readonly #watchers = new Map<number, Watcher>();
-  /** The stream whose phone fitted the window. */
-  #fitted: number | undefined;
+  /** The stream whose phone fitted a window, and which: the pane may have left it since. */
+  #fitted: { stream: number; window: string } | undefined;
   /** Changes of the window's size run one at a time. */
   readonly #sizing = new Mutex();
   /** Audit lines of phones that left, until they are written. */
@@ -302,7 +301,7 @@ class WatchedSession {
     this.#leaving.add(leaving);
     void leaving.then(() => this.#leaving.delete(leaving));
     this.#mirror.remove(watcher.viewer);
-    if (this.#fitted === stream) this.#restoreSize();
+    if (this.#fitted?.stream === stream) this.#restoreSize();
   }
 
   credit(stream: number, bytes: number): void {
@@ -362,29 +361,31 @@ class WatchedSession {
     });
   }
 
-  #window(): { server: TmuxServer; pane: string } {
-    return { server: this.#context.targets.anyServer(this.#target.socket), pane: this.#target.pane };
+  #window(target = this.#target.pane): FitTarget {
+    return { server: this.#context.targets.anyServer(this.#target.socket), target };
   }
 
   async #fit(viewer: Viewer, input: Extract<KeyInput, { type: "fit" | "unfit" }>): Promise<void> {
     if (input.type === "unfit") {
-      if (this.#fitted === viewer.stream) this.#restoreSize();
+      if (this.#fitted?.stream === viewer.stream) this.#restoreSize();
       return viewer.sendStatus({ fit: "off" });
     }
     this.#size(async () => {
       if (!this.#watchers.has(viewer.stream)) return;
-      const isFitted = await fitWindow(this.#window(), input);
-      if (isFitted) this.#fitted = viewer.stream;
-      viewer.sendStatus({ fit: isFitted ? "on" : "refused" });
+      const window = await fitWindow(this.#window(), input);
+      if (window !== undefined && window !== this.#fitted?.window) this.#restoreSize();
+      if (window !== undefined) this.#fitted = { stream: viewer.stream, window };
+      viewer.sendStatus({ fit: window !== undefined ? "on" : "refused" });
       // The phone left while the window was being fitted.
-      if (isFitted && !this.#watchers.has(viewer.stream)) this.#restoreSize();
+      if (window !== undefined && !this.#watchers.has(viewer.stream)) this.#restoreSize();
     });
     await this.#sizing.idle();
   }
 
   #restoreSize(): void {
+    const { window } = this.#fitted ?? {};
     this.#fitted = undefined;
-    this.#size(() => restoreWindowSize(this.#window()));
+    if (window !== undefined) this.#size(() => restoreWindowSize(this.#window(window)));
   }
 
   #size(change: () => Promise<void>): void {
