@@ -51,8 +51,9 @@ export interface FitTarget {
 }
 
 /**
- * The window's id, or undefined if it has other panes too. The pane may leave the window before its size is restored. A larger size than profiles read is cut to theirs: tmux would be busy with each
- * snapshot of it, to the cost of other sessions. Throws TmuxError.
+ * The window's id, because the pane may leave it before its size is restored; undefined if it has other panes too. A
+ * larger size than profiles read is cut to theirs: tmux would be busy with each snapshot of it, to the cost of other
+ * sessions. Throws TmuxError.
  */
 export async function fitWindow({ server, target }: FitTarget, size: Size): Promise<string | undefined> {
   const [line = ""] = (await server.run(verbs.print(target, fieldsFormat("fit", FIT_FIELDS)))).split("\n");
