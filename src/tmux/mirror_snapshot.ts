@@ -138,6 +138,9 @@ export interface Line {
 const OVERLINE = /(?<=[[;])5:3(?=[;m])/g;
 const SGR = /\u001b\[([\d:;]*)m/g;
 
+/** A hyperlink's begin or end, which tmux prints from 3.4 on. */
+const LINK = /\u001b\]8;[^\u001b]*\u001b\\/g;
+
 /** Characters that tmux joined to the previous one without width; another terminal would give them width. */
 const JOINED = /\u200d[^\u0000-\u007f]/gu;
 
@@ -146,7 +149,7 @@ const JOINED = /\u200d[^\u0000-\u007f]/gu;
  * wrapped only while it is still full, since a program may have erased its end.
  */
 export function toLines({ cells, joined, cols }: { cells: string; joined: string; cols: number }): Line[] {
-  const texts = cells.replace(JOINED, "").split("\n")
+  const texts = cells.replace(LINK, "").replace(JOINED, "").split("\n")
     .map((line) => line.replace(SGR, (sgr) => sgr.replace(OVERLINE, "53")));
   const rests = joined.replace(JOINED, "").split("\n");
   let rest = rests.shift() ?? "";

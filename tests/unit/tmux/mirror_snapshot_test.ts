@@ -39,6 +39,32 @@ Deno.test("snapshot: lines, wrapped lines, facts and an unfinished sequence are 
   assert.deepEqual([...snapshotOf("", { pending: "\\033[3" }).pending], [0x1b, 0x5b, 0x33]);
 });
 
+Deno.test("snapshot: hyperlinks, which tmux prints from 3.4 on, are left out, and hide no wrapped line", async () => {
+  const [link, end] = ["\u001b]8;id=1;http://e.x/a;b\u001b\\", "\u001b]8;;\u001b\\"];
+  for (
+    const cells of [
+      `${link}0123456789\nabc${end}`,
+      `${link}0123456789${end}\nabc`,
+      `0123456789\n${link}a${end}bc`,
+    ]
+  ) {
+    const texts = printedPane({ cells: `${cells}\n\u001b[31mplainplain\ntail` });
+    texts[3] = "0123456789abc\nplainplaintail";
+    const snapshot = parseSnapshot("%3", texts);
+    assert.ok(snapshot);
+    assert.deepEqual(snapshot.screen.map(({ wraps }) => wraps), [true, false, true, false], cells);
+    assert.deepEqual(snapshot.screen.map(({ text }) => text), [
+      "0123456789",
+      "abc",
+      "\u001b[31mplainplain",
+      "tail",
+    ]);
+    const terminal = await draw(paintAnew(snapshot, { pen: "" }));
+    assert.deepEqual(lines(terminal), ["0123456789", "abc", "plainplain", "tail"]);
+    assert.deepEqual([1, 3].map((y) => terminal.buffer.active.getLine(y)?.isWrapped), [true, true]);
+  }
+});
+
 Deno.test("snapshot: tmux's misspelt overline is not taken for blinking", () => {
   const [line] = snapshotOf("\u001b[5:3mover\n\n\n").screen;
   assert.equal(line?.text, "\u001b[53mover");
