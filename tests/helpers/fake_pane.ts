@@ -199,7 +199,7 @@ export class FakePane {
       return "";
     }
     if (verb === "delete-buffer") {
-      this.#buffers.delete(words[1] ?? "");
+      if (!this.#buffers.delete(words[1] ?? "")) throw new TmuxError("unknown buffer");
       return "";
     }
     const then = words[4] ?? "";
@@ -207,6 +207,7 @@ export class FakePane {
     const text = pasted === undefined
       ? /send-keys -l .* -- (\S+)$/.exec(then)?.[1]
       : this.#buffers.get(pasted);
+    if (pasted !== undefined) this.#buffers.delete(pasted);
     if (text !== undefined) {
       this.events.push(`text ${text}`);
       this.draw((this.reading.draft ?? "") + text);
