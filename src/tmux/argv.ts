@@ -79,6 +79,8 @@ export interface NewSession {
   size?: { columns: number; rows: number };
   env: Readonly<Record<string, string>>;
   argv: readonly string[];
+  /** The format that is printed of the session's first pane, before the user's hooks run. */
+  print?: string;
 }
 
 /**
@@ -196,17 +198,15 @@ export const verbs = {
   killPane: (pane: string): TmuxCommand => ["kill-pane", "-t", pane],
   killSession: (name: string): TmuxCommand => ["kill-session", "-t", exactSession(name)],
   hasSession: (name: string): TmuxCommand => ["has-session", "-t", exactSession(name)],
-  /** tmux resolves a session option by a pane target, hence the colon. */
-  setSessionOption: (name: string, option: string, value: string): TmuxCommand => [
-    "set-option",
-    "-t",
-    exactPane(name),
+  /** tmux resolves a session option by a pane target: a pane id or exactPane(). */
+  setSessionOption: (pane: string, option: string, value: string): TmuxCommand => [
+    ...["set-option", "-t", pane],
     option,
     value,
   ],
-  /** Sets a session option to what the format gives for the session's active pane. */
-  setSessionOptionFrom: (name: string, option: string, format: string): TmuxCommand => [
-    ...["set-option", "-F", "-t", exactPane(name)],
+  /** Sets an option of the pane's session to what the format gives for the pane. */
+  setSessionOptionFrom: (pane: string, option: string, format: string): TmuxCommand => [
+    ...["set-option", "-F", "-t", pane],
     option,
     format,
   ],
@@ -223,6 +223,7 @@ export const verbs = {
   newSession: (options: NewSession): TmuxCommand => [
     "new-session",
     "-d",
+    ...(options.print === undefined ? [] : ["-P", "-F", options.print]),
     "-s",
     options.name,
     ...(options.size ? ["-x", String(options.size.columns), "-y", String(options.size.rows)] : []),

@@ -16,9 +16,12 @@ export class TmuxError extends Error {
   readonly lost: boolean;
   /** The server did not answer in time. */
   readonly late: boolean;
+  /** What the commands of a tmux process printed nevertheless: a hook of the user may have failed, and none of them. */
+  readonly printed: string;
 
-  constructor(message: string, options: { lost?: boolean; late?: boolean } = {}) {
+  constructor(message: string, options: { lost?: boolean; late?: boolean; printed?: string } = {}) {
     super(message);
+    this.printed = options.printed ?? "";
     this.lost = options.lost ?? false;
     this.late = options.late ?? false;
   }
@@ -67,7 +70,8 @@ export async function runTmux(
   }
   const said = result.stderr.trim();
   const lost = result.code >= SIGNALLED || SERVER_GONE.test(said);
-  throw new TmuxError(said || `tmux exited with ${result.code}`, { lost });
+  const printed = decoder.decode(result.stdout);
+  throw new TmuxError(said || `tmux exited with ${result.code}`, { lost, printed });
 }
 
 /** Every run is one tmux process. */

@@ -1,7 +1,7 @@
 /** Gets a wrapper run its session (docs/specification.md, "Wrapper"): attaches a detached one or creates the next, even when other wrappers ask at the same moment. */
 import type { AgentProfile } from "../agents/profile.ts";
 import { sessionName, sessionOrdinal } from "../protocol/names.ts";
-import { exactPane, type TmuxCommand, verbs } from "../tmux/argv.ts";
+import { type NewSession, type TmuxCommand, verbs } from "../tmux/argv.ts";
 import { TmuxError } from "../tmux/server.ts";
 import { SESSION_OPTIONS, type TmuxSession } from "../tmux/sessions.ts";
 import {
@@ -177,7 +177,8 @@ async function create(
   const plan = { name, kind: profile.kind, project, cwd, version, agent, environment, size, attaching };
   const begun = await request.announce();
   try {
-    return { ...await createSession(tmux, name, sessionCommands(plan)), created: true };
+    const session = await createSession(tmux, plannedSession(plan), (pane) => configuration(plan, pane));
+    return { ...session, created: true };
   } catch (error) {
     if (isDuplicate(error)) return undefined;
     throw error;
@@ -203,9 +204,20 @@ export interface SessionPlan {
 /** The user's global options must neither keep a session alive after its agent nor end it when no client is attached. */
 const SESSION_RULES = { "destroy-unattached": "off", "detach-on-destroy": "on" };
 
-/** The commands that create a session: the agent as its pane's process, and what the listener needs to know about it. */
-export function sessionCommands(plan: SessionPlan): TmuxCommand[] {
-  const { name, attaching } = plan;
+/** The session with the agent as its pane's process. */
+export function plannedSession(plan: SessionPlan): NewSession {
+  return {
+    name: plan.name,
+    directory: plan.cwd,
+    size: plan.size,
+    env: plan.environment.session,
+    argv: paneArgv(plan.environment, plan.agent),
+  };
+}
+
+/** The commands that record what the listener needs to know about the agent in this pane, and set its rules. */
+export function configuration(plan: SessionPlan, pane: string): TmuxCommand[] {
+  const { attaching } = plan;
   const options = {
     ...SESSION_RULES,
     [SESSION_OPTIONS.agent]: plan.kind,
@@ -216,18 +228,11 @@ export function sessionCommands(plan: SessionPlan): TmuxCommand[] {
     ...(attaching && { [SESSION_OPTIONS.claim]: attaching.claim }),
   };
   return [
-    verbs.newSession({
-      name,
-      directory: plan.cwd,
-      size: plan.size,
-      env: plan.environment.session,
-      argv: paneArgv(plan.environment, plan.agent),
-    }),
-    verbs.setPaneOption(exactPane(name), "remain-on-exit", "off"),
-    ...(attaching?.lastWords ? [saveLastWords(name, attaching.lastWords)] : []),
-    ...Object.entries(options).map(([option, value]) => verbs.setSessionOption(name, option, value)),
-    verbs.setSessionOptionFrom(name, SESSION_OPTIONS.pane, "#{pane_id}"),
-    verbs.setSessionOptionFrom(name, SESSION_OPTIONS.pid, "#{pane_pid}"),
+    verbs.setPaneOption(pane, "remain-on-exit", "off"),
+    ...(attaching?.lastWords ? [saveLastWords(pane, attaching.lastWords)] : []),
+    ...Object.entries(options).map(([option, value]) => verbs.setSessionOption(pane, option, value)),
+    verbs.setSessionOptionFrom(pane, SESSION_OPTIONS.pane, "#{pane_id}"),
+    verbs.setSessionOptionFrom(pane, SESSION_OPTIONS.pid, "#{pane_pid}"),
   ];
 }
 

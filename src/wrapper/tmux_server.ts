@@ -1,6 +1,6 @@
 /** The tmux server of a wrapper run: finds it, lists its sessions, creates, claims and attaches one, and saves its agent's last words. */
 import type { Files, Runtime } from "../runtime/types.ts";
-import { commandLine, exactPane, spawnArgv, type TmuxCommand, verbs } from "../tmux/argv.ts";
+import { commandLine, exactPane, type NewSession, spawnArgv, type TmuxCommand, verbs } from "../tmux/argv.ts";
 import {
   fieldsFormat,
   folderTrust,
@@ -134,7 +134,7 @@ export function spentClaim(): string {
 
 /** For a wrapper that is attached, or that could not attach. */
 export function spendClaim(name: string): TmuxCommand {
-  return verbs.setSessionOption(name, SESSION_OPTIONS.claim, spentClaim());
+  return verbs.setSessionOption(exactPane(name), SESSION_OPTIONS.claim, spentClaim());
 }
 
 /** False for an empty claim, an old one, and one from the future of a clock that was set back since. */
@@ -152,32 +152,61 @@ export async function claimSession(
   const pane = exactPane(name);
   const isUnchanged = `#{==:#{${SESSION_OPTIONS.claim}},${seen}}`;
   const printed = await run(tmux, [
-    verbs.ifFormat(pane, isUnchanged, { then: [verbs.setSessionOption(name, SESSION_OPTIONS.claim, claim)] }),
+    verbs.ifFormat(pane, isUnchanged, { then: [verbs.setSessionOption(pane, SESSION_OPTIONS.claim, claim)] }),
     verbs.print(pane, `#{${SESSION_OPTIONS.claim}}`),
   ]);
   return printed.trim() === claim;
 }
 
-const CREATED_FIELDS = { pid: "#{pane_pid}", name: "#{session_name}" };
+const CREATED_FIELDS = { pane: "#{pane_id}", pid: "#{pane_pid}", name: "#{session_name}" };
+/** Printed when the session was configured along with its creation. */
+const CONFIGURED = "svc-configured";
+/** True for a session of one pane, which is the first. */
+const HAS_ONE_PANE = "#{&&:#{==:#{session_windows},1},#{==:#{window_panes},1}}";
 
 /**
- * Runs the commands, the first of which creates the session, as one sequence, so that nobody sees a half-made session.
- * Returns the name that tmux gave it, and the agent's pid.
+ * Creates the session and configures it by its first pane, in one sequence, so that nobody sees a half-made session. Where
+ * a hook of the user has opened more panes, another sequence configures it: only after the first one that pane is known.
+ * Whatever fails once the session is there, it counts as created. Returns the name that tmux gave it, and the agent's pid.
  */
 export async function createSession(
   tmux: TmuxAccess,
-  name: string,
-  commands: readonly TmuxCommand[],
+  session: NewSession,
+  configure: (pane: string) => TmuxCommand[],
 ): Promise<{ name: string; pid: number }> {
-  const print = verbs.print(exactPane(name), fieldsFormat("created", CREATED_FIELDS));
-  const output = await runTmux(tmux.commands, [verbs.startServer(), verbs.sourceStdin()], {
+  const first = exactPane(session.name);
+  const output = await runLine(tmux, [
+    verbs.newSession({ ...session, print: fieldsFormat("created", CREATED_FIELDS) }),
+    verbs.ifFormat(first, HAS_ONE_PANE, { then: [...configure(first), verbs.printPlain(CONFIGURED)] }),
+  ]).catch((error) => {
+    if (error instanceof TmuxError && createdIn(error.printed) !== undefined) return error.printed;
+    throw error;
+  });
+  const created = createdIn(output);
+  if (created === undefined) {
+    throw new TmuxError(`tmux did not name the session "${session.name}" that it created`);
+  }
+  if (!output.split("\n").includes(CONFIGURED)) {
+    await runLine(tmux, configure(created.pane)).catch((error) => {
+      if (!(error instanceof TmuxError)) throw error;
+    });
+  }
+  return { name: created.name, pid: Number(created.pid) };
+}
+
+/** Hooks of the user may have printed other lines. */
+function createdIn(output: string): Record<keyof typeof CREATED_FIELDS, string> | undefined {
+  return output.split("\n").flatMap((line) =>
+    parseFields(line, { tag: "created", fields: CREATED_FIELDS }) ?? []
+  )[0];
+}
+
+async function runLine(tmux: TmuxAccess, commands: readonly TmuxCommand[]): Promise<string> {
+  return await runTmux(tmux.commands, [verbs.startServer(), verbs.sourceStdin()], {
     socket: tmux.socket,
-    stdin: `${commandLine([...commands, print])}\n`,
+    stdin: `${commandLine(commands)}\n`,
     env: tmux.serverEnv,
   });
-  const created = parseFields(output.trimEnd(), { tag: "created", fields: CREATED_FIELDS });
-  if (created === undefined) throw new TmuxError(`tmux did not name the session "${name}" that it created`);
-  return { name: created.name, pid: Number(created.pid) };
 }
 
 /** True for the error that another wrapper took the name first. */
@@ -258,7 +287,7 @@ async function removeOld(
  * The command ends by itself: a wrapper that closed the pane's pipe could not tell it from one that the user has opened since.
  */
 export function saveLastWords(
-  name: string,
+  pane: string,
   file: string,
   { seconds = WORDS_SAVED_S }: { seconds?: number } = {},
 ): TmuxCommand {
@@ -270,7 +299,7 @@ export function saveLastWords(
     `{ trap 'kill $!; exit' TERM; sleep ${seconds} & wait $! && kill $head; } < /dev/null > /dev/null 2>&1 3<&- & limit=$!`,
     `exec 3<&-; wait $head; kill $limit; mv ${part} ${shellQuote(file)}`,
   ];
-  return verbs.pipePane(exactPane(name), script.join("\n"));
+  return verbs.pipePane(pane, script.join("\n"));
 }
 
 const partOf = (file: string): string => `${file}.part`;

@@ -31,9 +31,8 @@ async function beginMany(): Promise<void> {
       const name = `svc-p${lane}-${n}`;
       const begun = new AbortController();
       await targets.sessionBegins(begun.signal);
-      await createSession(access, name, [
-        verbs.newSession({ name, directory: "/", env: {}, argv: ["cat"] }),
-        verbs.setSessionOption(name, SESSION_OPTIONS.agent, "echo"),
+      await createSession(access, { name, directory: "/", env: {}, argv: ["cat"] }, (pane) => [
+        verbs.setSessionOption(pane, SESSION_OPTIONS.agent, "echo"),
       ]);
       begun.abort();
       targets.holdClients(await targets.sessions());

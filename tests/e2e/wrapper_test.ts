@@ -48,6 +48,34 @@ Deno.test("the agent runs in svc-<project> with its arguments unchanged, as the 
   assert.equal(...(panes?.split("=") as [string, string]));
 });
 
+Deno.test("a hook of the user that opens panes, fails or prints does not change which pane is recorded as the agent's [wr-user-hooks]", async (t) => {
+  await using bench = await makeWrapperBench();
+  const { tmux, newSession } = bench.sandbox;
+  await newSession("keep", ["sleep", "1000"]);
+  const hooks = [
+    ...["split-window", "split-window -b", "new-window", "display-message -p noise"],
+    ...["select-pane -t nosuch:", "new-window ; select-pane -t nosuch:"],
+  ];
+  for (const hook of hooks) {
+    await t.step(hook, async () => {
+      await tmux("set-hook", "-g", "after-new-session", hook);
+      const before = (await bench.starts()).map(({ pid }) => pid);
+      const { code, stdout, stderr } = await bench.svc(["--detach", "cc"]);
+      assert.deepEqual([code, stdout], [0, "svc-proj\n"], stderr);
+      const start = await until("the agent's start", async () => {
+        return (await bench.starts()).find(({ pid }) => !before.includes(pid));
+      });
+      const format = "#{?#{==:#{pane_pid},#{@svc_pid}},#{pane_pid} #{pane_id} #{@svc_pane} #{@svc_agent},}";
+      const found = (await tmux("list-panes", "-s", "-t", "=svc-proj", "-F", format)).trim().split(" ");
+      const [pid, pane, recorded, agent] = found;
+      assert.deepEqual([pid, pane, agent], [String(start.pid), recorded, "cc"]);
+      const kept = await tmux("show-options", "-p", "-v", "-t", pane ?? "", "remain-on-exit");
+      assert.equal(kept.trim(), "off");
+    });
+    await tmux("kill-session", "-t", "=svc-proj");
+  }
+});
+
 Deno.test("what an agent needs to wait for the phone is in its environment or its arguments [wr-wait-env]", async () => {
   await using bench = await makeWrapperBench();
   const started = async (kind: string): Promise<AgentStart> => {

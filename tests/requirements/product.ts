@@ -118,6 +118,9 @@ const WRAPPER = rows("docs/specification.md, Wrapper", {
   "wr-exact": main("Session names are matched exactly, never by tmux's prefix rule."),
   "wr-own-process": main("The agent is the pane's own process, so that leaving it ends the session."),
   "wr-options": main("The session carries @svc_agent, @svc_project, @svc_dir, @svc_pane and @svc_version."),
+  "wr-user-hooks": main(
+    "The pane that is recorded is the agent's, whatever panes the user's after-new-session hook opens, and whether it fails.",
+  ),
   "wr-session-env": main("The pane's environment has SVC_SESSION."),
   "wr-control-client": main("A control-mode client does not count as attached."),
   "wr-race": main(

@@ -2,11 +2,13 @@
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import { agentProfile } from "../../../src/agents/profiles.ts";
+import { verbs } from "../../../src/tmux/argv.ts";
 import {
+  configuration,
   obtainSession,
   paneArgv,
   paneEnvironment,
-  sessionCommands,
+  plannedSession,
   type SessionPlan,
 } from "../../../src/wrapper/obtain_session.ts";
 import { makeSandbox, type Sandbox } from "../../helpers/sandbox.ts";
@@ -87,12 +89,12 @@ Deno.test("a start without a terminal creates the next session when the agent's 
 });
 
 function options(plan: SessionPlan): Record<string, string> {
-  const set = sessionCommands(plan).filter(([verb]) => verb === "set-option");
+  const set = configuration(plan, "%1").filter(([verb]) => verb === "set-option");
   return Object.fromEntries(set.map((command) => command.slice(-2)));
 }
 
 Deno.test("the agent's arguments are passed on unchanged [spec-args]", () => {
-  const [create = []] = sessionCommands(PLAN);
+  const create = verbs.newSession(plannedSession(PLAN));
   assert.deepEqual(create.slice(create.indexOf("--")), [
     ...["--", "env", "-u", "OLD"],
     ...["/bin/claude", "--resume", "--", "a;"],

@@ -99,7 +99,7 @@ Deno.test("what saves an agent's output ends by itself, so that the pane's pipe 
   const file = `${sandbox.root}/it's last`;
   await sandbox.newSession("svc-p", ["sh", "-c", "read line; echo said $line; read line"]);
   const save = async (options: { seconds?: number }): Promise<void> => {
-    await sandbox.tmux(...saveLastWords("svc-p", file, options));
+    await sandbox.tmux(...saveLastWords("=svc-p:", file, options));
   };
   const isFree = async (): Promise<boolean> =>
     (await sandbox.tmux("display-message", "-p", "-t", "=svc-p:", "#{pane_pipe}")).trim() === "0";
@@ -118,7 +118,7 @@ Deno.test("what saves an agent's output ends by itself, so that the pane's pipe 
 });
 
 Deno.test("a path with special characters of a shell or a format is used as it is", () => {
-  const [, , , command = ""] = saveLastWords("svc-p", "/home/it's #{x} 100%/$(y)");
+  const [, , , command = ""] = saveLastWords("=svc-p:", "/home/it's #{x} 100%/$(y)");
   assert.match(
     command,
     /mv '\/home\/it'\\''s ##\{x\} 100%%\/\$\(y\)\.part' '\/home\/it'\\''s ##\{x\} 100%%\/\$\(y\)'$/,
