@@ -6,7 +6,7 @@ import { compare, type Comparison } from "../helpers/cells.ts";
 import { makeDrawnPane } from "../helpers/drawn_pane.ts";
 import type { MirrorPhone } from "../helpers/mirror_phone.ts";
 import { isEqual, makeMirrorStage, type MirrorStage, untilEqual } from "../helpers/mirror_stage.ts";
-import { makeDrawing } from "../helpers/random_drawing.ts";
+import { IGNORED, makeDrawing, ODD_ATTRIBUTES } from "../helpers/random_drawing.ts";
 import { until } from "../helpers/until.ts";
 
 /** Cuts in the middle of a program's output. */
@@ -168,6 +168,31 @@ Deno.test("mirror cells: progress bars, wide characters, alternate screen, any d
     });
   }
   assert.equal(phone.states.some(({ kind }) => kind === "ended"), false);
+});
+
+Deno.test("mirror cells: what tmux ignores or reads in its own way, amid plain text [ux-resume]", async (t) => {
+  await using stage = await makeMirrorStage();
+  using pane = await makeDrawnPane(stage.stack.sandbox, { cols: COLS, rows: ROWS });
+  const { session } = pane;
+  const phone = await stage.watch(session);
+  for (
+    const odd of [
+      ...IGNORED,
+      ...ODD_ATTRIBUTES.map((attributes) => `\u001b[${attributes}m`),
+      "\u001b[?25;7l",
+    ]
+  ) {
+    const what = JSON.stringify(odd);
+    await t.step(what, async () => {
+      // Nothing is in doubt once this is drawn, so that nothing but the sequence decides what follows.
+      await pane.draw("\u001b[?7h\u001b(B\u001b[0m\u001b[H\u001b[2J");
+      await pane.settled();
+      await untilEqual(stage, { phone, session, what: `before ${what}` });
+      await pane.draw(`ab${odd}cd#[\u000bef${"x".repeat(COLS)}`);
+      await pane.settled();
+      await untilEqual(stage, { phone, session, what });
+    });
+  }
 });
 
 Deno.test("mirror cells: the phone follows the local terminal's size at once [ux-no-resize]", async () => {

@@ -12,10 +12,11 @@ const ATTRIBUTES = [
   ...["31", "32;44", "38;5;200", "48;5;22", "38;2;1;2;3", "48:2::9:8:7", "39", "49", "53", "55", "97", "101"],
 ];
 
-/** What terminals read differently, or tmux ignores. */
-const ODD_ATTRIBUTES = ["4:9", "31:1", "38;5", "38;5;300", "38;2;1", "48;2;300;1;1", "38;3;1"];
-const IGNORED = [
-  ...["\u001b[20h", "\u001b[4;20l", "\u001b(A", "\u001b(K", "\u001b)A", "\u001b*0", "\u001bn", "\u001bo"],
+/** Terminals read these differently. */
+export const ODD_ATTRIBUTES = ["4:9", "31:1", "38;5", "38;5;300", "38;2;1", "48;2;300;1;1", "38;3;1"];
+/** tmux ignores these, other terminals do not. */
+export const IGNORED = [
+  ...["\u001b[20h", "\u001b[4;20l", "\u001b(A", "\u001b(K", "\u001b)A", "\u001b*0\u001bn", "\u001bo"],
   ...[
     "\u001b[5a",
     "\u001b[3e",
