@@ -197,16 +197,15 @@ interface LogOptions {
 
 export function openLog(files: Files, { path, now, echo }: LogOptions): ListenerLog {
   const file = new RotatingFile(files, { path, maxBytes: LOG_MAX_BYTES, kept: LOG_KEPT });
-  let isEchoing = echo !== undefined;
+  let print = echo;
   return {
     line(text) {
       const stamped = stampLine(text, now());
       file.append(stamped);
-      if (!isEchoing) return;
       try {
-        echo?.(stamped);
+        print?.(stamped);
       } catch {
-        isEchoing = false;
+        print = undefined;
       }
     },
     close: () => file.close(),

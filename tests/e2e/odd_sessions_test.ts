@@ -1,4 +1,4 @@
-/** Sessions that the user named or marked oddly: the listener reports the others all the same. */
+/** Sessions with names or options that the relay would reject: the listener still reports the others. */
 import assert from "node:assert/strict";
 import { makeStack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";

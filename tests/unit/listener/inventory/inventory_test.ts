@@ -413,15 +413,21 @@ Deno.test("inventory: a screen too large for any profile is not captured, and sh
   assert.equal(bench.captures, 1);
 });
 
-Deno.test("inventory: a slow disk delays no state, and keeps the last ones [ls-state-pace, ls-state-since]", async () => {
-  const bench = await idleBench();
-  await bench.inventory.saved();
+/** Saves no state until `disk` resolves; `saved`: the states that it was given. */
+function slowDisk(bench: Bench): { disk: PromiseWithResolvers<void>; saved: AgentState[] } {
   const disk = Promise.withResolvers<void>();
   const saved: AgentState[] = [];
   bench.save = (states) => {
     saved.push(...Object.values(states).map(({ state }) => state));
     return disk.promise;
   };
+  return { disk, saved };
+}
+
+Deno.test("inventory: a slow disk delays no state, and keeps the last ones [ls-state-pace, ls-state-since]", async () => {
+  const bench = await idleBench();
+  await bench.inventory.saved();
+  const { disk, saved } = slowDisk(bench);
   const seen: (AgentState | undefined)[] = [];
   for (const lines of [WORKING, IDLE, WORKING]) {
     bench.now += 10_000;
@@ -439,12 +445,7 @@ Deno.test("inventory: states that come at any moment while the ones before are s
   for (let turns = 0; turns < 60; turns++) {
     const bench = await idleBench();
     await bench.inventory.saved();
-    const disk = Promise.withResolvers<void>();
-    const saved: AgentState[] = [];
-    bench.save = (states) => {
-      saved.push(...Object.values(states).map(({ state }) => state));
-      return disk.promise;
-    };
+    const { disk, saved } = slowDisk(bench);
     bench.draw(...WORKING);
     bench.now += 10_000;
     await bench.state();
