@@ -14,6 +14,7 @@ import { mirrorRows } from "./rows/mirror.ts";
 import { partRows } from "./rows/parts.ts";
 import { relayRows, sweepRow } from "./rows/relay.ts";
 import { startRows } from "./rows/start.ts";
+import { watcherRows } from "./rows/watchers.ts";
 
 const ROWS: Row[] = [
   ...messageRows,
@@ -23,6 +24,7 @@ const ROWS: Row[] = [
   ...relayRows,
   connectionsRow,
   ...mirrorRows,
+  ...watcherRows,
   ...startRows,
   ...hookRows,
   ...idleRows,

@@ -7,6 +7,7 @@ import { startSvc } from "../../tests/helpers/program.ts";
 import { until } from "../../tests/helpers/until.ts";
 import { denoCommand } from "../bare.ts";
 import type { Row, Sample, Stage } from "../measure.ts";
+import { residentKilobytes } from "../process_figures.ts";
 import { makeRelayStage } from "../relay_stage.ts";
 
 /** Connections that are opened in each sample, in accounts of their own. */
@@ -17,24 +18,19 @@ const SAMPLES = 3;
 const REST_MS = 10_000;
 const ECHO_SERVER = denoCommand("../plain_server.ts", import.meta.url);
 
-async function kilobytes(pid: number): Promise<number> {
-  const status = await Deno.readTextFile(`/proc/${pid}/status`);
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]);
-}
-
 /** How much the process has grown for each connection since the first look: single steps follow its garbage collector. */
 async function growth(pid: number, open: () => Promise<unknown>): Promise<Sample> {
   const rest = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, REST_MS));
   // The first ones also pay for code that is compiled once.
   await open();
   await rest();
-  const before = await kilobytes(pid);
+  const before = await residentKilobytes(pid);
   let opened = 0;
   return async () => {
     await open();
     opened += ACCOUNTS * PER_ACCOUNT;
     await rest();
-    return (await kilobytes(pid) - before) / opened;
+    return (await residentKilobytes(pid) - before) / opened;
   };
 }
 

@@ -2,25 +2,13 @@
 import { makeStack, type Stack } from "../../tests/helpers/stack.ts";
 import { until } from "../../tests/helpers/until.ts";
 import type { Row, Sample, Stage } from "../measure.ts";
+import { cpuSeconds, residentKilobytes } from "../process_figures.ts";
 
 const SESSIONS = 20;
 const SAMPLE_MS = 60_000;
 /** Ten minutes together. */
 const SAMPLES = 10;
-const TICKS_PER_SECOND = 100;
 const MEGABYTE = 1_000_000;
-
-/** CPU seconds of a process so far. */
-async function cpuSeconds(pid: number): Promise<number> {
-  const stat = await Deno.readTextFile(`/proc/${pid}/stat`);
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND;
-}
-
-async function megabytes(pid: number): Promise<number> {
-  const status = await Deno.readTextFile(`/proc/${pid}/status`);
-  return Number(/VmRSS:\s+(\d+) kB/.exec(status)?.[1]) * 1_024 / MEGABYTE;
-}
 
 async function openIdle(sample: (stack: Stack) => Sample): Promise<Stage> {
   const stack = await makeStack();
@@ -60,7 +48,7 @@ export const idleRows: Row[] = [
     aim: "< 90, without growth",
     sample: ({ listener }) => async () => {
       await calm();
-      return await megabytes(listener.pid);
+      return await residentKilobytes(listener.pid) * 1_024 / MEGABYTE;
     },
   }),
 ];

@@ -104,7 +104,6 @@ async function daemonPid(svcHome: string): Promise<number[]> {
   return pid > 1 ? [pid] : [];
 }
 
-/** Kills the server by force: `kill-server` alone hangs when a control client died with its reader (tmux 3.3a). */
 /** A shell that has just been hung up may still write its history. */
 async function removeFolder(path: string): Promise<void> {
   await until("an empty folder", async () => {
@@ -118,6 +117,7 @@ async function removeFolder(path: string): Promise<void> {
   });
 }
 
+/** Kills the server by force: `kill-server` alone hangs when a control client died with its reader (tmux 3.3a). */
 async function endTmux({ socket, env }: { socket: string; env: Record<string, string> }): Promise<void> {
   // Without tmux on the PATH no server was started either.
   const tmux = async (...args: string[]): Promise<string> =>
