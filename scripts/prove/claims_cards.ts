@@ -48,6 +48,7 @@ export const CARDS: readonly Claim[] = [
   {
     text: "a hostile phone and a hostile relay alter, swap and repeat answers in every order",
     tests: { files: ["tests/e2e/hostile_cards_test.ts"] },
+    env: { SVC_CARD_ORDERS_EVERY: "1" },
     quote: { part: /^hostile answers, (.*)$/gm, as: "$1;" },
   },
   {
@@ -79,6 +80,7 @@ export const CARDS: readonly Claim[] = [
     text:
       "100 requests of all kinds and up to 2 MB are shown in full and bound to their digest, or not allowed",
     tests: { files: ["tests/e2e/long_requests_test.ts"] },
+    env: { SVC_LONG_REQUESTS: "100" },
     quote: { part: /^requests, seed \d+: (.*)$/gm, as: "$1" },
   },
   {

@@ -7,6 +7,7 @@ export const PHONE_APP: Claim[] = [
     text:
       "each view and way of the page, in Chromium with touch, with real relays, listeners, tmux and agents",
     tests: { files: ["tests/phone"] },
+    env: { SVC_TEST_SHOTS: "1" },
     count: {
       tests: / \.\.\. .*ok \(/g,
       "views shot, each in three sizes, light and dark": /^screenshots of /gm,

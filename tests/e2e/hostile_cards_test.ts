@@ -90,6 +90,9 @@ const ATTACKS: Readonly<Record<string, (sent: Said, other: Push) => Said>> = {
   },
 };
 
+/** Every one of this many orders is tried, from `first` on: with 1, as in `deno task prove cards`, all of them. */
+const EVERY = Number(Deno.env.get("SVC_CARD_ORDERS_EVERY") ?? 4);
+
 function* orders<T>(items: readonly T[]): Generator<T[]> {
   if (items.length === 0) yield [];
   for (const [place, item] of items.entries()) {
@@ -105,13 +108,14 @@ interface Count {
   other: number;
 }
 
-/** Every order of the attacks on an answer, each time on new requests; counts what the hooks were given to allow. */
+/** The attacks on an answer in many orders, each time on new requests; counts what the hooks were given to allow. */
 async function attackAll(
   scene: Scene,
-  { command, decision }: { command: string; decision: Decision },
+  { command, decision, first }: { command: string; decision: Decision; first: number },
 ): Promise<Count> {
   const count: Count = { orders: 0, answers: 0, own: 0, other: 0 };
-  for (const order of orders(Object.values(ATTACKS))) {
+  const tried = [...orders(Object.values(ATTACKS))].filter((_, place) => (place - first) % EVERY === 0);
+  for (const order of tried) {
     const number = count.orders++;
     const own = await asked(scene, `${command} own-${number}`);
     const other = await asked(scene, `${command} other-${number}`);
@@ -143,17 +147,17 @@ Deno.test("by default a request becomes no card, so that nobody can answer it fr
     say("hostile answers, none: approvals 0");
   }));
 
-for (const decision of ["once", "always"] as const) {
+for (const [place, decision] of (["once", "always"] as const).entries()) {
   Deno.test(`where a phone may only reject, "${decision}" of a hostile phone allows nothing, in any order of a hostile relay [card-setting, card-bound, card-phones]`, () =>
     withScene({ allowRemoteApproval: "reject" }, async (scene) => {
-      const count = await attackAll(scene, { command: "npm test", decision });
+      const count = await attackAll(scene, { command: "npm test", decision, first: place });
       show(`reject, ${decision}`, count);
       assert.deepEqual([count.own, count.other], [0, 0]);
     }));
 
   Deno.test(`a request on the list is never allowed by "${decision}", in any order of a hostile relay [card-never, card-bound]`, () =>
     withScene({ allowRemoteApproval: "always" }, async (scene) => {
-      const count = await attackAll(scene, { command: "sudo make", decision });
+      const count = await attackAll(scene, { command: "sudo make", decision, first: 2 + place });
       show(`the list, ${decision}`, count);
       assert.deepEqual([count.own, count.other], [0, 0]);
     }));
@@ -161,7 +165,7 @@ for (const decision of ["once", "always"] as const) {
 
 Deno.test("what a phone allows is allowed once, and nothing else, in any order of a hostile relay [card-bound, card-first]", () =>
   withScene({ allowRemoteApproval: "once" }, async (scene) => {
-    const count = await attackAll(scene, { command: "npm test", decision: "once" });
+    const count = await attackAll(scene, { command: "npm test", decision: "once", first: 0 });
     show("once", count);
     assert.equal(count.other, 0);
     // Where the true answer came first: whatever else comes first ends the card.

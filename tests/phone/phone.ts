@@ -11,6 +11,8 @@ import { SAFETY_LIMIT_MS } from "../helpers/until.ts";
 
 /** With `1` in this variable the browser is shown. */
 const HEADED = "SVC_TEST_HEADED";
+/** With `1` in this variable, as in `deno task test:phone`, tests leave a screenshot of each view. */
+const SHOT = "SVC_TEST_SHOTS";
 const CHROMIUM = "/usr/bin/chromium";
 /** The same engine without windows, and without the notifications of a browser: it starts in a third of the time. */
 const HEADLESS_SHELL = "/usr/lib/chromium/chromium-headless-shell";
@@ -96,8 +98,9 @@ export class Phone {
     await this.#context.grantPermissions(["camera"]);
   }
 
-  /** Saves screenshots of the view, light and dark, on three screens, in `.cache/screenshots`. */
+  /** Where screenshots are wanted: saves the view, light and dark, on three screens, in `.cache/screenshots`. */
   async shoot(name: string): Promise<void> {
+    if (Deno.env.get(SHOT) !== "1") return;
     await Deno.mkdir(SHOTS, { recursive: true });
     const { large: _similar, ...sizes } = SIZES;
     await this.#onEach(sizes, async (size) => {
@@ -110,14 +113,14 @@ export class Phone {
     say(`screenshots of ${name}: ${Object.keys(sizes).join(", ")}; ${SCHEMES.join(", ")}`);
   }
 
-  /** Accessibility violations of any impact, in both colour schemes. */
+  /** Accessibility violations of any impact; in dark colours, where nothing else differs, those of contrast. */
   async violations(): Promise<Violation[]> {
     const source = await readFile(`${CHECKOUT}node_modules/axe-core/axe.min.js`, "utf8");
+    await this.page.evaluate(source);
     const found: Violation[] = [];
-    for (const scheme of SCHEMES) {
+    for (const [scheme, rules] of [["light", undefined], ["dark", ["color-contrast"]]] as const) {
       await this.page.emulateMedia({ colorScheme: scheme, reducedMotion: "reduce" });
-      await this.page.evaluate(source);
-      found.push(...await this.page.evaluate(runAxe));
+      found.push(...await this.page.evaluate(runAxe, rules));
     }
     await this.page.emulateMedia({ colorScheme: "light", reducedMotion: null });
     return found;
@@ -187,12 +190,15 @@ function reportViolations(): void {
 }
 
 interface Axe {
-  run(): Promise<{ violations: { id: string; impact: string; nodes: { target: string[] }[] }[] }>;
+  run(
+    options: { runOnly?: readonly string[] },
+  ): Promise<{ violations: { id: string; impact: string; nodes: { target: string[] }[] }[] }>;
 }
 
-/** Runs in the page. */
-async function runAxe(): Promise<Violation[]> {
-  const { violations } = await (globalThis as unknown as { axe: Axe }).axe.run();
+/** Runs in the page: these rules, or all. */
+async function runAxe(runOnly: readonly string[] | undefined): Promise<Violation[]> {
+  const { axe } = globalThis as unknown as { axe: Axe };
+  const { violations } = await axe.run(runOnly === undefined ? {} : { runOnly });
   return violations.map(({ id, impact, nodes }) => ({
     id,
     impact,

@@ -144,7 +144,7 @@ const PHONE_BEHAVIOUR = rows("docs/specification.md, Phone behaviour", {
     "Files are compressed at build time, served by Accept-Encoding, and immutable where hashed; deno task prove phone measures list and terminal on a slow network.",
   ),
   "ux-shots": phone(
-    "The browser's tests leave screenshots of each view in light and dark, on three screens.",
+    "`deno task test:phone` leaves screenshots of each view in light and dark, on three screens.",
   ),
 });
 
