@@ -72,9 +72,26 @@ async function install(args: readonly string[]): Promise<number> {
   await ownFile(manager.file);
   if (options.dryRun) return showPlan(placed);
   await refuseLowPort(plan);
+  await refuseUnreachable(placed);
   // Throws as the listener would, before a running one is stopped.
   if (isOwnListener(plan)) listenerSettings(placed.paths, await addressInputs(placed.paths));
   return await report(placed, await bringUp(placed, { relay }));
+}
+
+/** Where systemd holds the machine's services, as sd_booted(3) decides. */
+const SYSTEMD_RUNS = "/run/systemd/system";
+
+/** Before anything is written or stopped. Throws Error where systemd does not answer. */
+async function refuseUnreachable({ manager }: Placed): Promise<void> {
+  const failure = await runAll(manager.reach === undefined ? [] : [manager.reach]);
+  if (failure === undefined) return;
+  const runs = await runtime.files.info(SYSTEMD_RUNS) !== undefined;
+  throw new Error(
+    runs
+      ? `Cannot reach systemd, so nothing was changed: ${failure}. Log in again instead of "su", or install with --system.`
+      : "Cannot install a service, and nothing was changed: systemd does not run on this machine. " +
+        "No service is needed: each agent starts the listener, and svc server runs the relay.",
+  );
 }
 
 async function report(placed: Placed, outcome: Outcome): Promise<number> {

@@ -40,6 +40,8 @@ export interface ServiceManager {
   /** The unit or property list. */
   file: string;
   text: string;
+  /** Exits with 0 where the manager can be reached; undefined for launchd. */
+  reach?: Argv;
   /** Takes an earlier file's service away; may fail when there is none. */
   unload: readonly Argv[];
   /** Makes a new or changed file known; run in this order. */
@@ -121,6 +123,7 @@ function systemd(plan: ServicePlan, { home, env }: ServicePlace): ServiceManager
   return {
     file: `${folder}/${unit}`,
     text: systemdUnit(plan),
+    reach: [...control, "show", "--property=Version"],
     unload: [],
     enable: [reload, [...control, "enable", "--quiet", unit]],
     start: [...control, "start", unit],

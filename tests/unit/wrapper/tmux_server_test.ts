@@ -103,6 +103,8 @@ Deno.test("what saves an agent's output ends by itself, so that the pane's pipe 
   };
   const isFree = async (): Promise<boolean> =>
     (await sandbox.tmux("display-message", "-p", "-t", "=svc-p:", "#{pane_pipe}")).trim() === "0";
+  // As the wrapper does: the time may be over before anything is saved.
+  await Deno.writeTextFile(`${file}.part`, "");
   await save({ seconds: 0 });
   await until("the end of saving", () => Deno.stat(file).then(() => true, () => false));
   // tmux notices at the next output.
