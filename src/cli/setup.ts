@@ -234,7 +234,7 @@ function conclusion({ agents, failures, left }: SetupOutcome, { dryRun, remove }
   const changed = agents.flatMap(({ files }) => files).filter(({ action }) => action !== "keep").length;
   if (dryRun) return `Nothing was written: ${changed} file(s) would change.`;
   if (changed === 0 && failures.length + left.length > 0) return "Nothing was changed.";
-  if (changed === 0) return remove ? "Nothing of svc is left." : "Nothing to change.";
+  if (changed === 0) return remove ? "Nothing of svc is left in the agents' files." : "Nothing to change.";
   if (remove) return `Removed svc from ${changed} file(s).`;
   return `Changed ${changed} file(s). Agents that are already running notice it when they restart. To undo it: svc setup --remove`;
 }

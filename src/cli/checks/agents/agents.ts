@@ -295,7 +295,7 @@ function launcherCheck({ files, paths }: SetupHost): Check {
     name: "hooks and tools",
     async run() {
       const text = await files.readText(paths.launcher);
-      if (text === undefined) return ok("svc setup has not been run");
+      if (text === undefined) return ok("svc is set up in no agent");
       const command = commandOf(text);
       if (command === undefined) return warning(`"${paths.launcher}" is not as svc setup wrote it`, SET_UP);
       const gone = await missingFile(command);
