@@ -72,9 +72,9 @@ async function install(args: readonly string[]): Promise<number> {
   await ownFile(manager.file);
   if (options.dryRun) return showPlan(placed);
   await refuseLowPort(plan);
-  await refuseUnreachable(placed);
   // Throws as the listener would, before a running one is stopped.
   if (isOwnListener(plan)) listenerSettings(placed.paths, await addressInputs(placed.paths));
+  await refuseUnreachable(placed);
   return await report(placed, await bringUp(placed, { relay }));
 }
 
