@@ -9,8 +9,9 @@ import { sessionNamed } from "../../tests/unit/relay/fixture.ts";
 import { runOwnProcess } from "../../tests/helpers/own_process.ts";
 import { until } from "../../tests/helpers/until.ts";
 import { figures } from "../measure.ts";
+import { residentBytes } from "../process_figures.ts";
 import { deviceOf, type IdleListeners } from "./idle_listeners.ts";
-import { type BenchStage, makeBenchStage, type RelayNode, residentBytes, type Traffic } from "./stage.ts";
+import { type BenchStage, makeBenchStage, type RelayNode, type Traffic } from "./stage.ts";
 
 const SENDERS = 16;
 const LOAD_MS = 8_000;
@@ -255,7 +256,7 @@ async function perMinute(stage: BenchStage, minutes: number): Promise<Traffic> {
 }
 
 async function resident({ nodes }: BenchStage): Promise<number> {
-  const bytes = await Promise.all(nodes.map(({ process }) => residentBytes(process)));
+  const bytes = await Promise.all(nodes.map(({ process }) => residentBytes(process.pid)));
   return bytes.reduce((sum, one) => sum + one, 0);
 }
 

@@ -73,9 +73,3 @@ export async function makeBenchStage({ nodes: count, servers = 3 }: StageOptions
     },
   };
 }
-
-/** Resident bytes of a process. */
-export async function residentBytes({ pid }: Started): Promise<number> {
-  const status = await Deno.readTextFile(`/proc/${pid}/status`);
-  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1_024;
-}

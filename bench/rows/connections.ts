@@ -7,7 +7,7 @@ import { startSvc } from "../../tests/helpers/program.ts";
 import { until } from "../../tests/helpers/until.ts";
 import { denoCommand } from "../bare.ts";
 import type { Row, Sample, Stage } from "../measure.ts";
-import { residentKilobytes } from "../process_figures.ts";
+import { residentBytes } from "../process_figures.ts";
 import { makeRelayStage } from "../relay_stage.ts";
 
 /** Connections that are opened in each sample, in accounts of their own. */
@@ -24,13 +24,13 @@ async function growth(pid: number, open: () => Promise<unknown>): Promise<Sample
   // The first ones also pay for code that is compiled once.
   await open();
   await rest();
-  const before = await residentKilobytes(pid);
+  const before = await residentBytes(pid);
   let opened = 0;
   return async () => {
     await open();
     opened += ACCOUNTS * PER_ACCOUNT;
     await rest();
-    return (await residentKilobytes(pid) - before) / opened;
+    return (await residentBytes(pid) - before) / opened / 1_024;
   };
 }
 

@@ -2,7 +2,7 @@
 import { makeStack, type Stack } from "../../tests/helpers/stack.ts";
 import { until } from "../../tests/helpers/until.ts";
 import type { Row, Sample, Stage } from "../measure.ts";
-import { cpuSeconds, residentKilobytes } from "../process_figures.ts";
+import { cpuSeconds, residentBytes } from "../process_figures.ts";
 
 const SESSIONS = 20;
 const SAMPLE_MS = 60_000;
@@ -48,7 +48,7 @@ export const idleRows: Row[] = [
     aim: "< 90, without growth",
     sample: ({ listener }) => async () => {
       await calm();
-      return await residentKilobytes(listener.pid) * 1_024 / MEGABYTE;
+      return await residentBytes(listener.pid) / MEGABYTE;
     },
   }),
 ];

@@ -1,6 +1,7 @@
 /** One pane that many phones watch: what each MB costs relay and listener, beside a server that broadcasts. */
 import { WebSocket } from "ws";
 import { beginStream } from "../../src/crypto/stream.ts";
+import { MIRROR_CREDIT_BYTES } from "../../src/protocol/limits.ts";
 import { Peer } from "../../tests/contract/relay_peer.ts";
 import { makeMirrorStage, type MirrorStage } from "../../tests/helpers/mirror_stage.ts";
 import { startSvc } from "../../tests/helpers/program.ts";
@@ -14,7 +15,7 @@ const SAMPLE_MS = 3_000;
 const SAMPLES = 5;
 const MEGABYTE = 1_000_000;
 /** A phone returns its credit in steps of this size. */
-const CREDIT_STEP_BYTES = 65_536;
+const CREDIT_STEP_BYTES = MIRROR_CREDIT_BYTES / 4;
 /** Each phone has one. */
 const STREAM = 1;
 const BROADCAST_SERVER = denoCommand("../broadcast_server.ts", import.meta.url);

@@ -82,13 +82,14 @@ async function install(args: readonly string[]): Promise<number> {
 const SYSTEMD_RUNS = "/run/systemd/system";
 
 /** Before anything is written or stopped. Throws Error where systemd does not answer. */
-async function refuseUnreachable({ manager }: Placed): Promise<void> {
+async function refuseUnreachable({ plan, manager }: Placed): Promise<void> {
   const failure = await runAll(manager.reach === undefined ? [] : [manager.reach]);
   if (failure === undefined) return;
   const runs = await runtime.files.info(SYSTEMD_RUNS) !== undefined;
+  const fix = plan.isSystem ? "" : '. Log in again instead of "su", or install with --system.';
   throw new Error(
     runs
-      ? `Cannot reach systemd, so nothing was changed: ${failure}. Log in again instead of "su", or install with --system.`
+      ? `Cannot reach systemd, so nothing was changed: ${failure}${fix}`
       : "Cannot install a service, and nothing was changed: systemd does not run on this machine. " +
         "No service is needed: each agent starts the listener, and svc server runs the relay.",
   );
@@ -234,7 +235,8 @@ async function bringUp(
   const { stdout } = await runtime.commands.run(manager.lastLog);
   const log = new TextDecoder().decode(stdout).trimEnd();
   if (isChanged) await takeBack(placed, former);
-  const kept = isChanged ? "Everything is as it was before." : "The service stays installed.";
+  const restored = hasStopped ? " A listener runs in the background again." : "";
+  const kept = isChanged ? `Everything is as it was before.${restored}` : "The service stays installed.";
   const options = { ...daemonOptions(placed.paths), onNotice: print };
   if (isChanged && hasStopped) await ensureListener(daemonHost(), options);
   const why = `Cannot run svc's ${plan.name} as a service: ${failure}${

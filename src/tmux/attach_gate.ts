@@ -1,6 +1,7 @@
 /**
- * Keeps control clients from attaching while tmux has news for control clients. Before 3.7, a tmux that tells a half-attached
- * client of a session's begin or end, or of a detached client, crashes, and every session with it (tmux issue 4980).
+ * Keeps control clients from attaching while tmux has news for control clients of which the listener knows: a session begins
+ * or ends, or a client detaches. Before 3.7, a tmux that sends any news to a half-attached client crashes, and every session
+ * with it (tmux issue 4980).
  */
 import { type Clock, delay, systemClock, waitFor } from "../async/clock.ts";
 

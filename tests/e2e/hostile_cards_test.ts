@@ -115,6 +115,7 @@ async function attackAll(
 ): Promise<Count> {
   const count: Count = { orders: 0, answers: 0, own: 0, other: 0 };
   const tried = [...orders(Object.values(ATTACKS))].filter((_, place) => (place - first) % EVERY === 0);
+  assert.ok(tried.length > 0, "no order is tried");
   for (const order of tried) {
     const number = count.orders++;
     const own = await asked(scene, `${command} own-${number}`);

@@ -100,6 +100,10 @@ Deno.test("mirror: a pane or window that is moved to another session is no longe
       using phone = await stage.watch(session);
       await stage.keys(session, "before");
       await phone.shows("before");
+      // tmux before 3.7 crashes when another pane becomes current while the listener's own client is half attached.
+      await until("the listener's own client", async () => {
+        return (await stage.tmux("list-clients", "-F", "x")).trim().split("\n").length >= 2;
+      });
       const pane = await idOf(`=${session}:`);
       // What is left of the session when the pane is gone.
       if (name === "break-pane") await stage.tmux("split-window", "-d", "-t", pane, "cat");
