@@ -4,7 +4,7 @@ import { delay, systemClock } from "../async/clock.ts";
 import { SharedRun } from "../async/mutex.ts";
 import { agentKindOfProgram, agentProfile, unknownAgent } from "../agents/profiles.ts";
 import type { Commands, Files } from "../runtime/types.ts";
-import { controlArgv } from "../tmux/argv.ts";
+import { areNews, controlArgv, type TmuxCommand } from "../tmux/argv.ts";
 import { AttachGate } from "../tmux/attach_gate.ts";
 import { ControlClient, type ControlEvents, ControlPool } from "../tmux/control_client.ts";
 import { type DiscoveryEnvironment, TmuxDiscovery } from "../tmux/discovery.ts";
@@ -125,7 +125,7 @@ export class Targets {
   /** The connection that types into the target. */
   server(target: Target): TmuxServer {
     if (target.spawnOnly) return this.anyServer(target.socket);
-    return this.#pool.get(target.socket, target.session);
+    return this.#gated(this.#pool.get(target.socket, target.session));
   }
 
   /**
@@ -164,7 +164,16 @@ export class Targets {
 
   /** Any connection to the server, for reading many panes. */
   anyServer(socket: string): TmuxServer {
-    return this.#pool.open(socket) ?? this.#discovery.server(socket);
+    return this.#gated(this.#pool.open(socket) ?? this.#discovery.server(socket));
+  }
+
+  /** What is news to control clients runs while none attaches. */
+  #gated(server: TmuxServer): TmuxServer {
+    const run = (...commands: TmuxCommand[]): Promise<string> => {
+      const work = (): Promise<string> => server.run(...commands);
+      return areNews(commands) ? this.#gate.news(work) : work();
+    };
+    return { socket: server.socket, run };
   }
 
   async close(): Promise<void> {

@@ -235,6 +235,14 @@ export const verbs = {
   ],
 };
 
+/** What tmux has news of for all control clients, when svc runs it: on 3.3a modes and sessions, from 3.4 on buffers too. */
+const NEWS = /\b(?:copy-mode|set-buffer|paste-buffer|delete-buffer|kill-pane|kill-session)\b/;
+
+/** tmux may notify every control client when these run; a text that names such a command counts as one. */
+export function areNews(commands: readonly TmuxCommand[]): boolean {
+  return commands.some((command) => command.some((word) => NEWS.test(word)));
+}
+
 function historyRange(lines: number | undefined): string[] {
   return lines === undefined ? [] : ["-S", String(-lines), "-E", "-1"];
 }

@@ -1,7 +1,7 @@
 /**
  * Keeps control clients from attaching while tmux has news for control clients of which the listener knows: a session begins
- * or ends, or a client detaches. Before 3.7, a tmux that sends any news to a half-attached client crashes, and every session
- * with it (tmux issue 4980).
+ * or ends, a client detaches, or a command of the listener is news. Before 3.7, a tmux that sends any news to a half-attached
+ * client crashes, and every session with it (tmux issue 4980).
  */
 import { type Clock, delay, systemClock, waitFor } from "../async/clock.ts";
 
@@ -20,7 +20,7 @@ export class AttachGate {
   #restlessUntil = -Infinity;
   #attaching = 0;
   #beginning = 0;
-  #detaching = 0;
+  #news = 0;
 
   constructor(clock: Pick<Clock, "elapsed" | "after"> = systemClock) {
     this.#clock = clock;
@@ -28,7 +28,7 @@ export class AttachGate {
 
   /** A client may attach now. */
   get isCalm(): boolean {
-    if (this.#beginning > 0 || this.#detaching > 0) return false;
+    if (this.#beginning > 0 || this.#news > 0) return false;
     return this.#clock.elapsed() >= this.#restlessUntil;
   }
 
@@ -60,14 +60,14 @@ export class AttachGate {
     };
   }
 
-  /** Runs `detach`, which resolves once a client is gone, while no other client attaches. */
-  async detach(detach: () => Promise<void>): Promise<void> {
-    this.#detaching++;
+  /** Runs `work`, which resolves once tmux has sent the news of it, while no other client attaches. */
+  async news<T>(work: () => Promise<T>): Promise<T> {
+    this.#news++;
     try {
       await this.#whenAttached();
-      await detach();
+      return await work();
     } finally {
-      this.#detaching--;
+      this.#news--;
     }
   }
 

@@ -121,7 +121,7 @@ export class ControlClient implements TmuxServer {
       });
       await Promise.race([this.#reading, late.promise]).finally(cancelLimit);
     };
-    await (this.#gate?.detach(detach) ?? detach());
+    await (this.#gate?.news(detach) ?? detach());
   }
 
   #request(request: Omit<Request, "cancelLimit">, lines: readonly string[]): void {

@@ -36,13 +36,13 @@ Deno.test("no client may attach from a session's announcement until it has begun
   await until("a calm moment after a wrapper that has gone", () => gate.isCalm);
 });
 
-Deno.test("a session that begins, and a client that detaches, wait until no client is half attached [wr-many]", async () => {
+Deno.test("a session that begins, and what is news to clients, wait until no client is half attached [wr-many]", async () => {
   const clock = new FakeClock();
   const gate = new AttachGate(clock);
   const attached = [gate.attach(), gate.attach()];
   const order: string[] = [];
   const begins = gate.begins(new AbortController().signal).then(() => order.push("begins"));
-  const detaches = gate.detach(() => Promise.resolve(void order.push("detaches")));
+  const news = gate.news(() => Promise.resolve(order.push("news")));
   for (const done of attached) {
     await until("both look again", () => clock.pending === 2);
     assert.deepEqual(order, []);
@@ -50,15 +50,15 @@ Deno.test("a session that begins, and a client that detaches, wait until no clie
     done();
     clock.advance(10);
   }
-  await Promise.all([begins, detaches]);
-  assert.deepEqual(order.sort(), ["begins", "detaches"]);
+  await Promise.all([begins, news]);
+  assert.deepEqual(order.sort(), ["begins", "news"]);
 });
 
-Deno.test("who waits for a calm moment waits while a client detaches, and never for long [wr-many]", async () => {
+Deno.test("who waits for a calm moment waits while tmux has news, and never for long [wr-many]", async () => {
   const clock = new FakeClock();
   const gate = new AttachGate(clock);
-  const detached = Promise.withResolvers<void>();
-  const detaching = gate.detach(() => detached.promise);
+  const sent = Promise.withResolvers<void>();
+  const news = gate.news(() => sent.promise);
   let isOver = false;
   const waiting = gate.whenCalm().then(() => isOver = true);
   await until("a look at the gate", () => clock.pending === 1);
@@ -67,7 +67,13 @@ Deno.test("who waits for a calm moment waits while a client detaches, and never 
   assert.ok(!isOver);
   clock.advance(CALM_LIMIT_MS);
   await waiting;
-  detached.resolve();
-  await detaching;
+  sent.resolve();
+  await news;
+  assert.ok(gate.isCalm);
+});
+
+Deno.test("clients may attach again after news that tmux refused [wr-many]", async () => {
+  const gate = new AttachGate(new FakeClock());
+  await assert.rejects(gate.news(() => Promise.reject(new Error("refused"))), /refused/);
   assert.ok(gate.isCalm);
 });
