@@ -76,7 +76,7 @@ export function closedItems(inbox: Inbox, now: number): InboxItem[] {
 }
 
 /** A card is closed when its time is over, even if its host is gone and has not said so. */
-function isOpen({ push, receipt, ask }: QuestionItem, now: number): boolean {
+export function isOpen({ push, receipt, ask }: QuestionItem, now: number): boolean {
   return !receipt.final && !(isCard(ask) && now >= askDeadline(push.createdAt, ask));
 }
 

@@ -53,6 +53,8 @@ export class LiveRelay {
   readonly #missed: MissedHistory;
   #account: Account;
   #isStopped = false;
+  /** Of the newest connection. */
+  #welcome: EventData<"welcome"> | undefined;
   /** What is being stored. */
   #writing: Promise<unknown> = Promise.resolve();
   /** Aborted when the link is lost: what was to be read then is read after the next connection. */
@@ -217,7 +219,10 @@ export class LiveRelay {
     if (state.state === "connected" && state.answering && !wasLive) {
       if (!this.#isStopped) onConnected?.();
       void this.#keepDeviceId(state.welcome.deviceId);
-      void this.#catchUp();
+      // On the same connection nothing was missed, and what is being sent or read goes on.
+      if (state.welcome === this.#welcome) void this.#outbox.pump();
+      else void this.#catchUp();
+      this.#welcome = state.welcome;
     }
     if (state.state === "connected") this.#terminals.live();
     else this.#terminals.lost();

@@ -42,6 +42,9 @@ export interface OutboxOptions {
 
 /** The user learns why a message waits after this many tries. */
 const TRIES_SHOWN = 3;
+/** An attempt of a message after so many counts as hanging after TRY_MS, the next one after twice that, and so on. */
+const FREE_TRIES = 2;
+const TRY_MS = 5_000;
 
 /** Sends messages one at a time, in order, and retries for as long as it takes. Needs no live link, only HTTP. */
 export class Outbox {
@@ -49,6 +52,7 @@ export class Outbox {
   #sending = false;
   #stopped = false;
   #attempt = new AbortController();
+  #hangsAt = 0;
   #attempts = 0;
   #cancelRetry: () => void = () => {};
   /** How often each message was tried since the page was opened. */
@@ -78,11 +82,14 @@ export class Outbox {
     }
   }
 
-  /** Call this when the network is back: aborts a hanging attempt and retries at once. The push id makes that safe. */
+  /**
+   * Call this when the network is back: aborts an attempt that may hang and retries at once. The push id makes that safe.
+   * Each try of a message gets more time than the one before: a slow uplink may have been the trouble.
+   */
   async hurry(): Promise<void> {
     this.#attempts = 0;
     this.#held.clear();
-    this.#attempt.abort();
+    if (this.#options.clock.elapsed() >= this.#hangsAt) this.#attempt.abort();
     await this.pump();
   }
 
@@ -107,8 +114,9 @@ export class Outbox {
     this.#attempt = new AbortController();
     const { signal } = this.#attempt;
     const { id } = message;
-    const { isNew, isWaiting, send, onAccepted, onFailed, onDelayed, onGone } = this.#options;
+    const { clock, isNew, isWaiting, send, onAccepted, onFailed, onDelayed, onGone } = this.#options;
     const tries = (this.#tries.get(id) ?? 0) + 1;
+    this.#hangsAt = clock.elapsed() + (tries - FREE_TRIES) * TRY_MS;
     let accepted: PushAccepted;
     try {
       if (tries === 1 && !isNew(id) && !await isWaiting(id)) return void onGone(id);

@@ -11,9 +11,10 @@ import type { Group } from "./sessions.ts";
 import type { ADD_HOST_STRINGS } from "./strings_add_host.ts";
 import type { AuditStrings } from "./strings_audit.ts";
 import type { CardStrings } from "./strings_cards.ts";
-import { HOST_STRINGS, SETTINGS_STRINGS, SWAP_STRINGS } from "./strings_manage.ts";
+import { HOST_STRINGS, SWAP_STRINGS } from "./strings_manage.ts";
 import type { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
 import type { SESSION_STRINGS } from "./strings_session.ts";
+import type { SETTINGS_STRINGS } from "./strings_settings.ts";
 
 const ENGLISH = {
   /** Of the language (BCP 47). */
@@ -215,7 +216,6 @@ const ENGLISH = {
     loading: "Loading messages…",
     notReached: "Earlier messages appear when the relay is reached.",
   },
-  ...SETTINGS_STRINGS,
   ...HOST_STRINGS,
   composer: {
     label: (session: string) => `Message to ${session}`,
@@ -382,6 +382,7 @@ export type Strings = Translated<typeof ENGLISH> & {
   readonly cards?: CardStrings;
   readonly audit?: AuditStrings;
   readonly ofSession?: SessionStrings;
+  readonly settings?: Translated<typeof SETTINGS_STRINGS>;
   readonly addHost?: Translated<typeof ADD_HOST_STRINGS>;
   readonly ofNotifications?: NotificationStrings;
   readonly noStorage?: { readonly text: string; readonly reload: string };

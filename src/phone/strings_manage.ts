@@ -1,5 +1,5 @@
-/** The English texts of what is managed from a phone: the list of hosts and sessions, starting and ending agents, muting, settings, another account. */
-import type { Grouping, TextSize, Theme } from "./preferences.ts";
+/** The English texts of what is managed from a phone: the list of hosts and sessions, starting and ending agents, muting, another account. */
+import type { Grouping } from "./preferences.ts";
 
 export const HOST_STRINGS = {
   list: {
@@ -10,6 +10,8 @@ export const HOST_STRINGS = {
     grouping: "Group sessions",
     groupings: { state: "By state", host: "By host" } satisfies Record<Grouping, string>,
     noSessions: "No agent is running here.",
+    offline: "Offline",
+    settings: "Settings",
     remove: (host: string) => `Remove ${host} from the list`,
     removeAsk: (host: string) =>
       `Remove ${host} and its sessions from this phone's list? It appears again as soon as it is back online. Its pairing stays.`,
@@ -71,68 +73,6 @@ export const HOST_STRINGS = {
     listHint: "They take nothing from phones, and their agents do not notify you.",
     byPhone: "Muted from a phone",
     atComputer: "Muted at the computer: svc unmute",
-  },
-} as const;
-
-export const SETTINGS_STRINGS = {
-  settings: {
-    heading: "Settings",
-    back: "All agents",
-    hosts: "Paired hosts",
-    noHosts: "No host is paired with this phone. What you send is not end-to-end encrypted.",
-    online: "Online",
-    offline: "Offline",
-    notKnown: "Not known without a connection",
-    rename: "Rename",
-    renameLabel: "Name on this phone",
-    save: "Save",
-    cancel: "Cancel",
-    forget: "Forget",
-    audit: "Audit log",
-    forgetAsk: (host: string) =>
-      `Forget ${host}? This phone can then no longer read or write its encrypted messages until you pair it again.`,
-    appearance: "Appearance",
-    theme: "Theme",
-    themes: { system: "Automatic", light: "Light", dark: "Dark" } satisfies Record<Theme, string>,
-    textSize: "Text size",
-    textSizes: {
-      85: "85 %",
-      100: "100 %",
-      115: "115 %",
-      130: "130 %",
-      150: "150 %",
-      200: "200 %",
-    } satisfies Record<TextSize, string>,
-    notKept: "This browser does not store settings: the choice lasts until you reload.",
-    devices: "Devices",
-    devicesHint: "Everything that holds a key of this account.",
-    thisDevice: "This phone",
-    kinds: { phone: "Phone", listener: "Host", script: "Script" },
-    lastSeen: (age: string) => `Last seen ${age}`,
-    revoke: "Revoke",
-    revokeAsk: (name: string) => `Revoke ${name}? Its key stops working at once.`,
-    keyWorks: ({ id, name }: { id: string; name: string }) =>
-      `The key “${name}” still works, as other devices use it too. To lock all of them out, and the phones that were paired by it, run on the relay: svc keys revoke ${id}`,
-    revokeOnHost: "This phone's key may not revoke other devices. Run this on the host:",
-    revokeCommand: (id: string) => `svc devices revoke ${id}`,
-    hooks: "Hooks",
-    hooksHint: "The computers whose agents report questions, dialogs and finished turns.",
-    noHooks: "No agent has reported anything yet.",
-    hookPushes: (pushes: number) => `${pushes} ${pushes === 1 ? "report" : "reports"}`,
-    hookStates: { active: "Active", muted: "Muted", revoked: "Revoked" },
-    loading: "Loading…",
-    failed: "The relay did not answer. Try again later.",
-    readAgain: "The relay did not answer. This is read again when the connection is back.",
-    history: "What was sent",
-    historyHint: "Every message and receipt that the relay keeps, with the texts that this phone can read.",
-    exportAll: "Export as a file",
-    exporting: (count: number) => `Reading… ${count}`,
-    about: "About",
-    account: "Account",
-    relay: "Relay",
-    version: "Version",
-    unknownAccount: "Not known",
-    signOut: "Sign out",
   },
 } as const;
 

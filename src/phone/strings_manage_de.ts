@@ -11,6 +11,8 @@ export const HOST_STRINGS_DE: Pick<Strings, "list" | "start" | "menu" | "mute"> 
     grouping: "Sitzungen gruppieren",
     groupings: { state: "Nach Zustand", host: "Nach Rechner" },
     noSessions: "Hier läuft kein Agent.",
+    offline: "Offline",
+    settings: "Einstellungen",
     remove: (host) => `${host} aus der Liste entfernen`,
     removeAsk: (host) =>
       `${host} und seine Sitzungen aus der Liste dieses Telefons entfernen? Sobald er wieder online ist, erscheint er wieder. Die Kopplung bleibt.`,

@@ -258,6 +258,16 @@ Deno.test("a card whose agent stopped waiting, or that was answered elsewhere, i
     await cardOf(page, late).getByText("The agent no longer waits for it here: answer at the computer")
       .waitFor();
     assert.equal(await cardOf(page, late).getByRole("button").count(), 0);
+    // Beside the terminal only what can still be answered is offered.
+    const [messages] = page.url().split("/messages");
+    const questions = page.getByRole("link", { name: / for you/ });
+    const inTime = await ask(approval(), { body: "make test" });
+    await page.goto(messages ?? "");
+    await questions.waitFor();
+    assert.match(await questions.innerText(), /^1 question for you/);
+    listener.acknowledge((await api.getPush(inTime)).push, { outcome: "withdrawn" });
+    await questions.waitFor({ state: "detached" });
+    await page.goto(`${messages}/messages`);
     const withdrawn = await ask(approval(), { body: "make" });
     await cardOf(page, withdrawn).getByRole("button", { name: "Reject" }).waitFor();
     const { push } = await api.getPush(withdrawn);

@@ -178,7 +178,7 @@ function HostGroup({ device, count, now, children }: HostGroupProps): JSX.Elemen
         {host}
         <span class="group-count">{online ? count : CARD.lastSeen(formatAgo(now - lastSeen))}</span>
       </h2>
-      {count === 0 ? <p class="hint">{online ? LIST.noSessions : STRINGS.settings.offline}</p> : children}
+      {count === 0 ? <p class="hint">{online ? LIST.noSessions : LIST.offline}</p> : children}
     </section>
   );
 }
@@ -248,7 +248,7 @@ function PickerHead(
         <LinkSign link={state.link} />
         {state.devices === undefined && <span class="icon-link" />}
         {devices.some(({ online }) => online) && <StartButton state={state} actions={actions} />}
-        <a class="icon-link" href={formatRoute({ view: "settings" })} aria-label={STRINGS.settings.heading}>
+        <a class="icon-link" href={formatRoute({ view: "settings" })} aria-label={LIST.settings}>
           <Icon name="settings" />
         </a>
       </div>

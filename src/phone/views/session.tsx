@@ -7,7 +7,7 @@ import type { SessionEntry } from "../../protocol/session.ts";
 import { dialogOf, itemsOf } from "../attention.ts";
 import { questionLine } from "../cards.ts";
 import { formatAgo, formatTime } from "../format_time.ts";
-import type { InboxItem, QuestionItem } from "../inbox.ts";
+import { type InboxItem, isOpen, type QuestionItem } from "../inbox.ts";
 import type { SendOptions } from "../own_messages.ts";
 import { isOwn, type Message, sentAgain } from "../message.ts";
 import { receiptText } from "../receipt_text.ts";
@@ -251,10 +251,11 @@ function waitingOf({ state, name, panel, items, now, actions }: WaitingProps): J
   const card = dialog && <DialogCard place={panel} {...{ state, dialog, now, actions }} />;
   if (card === undefined && questions.length === 0) return undefined;
   if (panel === "terminal") {
+    const open = questions.filter((one) => isOpen(one, now));
     return (
       <>
         {card && <ul class="session-card">{card}</ul>}
-        {questions.length > 0 && <QuestionsLink name={name} questions={questions} />}
+        {open.length > 0 && <QuestionsLink name={name} questions={open} />}
       </>
     );
   }

@@ -21,13 +21,14 @@ import { formatRoute } from "../route.ts";
 import type { Sealing } from "../sealing.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
+import { SETTINGS_STRINGS } from "../strings_settings.ts";
 import { LanguageSelect } from "./language_select.tsx";
 import { ADD_HOST_TEXT } from "./link_reader.tsx";
 import { type MuteActions, MutedProjects } from "./mute.tsx";
 import { Section } from "./section.tsx";
 import { Command, PageHead, SealSign, useNow } from "./shared.tsx";
 
-const { settings: TEXT } = STRINGS;
+const TEXT = STRINGS.settings ?? SETTINGS_STRINGS;
 const AGES_EVERY_MS = 15_000;
 
 /** A paired host, by the name that it has on this phone. */

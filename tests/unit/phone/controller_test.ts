@@ -1,6 +1,7 @@
 /** The page without a browser: signing in, catching up after a reconnect, and keeping unsent messages. */
 
 import assert from "node:assert/strict";
+import { WATCHED_RHYTHM } from "../../../src/client/relay_link.ts";
 import { ALL_SEEN } from "../../../src/phone/attention.ts";
 import { TerminalStream } from "../../../src/phone/terminal_stream.ts";
 import { until } from "../../helpers/until.ts";
@@ -264,6 +265,28 @@ Deno.test("what was under way when the user signed out reaches neither the next 
   controller.readOlder();
   await until("the next page", () => store.get().messages.has(idOf(9)));
   assert.equal(store.get().messages.has(idOf(8)), false);
+  controller.stop();
+});
+
+Deno.test("a link that answers late reads nothing again, and does not interrupt what is being sent [ux-outbox]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  const { controller, relay, store, sockets, clock } = bench;
+  controller.watch(true);
+  const answered = Promise.withResolvers<void>();
+  relay.answering = answered.promise;
+  void controller.send(TO, "over a slow uplink");
+  await until("the request", () => relay.asked.at(-1) === "POST /pushes/send");
+  const asked = [...relay.asked];
+  clock.advance(WATCHED_RHYTHM.quietAfterMs);
+  assert.equal(store.get().link.kind, "down");
+  sockets.last.says("pong", {});
+  assert.equal(store.get().link.kind, "live");
+  answered.resolve();
+  await until(
+    "the message at the relay",
+    () => [...store.get().messages.values()].every(({ id }) => stateOf(bench, id) === "queued"),
+  );
+  assert.deepEqual(relay.asked, asked);
   controller.stop();
 });
 

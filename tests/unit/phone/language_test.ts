@@ -6,6 +6,7 @@ import { NOTIFICATION_TEXT } from "../../../src/phone/notification_text.ts";
 import { SESSION_TEXT } from "../../../src/phone/session_text.ts";
 import { STRINGS } from "../../../src/phone/strings.ts";
 import { ADD_HOST_STRINGS } from "../../../src/phone/strings_add_host.ts";
+import { SETTINGS_STRINGS } from "../../../src/phone/strings_settings.ts";
 import { AUDIT_STRINGS } from "../../../src/phone/strings_audit.ts";
 import { CARD_STRINGS } from "../../../src/phone/strings_cards.ts";
 import { accountName } from "../../../src/phone/storage.ts";
@@ -34,6 +35,7 @@ Deno.test("German has every text that English has, with the same parameters [ux-
     ...STRINGS,
     cards: CARD_STRINGS,
     addHost: ADD_HOST_STRINGS,
+    settings: SETTINGS_STRINGS,
     audit: AUDIT_STRINGS,
     ofSession: SESSION_TEXT,
     ofNotifications: NOTIFICATION_TEXT,

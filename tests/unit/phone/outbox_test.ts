@@ -97,6 +97,21 @@ Deno.test("an attempt that hangs in a dead network is restarted when the network
   assert.equal(clock.pending, 0);
 });
 
+Deno.test("an uplink too slow for a message is not interrupted for ever: the third try gets five seconds, the next one ten [ux-outbox]", async () => {
+  const { outbox, sent, clock } = outboxWith([messageOf(1)], ["hangs", "hangs", "hangs", "hangs"]);
+  const pumping = outbox.pump();
+  for (let tries = 2; tries <= 3; tries++) {
+    await outbox.hurry();
+    await until("the next try", () => sent.length === tries);
+  }
+  for (const [waitMs, tries] of [[4_999, 3], [1, 4], [9_999, 4], [1, 5]] as const) {
+    clock.advance(waitMs);
+    await outbox.hurry();
+    await until(`try ${tries}`, () => sent.length === tries);
+  }
+  await pumping;
+});
+
 Deno.test("nothing more is sent once it is stopped", async () => {
   const { outbox, sent } = outboxWith([messageOf(1), messageOf(2)], []);
   const pumping = outbox.pump();
