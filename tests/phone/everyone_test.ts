@@ -207,3 +207,33 @@ Deno.test("a long name takes two lines of a session's header at most, and the se
       await phone.close();
     }
   }));
+
+/** Where each character of the element's first text begins, in pixels from the left. */
+const placesOf = (element: Element): number[] => {
+  const [text] = element.childNodes;
+  if (!(text instanceof Text)) throw new Error("Cannot find the text");
+  return [...text.data].map((_character, at) => {
+    const range = document.createRange();
+    range.setStart(text, at);
+    range.setEnd(text, at + 1);
+    return range.getBoundingClientRect().left;
+  });
+};
+
+Deno.test("a text in Arabic or Hebrew begins at the right, from a person and from an agent, and others at the left [ux-direction]", () =>
+  withScene(async (scene) => {
+    const apiKey = await fill(scene);
+    const api = createRelayApi({ baseUrl: scene.relay.url, apiKey });
+    const place = { agentSessionName: "svc-shop" };
+    await api.sendPush({ ...place, type: "agent.command", body: "شغل git!" });
+    await api.sendPush({ ...place, type: "note", title: "note", body: "הרץ git!" });
+    const { page } = scene.phone;
+    await signIn(scene, { page, apiKey });
+    await page.goto(`${scene.wire.url}/#/s/dev_listener_00000001/svc-shop/messages`);
+    for (
+      const [text, isReversed] of [["شغل", true], ["הרץ", true], ["run the tests again", false]] as const
+    ) {
+      const places = await page.getByText(text).evaluate(placesOf);
+      assert.equal((places[0] ?? 0) > (places.at(-1) ?? 0), isReversed, `${text}: ${places}`);
+    }
+  }));

@@ -135,6 +135,7 @@ const PHONE_BEHAVIOUR = rows("docs/specification.md, Phone behaviour", {
   ),
   "ux-reduced-motion": phone("With reduced motion nothing moves by itself."),
   "ux-tablet": phone("On a tablet the list and the session stand side by side."),
+  "ux-direction": phone("A message that is read from right to left begins at the right."),
   "ux-languages": phone("The page is in English or German: the user's choice, else the browser's."),
   "ux-keyboard": phone(
     "Every step can be taken with Tab, Enter, Space and the arrow keys alone, and what has the focus shows it.",
