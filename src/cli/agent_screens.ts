@@ -7,12 +7,15 @@ import type { AgentKind } from "../protocol/names.ts";
 import { exactPane, type TmuxCommand, verbs } from "../tmux/argv.ts";
 import { runTmux, TmuxError } from "../tmux/server.ts";
 import { endLeftovers, processIdentity } from "../tmux/leftovers.ts";
+import { prepareLastWords, saveLastWords, takeLastWords } from "../wrapper/tmux_server.ts";
 
 export interface ScreenResult {
   name: string;
   recognized: boolean;
-  /** What the profile read, as text. */
+  /** What the profile read, or why nothing could be read, as text. */
   found: string;
+  /** What an agent that ended had printed. */
+  printed?: string;
 }
 
 interface CheckOptions {
@@ -38,8 +41,8 @@ interface Station {
 }
 
 /**
- * Yields one result for each screen; only one when the agent starts with a dialog, because no dialog is answered. Throws the
- * signal's reason when it fires.
+ * Yields one result for each screen; only one when the agent starts with a dialog, because no dialog is answered. An agent
+ * that ends meanwhile is not recognized. Throws the signal's reason when it fires.
  */
 export async function* checkAgent(
   kind: AgentKind,
@@ -49,14 +52,47 @@ export async function* checkAgent(
   const program = kind === "echo" ? runtime.selfCommand() : [profile.binary];
   const argv = [...program, ...profile.args];
   await using pane = await openPrivatePane(argv, { env: profile.env, size: SIZE, signal });
+  let at = START;
+  try {
+    for await (
+      const result of readScreens(pane, {
+        profile,
+        startLimitMs,
+        reach: (name) => void (at = name),
+      })
+    ) {
+      yield result;
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!(error instanceof TmuxError) || !await pane.hasEnded()) throw error;
+    const printed = await pane.lastWords();
+    yield { name: at, recognized: false, found: "the agent ended", ...(printed === "" ? {} : { printed }) };
+  }
+}
+
+const START = "start";
+
+interface ReadOptions {
+  profile: AgentProfile;
+  startLimitMs: number;
+  /** Called before the agent is led to a screen. */
+  reach(name: string): void;
+}
+
+async function* readScreens(
+  pane: PrivatePane,
+  { profile, startLimitMs, reach }: ReadOptions,
+): AsyncGenerator<ScreenResult> {
   const start = await startReading(pane, { profile, limitMs: startLimitMs });
   yield {
-    name: "start",
+    name: START,
     recognized: start.focus === "composer" || start.focus === "dialog",
     found: describe(start),
   };
   if (start.focus !== "composer") return;
   for (const station of stations(profile)) {
+    reach(station.name);
     if (!await clearComposer(pane, profile)) {
       yield {
         name: station.name,
@@ -160,6 +196,7 @@ function describe({ focus, draft, menu, state, cut }: ScreenReading): string {
   return parts.filter((part) => part !== undefined).join(", ");
 }
 
+const HOST = { commands: runtime.commands, clock: systemClock };
 const SESSION = "svc-agents-check";
 const LOOK_MS = 100;
 /** A screen counts as drawn when it has not changed for this long, in milliseconds. */
@@ -182,6 +219,9 @@ interface PrivatePane extends AsyncDisposable {
   type(text: string): Promise<void>;
   press(key: string): Promise<void>;
   paste(text: string): Promise<void>;
+  hasEnded(): Promise<boolean>;
+  /** What a program that has ended had printed; empty if it had drawn a screen. */
+  lastWords(): Promise<string>;
 }
 
 /** Starts the program in the current folder. Disposing ends the server and every process that the program left. */
@@ -192,17 +232,21 @@ async function openPrivatePane(
   const folder = await runtime.files.makeTempDirectory("svc-agents-");
   const run = tmuxRunner(`${folder}/tmux.sock`);
   const target = exactPane(SESSION);
+  const words = `${folder}/last-words`;
+  const takeWords = (areShown: boolean): Promise<string> =>
+    takeLastWords({ files: runtime.files, clock: systemClock }, words, { areShown });
   const close = async (): Promise<void> => {
     await run(verbs.killServer()).catch(ignoreTmux);
-    if (pane !== undefined) await endLeftovers({ commands: runtime.commands, clock: systemClock }, pane);
+    if (pane !== undefined) await endLeftovers(HOST, pane);
+    // They are moved within the folder once they are saved.
+    await takeWords(false);
     await runtime.files.remove(folder, { recursive: true });
   };
   let pane: StartedPane | undefined;
   try {
-    pane = await startedPane(
-      run,
-      verbs.newSession({ name: SESSION, directory: runtime.cwd(), size, env, argv }),
-    );
+    await prepareLastWords(runtime.files, words, { now: systemClock.now() });
+    const start = verbs.newSession({ name: SESSION, directory: runtime.cwd(), size, env, argv });
+    pane = await startedPane(run, [start, saveLastWords(target, words)]);
   } catch (error) {
     await close();
     throw error;
@@ -217,6 +261,8 @@ async function openPrivatePane(
     async paste(text) {
       await run(verbs.appendBuffer(SESSION, text), verbs.pasteBuffer(SESSION, target, { marks: true }));
     },
+    hasEnded: () => hasEnded(run),
+    lastWords: () => takeWords(true),
     [Symbol.asyncDispose]: close,
   };
 }
@@ -235,10 +281,21 @@ interface StartedPane {
   identity: string;
 }
 
-async function startedPane(run: Run, start: TmuxCommand): Promise<StartedPane> {
-  const pid = Number(await run(start, verbs.print(exactPane(SESSION), "#{pane_pid}")));
-  const identity = await processIdentity({ commands: runtime.commands, clock: systemClock }, pid);
-  return { pid, identity };
+/** `start` is one request, so that no output comes before it is saved. */
+async function startedPane(run: Run, start: TmuxCommand[]): Promise<StartedPane> {
+  const pid = Number(await run(...start, verbs.print(exactPane(SESSION), "#{pane_pid}")));
+  return { pid, identity: await processIdentity(HOST, pid) };
+}
+
+/** Asks tmux: the process itself may take longer to end than its session. */
+async function hasEnded(run: Run): Promise<boolean> {
+  try {
+    await run(verbs.hasSession(SESSION));
+    return false;
+  } catch (error) {
+    ignoreTmux(error);
+    return !(error instanceof TmuxError && error.late);
+  }
 }
 
 /** The server is gone when its program has ended by itself. */

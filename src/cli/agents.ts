@@ -72,7 +72,7 @@ async function checkAll(
     if (!isQuiet) print(heading(kind, version));
     for await (const result of checkAgent(kind, { startLimitMs, signal })) {
       results.push({ kind, version, ...result });
-      if (!isQuiet) print(resultLine(result));
+      if (!isQuiet) { for (const line of resultLines(result)) print(line); }
     }
   }
   return results;
@@ -124,8 +124,11 @@ function heading(kind: AgentKind, version: string | undefined): string {
   return paint(`${AGENT_LABELS[kind]} ${version ?? ""}`.trim() + measured, "bold");
 }
 
-function resultLine({ name, recognized, found }: ScreenResult): string {
-  return `  ${recognized ? paint("✓", "green") : paint("✗", "red")} ${name}: ${found}`;
+function resultLines({ name, recognized, found, printed }: ScreenResult): string[] {
+  const line = `  ${recognized ? paint("✓", "green") : paint("✗", "red")} ${name}: ${found}`;
+  return printed === undefined
+    ? [line]
+    : [`${line}. It printed:`, ...printed.split("\n").map((text) => `    ${text}`)];
 }
 
 async function record(args: readonly string[]): Promise<number> {

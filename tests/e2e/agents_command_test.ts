@@ -36,6 +36,42 @@ Deno.test("svc agents check says ✗ and exits 1 when an agent's screen is not r
   assert.match(stdout, /✗ start: unknown/);
 });
 
+/** A folder for PATH with a program of this name. */
+async function programFolder(root: string, name: string, script: string): Promise<string> {
+  await Deno.mkdir(`${root}/bin`);
+  await Deno.writeTextFile(`${root}/bin/${name}`, `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+  return `${root}/bin`;
+}
+
+Deno.test("svc agents check prints that an agent ended, and what it printed last [agents-check]", async () => {
+  await using sandbox = await makeSandbox();
+  const temporary = `${sandbox.root}/tmp`;
+  await Deno.mkdir(temporary);
+  const script = "echo 'cannot read settings.json'\necho 'repair it first' >&2\nexit 1";
+  const bin = await programFolder(sandbox.root, "claude", script);
+  const env = { PATH: `${bin}:${sandbox.env.PATH}`, TMPDIR: temporary };
+  const { code, stdout, stderr } = await runSvc(sandbox, ["agents", "check", "cc"], { env });
+  assert.equal(stderr, "");
+  assert.match(
+    stdout,
+    /✗ start: the agent ended\. It printed:\n {4}cannot read settings\.json\n {4}repair it first\n$/,
+  );
+  assert.equal(code, 1);
+  const asJson = await runSvc(sandbox, ["agents", "check", "cc", "--json"], { env });
+  const [result] = JSON.parse(asJson.stdout);
+  assert.equal(result.printed, "cannot read settings.json\nrepair it first");
+  assert.deepEqual([...Deno.readDirSync(temporary)], []);
+});
+
+Deno.test("svc agents check goes on with the next agent after one that ended [agents-check]", async () => {
+  await using sandbox = await makeSandbox();
+  const bin = await programFolder(sandbox.root, "codex", "exit 3");
+  const env = { PATH: `${bin}:${sandbox.env.PATH}` };
+  const { code, stdout } = await runSvc(sandbox, ["agents", "check", "codex", "echo"], { env });
+  assert.match(stdout, /✗ start: the agent ended\n(?:.*\n)*.*✓ start: composer/);
+  assert.equal(code, 1);
+});
+
 for (const [signal, code] of [["SIGINT", 130], ["SIGTERM", 143], ["SIGHUP", 129]] as const) {
   Deno.test(`svc agents check that ${signal} ends leaves no agent, tmux server or folder behind, and exits ${code} [agents-check]`, async () => {
     await using sandbox = await makeSandbox();
