@@ -121,6 +121,14 @@ Deno.test("headings that comments cite exist", async () => {
   }
 });
 
+Deno.test("what svc prints names no page of the checkout: an installed package has none of them", async () => {
+  const parts = await readSources("plugin", () => true);
+  for (const { path, text } of [...await readSources("src"), ...parts]) {
+    const printed = text.replace(/\/\*[^]*?\*\//g, "").replace(/^ *\/\/.*$/gm, "");
+    assert.doesNotMatch(printed, /\bdocs\/|\b(?:ARCHITECTURE|CONTRIBUTING)\.md/, path);
+  }
+});
+
 Deno.test("docs/agents.md names each agent's program and how to install it", async () => {
   const page = await read("docs/agents.md");
   for (const { text } of await readSources("src/agents")) {

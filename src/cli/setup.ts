@@ -1,6 +1,7 @@
 /** `svc setup`: registers svc's hooks and MCP server with the installed agents, removes them again, and reports what changed. */
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
+import { agentProfile } from "../agents/profiles.ts";
 import { SETUP_KINDS } from "../agents/registry.ts";
 import { withLock } from "../home/lock.ts";
 import type { HomePaths } from "../home/paths.ts";
@@ -165,9 +166,8 @@ async function setUp(
 }
 
 function notInstalled(kind: AgentKind): string {
-  return `Cannot set up ${
-    AGENT_LABELS[kind]
-  }: it is not installed here. See docs/agents.md for how to install it.`;
+  const { label, install } = agentProfile(kind);
+  return `Cannot set up ${label}: it is not installed here. Install it with: ${install}`;
 }
 
 /** The launcher stays as long as an agent may run it: some are registered without a file that the manifest knows. */

@@ -292,10 +292,9 @@ Deno.test("one agent alone, by name; unknown names, and agents that are not inst
     const wrong = await setup(sandbox, "--agent", "nobody");
     assert.deepEqual([wrong.code, /the agents are cc, gemini/.test(wrong.stderr)], [2, true]);
     const absent = await setup(sandbox, "--agent", "cursor");
-    assert.deepEqual([absent.code, /Cannot set up Cursor: it is not installed here/.test(absent.stderr)], [
-      1,
-      true,
-    ]);
+    const why =
+      "svc: Cannot set up Cursor: it is not installed here. Install it with: the installer at cursor.com/install\n";
+    assert.deepEqual([absent.code, absent.stderr], [1, why]);
   }));
 
 Deno.test("a broken file of one agent stops that one alone, and the error says where", () =>

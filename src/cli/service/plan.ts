@@ -157,7 +157,7 @@ export async function refuseLowPort({ isSystem, hasLowPort, command }: ServicePl
   const port = portOf(optionValue(command, "--listen"));
   if (port >= Number(text ?? LOW_PORTS)) return;
   throw new UsageError(
-    `Cannot listen on port ${port} as this account's service: add --system, or put a reverse proxy in front (docs/operating.md).`,
+    `Cannot listen on port ${port} as this account's service: add --system, or take another port and put a reverse proxy in front.`,
   );
 }
 
