@@ -4,6 +4,9 @@ import { shellLine } from "../runtime/system.ts";
 /** The name in the npm registry; must match deno.json. */
 export const PACKAGE = "@svc/svc";
 
+/** Builds the package where no Deno is installed; must match the README. */
+const DENO_VERSION = "2.9.6";
+
 export type Installation =
   /** A clone of the repository; `deno install -g` in one leads to it too. */
   | { kind: "checkout"; folder: string }
@@ -115,11 +118,21 @@ export function upgradeSteps(installation: Installation, deno: string): UpgradeS
   }
 }
 
-/** What to do where no command installs the newest version. */
-export function manualUpgrade({ kind }: Installation): string {
-  return kind === "built"
-    ? "To upgrade it, run in the checkout: git pull --ff-only, then deno task package, which prints how to install the result."
-    : "To upgrade it, put the new program in its place.";
+/** What to do where no command that svc can run installs the newest version, as lines for people, and why it cannot. */
+export function manualUpgrade({ kind }: Installation): { lines: string[]; obstacle: string } {
+  if (kind !== "built") {
+    return {
+      lines: ["To upgrade it, put the new program in its place."],
+      obstacle: "svc does not know where the new program comes from",
+    };
+  }
+  const lines = [
+    "To upgrade it, run in the checkout that it was built in:",
+    "  git pull --ff-only",
+    `  npx -y deno@${DENO_VERSION} task package`,
+    "The last one prints the command that installs the result.",
+  ];
+  return { lines, obstacle: "a built package does not record where its checkout is" };
 }
 
 /** The step as a line for a shell. */

@@ -38,11 +38,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   print(`svc v${VERSION}, ${describeInstallation(installation)}`);
-  if (steps.length === 0) {
-    print(`${manualUpgrade(installation)} Then run:`);
-    for (const line of await restartLines()) print(`  ${line}`);
-    return isRun ? EXIT_FAILED : 0;
-  }
+  if (steps.length === 0) return await showManual(installation, { isRun: isRun === true });
   return isRun ? await runSteps(steps) : await showSteps(installation, commands);
 }
 
@@ -52,6 +48,15 @@ async function showSteps({ kind }: Installation, commands: readonly string[]): P
   for (const line of [...commands, ...restarts]) print(`  ${line}`);
   print("Then svc verify says whether the agents' hooks and the services still fit.");
   return 0;
+}
+
+async function showManual(installation: Installation, { isRun }: { isRun: boolean }): Promise<number> {
+  const { lines, obstacle } = manualUpgrade(installation);
+  print(`${lines.join("\n")} Then run:`);
+  for (const line of await restartLines()) print(`  ${line}`);
+  if (!isRun) return 0;
+  printError(`Cannot run that: ${obstacle}. Nothing was run.`);
+  return EXIT_FAILED;
 }
 
 async function runSteps(steps: readonly UpgradeStep[]): Promise<number> {

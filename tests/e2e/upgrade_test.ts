@@ -34,6 +34,25 @@ Deno.test("svc upgrade prints npm's command, and --run runs it and reports its f
   assert.match(failed.stderr, /@latest" ended with 7: nothing after it was run/);
 });
 
+Deno.test("svc upgrade prints what builds a package again, and --run why it cannot run that [upg-command, upg-run]", async () => {
+  await using sandbox = await makeSandbox();
+  const folder = `${sandbox.root}/lib/node_modules/@svc/svc`;
+  const launch = await buildForNode(`${CHECKOUT}cli.ts`, { folder });
+  await Deno.writeTextFile(`${folder}/package.json`, '{"type":"module","svcBuild":"checkout"}');
+  const shown = await runSvc(sandbox, ["upgrade"], { launch });
+  assert.deepEqual([shown.code, shown.stderr], [0, ""]);
+  assert.match(
+    shown.stdout,
+    /run in the checkout that it was built in:\n {2}git pull --ff-only\n {2}npx -y deno@[\d.]+ task package\n.*\n {2}svc listener --restart\n$/,
+  );
+  const ran = await runSvc(sandbox, ["upgrade", "--run"], { launch });
+  assert.deepEqual([ran.code, ran.stdout], [1, shown.stdout]);
+  assert.equal(
+    ran.stderr,
+    "svc: Cannot run that: a built package does not record where its checkout is. Nothing was run.\n",
+  );
+});
+
 /** In place of a listener: it answers for its status, and refuses to stop. */
 function standIn(socket: string): AsyncDisposable {
   const server = Deno.listen({ transport: "unix", path: socket });

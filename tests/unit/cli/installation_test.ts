@@ -93,8 +93,19 @@ Deno.test("a package that was built in a checkout, or is linked to one, is built
     const installation = installationOf([NODE, "/usr/bin/svc"], { program, isBuilt: true });
     assert.deepEqual(installation, { kind: "built", folder: program.replace("/cli.js", "") });
     assert.deepEqual(upgradeSteps(installation, DENO), []);
-    assert.match(manualUpgrade(installation), /git pull --ff-only, then deno task package/);
   }
+});
+
+Deno.test("a built package is built again with the Deno that the README runs: Node's users may have none [upg-command]", async () => {
+  const { lines } = manualUpgrade({ kind: "built", folder: "/usr/lib/node_modules/@svc/svc" });
+  const readme = await Deno.readTextFile(new URL("../../../README.md", import.meta.url));
+  const [command = ""] = /npx -y deno@[\d.]+ task package/.exec(readme) ?? [];
+  assert.notEqual(command, "");
+  assert.deepEqual(lines.slice(0, 3), [
+    "To upgrade it, run in the checkout that it was built in:",
+    "  git pull --ff-only",
+    `  ${command}`,
+  ]);
 });
 
 Deno.test("the package is the one that is published", () => {
