@@ -3,6 +3,7 @@
  * command line. A command's options are those in its help, which is asked for commands only: `--help` after an agent's
  * name would start the agent.
  */
+import { SETUP_KINDS } from "../agents/registry.ts";
 import { AGENT_LABELS } from "../protocol/names.ts";
 import { defineCommand, type ListedCommand, parseOptions, type Run } from "./command.ts";
 import { print, UsageError } from "./output.ts";
@@ -43,18 +44,27 @@ function installLines(shell: string, file: string): string[] {
   return [`mkdir -p ${file.slice(0, file.lastIndexOf("/"))}`, `svc completions ${shell} > ${file}`];
 }
 
+const AGENTS: readonly Word[] = Object.entries(AGENT_LABELS).map(([name, label]) => ({
+  name,
+  summary: label,
+}));
+
 function firstWords(commands: readonly Word[]): Word[] {
-  const agents = Object.entries(AGENT_LABELS).map(([name, label]) => ({ name, summary: label }));
-  return [...agents, ...commands];
+  return [...AGENTS, ...commands];
 }
+
+/** What `svc agents check` and `svc setup --agent` take. */
+const CHECKED = namesOf(AGENTS, " ");
+const SET_UP = SETUP_KINDS.join(" ");
+const FIRST_OPTIONS = "--detach --help --version";
 
 /** Sed's program for the long options in a command's help. */
 const OPTION_LINES = String.raw`s/^ *\(-[a-z], \)\{0,1\}\(--[a-z][a-z-]*\).*/\2/p`;
 
 const SERVICES = SERVICE_NAMES.join(" ");
 
-function commandNames(commands: readonly Word[], separator: string): string {
-  return commands.map(({ name }) => name).join(separator);
+function namesOf(words: readonly Word[], separator: string): string {
+  return words.map(({ name }) => name).join(separator);
 }
 
 function groupsOf(commands: readonly ListedCommand[]): ListedCommand[] {
@@ -66,74 +76,119 @@ function perGroup(commands: readonly ListedCommand[], line: (name: string, words
   return groupsOf(commands).map(({ name, subcommands }) => line(name, subcommands.join(" "))).join("\n");
 }
 
+/** What a command takes at the cursor: words, or what is looked up. Files where nothing better is known. */
+const BASH_ARGUMENTS = `  case "$command" in
+    send) ((at == 1)) && takes=sessions || takes=nothing ;;
+    keep) if ((at == 1)) || [[ $before == --off ]]; then takes=sessions; fi ;;
+    setup) [[ $before == --agent ]] && takes="${SET_UP}" || takes=nothing ;;
+    completions) takes="bash zsh fish" ;;
+    mute | unmute) takes=folders ;;
+    service) ((at == 1)) && takes="$group" || takes="${SERVICES}" ;;
+    *)
+      if ((at == 1)); then takes="$group"
+      elif [[ "$command $subcommand" == "agents check" ]]; then takes="${CHECKED}"
+      elif [[ "$command $subcommand $at" == "agents record 2" ]]; then takes=sessions
+      fi
+      ;;
+  esac
+  case "$takes" in
+    "") compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$word")) ;;
+    folders) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$word")) ;;
+    nothing) ;;
+    sessions)
+      while IFS= read -r name; do
+        [[ $name == "$word"* ]] && COMPREPLY+=("$(printf '%q' "$name")")
+      done < <(svc sessions --names 2>/dev/null)
+      ;;
+    *) COMPREPLY=($(compgen -W "$takes" -- "$word")) ;;
+  esac`;
+
 /**
  * Needs no bash-completion package and defines no globals but its function. `compgen -W` expands its words as the shell
  * does, so session names, which are data, do not go through it. `filenames` quotes words, but also ends one with a slash
  * where a folder of that name is: only files and folders get it, and session names are quoted by `printf`.
  */
 export function bashScript(commands: readonly ListedCommand[]): string {
-  const first = [...firstWords(commands).map(({ name }) => name), "--detach", "--help", "--version"].join(
-    " ",
-  );
+  const anything = `${namesOf(firstWords(commands), " ")} ${FIRST_OPTIONS}`;
   return `# bash completion of svc
 _svc() {
-  local name group="" word="\${COMP_WORDS[COMP_CWORD]}" command="\${COMP_WORDS[1]}"
+  local name takes="" group="" first=1 offered="${anything}"
+  local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD - 1]}"
   COMPREPLY=()
-  if ((COMP_CWORD == 1)); then
-    COMPREPLY=($(compgen -W "${first}" -- "$word"))
+  if ((COMP_CWORD > 1)) && [[ \${COMP_WORDS[1]} == --detach ]]; then
+    first=2 offered="${namesOf(AGENTS, " ")}"
+  fi
+  if ((COMP_CWORD == first)); then
+    COMPREPLY=($(compgen -W "$offered" -- "$word"))
     return
   fi
+  local command="\${COMP_WORDS[first]}" subcommand="\${COMP_WORDS[first + 1]}" at=$((COMP_CWORD - first))
   case "$command" in
 ${perGroup(commands, (name, list) => `    ${name}) group="${list}" ;;`)}
   esac
   if [[ $word == -* ]]; then
     case "$command" in
-      ${commandNames(commands, " | ")})
+      ${namesOf(commands, " | ")})
         local -a called=("$command")
-        [[ " $group " == *" \${COMP_WORDS[2]} "* ]] && called+=("\${COMP_WORDS[2]}")
+        [[ " $group " == *" $subcommand "* ]] && called+=("$subcommand")
         COMPREPLY=($(compgen -W "$(svc "\${called[@]}" --help 2>/dev/null | sed -n '${OPTION_LINES}')" -- "$word"))
         return ;;
     esac
   fi
-  case "$command" in
-    send)
-      if ((COMP_CWORD == 2)); then
-        while IFS= read -r name; do
-          [[ $name == "$word"* ]] && COMPREPLY+=("$(printf '%q' "$name")")
-        done < <(svc sessions --names 2>/dev/null)
-      fi
-      ;;
-    completions) COMPREPLY=($(compgen -W "bash zsh fish" -- "$word")) ;;
-    mute | unmute) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$word")) ;;
-    service)
-      ((COMP_CWORD == 2)) || group="${SERVICES}"
-      COMPREPLY=($(compgen -W "$group" -- "$word"))
-      ;;
-    *)
-      if [[ -n $group ]] && ((COMP_CWORD == 2)); then
-        COMPREPLY=($(compgen -W "$group" -- "$word"))
-      else
-        compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$word"))
-      fi
-      ;;
-  esac
+${BASH_ARGUMENTS}
 }
 complete -F _svc svc`;
 }
 
+function describedWords(words: readonly Word[]): string {
+  return words.map(({ name, summary }) => `    '${name}:${summary.replaceAll("'", "'\\''")}'`).join("\n");
+}
+
+const ZSH_ARGUMENTS = `  local takes=files before="\${words[CURRENT - 1]}"
+  case "\${words[2]}" in
+    send) ((CURRENT == 3)) && takes=sessions || takes=nothing ;;
+    keep) if ((CURRENT == 3)) || [[ "$before" == --off ]]; then takes=sessions; fi ;;
+    setup) takes=group; group=(); [[ "$before" == --agent ]] && group=(${SET_UP}) ;;
+    completions) takes=group; group=(bash zsh fish) ;;
+    mute | unmute) takes=folders ;;
+    service) takes=group; ((CURRENT == 3)) || group=(${SERVICES}) ;;
+    *)
+      if ((CURRENT == 3 && \${#group})); then takes=group
+      elif [[ "\${words[2]} \${words[3]}" == "agents check" ]]; then takes=group; group=(${CHECKED})
+      elif [[ "\${words[2]} \${words[3]} $CURRENT" == "agents record 4" ]]; then takes=sessions
+      fi
+      ;;
+  esac
+  case "$takes" in
+    files) _files ;;
+    folders) _files -/ ;;
+    group) compadd -a group ;;
+    sessions)
+      sessions=(\${(f)"$(svc sessions --names 2>/dev/null)"})
+      compadd -a sessions
+      ;;
+  esac`;
+
 export function zshScript(commands: readonly ListedCommand[]): string {
-  const described = firstWords(commands).map(({ name, summary }) =>
-    `    '${name}:${summary.replaceAll("'", "'\\''")}'`
-  )
-    .join("\n");
   return `#compdef svc
 _svc() {
-  local -a words_of_svc sessions group called
-  words_of_svc=(
-${described}
+  local -a agents_of_svc words_of_svc sessions group called
+  agents_of_svc=(
+${describedWords(AGENTS)}
   )
+  words_of_svc=(
+    $agents_of_svc
+${describedWords(commands)}
+  )
+  if ((CURRENT > 2)) && [[ "\${words[2]}" == --detach ]]; then
+    shift words
+    ((CURRENT--))
+    words_of_svc=($agents_of_svc)
+  fi
   if ((CURRENT == 2)); then
-    _describe 'agent or command' words_of_svc
+    if [[ "\${words[2]}" == -* ]]; then compadd -- ${FIRST_OPTIONS}
+    else _describe 'agent or command' words_of_svc
+    fi
     return
   fi
   case "\${words[2]}" in
@@ -141,29 +196,14 @@ ${perGroup(commands, (name, list) => `    ${name}) group=(${list}) ;;`)}
   esac
   if [[ "\${words[CURRENT]}" == -* ]]; then
     case "\${words[2]}" in
-      ${commandNames(commands, "|")})
+      ${namesOf(commands, "|")})
         called=("\${words[2]}")
         ((\${group[(Ie)\${words[3]}]})) && called+=("\${words[3]}")
         compadd -- \${(f)"$(svc "\${called[@]}" --help 2>/dev/null | sed -n '${OPTION_LINES}')"}
         return ;;
     esac
   fi
-  case "\${words[2]}" in
-    send)
-      sessions=(\${(f)"$(svc sessions --names 2>/dev/null)"})
-      ((CURRENT == 3)) && compadd -a sessions
-      ;;
-    completions) compadd bash zsh fish ;;
-    mute | unmute) _files -/ ;;
-    service) ((CURRENT == 3)) || group=(${SERVICES}); compadd -a group ;;
-    *)
-      if ((CURRENT == 3 && \${#group})); then
-        compadd -a group
-      else
-        _files
-      fi
-      ;;
-  esac
+${ZSH_ARGUMENTS}
 }
 if [[ "$funcstack[1]" == _svc ]]; then
   _svc "$@"
@@ -172,13 +212,41 @@ else
 fi`;
 }
 
+/** What the words before the cursor decide. */
+const FISH_CONDITIONS = `function __svc_is_first
+  __fish_use_subcommand; and not contains -- --detach (commandline -opc)
+end
+function __svc_takes_session
+  set -l words (commandline -opc)
+  switch "$words[2] $words[3]"
+    case 'send *'
+      test (count $words) -eq 2
+    case 'keep *'
+      test (count $words) -eq 2; or test "$words[-1]" = --off
+    case 'agents record'
+      test (count $words) -eq 3
+    case '*'
+      return 1
+  end
+end
+function __svc_agents
+  set -l words (commandline -opc)
+  if test "$words[2] $words[-1]" = 'setup --agent'
+    string split ' ' '${SET_UP}'
+  else if test "$words[2] $words[3]" = 'agents check'
+    string split ' ' '${CHECKED}'
+  end
+end`;
+
 export function fishScript(commands: readonly ListedCommand[]): string {
   const quoted = (text: string): string => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
+  const offer = (condition: string, words: readonly Word[]): string[] =>
+    words.map(({ name, summary }) => `complete -c svc -n ${condition} -f -a ${name} -d ${quoted(summary)}`);
   return [
     "# fish completion of svc",
     "function __svc_options",
     "  set -l words (commandline -opc)",
-    `  contains -- "$words[2]" ${commandNames(commands, " ")}; or return`,
+    `  contains -- "$words[2]" ${namesOf(commands, " ")}; or return`,
     "  set -l called $words[2]",
     '  switch "$words[2] $words[3]"',
     `    case ${
@@ -189,17 +257,21 @@ export function fishScript(commands: readonly ListedCommand[]): string {
     "  end",
     `  svc $called --help 2>/dev/null | sed -n '${OPTION_LINES}'`,
     "end",
-    ...firstWords(commands).map(({ name, summary }) =>
-      `complete -c svc -n __fish_use_subcommand -f -a ${name} -d ${quoted(summary)}`
-    ),
-    "complete -c svc -n __fish_use_subcommand -f -l detach -d 'start without attaching'",
+    FISH_CONDITIONS,
+    ...offer("__fish_use_subcommand", AGENTS),
+    ...offer("__svc_is_first", commands),
+    "complete -c svc -n __svc_is_first -f -l detach -d 'start without attaching'",
+    "complete -c svc -n __svc_is_first -f -l help -d 'print the help'",
+    "complete -c svc -n __svc_is_first -f -l version -d 'print the version'",
     perGroup(
       commands,
       (name, list) =>
         `complete -c svc -n '__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${list}' -f -a '${list}'`,
     ),
     "complete -c svc -n 'string match -q -- \"-*\" (commandline -ct)' -f -a '(__svc_options)'",
-    "complete -c svc -n '__fish_seen_subcommand_from send' -f -a '(svc sessions --names 2>/dev/null)'",
+    "complete -c svc -n '__fish_seen_subcommand_from send setup' -f",
+    "complete -c svc -n __svc_takes_session -f -a '(svc sessions --names 2>/dev/null)'",
+    "complete -c svc -n '__svc_agents | string length -q' -f -a '(__svc_agents)'",
     "complete -c svc -n '__fish_seen_subcommand_from completions' -f -a 'bash zsh fish'",
     `complete -c svc -n '__fish_seen_subcommand_from service; and __fish_seen_subcommand_from install remove' -f -a '${SERVICES}'`,
     "complete -c svc -n '__fish_seen_subcommand_from mute unmute' -f -a '(__fish_complete_directories)'",

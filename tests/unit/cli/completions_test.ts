@@ -6,8 +6,16 @@ import { AGENT_LABELS } from "../../../src/protocol/names.ts";
 
 const commands = listedCommands();
 
+interface Shell {
+  sessions?: string;
+  cwd?: string;
+}
+
 /** Completes in a real bash, with an `svc` that prints `sessions`. */
-async function completeInBash(line: readonly string[], sessions = "svc-app\nsvc-app-2\n"): Promise<string[]> {
+async function completeInBash(
+  line: readonly string[],
+  { sessions = "svc-app\nsvc-app-2\n", cwd = "/" }: Shell = {},
+): Promise<string[]> {
   const script = `
     svc() { printf '%s' "$SESSIONS"; }
     ${bashScript(commands)}
@@ -16,6 +24,7 @@ async function completeInBash(line: readonly string[], sessions = "svc-app\nsvc-
   const { stdout, stderr } = await new Deno.Command("bash", {
     args: ["--norc", "-c", script, "bash", ...line],
     env: { SESSIONS: sessions },
+    cwd,
   }).output();
   assert.equal(new TextDecoder().decode(stderr), "");
   return new TextDecoder().decode(stdout).split("\n").filter((word) => word !== "");
@@ -31,9 +40,30 @@ Deno.test("bash completes commands, agents, sessions and shells [cli-completions
   assert.deepEqual(await completeInBash(["svc", "co"]), ["codex", "copilot", "completions"]);
   assert.deepEqual(await completeInBash(["svc", "send", "svc-app-"]), ["svc-app-2"]);
   assert.deepEqual(await completeInBash(["svc", "completions", "z"]), ["zsh"]);
-  assert.deepEqual(await completeInBash(["svc", "send", "two"], "two words;$(x)\n"), [
+  assert.deepEqual(await completeInBash(["svc", "send", "two"], { sessions: "two words;$(x)\n" }), [
     "two\\ words\\;\\$\\(x\\)",
   ]);
+});
+
+Deno.test("bash completes an agent alone after --detach, and what keep, setup and agents take [cli-completions]", async () => {
+  const folder = await Deno.makeTempDir({ prefix: "svc-completion-" });
+  // Files are offered only where an agent's own arguments are.
+  for (const name of ["server.txt", "svc-app-file", "codex.txt"]) {
+    await Deno.writeTextFile(`${folder}/${name}`, "");
+  }
+  const complete = (...line: string[]): Promise<string[]> =>
+    completeInBash(["svc", ...line], { cwd: folder });
+  assert.deepEqual(await complete("--detach", "co"), ["codex", "copilot"]);
+  assert.deepEqual(await complete("--detach", "se"), []);
+  assert.deepEqual(await complete("--detach", "codex", "se"), ["server.txt"]);
+  assert.deepEqual(await complete("setup", "--agent", "co"), ["codex", "copilot"]);
+  assert.deepEqual(await complete("setup", "--agent", "ec"), []);
+  assert.deepEqual(await complete("agents", "check", "codex", "ec"), ["echo"]);
+  assert.deepEqual(await complete("agents", "record", "svc-app-"), ["svc-app-2"]);
+  assert.deepEqual(await complete("keep", "svc-app-"), ["svc-app-2"]);
+  assert.deepEqual(await complete("keep", "--off", "svc-app-"), ["svc-app-2"]);
+  assert.deepEqual(await complete("keep", "svc-app", "--", "se"), ["server.txt"]);
+  await Deno.remove(folder, { recursive: true });
 });
 
 Deno.test("what is on the command line or in a session's name is never executed [cli-completions]", async () => {
@@ -41,8 +71,11 @@ Deno.test("what is on the command line or in a session's name is never executed 
   const trap = `$(touch ${directory}/ran)`;
   await completeInBash(["svc", "cc", trap, trap]);
   await completeInBash(["svc", "send", trap]);
+  await completeInBash(["svc", "--detach", trap]);
+  await completeInBash(["svc", "keep", "--off", trap]);
+  await completeInBash(["svc", "setup", "--agent", trap]);
   await completeInBash(["svc", trap]);
-  await completeInBash(["svc", "send", ""], `${trap}\n\`touch ${directory}/ran\`\n`);
+  await completeInBash(["svc", "send", ""], { sessions: `${trap}\n\`touch ${directory}/ran\`\n` });
   assert.deepEqual([...Deno.readDirSync(directory)], []);
   await Deno.remove(directory, { recursive: true });
   for (const script of [bashScript, zshScript, fishScript]) assert.doesNotMatch(script(commands), /\beval\b/);
