@@ -5,7 +5,8 @@ import config from "../deno.json" with { type: "json" };
 import { buildPhone } from "./build_phone.ts";
 import { bundleForNode } from "./bundle_for_node.ts";
 import { emitDeclarations } from "./declarations.ts";
-import { node22, OLDEST_NODE } from "./node22.ts";
+import { OLDEST_NODE } from "../src/runtime/system.ts";
+import { node22 } from "./node22.ts";
 import { nameLine, publishWarnings, repositoryUrl } from "./npm_registry.ts";
 import { say } from "./say.ts";
 

@@ -1,8 +1,6 @@
 /** Finds a Node that svc supports, and installs those from npm that the system lacks. */
 import { fileURLToPath } from "node:url";
-
-/** The oldest Node the package runs on. */
-export const OLDEST_NODE = 22;
+import { OLDEST_NODE } from "../src/runtime/system.ts";
 
 /** The npm packages of Node, by major version. */
 const PACKAGES = { 22: "node@22.23.3", 24: "node@24.21.0", 26: "node@26.10.0" } as const;

@@ -1,4 +1,5 @@
-/** The program's first step: runs a hook before anything else is loaded, because an agent waits for it. */
+/** The program's first step: runs a hook before anything else is loaded, because an agent waits for it; and refuses a runtime that is too old. */
+import { runtime } from "#runtime-lean";
 import { loadHooks } from "../agents/registry.ts";
 import { isAgentKind } from "../protocol/names.ts";
 
@@ -14,6 +15,11 @@ export async function start(args: readonly string[]): Promise<number> {
     if (isAgentKind(kind)) loadHooks(kind).catch(() => {});
     const { runEventHook, runPromptHook } = await import("./hook.ts");
     return word === "hook" ? await runEventHook(rest) : await runPromptHook(rest);
+  }
+  // Before anything that an older version lacks. A hook needs nothing of it, and must not disturb its agent.
+  if (runtime.problem !== undefined) {
+    runtime.terminal.writeError(`${runtime.problem}\n`);
+    return 1;
   }
   const { main } = await import("./main.ts");
   return await main(args);

@@ -317,5 +317,7 @@ export const runtime: LeanRuntime = {
   files,
   sockets,
   terminal,
+  // Nothing installs svc for an older Deno: the checkout and the built program name theirs.
+  problem: undefined,
   exit,
 };

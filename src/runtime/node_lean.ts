@@ -12,6 +12,7 @@ import {
   homeFrom,
   isInOwnFolder,
   NOBODY_LISTENS,
+  nodeProblem,
   SOCKET_MODE,
   SOCKET_UMASK,
   unless,
@@ -166,5 +167,6 @@ export const runtime: LeanRuntime = {
   files,
   sockets,
   terminal,
+  problem: nodeProblem(process.versions.node),
   exit,
 };

@@ -147,6 +147,15 @@ export const NETWORK_VARIABLES = [
   ...["NODE_USE_ENV_PROXY", ...CERTIFICATE_FILES, "DENO_TLS_CA_STORE", "NODE_USE_SYSTEM_CA"],
 ];
 
+/** The oldest Node that svc runs on. */
+export const OLDEST_NODE = 22;
+
+/** Why svc does not run on this version of Node, such as `20.20.2`; undefined when it does. */
+export function nodeProblem(version: string): string | undefined {
+  if (Number.parseInt(version) >= OLDEST_NODE) return undefined;
+  return `svc needs Node ${OLDEST_NODE} or newer; this is Node ${version}. Install a newer one, for example from https://nodejs.org, and run svc again.`;
+}
+
 /** The asset of a single program that lists the others, as JSON. */
 export const EMBEDDED_NAMES = "names.json";
 

@@ -178,11 +178,13 @@ export interface Runtime {
   onSignal(signal: Signal, handler: () => void): () => void;
   /** Resident set size of this process in bytes. */
   memoryBytes(): number;
+  /** Why svc does not run on this version of the runtime, and what to do; undefined when it does. */
+  readonly problem: string | undefined;
   exit(code: number): never;
 }
 
 /** What an agent's hook needs of it. */
 export type LeanRuntime = Pick<
   Runtime,
-  "args" | "uid" | "homeDirectory" | "env" | "files" | "sockets" | "terminal" | "exit"
+  "args" | "uid" | "homeDirectory" | "env" | "files" | "sockets" | "terminal" | "problem" | "exit"
 >;

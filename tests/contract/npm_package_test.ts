@@ -61,6 +61,21 @@ Deno.test("the npm package runs under Node 22 as packed [dep-npm-package]", asyn
       }
     });
 
+    await test.step("on an older Node every command names the one it needs, and a hook stays silent [run-node-old]", async () => {
+      // What an older Node lacks is not taken away here, so that only the check itself is seen.
+      const old =
+        'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })';
+      const argv = [await node22(), "--import", `data:text/javascript,${encodeURIComponent(old)}`, cli];
+      for (const command of COMMAND_NAMES) {
+        const { code, stdout, stderr } = await runIn(root, [...argv, command, "--help"]);
+        assert.deepEqual([code, stdout], [1, ""], command);
+        assert.match(stderr, /^svc needs Node 22 or newer; this is Node 20\.20\.2\. [^\n]*\n$/, command);
+      }
+      for (const hook of [["remote-hook", "codex"], ["hook", "Stop", "codex"]]) {
+        assert.deepEqual(await runIn(root, [...argv, ...hook]), { code: 0, stdout: "", stderr: "" });
+      }
+    });
+
     await test.step("its program is executable and named cli.js, and no script runs at installation [pkg-publish]", async () => {
       const { bin, engines, scripts, publishConfig } = JSON.parse(
         await Deno.readTextFile(`${root}/package/package.json`),

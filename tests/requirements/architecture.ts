@@ -40,6 +40,7 @@ const RUNTIMES_AND_STORAGE = rows("docs/specification.md, Runtimes and storage",
   "run-both": packages("Every command runs on Deno 2.9 and on Node 22.", {
     untested: "the gate runs the suites on Deno, deno task test:node on Node",
   }),
+  "run-node-old": main("On an older Node every command names the version it needs, and a hook stays silent."),
   "run-sqlite": main("The store is embedded SQLite."),
   "run-migrations": main("Migrations are numbered, and a store with an older schema is brought up to date."),
   "run-nats": scale("NATS JetStream takes over where one machine is no longer enough."),

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import {
   homeFrom,
   lanAddressAmong,
+  nodeProblem,
   shellLine,
   shellQuote,
   shellWords,
@@ -67,4 +68,12 @@ Deno.test("a command line of quoted words is read as what was quoted", () => {
     "z",
   ]);
   assert.deepEqual(shellWords(""), []);
+});
+
+Deno.test("an older Node is named, with the one that svc needs [run-node-old]", () => {
+  assert.deepEqual(["22.0.0", "24.21.0", "100.0.0"].map(nodeProblem), [undefined, undefined, undefined]);
+  assert.match(
+    nodeProblem("20.20.2") ?? "",
+    /^svc needs Node 22 or newer; this is Node 20\.20\.2\. Install a newer one/,
+  );
 });
