@@ -14,6 +14,7 @@ import {
 } from "../home/pairing.ts";
 import { absolutePath } from "../home/paths.ts";
 import { pairScript } from "../home/script_pairing.ts";
+import { PAIRING_TTL_SECONDS } from "../protocol/limits.ts";
 import { shellLine } from "../runtime/system.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
@@ -61,8 +62,7 @@ export async function run(args: readonly string[]): Promise<number> {
     printJson({ code, url, expiresAt });
     return 0;
   }
-  const until = new Date(expiresAt).toLocaleTimeString();
-  print([...qrLines(url), "", url, `Valid until ${until}, for one phone. Waiting for it …`].join("\n"));
+  print([...qrLines(url), "", url, `${LINK_LIFE} Waiting for it …`].join("\n"));
   const outcome = await awaitPhone(host, pairing);
   if (outcome !== undefined) print(["", ...outcomeLines(outcome)].join("\n"));
   return outcome?.kind === "paired" || outcome?.kind === "joined" ? 0 : EXIT_FAILED;
@@ -93,6 +93,9 @@ async function pairWithScript(
 export function pairingLink(base: string, { code, secret }: PendingPairing): string {
   return `${base.replace(/\/+$/, "")}/#pair=${code}&s=${secret}`;
 }
+
+/** As a duration: a time of day would need a zone, and a phone's clock and this one's may differ. */
+export const LINK_LIFE = `This link pairs one phone, once, within ${PAIRING_TTL_SECONDS / 60} minutes.`;
 
 /** A QR code that fits a terminal of 80 × 24: lines of half blocks, each holding two rows of the code. */
 export function qrLines(text: string): string[] {

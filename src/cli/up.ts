@@ -30,7 +30,7 @@ import { runTmux, tmuxEnvironment } from "../tmux/server.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions, phoneDirectory } from "./context.ts";
 import { print, printError, UsageError } from "./output.ts";
-import { awaitPhone, outcomeLines, pairingLink, qrLines } from "./pair.ts";
+import { awaitPhone, LINK_LIFE, outcomeLines, pairingLink, qrLines } from "./pair.ts";
 import { isLoopback, openTunnel, reach, readPublicUrl } from "./reach.ts";
 import { listenAddress } from "./server.ts";
 import { watchSessions } from "./sessions.ts";
@@ -291,7 +291,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
 function show(url: string, lines: readonly string[]): void {
   print(qrLines(url).join("\n"));
   print(`\nOpen this link: ${url}`);
-  print(`  This link pairs one phone, once, within 10 minutes. For another one, run: svc pair\n`);
+  print(`  ${LINK_LIFE} For another one, run: svc pair\n`);
   print(lines.join("\n"));
   print("\nStart an agent in another terminal, for example: svc cc. Ctrl-C stops what was started here.");
 }

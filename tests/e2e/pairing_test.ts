@@ -34,6 +34,7 @@ Deno.test("svc pair prints QR and link, waits, and shows the six words of the ph
   const [link = ""] = await waiting.line(LINK);
   const qr = waiting.output().split("\n").filter((line) => /^[█▀▄ ]{20,80}$/.test(line));
   assert.ok(qr.length > 15 && qr.length <= 24, `${qr.length} lines`);
+  await waiting.line(/^This link pairs one phone, once, within 10 minutes\. Waiting for it …$/);
   const phone = await pairScriptedPhone(link);
   await waiting.line(/^Paired: iPhone\./);
   assert.equal((await waiting.exited).code, 0);
