@@ -82,17 +82,20 @@ async function install(args: readonly string[]): Promise<number> {
 const SYSTEMD_RUNS = "/run/systemd/system";
 
 /** Before anything is written or stopped. Throws Error where systemd does not answer. */
-async function refuseUnreachable({ plan, manager }: Placed): Promise<void> {
+async function refuseUnreachable(placed: Placed): Promise<void> {
+  const why = await unreachable(placed);
+  if (why !== undefined) throw new Error(`Cannot install a service, and nothing was changed: ${why}`);
+}
+
+/** Why nothing can be installed, and what to do instead; undefined where systemd answers. */
+async function unreachable({ plan, manager }: Placed): Promise<string | undefined> {
   const failure = await runAll(manager.reach === undefined ? [] : [manager.reach]);
-  if (failure === undefined) return;
-  const runs = await runtime.files.info(SYSTEMD_RUNS) !== undefined;
+  if (failure === undefined) return undefined;
+  if (await runtime.files.info(SYSTEMD_RUNS) === undefined) {
+    return "systemd does not run on this machine. No service is needed: each agent starts the listener, and svc server runs the relay.";
+  }
   const fix = plan.isSystem ? "" : '. Log in again instead of "su", or install with --system.';
-  throw new Error(
-    runs
-      ? `Cannot reach systemd, so nothing was changed: ${failure}${fix}`
-      : "Cannot install a service, and nothing was changed: systemd does not run on this machine. " +
-        "No service is needed: each agent starts the listener, and svc server runs the relay.",
-  );
+  return `systemd does not answer: ${failure}${fix}`;
 }
 
 async function report(placed: Placed, outcome: Outcome): Promise<number> {
@@ -160,8 +163,12 @@ async function status(args: readonly string[]): Promise<number> {
   }).option("--json", "print it as JSON").option(...USER);
   const options = parseOptions(command, args).opts();
   const states = await allStates(options);
-  if (options.json) printJson(states);
-  else for (const line of statusLines(states)) print(line);
+  if (options.json) {
+    printJson(states);
+    return 0;
+  }
+  const why = await unreachable(await prepare("listener", { server: [], shown: true }));
+  for (const line of statusLines(states, why)) print(line);
   return 0;
 }
 

@@ -258,9 +258,17 @@ async function stateOf(service: ServiceName, options: PlanOptions): Promise<Serv
   }];
 }
 
-export function statusLines(states: readonly ServiceState[]): string[] {
-  if (states.length === 0) return ["No service is installed. To install one: svc service install listener"];
-  return states.flatMap((state) => {
+/** `unreachable`: why this account's systemd does not answer; then nothing can be installed, and nothing is known to run. */
+export function statusLines(states: readonly ServiceState[], unreachable?: string): string[] {
+  const isKnown = unreachable === undefined;
+  if (states.length === 0) {
+    return [
+      isKnown
+        ? "No service is installed. To install one: svc service install listener"
+        : `No service is installed, and none can be: ${unreachable}`,
+    ];
+  }
+  const lines = states.flatMap((state) => {
     const { service, system, file, running, missing, other, log } = state;
     const gone = missing === null ? [] : [`it starts "${missing}", which is gone`];
     const old = other === null ? [] : [`it starts another svc than this: ${other}`];
@@ -270,6 +278,7 @@ export function statusLines(states: readonly ServiceState[]): string[] {
       ...[...gone, ...old].map((what) => `    → ${what}; run: ${state.install}`),
     ];
   });
+  return isKnown ? lines : [...lines, `Whether this account's services run is not known: ${unreachable}`];
 }
 
 /** The first of these words that names a file of svc's which no longer exists. */
