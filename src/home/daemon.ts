@@ -3,6 +3,7 @@ import { type Clock, waitFor } from "../async/clock.ts";
 import type { Commands, Files, LocalSockets, Signal } from "../runtime/types.ts";
 import { askDaemon, type DaemonStatus } from "./control_socket.ts";
 import { type DaemonDecision, decideDaemon, isVersion } from "./daemon_decision.ts";
+import { failedStartReason } from "./log_files.ts";
 import { type FileLock, tryLock } from "./lock.ts";
 import type { HomePaths } from "./paths.ts";
 import * as z from "zod/mini";
@@ -196,6 +197,7 @@ async function startDaemon(
   await host.files.makeDirectory(paths.root, { mode: 0o700 });
   // A service does not know an address that is for one run only.
   const isService = options.wsUrl === undefined && await startService(host, paths);
+  const before = (await host.files.info(paths.log))?.size ?? 0;
   let spawned: number | undefined;
   const probe = async (): Promise<DaemonStatus | "exited" | undefined> => {
     const status = await daemonStatus(host, paths);
@@ -213,7 +215,7 @@ async function startDaemon(
   if (found !== undefined && found !== "exited") {
     return { status: found, isOwn: isService || found.pid === spawned };
   }
-  throw new Error(await (hasStarted ? failedStart(host, paths) : unreachable(host, paths)));
+  throw new Error(await (hasStarted ? failedStart(host, paths, before) : unreachable(host, paths)));
 }
 
 async function spawnDaemon(host: DaemonHost, options: DaemonOptions): Promise<number> {
@@ -226,10 +228,14 @@ async function spawnDaemon(host: DaemonHost, options: DaemonOptions): Promise<nu
   });
 }
 
-async function failedStart(host: DaemonHost, paths: HomePaths): Promise<string> {
-  const last = (await host.files.readText(paths.log))?.trimEnd().split("\n").at(-1);
+/** `before`: the log's length in bytes ahead of this start: the reasons of earlier runs do not count. */
+async function failedStart(host: DaemonHost, paths: HomePaths, before: number): Promise<string> {
+  const bytes = await host.files.readBytes(paths.log) ?? new Uint8Array();
+  // It is shorter after a rotation.
+  const own = bytes.length < before ? bytes : bytes.subarray(before);
+  const reason = failedStartReason(new TextDecoder().decode(own));
   return `Cannot start the listener: it did not come up: ${
-    last || "it logged nothing"
+    reason ?? "it logged nothing"
   } (the log: "${paths.log}")`;
 }
 

@@ -222,3 +222,20 @@ export function stampLine(text: string, now: number): string {
 export function startLine(version: string, wsUrl: string): string {
   return `svc listener starting — v${version} — ${wsUrl}`;
 }
+
+/** Colours, as a runtime prints its own errors. */
+const ESCAPES = /\x1b\[[0-9;?]*[ -/]*[@-~]/g;
+/** What the listener itself gives as its reason: a line of its log, or an error that was printed before there was a log. */
+const OWN_REASON = /^(?:\[[\d-]+T[\d:.]+Z\] Cannot run the listener: |svc: )/;
+/** How a runtime reports an error that nothing caught; the lines behind it are its stack. */
+const UNCAUGHT = /^(?:error: |Uncaught |[A-Z]\w*(?:Error|Exception)\b.*: )/;
+
+/** Why a listener that wrote these lines did not start: its own reason, else the error that ended it, else the last line. */
+export function failedStartReason(log: string): string | undefined {
+  const lines = log.replace(ESCAPES, "").split("\n").map((line) => line.trimEnd()).filter((line) =>
+    line !== ""
+  );
+  const own = lines.findLast((line) => OWN_REASON.test(line));
+  if (own !== undefined) return own.replace(OWN_REASON, "");
+  return lines.findLast((line) => UNCAUGHT.test(line)) ?? lines.at(-1);
+}

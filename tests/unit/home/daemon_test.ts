@@ -1,7 +1,10 @@
-/** The environment of a spawned daemon. */
+/** The environment of a spawned daemon, and why one did not come up. */
 import assert from "node:assert/strict";
-import { daemonEnvironment } from "../../../src/home/daemon.ts";
+import { runtime } from "#runtime";
+import { systemClock } from "../../../src/async/clock.ts";
+import { daemonEnvironment, type DaemonHost, ensureListener } from "../../../src/home/daemon.ts";
 import { homePaths } from "../../../src/home/paths.ts";
+import { makeTempHome } from "../../helpers/temp_home.ts";
 
 const place = { homeDirectory: "/h", cwd: "/w", uid: 1 };
 
@@ -43,4 +46,27 @@ Deno.test("an agent that a phone starts gets the keys, folders and addresses tha
 Deno.test("a relative SVC_HOME becomes absolute, as the daemon works elsewhere", async () => {
   const paths = await homePaths({ ...place, svcHome: "rel" });
   assert.deepEqual(daemonEnvironment({ SVC_HOME: "rel" }, paths), { SVC_HOME: "/w/rel" });
+});
+
+Deno.test("a listener that does not come up is reported with the reason of this start, without colours", async () => {
+  await using home = await makeTempHome();
+  const { files, sockets } = runtime;
+  const { paths } = home;
+  await files.writeText(paths.log, "svc: an earlier reason\n", { mode: 0o600 });
+  const commands: DaemonHost["commands"] = {
+    run: () => Promise.reject(new Error("nothing else runs")),
+    kill: () => false,
+    spawnDetached: async (_argv, { logFile }) => {
+      const stack = "    at \x1b[36mfile:///cli.ts\x1b[39m:1:7\n";
+      await Deno.writeTextFile(logFile, `\x1b[1;31merror\x1b[0m: Uncaught Error: broken\n${stack}`, {
+        append: true,
+      });
+      return 1;
+    },
+  };
+  const options = { paths, version: "1.2.3", selfCommand: ["svc"], env: {}, onNotice: () => {} };
+  await assert.rejects(ensureListener({ files, sockets, commands, clock: systemClock }, options), {
+    message:
+      `Cannot start the listener: it did not come up: error: Uncaught Error: broken (the log: "${paths.log}")`,
+  });
 });

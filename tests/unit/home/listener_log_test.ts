@@ -1,6 +1,6 @@
 /** The lines of listener.log. */
 import assert from "node:assert/strict";
-import { openLog, stampLine, startLine } from "../../../src/home/log_files.ts";
+import { failedStartReason, openLog, stampLine, startLine } from "../../../src/home/log_files.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
 const NOW = Date.UTC(2026, 10, 20, 12, 0, 0);
@@ -55,4 +55,19 @@ Deno.test("without a terminal or reader for the echo, each line still reaches th
   await log.close();
   assert.equal(await Deno.readTextFile(home.paths.log), `[${TIME}] one\n[${TIME}] two\n`);
   assert.equal(echoed, 1);
+});
+
+Deno.test("why a listener did not start is its own reason, else the error that ended it, without colours", () => {
+  const started = `[${TIME}] svc listener starting — v1.2.3 — ws://host/ws`;
+  const own = `${started}\n[${TIME}] Cannot run the listener: the disk is full\n[${TIME}] something else\n`;
+  assert.equal(failedStartReason(own), "the disk is full");
+  assert.equal(failedStartReason('svc: Cannot use "x": no\n'), 'Cannot use "x": no');
+  const deno =
+    "\x1b[0m\x1b[1m\x1b[31merror\x1b[0m: Uncaught Error: broken\n    at \x1b[0m\x1b[36mfile:///a.ts\x1b[0m\n";
+  assert.equal(failedStartReason(deno), "error: Uncaught Error: broken");
+  const node =
+    "file:///cli.js:3\n  x y\n    ^\n\nTypeError [ERR_X]: no such thing\n    at run (node:1)\n\nNode.js v22.1.0\n";
+  assert.equal(failedStartReason(node), "TypeError [ERR_X]: no such thing");
+  assert.equal(failedStartReason(`${started}\n`), started);
+  assert.equal(failedStartReason("\n"), undefined);
 });
