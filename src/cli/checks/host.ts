@@ -15,6 +15,7 @@ import {
   hostApiKey,
   listenerApiKey,
   loadConfig,
+  resolveBaseUrl,
   resolveWsUrl,
 } from "../../home/config.ts";
 import { loadPaired, sealingFloor } from "../../home/pairing.ts";
@@ -218,11 +219,39 @@ function newKey({ config }: HomePaths): string {
 
 const CONFIGURE = "fix the configuration first";
 
+const UNUSABLE_ADDRESS = fault("not checked: the relay's address cannot be used", "fix that first");
+
+/** What the configuration lacks for a way to the relay: the check of the configuration gives the cause and its fix, once. */
+function configGap(
+  inputs: AddressInputs,
+  addressOf: (inputs: AddressInputs) => unknown,
+): Finding | undefined {
+  try {
+    resolveWsUrl(inputs);
+  } catch {
+    return UNUSABLE_ADDRESS;
+  }
+  if (addressOf(inputs) === undefined) return fault("not checked: no relay is named", CONFIGURE);
+  if (!listenerApiKey(inputs)) return fault("not checked: no API key is set", CONFIGURE);
+  return undefined;
+}
+
+function hasUsableBaseUrl(inputs: AddressInputs): boolean {
+  try {
+    resolveBaseUrl(inputs);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
 export const relayCheck: Check = {
   name: "relay, HTTP",
   async run({ paths, inputs }) {
     if (inputs === undefined) return NO_CONFIG;
     try {
+      const gap = configGap(inputs, resolveBaseUrl);
+      if (gap !== undefined) return gap;
       const api = relayApi(paths, inputs);
       const { version } = await api.health();
       return ok(`v${version} at ${api.baseUrl}`);
@@ -240,7 +269,11 @@ export const keyCheck: Check = {
   name: "key",
   async run({ paths, inputs }) {
     if (inputs === undefined) return NO_CONFIG;
+    // The check of the relay over HTTP, above, gives the cause.
+    if (!hasUsableBaseUrl(inputs)) return UNUSABLE_ADDRESS;
     try {
+      const gap = configGap(inputs, resolveBaseUrl);
+      if (gap !== undefined) return gap;
       const api = relayApi(paths, inputs);
       await api.sessions();
       return withSource(await sendScope(api, paths), inputs);
@@ -283,9 +316,10 @@ export const relaySocketCheck: Check = {
   async run({ inputs }) {
     if (inputs === undefined) return NO_CONFIG;
     try {
-      const ws = resolveWsUrl(inputs);
-      const apiKey = listenerApiKey(inputs);
-      if (ws === undefined || apiKey === undefined) return fault("address or key is missing", "run svc up");
+      const gap = configGap(inputs, resolveWsUrl);
+      if (gap !== undefined) return gap;
+      const [ws, apiKey] = [resolveWsUrl(inputs), listenerApiKey(inputs)];
+      if (ws === undefined || apiKey === undefined) return NO_CONFIG;
       return judgeSkew(await greet(ws.url, apiKey) - Date.now());
     } catch (error) {
       return fault(errorText(error), "check the address and the key, and see: svc logs");
