@@ -1,9 +1,9 @@
 /** Finds a Node that svc supports, and installs those from npm that the system lacks. */
 import { fileURLToPath } from "node:url";
-import { OLDEST_NODE } from "../src/runtime/system.ts";
+import { nodeProblem, OLDEST_NODE } from "../src/runtime/system.ts";
 
-/** The npm packages of Node, by major version. */
-const PACKAGES = { 22: "node@22.23.3", 24: "node@24.21.0", 26: "node@26.10.0" } as const;
+/** The npm packages of Node, by major version: the oldest that svc supports, and newer ones. */
+const PACKAGES = { 22: `node@${OLDEST_NODE}.0`, 24: "node@24.21.0", 26: "node@26.10.0" } as const;
 export type NodeMajor = keyof typeof PACKAGES;
 
 const decoder = new TextDecoder();
@@ -18,9 +18,10 @@ async function versionOf(program: string): Promise<string | undefined> {
   }
 }
 
-/** `v22.23.3` is supported, `v20.20.2` and junk are not. */
+/** `v22.16.0` is supported, `v20.20.2` and junk are not. */
 export function isSupported(version: string | undefined): boolean {
-  return Number(/^v(\d+)\./.exec(version ?? "")?.[1]) >= OLDEST_NODE;
+  const [, numbers] = /^v(\d+\.\d+\.\d+)/.exec(version ?? "") ?? [];
+  return numbers !== undefined && nodeProblem(numbers) === undefined;
 }
 
 async function install(name: string, folder: string): Promise<void> {

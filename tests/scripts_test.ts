@@ -255,8 +255,14 @@ Deno.test("busy loops end with the process that started them, even when it is ki
 });
 
 Deno.test("Node 22 and later are supported", () => {
-  assert.deepEqual(["v22.0.0", "v26.10.0"].map(isSupported), [true, true]);
-  assert.deepEqual(["v20.20.2", "v2.2.0", "22", undefined].map(isSupported), [false, false, false, false]);
+  assert.deepEqual(["v22.16.0", "v26.10.0"].map(isSupported), [true, true]);
+  assert.deepEqual(["v20.20.2", "v22.15.1", "v2.2.0", "22", undefined].map(isSupported), [
+    false,
+    false,
+    false,
+    false,
+    false,
+  ]);
 });
 
 Deno.test("a missing tool is named with the command that brings it", () => {

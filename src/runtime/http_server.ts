@@ -181,11 +181,15 @@ function createServer({ limits, tls }: HttpServerOptions): Server {
     connectionsCheckingInterval: TIME_CHECK_MS,
     noDelay: true,
     // Any other upgrade is declined by the answer to the request (RFC 9110, section 7.8): Java's client offers h2c.
-    shouldUpgradeCallback: ({ headers }) => /^websocket$/i.test(headers.upgrade ?? ""),
+    shouldUpgradeCallback: offersWebSocket,
   };
   // Read when its turn comes: PlainConnections.add resumes it.
   if (tls === undefined) return Object.assign(createPlainServer(settings), { pauseOnConnect: true });
   return createTlsServer({ ...settings, ...tls, handshakeTimeout: limits.headersMs });
+}
+
+function offersWebSocket({ headers }: Pick<IncomingMessage, "headers">): boolean {
+  return /^websocket$/i.test(headers.upgrade ?? "");
 }
 
 function listen(server: Server, { port, hostname }: HttpServerOptions): Promise<void> {
@@ -304,7 +308,12 @@ function serveSockets(server: Server, { plain, options }: SocketService): void {
   });
 }
 
+/** Before 22.21 and 24.9 Node takes every offer for an upgrade, and leaves the request's body unread. */
+const OTHER_PROTOCOL =
+  "This relay's Node cannot decline the offer of another protocol: leave out the Upgrade header, or run the relay on Node 22.21, 24.9 or newer.\n";
+
 async function decide(request: IncomingMessage, options: HttpServerOptions): Promise<Response | OpenSocket> {
+  if (!offersWebSocket(request)) return new Response(OTHER_PROTOCOL, { status: 400 });
   try {
     const read = await readRequest(request, 0);
     return read instanceof Request ? await options.upgrade(read, peerOf(request)) : refusalOf(read, options);

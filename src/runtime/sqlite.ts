@@ -42,6 +42,19 @@ async function loadSqlite(): Promise<typeof import("node:sqlite")> {
   }
 }
 
+/**
+ * The statement with `?` in place of `?1`, and the number of the value that each of them takes: before 22.20 and 24.5, Node
+ * binds no numbered parameters. As in SQLite, a plain `?` takes the value after the highest one so far.
+ */
+export function plainParameters(sql: string): { plain: string; order: number[] } {
+  const order: number[] = [];
+  const plain = sql.replace(/\?(\d*)/g, (_whole, digits: string) => {
+    order.push(digits === "" ? Math.max(0, ...order) + 1 : Number(digits));
+    return "?";
+  });
+  return { plain, order };
+}
+
 /** Opens or creates the database. Errors are SQLite's own and differ only in their messages. */
 export async function openDatabase(path: string, options: DatabaseOptions): Promise<Database> {
   const { backup, DatabaseSync } = await loadSqlite();
@@ -49,11 +62,13 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
   return {
     exec: (sql) => database.exec(sql),
     prepare<Row>(sql: string): Statement<Row> {
-      const statement = database.prepare(sql);
+      const { plain, order } = plainParameters(sql);
+      const statement = database.prepare(plain);
+      const inOrder = (values: SqlValue[]): SqlValue[] => order.map((place) => values[place - 1] ?? null);
       return {
-        run: (...values) => Number(statement.run(...values).changes),
-        get: (...values) => statement.get(...values) as Row | undefined,
-        all: (...values) => statement.all(...values) as Row[],
+        run: (...values) => Number(statement.run(...inOrder(values)).changes),
+        get: (...values) => statement.get(...inOrder(values)) as Row | undefined,
+        all: (...values) => statement.all(...inOrder(values)) as Row[],
       };
     },
     backup: async (file) => void await backup(database, file),

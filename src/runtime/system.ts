@@ -147,13 +147,19 @@ export const NETWORK_VARIABLES = [
   ...["NODE_USE_ENV_PROXY", ...CERTIFICATE_FILES, "DENO_TLS_CA_STORE", "NODE_USE_SYSTEM_CA"],
 ];
 
-/** The oldest Node that svc runs on. */
-export const OLDEST_NODE = 22;
+/** The oldest Node that svc runs on: before it, SQLite has no backup, or needs a flag. */
+export const OLDEST_NODE = "22.16";
 
 /** Why svc does not run on this version of Node, such as `20.20.2`; undefined when it does. */
 export function nodeProblem(version: string): string | undefined {
-  if (Number.parseInt(version) >= OLDEST_NODE) return undefined;
+  const [major = 0, minor = 0] = numbersOf(version);
+  const [oldest = 0, least = 0] = numbersOf(OLDEST_NODE);
+  if (major > oldest || (major === oldest && minor >= least)) return undefined;
   return `svc needs Node ${OLDEST_NODE} or newer; this is Node ${version}. Install a newer one, for example from https://nodejs.org, and run svc again.`;
+}
+
+function numbersOf(version: string): number[] {
+  return version.split(".").map(Number);
 }
 
 /** The asset of a single program that lists the others, as JSON. */

@@ -69,7 +69,7 @@ Deno.test("the npm package runs under Node 22 as packed [dep-npm-package]", asyn
       for (const command of COMMAND_NAMES) {
         const { code, stdout, stderr } = await runIn(root, [...argv, command, "--help"]);
         assert.deepEqual([code, stdout], [1, ""], command);
-        assert.match(stderr, /^svc needs Node 22 or newer; this is Node 20\.20\.2\. [^\n]*\n$/, command);
+        assert.match(stderr, /^svc needs Node 22\.16 or newer; this is Node 20\.20\.2\. [^\n]*\n$/, command);
       }
       for (const hook of [["remote-hook", "codex"], ["hook", "Stop", "codex"]]) {
         assert.deepEqual(await runIn(root, [...argv, ...hook]), { code: 0, stdout: "", stderr: "" });
@@ -80,7 +80,7 @@ Deno.test("the npm package runs under Node 22 as packed [dep-npm-package]", asyn
       const { bin, engines, scripts, publishConfig } = JSON.parse(
         await Deno.readTextFile(`${root}/package/package.json`),
       );
-      assert.deepEqual([bin, engines], [{ svc: "cli.js" }, { node: ">=22" }]);
+      assert.deepEqual([bin, engines], [{ svc: "cli.js" }, { node: ">=22.16" }]);
       assert.deepEqual([scripts, publishConfig], [undefined, { access: "public", provenance: true }]);
       assert.equal((await Deno.readTextFile(cli)).split("\n")[0], "#!/usr/bin/env node");
       assert.equal(((await Deno.stat(cli)).mode ?? 0) & 0o111, 0o111);

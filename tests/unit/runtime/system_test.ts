@@ -71,9 +71,10 @@ Deno.test("a command line of quoted words is read as what was quoted", () => {
 });
 
 Deno.test("an older Node is named, with the one that svc needs [run-node-old]", () => {
-  assert.deepEqual(["22.0.0", "24.21.0", "100.0.0"].map(nodeProblem), [undefined, undefined, undefined]);
+  assert.deepEqual(["22.16.0", "23.0.0", "24.2.0", "100.0.0"].filter(nodeProblem), []);
+  assert.match(nodeProblem("22.15.1") ?? "", /this is Node 22\.15\.1/);
   assert.match(
     nodeProblem("20.20.2") ?? "",
-    /^svc needs Node 22 or newer; this is Node 20\.20\.2\. Install a newer one/,
+    /^svc needs Node 22\.16 or newer; this is Node 20\.20\.2\. Install a newer one/,
   );
 });
