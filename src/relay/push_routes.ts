@@ -46,10 +46,15 @@ function accept(services: Services, push: IncomingPush): Promise<PushAccepted> {
   }
 }
 
-/** The store charges the sender for what it stores, so that a restart of the relay forgives nothing. */
+/**
+ * The store charges the sender for what it stores, so that a restart of the relay forgives nothing. A push that it has
+ * already gets its first answer: a refusal would mean that it was not stored.
+ */
 async function checkStorage({ store, clock, metrics }: Services, sender: IncomingPush): Promise<void> {
   const over = await store.storedBytes(sender, clock.now()) - STORED_PER_DAY_MAX_BYTES;
   if (over < 0) return;
+  const { account, request: { id } } = sender;
+  if (id !== undefined && await store.findPush({ account, id }) !== undefined) return;
   metrics.overBudget.add({ budget: "stored_bytes" });
   const wait = Math.ceil((over + 1) / STORED_REGAINED_PER_MS / 1_000);
   throw overBudget(`the key has stored ${STORED_PER_DAY_MAX_BYTES} bytes within a day`, wait);

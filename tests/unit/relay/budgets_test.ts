@@ -206,6 +206,20 @@ Deno.test("a key that has stored its bytes for the day gets 429 with Retry-After
   assert.equal((await send(flooder)).status, 202);
 });
 
+Deno.test("a push that was stored gets its first answer again also from a key that has used up its bytes for the day [flood-stored, http-202]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  await storeAllBut(relay, 10_000);
+  const send = (n: number, body: string): Promise<Response> =>
+    relay.request("POST", "/pushes/send", { key, body: { id: uuid(n), type: "note", body } });
+  // Its answer is lost on the way.
+  const first = await (await send(1, "x".repeat(16_000))).json();
+  const again = await send(1, "x".repeat(16_000));
+  assert.deepEqual([again.status, await again.json()], [202, first]);
+  assert.deepEqual((await (await send(1, "another text")).json()).code, "id_reused");
+  assert.deepEqual((await (await send(2, "new")).json()).code, "over_budget");
+});
+
 Deno.test("a page of the history ends at its byte limit with a cursor, and the pages of one key are limited [flood-pages]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
