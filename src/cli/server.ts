@@ -9,6 +9,7 @@ import { shellLine } from "../runtime/system.ts";
 import {
   copyStore,
   hasStore,
+  isOnNats,
   natsAddress,
   type NatsSettings,
   noteNats,
@@ -124,7 +125,14 @@ async function backup(args: readonly string[]): Promise<number> {
     .option("--data <dir>", "the relay's folder (default: server in ~/.svc)");
   const parsed = parseOptions(command, args);
   const [file] = parsed.processedArgs;
-  await backupStore(await dataDirectory(parsed.opts()), file);
+  const data = await dataDirectory(parsed.opts());
+  if (await isOnNats(data)) {
+    const command = shellLine(["svc", "server", "migrate", "--data", data, "--to"]);
+    throw new Error(
+      `Cannot back up "${data}": its relay keeps its data in NATS, and a database there is from before. Copy what is in NATS with: ${command} sqlite:FOLDER`,
+    );
+  }
+  await backupStore(data, file);
   print(`Copied to ${file}`);
   return 0;
 }

@@ -60,6 +60,11 @@ function parseSettings(text: string, file: string): NatsSettings {
   throw new StoreUnavailable(`Cannot read "${file}": it is damaged. Restart svc server, which writes it.`);
 }
 
+/** True when the relay that was last started on the folder keeps its data in NATS: a database in it is older. */
+export async function isOnNats(dataDir: string): Promise<boolean> {
+  return await runtime.files.info(settingsFile(dataDir)) !== undefined;
+}
+
 /** True when a relay was started on the folder. */
 export async function hasStore(dataDir: string): Promise<boolean> {
   const found = await Promise.all(

@@ -1,5 +1,6 @@
 /** `svc server` and `svc keys` as processes: output, exit codes, and durability after a kill. */
 import assert from "node:assert/strict";
+import { noteNats } from "../../src/store/open.ts";
 import { openStore } from "../../src/store/sqlite.ts";
 import { runSvc, type Started, startSvc } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
@@ -125,6 +126,22 @@ Deno.test("a backup taken under load has every push acknowledged before it [rl-b
   await server.exited;
   const none = await runSvc(sandbox, ["server", "backup", copy, "--data", `${sandbox.root}/nothing`]);
   assert.deepEqual([none.code, /no store/.test(none.stderr)], [1, true]);
+});
+
+Deno.test("a backup copies no database that the relay has left for NATS [rl-backup]", async () => {
+  await using sandbox = await makeSandbox();
+  const data = `${sandbox.root}/data`;
+  const copy = `${sandbox.root}/copy.db`;
+  await (await openStore(data)).close();
+  await noteNats(data, { servers: ["nats://127.0.0.1:1"], prefix: "svc" });
+  const backup = ["server", "backup", copy, "--data", data];
+  const { code, stdout, stderr } = await runSvc(sandbox, backup);
+  assert.deepEqual([code, stdout], [1, ""]);
+  assert.ok(stderr.includes(`svc server migrate --data ${data} --to sqlite:FOLDER`), stderr);
+  await assert.rejects(Deno.stat(copy), Deno.errors.NotFound);
+  // It was moved back.
+  await noteNats(data, undefined);
+  assert.equal((await runSvc(sandbox, backup)).code, 0);
 });
 
 Deno.test("the files for NATS are kept with absolute paths, as later commands run elsewhere", async () => {
