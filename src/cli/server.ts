@@ -252,7 +252,7 @@ async function copy(from: Store, target: Target): Promise<void> {
 }
 
 /** Where `--to` leads. */
-function targetOf({ to, ...nats }: MigrateOptions): Target {
+function targetOf({ to, data, ...nats }: MigrateOptions): Target {
   const folder = /^sqlite:(.+)$/.exec(to)?.[1];
   if (folder !== undefined) {
     if (nats.natsCreds !== undefined || nats.natsCa !== undefined || nats.natsPrefix !== undefined) {
@@ -274,8 +274,17 @@ function targetOf({ to, ...nats }: MigrateOptions): Target {
       const { openNatsStore } = await import("../store/nats.ts");
       return await openNatsStore(await natsAddress(settings));
     },
-    start: `svc server --nats ${to}`,
+    start: startOnNats({ to, data, ...nats }),
   };
+}
+
+/** With everything that says where the copy is, and the folder, whose other commands then find it there. */
+function startOnNats({ to, data, natsCreds, natsCa, natsPrefix }: MigrateOptions): string {
+  const given = { data, "nats-creds": natsCreds, "nats-ca": natsCa, "nats-prefix": natsPrefix };
+  const options = Object.entries(given).flatMap(([name, value]) =>
+    value === undefined ? [] : [`--${name}`, value]
+  );
+  return shellLine(["svc", "server", "--nats", to, ...options]);
 }
 
 interface NatsOptions {

@@ -76,6 +76,25 @@ Deno.test("migrate: a relay moves to NATS and back under load, and no message is
   }
 });
 
+Deno.test("migrate: the command that it prints starts the relay where the copy is [run-migrate]", async () => {
+  await using sandbox = await makeSandbox();
+  const nats = await startNats(`${sandbox.root}/nats`);
+  const data = `${sandbox.root}/the relay`;
+  const key = await newKey(data, ["push:read"]);
+  try {
+    const printed = await migrate(sandbox, "--data", data, "--to", nats.url, "--nats-prefix", "team");
+    const [, command = ""] = /Start it there: svc (.*)\n/.exec(printed) ?? [];
+    assert.equal(command, `server --nats ${nats.url} --data '${data}' --nats-prefix team`);
+    const args = ["--nats", nats.url, "--data", data, "--nats-prefix", "team"];
+    const { relay, host } = await start(sandbox, "--listen", "127.0.0.1:0", ...args);
+    const api = createRelayApi({ baseUrl: `http://${host}`, apiKey: key });
+    assert.deepEqual(await api.sessions(), { devices: [] });
+    await stop(relay);
+  } finally {
+    await nats.stop("SIGKILL");
+  }
+});
+
 /** The relay lists every message once, in order. */
 async function checkHistory(
   { host, apiKey, accepted }: { host: string; apiKey: string; accepted: number },
