@@ -45,6 +45,8 @@ export async function run(args: readonly string[]): Promise<number> {
     )
     .option("--json", "print code, url and expiresAt as JSON, and do not wait");
   const options: PairOptions = parseOptions(command, args).opts();
+  // Before a code is made, of which a key may have only so many open.
+  readPublicUrl(options.publicUrl);
   const paths = await accountPaths();
   const inputs = await addressInputs(paths);
   const api = relayApi(paths, inputs);

@@ -47,6 +47,16 @@ Deno.test("the link's QR fits 80 × 24 with the address of a tunnel [tty-qr]", (
   assert.ok(lines.length <= 24 && lines.every((line) => line.length <= 80), `${lines.length} lines`);
 });
 
+Deno.test("an address that no phone can open is refused before a code is made [cli-pair]", async () => {
+  await using stack = await makeStack({ listener: false });
+  const { code, stderr } = await stack.svc("pair", "--json", "--public-url", "relay.example");
+  assert.deepEqual([code, /"relay\.example": give one such as https/.test(stderr)], [2, true]);
+  const store = await openRelayStore(`${stack.sandbox.svcHome}/server`);
+  const [key] = await store.listKeys();
+  assert.equal((await store.keyUse(key?.id ?? "", Date.now())).openPairings, 0);
+  await store.close();
+});
+
 Deno.test("svc pair --json prints code, url and expiresAt at once; the phone is paired nevertheless [con-pair, cli-json, seal-stored]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
