@@ -193,6 +193,7 @@ interface Answer {
 }
 
 async function exchange(relay: RelayAddress, call: Call): Promise<Answer> {
+  if (!isHeaderValue(relay.apiKey ?? "")) throw badKeyError(call);
   const limit = new AbortController();
   const timer = setTimeout(() => limit.abort(), CALL_LIMIT_MS);
   const signal = call.signal === undefined ? limit.signal : AbortSignal.any([call.signal, limit.signal]);
@@ -212,6 +213,21 @@ async function exchange(relay: RelayAddress, call: Call): Promise<Answer> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** With any other key `fetch` fails as if no relay answered: one that was copied with its quotation marks, for example. */
+function isHeaderValue(text: string): boolean {
+  try {
+    return new Headers({ "x-api-key": text }).has("x-api-key");
+  } catch {
+    return false;
+  }
+}
+
+/** As a relay would refuse it. */
+function badKeyError({ what }: Call): RelayError {
+  const why = "the API key has characters that no key has; copy it again, without what is around it";
+  return new RelayError(`Cannot ${what}: ${why}`, { code: "unauthenticated", status: 401 });
 }
 
 /** A browser shows nothing of one but its type. */

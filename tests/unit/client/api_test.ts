@@ -112,6 +112,15 @@ Deno.test("a bad key is reported with how to get a good one", async () => {
   assert.match((await failureOf(api.devices())).message, /svc keys create/);
 });
 
+Deno.test("a key with characters that no header can hold is a bad key, not a relay that does not answer", async () => {
+  for (const apiKey of ["\u201csvc_key\u201d", "svc_\u200bkey", "svc_\nkey"]) {
+    const error = await failureOf(createRelayApi({ baseUrl: "http://127.0.0.1:1", apiKey }).sessions());
+    assert.deepEqual([error.code, error.status, error.transient], ["unauthenticated", 401, false]);
+    assert.match(error.message, /the API key has characters that no key has/);
+    assert.ok(!error.message.includes(apiKey));
+  }
+});
+
 Deno.test("no answer gives the code unreachable, with the address", async () => {
   const { api } = apiAnswering(() => {
     throw new TypeError("connection refused");
