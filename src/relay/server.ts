@@ -191,7 +191,7 @@ function makeServices(
   { store, bus, sentUpTo }: Data & { sentUpTo: number },
   options: RelayOptions,
 ): Services {
-  const log = options.log ?? (() => undefined);
+  const log = tolerant(options.log ?? (() => undefined));
   const failed = (error: unknown): void => void errorResponse({ log }, error);
   const tasks = new Tasks(failed);
   const metrics = new RelayMetrics();
@@ -225,6 +225,17 @@ function makeServices(
     tasks,
     publicUrl: options.publicUrl,
     log,
+  };
+}
+
+/** A log that cannot be written, as on a full disk or without a reader, ends nothing: the next line may be taken again. */
+function tolerant(log: (line: string) => void): (line: string) => void {
+  return (line) => {
+    try {
+      log(line);
+    } catch {
+      // There is no other place for it.
+    }
   };
 }
 

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { noteNats } from "../../src/store/open.ts";
 import { openStore } from "../../src/store/sqlite.ts";
-import { runSvc, type Started, startSvc } from "../helpers/program.ts";
+import { runSvc, type Started, startSvc, SVC } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { ask, Peer } from "./relay_peer.ts";
@@ -46,6 +46,23 @@ Deno.test("the server prints one line when it is ready, and stops promptly on re
   const stdout = server.output().split("\n").filter((line) => !line.startsWith("["));
   assert.equal(stdout.filter((line) => line !== "").length, 1);
   assert.ok(!server.output().includes(key));
+});
+
+Deno.test("a relay whose log has a full disk, or no reader, serves everybody [fault-relay]", async () => {
+  await using sandbox = await makeSandbox();
+  const logs = { full: "exec 2> /dev/full", gone: "exec 2> >(exec 0<&-)" };
+  for (const [name, redirect] of Object.entries(logs)) {
+    const launch = ["/bin/bash", "-c", `${redirect}; exec "$@"`, "bash", ...SVC];
+    const server = startSvc(sandbox, ["server", "--listen", "127.0.0.1:0"], { launch });
+    const [, url = "", wsUrl = ""] = await server.line(READY);
+    const { key } = await createKey(sandbox);
+    // Each leaves two lines in the log.
+    await (await Peer.greeted(wsUrl, { key, hello: {} })).leave();
+    await (await Peer.greeted(wsUrl, { key, hello: {} })).leave();
+    assert.equal((await ask(url, { path: "/devices", key })).status, 200, name);
+    server.kill("SIGTERM");
+    assert.equal((await server.exited).code, 0, name);
+  }
 });
 
 Deno.test("a key is shown once, listed without the key itself, and revoked while the server runs [con-keys, cli-keys, rl-key-once]", async () => {
