@@ -12,6 +12,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
+import { keepAccepting } from "./accepting.ts";
 import { readRequest, writeRefusal, writeResponse } from "./http_messages.ts";
 import { PlainConnections, type PlainLimit, type Turn } from "./plain_connections.ts";
 
@@ -149,6 +150,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
   });
   serveSockets(server, { plain, options });
   await listen(server, options);
+  keepAccepting(server);
   const { port } = server.address() as AddressInfo;
   return {
     hostname: options.hostname,

@@ -5,7 +5,8 @@ import { openStore } from "../../src/store/sqlite.ts";
 import { runSvc, type Started, startSvc, SVC } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
-import { ask, Peer } from "./relay_peer.ts";
+import { until } from "../helpers/until.ts";
+import { ask, Peer, Wire } from "./relay_peer.ts";
 
 const TLS = `${CHECKOUT}tests/testdata/tls/localhost`;
 
@@ -63,6 +64,24 @@ Deno.test("a relay whose log has a full disk, or no reader, serves everybody [fa
     server.kill("SIGTERM");
     assert.equal((await server.exited).code, 0, name);
   }
+});
+
+Deno.test("a relay that had no file left for a connection takes further ones once it has [fault-limits]", async () => {
+  await using sandbox = await makeSandbox();
+  const launch = ["/bin/bash", "-c", 'ulimit -n 100; exec "$@"', "bash", ...SVC];
+  const server = startSvc(sandbox, ["server", "--listen", "127.0.0.1:0"], { launch });
+  const [, url = "", wsUrl = ""] = await server.line(READY);
+  const { key } = await createKey(sandbox);
+  const phone = await Peer.greeted(wsUrl, { key, hello: {} });
+  const files = (): number => Array.from(Deno.readDirSync(`/proc/${server.pid}/fd`)).length;
+  const wires = await Promise.all(Array.from({ length: 150 }, () => Wire.open(Number(new URL(url).port))));
+  await until("no file is left", () => files() >= 99);
+  await Promise.all(wires.map((wire) => wire.end()));
+  assert.equal((await ask(url, { path: "/devices", key })).status, 200);
+  assert.equal(phone.closed, undefined);
+  await phone.leave();
+  server.kill("SIGTERM");
+  await server.exited;
 });
 
 Deno.test("a key is shown once, listed without the key itself, and revoked while the server runs [con-keys, cli-keys, rl-key-once]", async () => {
