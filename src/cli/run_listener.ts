@@ -16,6 +16,7 @@ import { HookNotifier, withNotifications } from "../listener/hook_notifier.ts";
 import { type RunningListener, startListener } from "../listener/listener.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import { VERSION } from "../protocol/version.ts";
+import { keepingHangup } from "../runtime/hangup.ts";
 import type { Runtime } from "../runtime/types.ts";
 import { daemonHost, ownEnvironment } from "./context.ts";
 import { print } from "./output.ts";
@@ -45,7 +46,7 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
   const host = {
     ...daemonHost(),
     ...{ files, commands, sockets, pid, uid },
-    onSignal: options.onSignal ?? runtime.onSignal,
+    onSignal: options.onSignal ?? keepingHangup(runtime.onSignal),
     show: options.show ?? print,
   };
   const env = ownEnvironment();

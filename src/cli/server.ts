@@ -3,6 +3,7 @@ import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import { absolutePath } from "../home/paths.ts";
 import { parseListenAddress, startRelay } from "../relay/server.ts";
+import { keepingHangup } from "../runtime/hangup.ts";
 import { plainAddress } from "../runtime/plain_connections.ts";
 import { NATS_PREFIX, replicasOf } from "../runtime/nats_address.ts";
 import { shellLine } from "../runtime/system.ts";
@@ -180,9 +181,10 @@ function webPushContact({ webPushContact: text }: ServerOptions): string | undef
 }
 
 function nextStopSignal(): Promise<void> {
+  const onSignal = keepingHangup(runtime.onSignal);
   return new Promise((resolve) => {
     const offs = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) =>
-      runtime.onSignal(signal, () => {
+      onSignal(signal, () => {
         for (const off of offs) off();
         resolve();
       })

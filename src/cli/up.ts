@@ -22,6 +22,7 @@ import type { Scope } from "../protocol/http.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
 import { createKey, findKey } from "../relay/api_keys.ts";
 import { type RunningRelay, startRelay } from "../relay/server.ts";
+import { keepingHangup } from "../runtime/hangup.ts";
 import { shellLine } from "../runtime/system.ts";
 import { openStore } from "../store/sqlite.ts";
 import { type KeyRecord, type Store, StoreInUse } from "../store/store.ts";
@@ -313,8 +314,9 @@ async function announcePhone(
 /** Fires at Ctrl-C, SIGTERM or hang-up. */
 function untilStopped(undo: Undo[]): AbortSignal {
   const controller = new AbortController();
+  const onSignal = keepingHangup(runtime.onSignal);
   const offs = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) =>
-    runtime.onSignal(signal, () => controller.abort())
+    onSignal(signal, () => controller.abort())
   );
   undo.push(() => Promise.resolve(offs.forEach((off) => off())));
   return controller.signal;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { noteNats } from "../../src/store/open.ts";
 import { openStore } from "../../src/store/sqlite.ts";
-import { runSvc, type Started, startSvc, SVC } from "../helpers/program.ts";
+import { FROM_CHECKOUT, runSvc, type Started, startSvc, SVC } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { until } from "../helpers/until.ts";
@@ -64,6 +64,22 @@ Deno.test("a relay whose log has a full disk, or no reader, serves everybody [fa
     server.kill("SIGTERM");
     assert.equal((await server.exited).code, 0, name);
   }
+});
+
+Deno.test("a relay that nohup has started goes on when its terminal is closed [rl-stop]", async () => {
+  // Node takes the default of every signal back.
+  if (SVC !== FROM_CHECKOUT) return;
+  await using sandbox = await makeSandbox();
+  const launch = ["/bin/sh", "-c", 'trap "" HUP; exec "$@"', "sh", ...SVC];
+  const server = startSvc(sandbox, ["server", "--listen", "127.0.0.1:0"], { launch });
+  const [, url = "", wsUrl = ""] = await server.line(READY);
+  const { key } = await createKey(sandbox);
+  const peer = await Peer.greeted(wsUrl, { key, hello: {} });
+  server.kill("SIGHUP");
+  for (let n = 0; n < 20; n++) assert.equal((await ask(url, { path: "/healthz" })).status, 200);
+  assert.equal(peer.closed, undefined);
+  server.kill("SIGTERM");
+  assert.equal((await server.exited).code, 0);
 });
 
 Deno.test("a relay that had no file left for a connection takes further ones once it has [fault-limits]", async () => {
