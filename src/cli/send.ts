@@ -68,7 +68,7 @@ export async function run(args: readonly string[]): Promise<number> {
   // The relay may have the text only sealed.
   if (options.json) printJson({ ...record, push: { ...record.push, body } });
   if (!await route.isProven(record)) {
-    printError(`${describe(record.receipt)} Only the relay says so; the host has not confirmed it.`);
+    printError(withMore(record.receipt, "Only the relay says so; the host has not confirmed it."));
     return EXIT_FAILED;
   }
   return report(record.receipt, options);
@@ -232,7 +232,9 @@ function report(receipt: Receipt, options: SendOptions): number {
   const isTyped = receipt.state === "submitted" || receipt.state === "typed";
   if (isTyped && !options.json) print(describe(receipt));
   if (!isTyped) {
-    printError(receipt.final ? describe(receipt) : `${describe(receipt)} There was no final answer in time.`);
+    printError(
+      receipt.final ? describe(receipt) : withMore(receipt, "There was no final answer in time."),
+    );
   }
   return isTyped ? 0 : EXIT_FAILED;
 }
@@ -249,6 +251,12 @@ const NEXT: Partial<Record<string, string>> = {
     "If the file was copied or restored, pair the script again on its host: svc pair --script FILE",
   counter_old: "Send it again.",
 } satisfies Partial<Record<Reason, string>>;
+
+/** A receipt without a reason is one word. */
+export function withMore(receipt: Receipt, more: string): string {
+  const line = describe(receipt);
+  return `${line}${receipt.reason === undefined ? "." : ""} ${more}`;
+}
 
 /** A receipt in one line, with what the user can do about it. */
 export function describe({ state, reason, retryAfterSeconds }: Receipt): string {

@@ -1,7 +1,7 @@
 /** How svc send gets a message to the relay, and reports its receipt. */
 import assert from "node:assert/strict";
 import { RelayError } from "../../../src/client/relay_error.ts";
-import { describe, sendOnce } from "../../../src/cli/send.ts";
+import { describe, sendOnce, withMore } from "../../../src/cli/send.ts";
 import type { PushAccepted, PushRequestInput } from "../../../src/protocol/push.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
@@ -15,6 +15,12 @@ Deno.test("a refusal names the command that helps, if there is one [cli-send]", 
   assert.match(describe({ ...refusal, reason: "no_such_session" }), /: svc sessions$/);
   assert.match(describe({ ...refusal, reason: "ambiguous_session" }), /: svc verify\. .*rename-session/);
   assert.match(describe({ ...refusal, reason: "pane_dead" }), /takes no input\.$/);
+});
+
+Deno.test("what is added to a receipt is a sentence of its own [cli-send]", () => {
+  const receipt = { final: false, at: {} } as const;
+  assert.equal(withMore({ ...receipt, state: "queued" }, "More."), "queued. More.");
+  assert.match(withMore({ ...receipt, state: "held", reason: "desk_busy" }, "More."), /computer\. More\.$/);
 });
 
 const ID = "0b3a1c9e-1111-4222-8333-444455556666";
