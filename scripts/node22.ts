@@ -2,9 +2,14 @@
 import { fileURLToPath } from "node:url";
 import { nodeProblem, OLDEST_NODE } from "../src/runtime/system.ts";
 
-/** The npm packages of Node, by major version: the oldest that svc supports, and newer ones. */
-const PACKAGES = { 22: `node@${OLDEST_NODE}.0`, 24: "node@24.21.0", 26: "node@26.10.0" } as const;
-export type NodeMajor = keyof typeof PACKAGES;
+/** The npm packages of Node: the oldest that svc supports, and by major version. */
+const PACKAGES = {
+  oldest: `node@${OLDEST_NODE}.0`,
+  22: "node@22.23.3",
+  24: "node@24.21.0",
+  26: "node@26.10.0",
+} as const;
+export type NodeMajor = Exclude<keyof typeof PACKAGES, "oldest">;
 
 const decoder = new TextDecoder();
 
@@ -34,11 +39,11 @@ async function install(name: string, folder: string): Promise<void> {
 }
 
 /**
- * Path of the Node of this major version from npm, kept in `.cache`.
+ * Path of the oldest Node, or that of this major version, from npm, kept in `.cache`.
  *
  * @throws when npm cannot install it
  */
-export async function nodeFromNpm(major: NodeMajor): Promise<string> {
+export async function nodeFromNpm(major: keyof typeof PACKAGES): Promise<string> {
   const folder = fileURLToPath(new URL(`../.cache/node${major}`, import.meta.url));
   const kept = `${folder}/node_modules/node/bin/node`;
   if (await versionOf(kept) !== PACKAGES[major].replace("node@", "v")) await install(PACKAGES[major], folder);
@@ -46,11 +51,11 @@ export async function nodeFromNpm(major: NodeMajor): Promise<string> {
 }
 
 /**
- * Path of a Node of the oldest supported version or later: the system's, else one kept in `.cache/node22`.
+ * Path of a Node of the oldest supported version or later: the system's, else the oldest, kept in `.cache/nodeoldest`.
  *
  * @throws when npm cannot install it
  */
 export async function node22(): Promise<string> {
   if (isSupported(await versionOf("node"))) return "node";
-  return await nodeFromNpm(22);
+  return await nodeFromNpm("oldest");
 }

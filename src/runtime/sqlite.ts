@@ -43,7 +43,7 @@ async function loadSqlite(): Promise<typeof import("node:sqlite")> {
 }
 
 /**
- * The statement with `?` in place of `?1`, and the number of the value that each of them takes: before 22.20 and 24.5, Node
+ * The statement with `?` in place of `?1`, and the number of the value that each of them takes: before 22.20 and 24.7, Node
  * binds no numbered parameters. As in SQLite, a plain `?` takes the value after the highest one so far.
  */
 export function plainParameters(sql: string): { plain: string; order: number[] } {
