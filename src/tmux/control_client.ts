@@ -43,6 +43,8 @@ interface Request {
 /** Requests are answered in order. The client never resizes a window, and reads everything tmux sends at once. */
 export class ControlClient implements TmuxServer {
   readonly socket: string;
+  /** False if there is no such session: nothing of it has run. Undefined before tmux has answered. */
+  isAttached: boolean | undefined;
   readonly #child: PipedChild;
   readonly #events: ControlEvents | undefined;
   readonly #clock: Pick<Clock, "after">;
@@ -125,10 +127,12 @@ export class ControlClient implements TmuxServer {
   }
 
   #request(request: Omit<Request, "cancelLimit">, lines: readonly string[]): void {
-    const cancelLimit = this.#clock.after(REQUEST_LIMIT_MS, () => this.#giveUp());
+    const cancelLimit = this.#clock.after(REQUEST_LIMIT_MS, () => {
+      this.#child.kill("SIGKILL");
+      this.#end(`tmux did not answer within ${REQUEST_LIMIT_MS} ms`);
+    });
     this.#requests.push({ ...request, cancelLimit });
-    const text = lines.map((line) => `${line}\n`).join("");
-    this.#child.stdin.write(encodeUtf8(text)).catch((error) => this.#end(String(error)));
+    this.#child.stdin.write(encodeUtf8(`${lines.join("\n")}\n`)).catch((error) => this.#end(String(error)));
   }
 
   async #read(): Promise<void> {
@@ -161,6 +165,7 @@ export class ControlClient implements TmuxServer {
 
   #block(block: Block): void {
     this.#attached();
+    this.isAttached ??= block.ok;
     const request = this.#requests[0];
     const finish = request?.take(block);
     if (finish === undefined) return;
@@ -185,11 +190,6 @@ export class ControlClient implements TmuxServer {
       fail(new TmuxError(reason, { lost: true }));
     }
   }
-
-  #giveUp(): void {
-    this.#child.kill("SIGKILL");
-    this.#end(`tmux did not answer within ${REQUEST_LIMIT_MS} ms`);
-  }
 }
 
 interface Pooled {
@@ -198,10 +198,7 @@ interface Pooled {
   stopTimer(): void;
 }
 
-interface PooledSession {
-  socket: string;
-  session: string;
-}
+type PooledSession = { socket: string; session: string };
 
 /**
  * One client for each tmux server in use. It stays while the server is held, else it is attached at the first use and
@@ -217,7 +214,7 @@ export class ControlPool {
 
   constructor(
     commands: Pick<Commands, "pipe" | "run">,
-    { clock = systemClock, gate }: { clock?: Pick<Clock, "after">; gate?: AttachGate } = {},
+    { clock = systemClock, gate }: Pick<ControlOptions, "clock" | "gate"> = {},
   ) {
     this.#commands = commands;
     this.#clock = clock;
@@ -226,19 +223,21 @@ export class ControlPool {
 
   /**
    * The server's client. Without one, the first request attaches one to this session, or runs by itself while none may
-   * attach; each request restarts its idle time.
+   * attach, or where the session has ended or another name; each request restarts its idle time.
    */
   get(socket: string, session: string): TmuxServer {
+    const byItself = spawningServer(this.#commands, socket);
     return {
       socket,
       run: (...commands: TmuxCommand[]) => {
         const open = this.open(socket);
-        if (open === undefined && this.#gate?.isCalm === false) {
-          return spawningServer(this.#commands, socket).run(...commands);
-        }
+        if (open === undefined && this.#gate?.isCalm === false) return byItself.run(...commands);
         const client = open ?? this.#attach({ socket, session });
         this.#keep(client);
-        return client.run(...commands);
+        return client.run(...commands).catch((error) => {
+          if (client.isAttached !== false) throw error;
+          return byItself.run(...commands);
+        });
       },
     };
   }

@@ -56,6 +56,18 @@ Deno.test("a held server has its control client after an idle minute, and anothe
   await pool.close();
 });
 
+Deno.test("where the session has ended or another name, a request runs without a control client [inj-client-held]", async () => {
+  await using sandbox = await makeSandbox();
+  for (const name of ["svc-a", "svc-b"]) await sandbox.newSession(name, ["cat"]);
+  const pool = new ControlPool(runtime.commands, { clock: new FakeClock() });
+  const server = pool.get(sandbox.tmuxSocket, "svc-a");
+  await sandbox.tmux("rename-session", "-t", "=svc-a", "svc-c");
+  assert.equal(await server.run(verbs.print("=svc-c:", "#{session_name}")), "svc-c");
+  await sandbox.tmux("kill-session", "-t", "=svc-c");
+  await assert.rejects(server.run(verbs.captureScreen("=svc-c:")), /can't find session: svc-c/);
+  await pool.close();
+});
+
 Deno.test("a control client and a process capture the same screens, to the last line [ls-state-watched]", async () => {
   await using sandbox = await makeSandbox();
   const panes: string[] = [];
