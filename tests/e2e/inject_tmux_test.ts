@@ -165,6 +165,23 @@ Deno.test("inject: dead, stopped and input-less panes are refused, and tmux surv
   assert.match(await sandbox.tmux("list-sessions"), /^svc-a:/);
 });
 
+Deno.test("inject: a message whose session ends while it goes in is refused as that, and leaves no text in tmux [inj-dead]", async (t) => {
+  for (const other of ["svc-z", "svc-b"]) {
+    await t.step(`the client is in ${other === "svc-b" ? "another session" : "the same one"}`, async () => {
+      await using sandbox = await makeSandbox();
+      for (const name of [other, "svc-a"]) await sandbox.newSession(name, ["cat"]);
+      await using bench = makeInjectBench(sandbox, {
+        record: async (id, step) => {
+          if (step === "typing" && id === "long") await sandbox.tmux("kill-session", "-t", "=svc-a");
+        },
+      });
+      if (other === "svc-b") await bench.send("svc-b", "hello");
+      assert.equal((await bench.send("svc-a", "x".repeat(5_000), { id: "long" })).reason, "pane_dead");
+      assert.equal(await sandbox.tmux("list-buffers"), "");
+    });
+  }
+});
+
 Deno.test("inject: a muted project's session takes nothing [inj-muted]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox, {

@@ -1,8 +1,8 @@
 /** Types a message's text: what may happen before the journal says so, and what follows it. */
 import type { TmuxCommand } from "../../tmux/argv.ts";
-import { TmuxError } from "../../tmux/server.ts";
+import { TmuxError, type TmuxServer } from "../../tmux/server.ts";
 import type { Command, InjectContext, Outcome, PaneContext } from "./context.ts";
-import { GUARD_REFUSED, typedText, typingMethod, typingRequests } from "./guard.ts";
+import { GUARD_REFUSED, typedText, typingMethod, type TypingRequests, typingRequests } from "./guard.ts";
 import { failureOutcome, guardOf, type PaneState } from "./pane_check.ts";
 
 type TextAttempt = PaneContext & Pick<InjectContext, "record"> & { command: Pick<Command, "id" | "body"> };
@@ -27,11 +27,20 @@ export function fillText({ command, target, server, ...attempt }: TextAttempt, p
   };
   const filled = fill();
   const discard = async (): Promise<boolean> => {
-    if (requests.discard.length === 0) return false;
-    return await filled.then(() => server.run(...requests.discard)).then(() => true, () => false);
+    await filled.catch(() => {});
+    return await discardText(server, requests);
   };
   filled.catch(() => {});
   return { type: requests.type, filled, discard };
+}
+
+/** Removes what was filled, also a part of it: nobody else would, and tmux keeps a buffer as long as it runs. */
+export async function discardText(
+  server: TmuxServer,
+  { discard }: Pick<TypingRequests, "discard">,
+): Promise<boolean> {
+  if (discard.length === 0) return false;
+  return await server.run(...discard).then(() => true, () => false);
 }
 
 /**
@@ -46,14 +55,16 @@ export async function typeText(
   try {
     await filled;
   } catch (error) {
+    await discard();
     return isLost(error) ? await note("accepted", "refused") : failed(error);
   }
   try {
     const answer = await server.run(...type);
     if (answer.includes(GUARD_REFUSED)) return await note("accepted", "refused");
   } catch (error) {
+    const isDiscarded = await discard();
     if (!isLost(error)) return failed(error);
-    if (await discard()) return await note("accepted", "refused");
+    if (isDiscarded) return await note("accepted", "refused");
   }
   input.forgetKeys();
   return await note("typed", "typed");

@@ -32,6 +32,7 @@ import {
   screenRefusal,
   submits,
 } from "./keystroke_rules.ts";
+import { discardText } from "../inject/type_text.ts";
 import { ESCAPE_JOIN_MS, GATE_HOLD_MS, type InFlight } from "../inject/pane_input.ts";
 import {
   GUARD_REFUSED,
@@ -242,19 +243,21 @@ async function typeUnrecognised(
 
 /** If tmux found the guard false, a second check finds the reason. */
 async function send(context: KeystrokeContext, input: Keystroke, pane: PaneState): Promise<KeystrokeOutcome> {
-  const { fill, type, discard } = requests(context, input, pane);
+  const typing = requests(context, input, pane);
+  const discard = (): Promise<boolean> => discardText(context.server, typing);
   try {
-    for (const request of fill) await context.server.run(...request);
+    for (const request of typing.fill) await context.server.run(...request);
     if (!context.mayType()) {
-      if (discard.length > 0) await context.server.run(...discard);
+      await discard();
       return { state: "late" };
     }
-    const answer = await context.server.run(...type);
+    const answer = await context.server.run(...typing.type);
     if (!answer.includes(GUARD_REFUSED)) return { state: "typed" };
   } catch (error) {
+    const isDiscarded = await discard();
     if (!(error instanceof TmuxError)) throw error;
-    if (error.lost) return { state: "unknown" };
-    return { state: "refused", reason: failureOutcome(error).reason ?? "tmux_failed" };
+    if (!error.lost) return { state: "refused", reason: failureOutcome(error).reason ?? "tmux_failed" };
+    if (!isDiscarded) return { state: "unknown" };
   }
   const again = await checkPane(context);
   if (again.kind === "refused") return { state: "refused", reason: again.outcome.reason ?? "tmux_failed" };
