@@ -26,12 +26,11 @@ import { dialogActions, policyOf, widenedBy } from "./inject/policy.ts";
 import { type DetailFacts, DetailsReport, InventoryPolling } from "./inventory/reporter.ts";
 import { type DialogNews, dialogNews, type NamedSession, statesFile } from "./inventory/session_entry.ts";
 import { Mirrors } from "./mirror/mirrors.ts";
-import { restoreAllWindowSizes } from "./mirror/act_on_pane.ts";
+import { undoKilledListener } from "./undo_killed_listener.ts";
 import { runningVersion } from "./process_facts.ts";
 import { Acknowledger } from "./acknowledger.ts";
 import { PushIntake, pushSteps } from "./pushes.ts";
 import { openTargets, type Targets } from "./targets.ts";
-import { endOrphanedClients } from "../tmux/leftovers.ts";
 import { Reading } from "./mirror/viewer.ts";
 import { Uploads } from "./uploads.ts";
 
@@ -141,7 +140,7 @@ class Listener implements RunningListener {
     this.#pushes = this.#makePushes(injection, projects);
     this.#uploads = this.#makeUploads();
     this.#mirrors = this.#makeMirrors(injection);
-    this.#restoring = this.#afterKilledListener();
+    this.#restoring = undoKilledListener(this.#targets, log);
     this.#link.start();
     this.#inventory.start();
   }
@@ -203,12 +202,6 @@ class Listener implements RunningListener {
     await this.#endedAgents.close();
     await this.#journal.close();
     await this.#audit.close();
-  }
-
-  async #afterKilledListener(): Promise<void> {
-    const { log } = this.#options;
-    await endOrphanedClients(runtime.commands).catch((error) => log(`tmux clients: not ended: ${error}`));
-    await restoreAllWindowSizes(this.#targets).catch((error) => log(`windows: sizes not restored: ${error}`));
   }
 
   #hello(): EventData<"hello"> {

@@ -175,6 +175,7 @@ export const verbs = {
   /** Appends to a paste buffer; creates it if needed. */
   appendBuffer: (buffer: string, text: string): TmuxCommand => ["set-buffer", "-a", "-b", buffer, "--", text],
   deleteBuffer: (buffer: string): TmuxCommand => ["delete-buffer", "-b", buffer],
+  listBuffers: (format: string): TmuxCommand => ["list-buffers", "-F", format],
   /** Pastes the buffer as it is and deletes it. `marks`: with bracketed-paste marks if the program requested them. */
   pasteBuffer: (buffer: string, pane: string, options: { marks: boolean }): TmuxCommand => {
     const flags = ["-r", "-d", "-b", buffer, "-t", pane];

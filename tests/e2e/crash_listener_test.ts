@@ -77,3 +77,19 @@ Deno.test("crash: kill -9 of the listener after each step of an injection loses 
   }
   assert.ok(steps.length < STEPS_MAX);
 });
+
+Deno.test("crash: a text that a killed listener had put into tmux and not typed is removed by the next, and no other one [inj-unknown]", async () => {
+  await using stack = await makeStack({ listener: false });
+  const { sandbox } = stack;
+  await sandbox.newSession("svc-a", ["cat"]);
+  const owners = { killed: 2 ** 31 - 1, running: Deno.pid };
+  const [left, own] = [owners.killed, owners.running].map((pid) => `svc-${pid}-${crypto.randomUUID()}`);
+  for (const name of [left, own, "svc-notes"]) await sandbox.tmux("set-buffer", "-b", `${name}`, "text");
+  await stack.startListener();
+  const names = async (): Promise<string[]> => {
+    const printed = await sandbox.tmux("list-buffers", "-F", "#{buffer_name}");
+    return printed.trim().split("\n").sort();
+  };
+  await until("the end of what was left", async () => !(await names()).includes(`${left}`));
+  assert.deepEqual(await names(), [own, "svc-notes"].sort());
+});

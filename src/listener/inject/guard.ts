@@ -2,6 +2,7 @@
  * The pane guard (docs/specification.md, Target and guard): which panes take input, as a decision here, as a tmux format,
  * and in the commands that type a text behind it.
  */
+import { runtime } from "#runtime";
 import type { DialogMarks, TypingProfile } from "../../agents/profile.ts";
 import { MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts";
 import { utf8Length } from "../../async/encodings.ts";
@@ -210,6 +211,12 @@ export interface TypingRequests {
   discard: TmuxCommand[];
 }
 
+/** The id of the process that has filled a paste buffer of this name; undefined if it is not svc's. */
+export function ownerOfBuffer(name: string): number | undefined {
+  const [, owner] = /^svc-(\d+)-[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.exec(name) ?? [];
+  return owner === undefined ? undefined : Number(owner);
+}
+
 /** The requests that type a text. */
 export function typingRequests(
   pane: string,
@@ -220,7 +227,7 @@ export function typingRequests(
   if (method === "plain" && parts.length === 1) {
     return { fill: [], type: [guarded(pane, guard, [leave, verbs.sendLiteral(pane, text)])], discard: [] };
   }
-  const buffer = `svc-${crypto.randomUUID()}`;
+  const buffer = `svc-${runtime.pid}-${crypto.randomUUID()}`;
   const paste = verbs.pasteBuffer(buffer, pane, { marks: method === "paste" });
   const refuse = [verbs.deleteBuffer(buffer), verbs.printPlain(GUARD_REFUSED)];
   return {
