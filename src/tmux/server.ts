@@ -113,7 +113,7 @@ export function withEnvironment(
 
 const SEPARATOR = "\t";
 
-/** A variable's value on one line: tmux prints paths unescaped, and a path with a line feed could pass for a record. */
+/** A variable's value on one line: tmux prints paths and what programs call themselves unescaped, and a line feed in one could pass for a record. */
 export function oneLine(variable: string): string {
   return `#{s/[\u0001-\u001f]/?/:${variable}}`;
 }

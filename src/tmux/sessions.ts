@@ -81,7 +81,7 @@ const PANE_FIELDS = {
   pid: "#{pane_pid}",
   dead: "#{pane_dead}",
   active: "#{&&:#{window_active},#{pane_active}}",
-  command: "#{pane_current_command}",
+  command: oneLine("pane_current_command"),
   cols: "#{pane_width}",
   rows: "#{pane_height}",
   title: "#{pane_title}",

@@ -271,6 +271,20 @@ Deno.test("inject: a directory whose name looks like a pane's record sends no me
   assert.equal(await other(), "");
 });
 
+Deno.test("inject: a program that calls itself like a pane's record makes up no session, and its own pane takes messages [inj-exact]", async () => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox);
+  await sandbox.newSession("svc-a", ["cat"]);
+  const made = ["pane", "svc-a", "$9", "1", "1", "0", "", "p", "%1", "", "d", "%1", "1", "0", "1", "cat"];
+  const name = `cat\n${[...made, "80", "24", "t", "/"].join("\t")}\n`;
+  await sandbox.newSession("svc-b", ["bash", "-c", 'exec -a "$1" cat', "bash", name]);
+  for (const session of ["svc-a", "svc-b"]) {
+    const { state, reason } = await bench.send(session, "hello");
+    assert.deepEqual([state, reason], ["typed", undefined], session);
+    await until("the text", async () => (await sandbox.screen(session)).includes("hello"));
+  }
+});
+
 Deno.test("inject: a session that is hidden from phones takes nothing: its program may run whatever is typed [sec-no-shell]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);

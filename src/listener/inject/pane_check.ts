@@ -170,7 +170,7 @@ const FIELDS = {
   inputOff: "#{pane_input_off}",
   synchronized: SYNCHRONIZED_FORMAT,
   pid: "#{pane_pid}",
-  command: "#{pane_current_command}",
+  command: oneLine("pane_current_command"),
   ...SCREEN_FIELDS,
   directory: oneLine("pane_current_path"),
 };
