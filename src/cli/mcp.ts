@@ -2,13 +2,16 @@
 import { runtime } from "#runtime";
 import { systemClock } from "../async/clock.ts";
 import { deviceNameOf, listenerApiKey, loadConfig, resolveWsUrl } from "../home/config.ts";
-import { ASK_EVENT, notifyDaemon } from "../home/notify_daemon.ts";
+import { ASK_EVENT, notifyDaemon, ownPane } from "../home/notify_daemon.ts";
 import type { HostSealing } from "../home/host_sealing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import type { RelaySettings } from "../mcp/ask_client.ts";
 import type { WaitingReport } from "../mcp/follow_question.ts";
 import { VERSION } from "../protocol/version.ts";
 import { splitLines } from "../runtime/input.ts";
+import { verbs } from "../tmux/argv.ts";
+import { spawningServer, tmuxEnvironment, withEnvironment } from "../tmux/server.ts";
+import { SESSION_OPTIONS } from "../tmux/sessions.ts";
 import { accountPaths, workingDirectory } from "./context.ts";
 import { UsageError } from "./output.ts";
 import { addressInputs, listenerSettings, pairingHost } from "./settings.ts";
@@ -46,6 +49,7 @@ export async function run(args: readonly string[]): Promise<number> {
     sealing: mcpSealing,
     hostname: await hostname(),
     session: runtime.env.get("SVC_SESSION"),
+    sessionNow,
     version: VERSION,
     clock: systemClock,
     random: Math.random,
@@ -90,9 +94,23 @@ async function relaySettings(): Promise<RelaySettings> {
   return listenerSettings(paths, inputs);
 }
 
+/** The name of the session that svc started the agent in; the one that it began with where the agent does not hand down which pane that is. */
+async function sessionNow(): Promise<string | undefined> {
+  const began = runtime.env.get("SVC_SESSION");
+  const { pane, socket } = await ownPane(runtime);
+  if (began === undefined || pane === undefined || socket === undefined) return began;
+  const commands = withEnvironment(runtime.commands, tmuxEnvironment(runtime.env.all()));
+  // A pane's id in the format would pass for a part of the time, which tmux expands there.
+  const read = verbs.print(pane, `#{session_name}\t#{${SESSION_OPTIONS.pane}}`);
+  const [name = "", recorded] = (await spawningServer(commands, socket).run(read).catch(() => "")).split(
+    "\t",
+  );
+  return recorded === pane ? name : began;
+}
+
 /** Reports to the listener that the session waits for its user, or no longer does. */
 async function reportWaiting(waiting: WaitingReport, cwd: string): Promise<void> {
-  const session = runtime.env.get("SVC_SESSION");
+  const session = await sessionNow();
   if (session === undefined) return;
   const paths = await accountPaths().catch(() => undefined);
   if (paths === undefined) return;

@@ -22,8 +22,10 @@ export interface McpHost {
   /** Seals what passes the relay, once a phone is paired. */
   sealing(settings: RelaySettings): Promise<HostSealing>;
   hostname: string;
-  /** `SVC_SESSION`. */
+  /** `SVC_SESSION`: the name with which the session began. */
   session: string | undefined;
+  /** The name that it has now, read at each tool call: another session may have the one with which it began. */
+  sessionNow?(): Promise<string | undefined>;
   version: string;
   clock: Clock;
   random: () => number;
@@ -94,12 +96,12 @@ function callOf({ mcpReq }: ServerContext, { client, clock }: { client: AskClien
 }
 
 interface KeyedClient {
-  /** The settings that it was made with. */
+  /** The settings and the session that it was made with. */
   key: string;
   client: Promise<AskClient>;
 }
 
-/** The client for the settings as they are at a call: the agent may run for weeks, and they change under it. */
+/** The client for the settings and the session's name as they are at a call: the agent may run for weeks, and they change under it. */
 class LazyAskClient {
   readonly #host: McpHost;
   #current: KeyedClient | undefined;
@@ -131,11 +133,12 @@ class LazyAskClient {
       if (this.#current === undefined) throw error;
       return undefined;
     });
+    const session = await this.#host.sessionNow?.() ?? this.#host.session;
     const before = this.#current;
-    const key = JSON.stringify(settings);
+    const key = JSON.stringify([settings, session]);
     if (before !== undefined && (settings === undefined || before.key === key)) return before;
     if (settings === undefined) return await this.#forSettings();
-    const made = { key, client: this.#make(settings) };
+    const made = { key, client: this.#make(settings, session) };
     this.#current = made;
     if (before !== undefined) this.#end(before);
     return made;
@@ -148,8 +151,8 @@ class LazyAskClient {
     this.#ending.add(ending);
   }
 
-  async #make(settings: RelaySettings): Promise<AskClient> {
-    const { version, clock, random, hostname, session } = this.#host;
+  async #make(settings: RelaySettings, session: string | undefined): Promise<AskClient> {
+    const { version, clock, random, hostname } = this.#host;
     const sealing = await this.#host.sealing(settings);
     const reportWaiting = (report: WaitingReport): void => this.#host.reportWaiting(report);
     return new AskClient({

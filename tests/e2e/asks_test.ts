@@ -116,6 +116,28 @@ Deno.test("a question is answered from a phone in time: the tool gets the answer
     }
   }));
 
+Deno.test("a session that was renamed asks under its new name, also when another has its old one: a late answer is typed there [mcp-ask]", () =>
+  withScene(async ({ stack, echo }) => {
+    const { sandbox } = stack;
+    const pane = (await sandbox.tmux("display-message", "-p", "-t", `=${echo.name}:`, "#{pane_id}")).trim();
+    const env = { SVC_SESSION: echo.name, TMUX: `${sandbox.tmuxSocket},1,0`, TMUX_PANE: pane };
+    const mcp = await startMcp(sandbox, { env });
+    const session = async (text: string): Promise<string | undefined> => {
+      const stop = new AbortController();
+      const call = { name: "svc_ask", arguments: { question: text } };
+      const waiting = mcp.client.callTool(call, { signal: stop.signal }).catch(() => {});
+      const { agentSessionName } = await asked(stack, text);
+      stop.abort();
+      await waiting;
+      return agentSessionName;
+    };
+    assert.equal(await session("Before?"), echo.name);
+    await sandbox.tmux("rename-session", "-t", `=${echo.name}`, "work");
+    await sandbox.newSession(echo.name, ["cat"]);
+    assert.equal(await session("After?"), "work");
+    await mcp.client.close();
+  }));
+
 Deno.test("an agent whose folder is deleted goes on asking [mcp-ask]", () =>
   withScene(async ({ stack, echo }) => {
     const cwd = await Deno.makeTempDir({ dir: stack.sandbox.root });
