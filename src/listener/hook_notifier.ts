@@ -205,7 +205,7 @@ export function withNotifications(listener: RunningListener, notifier: HookNotif
     revokePhone: (phone) => listener.revokePhone(phone),
     hook(report) {
       const session = listener.hook(report);
-      notifier.take(report, session);
+      notifier.take(session === undefined ? report : { ...report, session: session.name }, session);
       return session;
     },
     stop: async () => void await Promise.all([notifier.stop(), listener.stop()]),

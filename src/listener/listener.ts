@@ -153,7 +153,8 @@ class Listener implements RunningListener {
     };
   }
 
-  hook(report: HookReport): NamedSession | undefined {
+  hook(from: HookReport): NamedSession | undefined {
+    const report = this.#inventory.placed(from);
     this.#inputs.hook(report);
     this.#messages.wake();
     this.#cards.hook(report);
@@ -161,14 +162,15 @@ class Listener implements RunningListener {
     return this.#inventory.namedIn(report);
   }
 
-  async gate(report: HookReport): Promise<void> {
+  async gate(from: HookReport): Promise<void> {
+    const report = this.#inventory.placed(from);
     this.#cards.hook(report);
     this.#inventory.hook(report);
     await this.#inputs.toolBegins(report);
   }
 
   dialog(report: HookReport, call: DialogCall & { gone: AbortSignal }): Promise<DialogReply | undefined> {
-    return this.#cards.ask(report, call);
+    return this.#cards.ask(this.#inventory.placed(report), call);
   }
 
   covers(session: string): Promise<boolean> {

@@ -14,6 +14,8 @@ interface Scene {
   stack: Stack;
   phone: ScriptedPhone;
   echo: EchoSession;
+  /** Of the agent's hooks, besides the sandbox's. */
+  env?: Record<string, string>;
 }
 
 /** `config`: further settings of the host. */
@@ -42,9 +44,12 @@ async function hook(scene: Scene, tool: string, input: Record<string, unknown>):
   return ran;
 }
 
-function runHook({ stack, echo }: Scene, event: string, more: Record<string, unknown>): Promise<Ran> {
+function runHook(
+  { stack, echo, env = { SVC_SESSION: echo.name } }: Scene,
+  event: string,
+  more: Record<string, unknown>,
+): Promise<Ran> {
   const call = { session_id: "s1", hook_event_name: event, cwd: stack.sandbox.project, ...more };
-  const env = { SVC_SESSION: echo.name };
   return runSvc(stack.sandbox, ["hook", event, "cc", "cards"], { env, stdin: JSON.stringify(call) });
 }
 
@@ -106,6 +111,25 @@ Deno.test("a question is answered from the phone through the agent's own hook [c
       "Which days?": "Mon, Tue",
     });
     assert.deepEqual(await echo.prompts(), []);
+  }));
+
+Deno.test("an agent whose session was renamed has its cards under the new name [card-applied]", () =>
+  withScene({}, async ({ stack, phone, echo }) => {
+    const { sandbox } = stack;
+    const pane = (await sandbox.tmux("display-message", "-p", "-t", `=${echo.name}:`, "#{pane_id}")).trim();
+    await sandbox.tmux("rename-session", "-t", `=${echo.name}`, "work");
+    await until("the new name", async () => {
+      const { devices } = await stack.api.sessions();
+      return devices.some(({ sessions }) => sessions.some(({ name }) => name === "work"));
+    });
+    const env = { SVC_SESSION: echo.name, TMUX: `${sandbox.tmuxSocket},1,0`, TMUX_PANE: pane };
+    const scene = { stack, phone, echo, env };
+    const asking = hook(scene, "AskUserQuestion", QUESTIONS);
+    const card = await cardOf(scene, asking);
+    assert.equal(card.agentSessionName, "work");
+    const answers = [{ options: [0] }, { options: [1] }];
+    assert.equal((await answer(phone, card, { kind: "answers", answers })).state, "submitted");
+    assert.equal(JSON.parse((await asking).stdout).hookSpecificOutput.decision.behavior, "allow");
   }));
 
 Deno.test("in a muted project a dialog opens at the computer alone, also while the agent works in another directory [cli-mute]", () =>

@@ -135,6 +135,14 @@ export class Inventory {
     }
   }
 
+  /** With the name that the session of the agent's own pane has now: the agent knows the one with which it began. */
+  placed(report: HookReport): HookReport {
+    const own = this.#sessions.find(({ socket, recorded }) =>
+      recorded.agent !== "" && recorded.pane === report.pane && socket === report.socket
+    );
+    return own === undefined || report.session === undefined ? report : { ...report, session: own.name };
+  }
+
   /** The session that a hook's report names; undefined if the last read found none. */
   namedIn(report: HookReport): NamedSession | undefined {
     return namedSession(report, this.#sessions);

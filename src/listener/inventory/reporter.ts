@@ -236,6 +236,10 @@ export class InventoryPolling {
     this.readNow();
   }
 
+  placed(report: HookReport): HookReport {
+    return this.#inventory.placed(report);
+  }
+
   namedIn(report: HookReport): NamedSession | undefined {
     return this.#inventory.namedIn(report);
   }

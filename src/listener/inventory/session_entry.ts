@@ -339,6 +339,7 @@ export function statesFile(files: Files, { states: path }: Pick<HomePaths, "stat
 
 /** The session that a hook's report names. */
 export interface NamedSession {
+  name: string;
   /** As the picker shows it. Undefined if the report comes from another pane, or no wrapper made the session. */
   label: string | undefined;
   /** Where its project may lie. */
@@ -353,10 +354,11 @@ export function namedSession(
   const named = all.filter(({ name }) => name === report.session);
   const fromPane = named.filter((session) => isFromPaneOf(report, session));
   const [own, another] = fromPane;
-  if (named.length === 0) return undefined;
+  const [{ name } = { name: undefined }] = named;
+  if (name === undefined) return undefined;
   const isSure = own !== undefined && another === undefined && own.recorded.agent !== "";
   const sessions = own === undefined ? named : fromPane;
-  return { label: isSure ? labelOf(own) : undefined, directories: sessions.flatMap(knownDirectories) };
+  return { name, label: isSure ? labelOf(own) : undefined, directories: sessions.flatMap(knownDirectories) };
 }
 
 function knownDirectories(session: TmuxSession): string[] {

@@ -48,7 +48,7 @@ function report(body: string, more: Partial<HookReport> = {}): HookReport {
   return { event: "Stop", agent: "cc", cwd: "/work/app", session: "svc-app", news, ...more };
 }
 
-const APP = { label: "app · Claude", cwd: "/work/app", directories: ["/work/app"] };
+const APP = { name: "svc-app", label: "app · Claude", cwd: "/work/app", directories: ["/work/app"] };
 
 const unreachable = (): RelayError => new RelayError("no relay answers", { code: "unreachable" });
 
@@ -231,7 +231,11 @@ Deno.test("a muted project sends nothing, also while its agent works elsewhere, 
   notifier.take(report("elsewhere", { cwd: "/tmp" }), APP);
   const dialog = { id: crypto.randomUUID(), session: "svc-app", agent: "cc", text: "Run rm?" };
   notifier.dialog({ ...APP, ...dialog, cwd: "/tmp" });
-  notifier.take(report("of another", { cwd: "/tmp" }), { label: undefined, directories: ["/work/shop"] });
+  notifier.take(report("of another", { cwd: "/tmp" }), {
+    ...APP,
+    label: undefined,
+    directories: ["/work/shop"],
+  });
   await until("the other one", () => sent.length > 0);
   await notifier.stop();
   assert.deepEqual(sent.map(({ body }) => body), ["of another"]);
