@@ -1,6 +1,7 @@
 /** A tmux server: runs commands on it and returns what they print, as text or as the fields of a format; and whether only this account can be behind its socket. */
 import type { Commands, FileInfo, Files } from "../runtime/types.ts";
-import { spawnArgv, type TmuxCommand } from "./argv.ts";
+import { commandLine, spawnArgv, type TmuxCommand, verbs } from "./argv.ts";
+import { utf8Length } from "../async/encodings.ts";
 import { errorText } from "../async/error_text.ts";
 
 export interface TmuxServer {
@@ -48,6 +49,9 @@ const NO_SERVER = /^error creating .*/m;
 /** Exit codes from here on stand for a signal. */
 const SIGNALLED = 128;
 
+/** A tmux process refuses commands of 16 KB, which the screens of some eighty sessions take. */
+const ARGV_MAX_BYTES = 12_000;
+
 /**
  * Runs the commands in order in one tmux process and returns everything they print; throws TmuxError at the first that
  * fails, and when tmux does not answer within REQUEST_LIMIT_MS.
@@ -58,8 +62,15 @@ export async function runTmux(
   { socket, config, ...options }: TmuxProcess,
 ): Promise<string> {
   const signal = AbortSignal.timeout(REQUEST_LIMIT_MS);
-  const argv = spawnArgv(socket, list, config === undefined ? {} : { config });
-  const result = await commands.run(argv, { ...options, signal });
+  const line = commandLine(list);
+  const isLong = options.stdin === undefined && utf8Length(line) > ARGV_MAX_BYTES;
+  const argv = spawnArgv(
+    socket,
+    isLong ? [verbs.sourceStdin()] : list,
+    config === undefined ? {} : { config },
+  );
+  const input = isLong ? { stdin: `${line}\n` } : {};
+  const result = await commands.run(argv, { ...options, ...input, signal });
   const [notStarted] = NO_SERVER.exec(result.stderr) ?? [];
   if (notStarted !== undefined) throw new TmuxError(notStarted);
   if (result.code === 0) return decoder.decode(result.stdout).replace(/\n$/, "");

@@ -95,6 +95,20 @@ Deno.test("a control client and a process capture the same screens, to the last 
   await pool.close();
 });
 
+Deno.test("a process captures the screens of 200 sessions at once, and stops at the first command that fails [ls-one-call]", async () => {
+  await using sandbox = await makeSandbox();
+  await sandbox.newSession("svc-a", ["sh", "-c", "printf 'a screen'; exec cat"]);
+  await until("the screen", async () => (await sandbox.screen("svc-a")).includes("a screen"));
+  const server = spawningServer(runtime.commands, sandbox.tmuxSocket);
+  const panes = Array.from({ length: 200 }, () => "%0");
+  assert.deepEqual((await captureScreens(server, panes)).get("%0")?.lines.slice(0, 1), ["a screen"]);
+  const texts = Array.from({ length: 200 }, (_, index) => `${"x".repeat(100)} ; #{x} "$HOME" ${index}`);
+  const prints = texts.map((text) => verbs.printPlain(text.replaceAll("#", "##")));
+  assert.equal(await server.run(...prints), texts.join("\n"));
+  const failing = server.run(...prints, verbs.captureScreen("%99"), verbs.startServer());
+  await assert.rejects(failing, /can't find pane: %99/);
+});
+
 Deno.test("control pool: a paste is the same by either way, with the marks that its text has, and those that a program asks for [sec-body-literal]", async () => {
   await using sandbox = await makeSandbox();
   const files = { plain: `${sandbox.root}/plain`, asks: `${sandbox.root}/asks` };
