@@ -286,5 +286,7 @@ export function paneEnvironment({ own, server, svc }: EnvironmentSources): PaneE
 /** `env` and the program that it replaces itself with: the agent becomes the pane's own process, without a shell. */
 export function paneArgv({ unset, agent }: PaneEnvironment, argv: readonly string[]): string[] {
   const set = Object.entries(agent).map(([name, value]) => `${name}=${value}`);
-  return ["env", ...unset.flatMap((name) => ["-u", name]), ...set, ...argv];
+  // `env` takes a program with `=` in its path for one more variable.
+  const program = argv[0]?.includes("=") ? ["sh", "-c", 'exec "$0" "$@"'] : [];
+  return ["env", ...unset.flatMap((name) => ["-u", name]), ...set, ...program, ...argv];
 }

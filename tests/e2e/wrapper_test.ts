@@ -91,6 +91,22 @@ Deno.test("what an agent needs to wait for the phone is in its environment or it
   assert.deepEqual((await started("codex")).args, ["--disable", "daemon_auto_start", "--word"]);
 });
 
+Deno.test("an agent in a folder with = in its name is the pane's own process, with its arguments [wr-own-process, spec-args]", async () => {
+  await using bench = await makeWrapperBench();
+  const bin = `${bench.sandbox.root}/a=b`;
+  await Deno.rename(bench.bin, bin);
+  const args = ["--x", "", "two words", "$HOME"];
+  const env = { PATH: `${bin}:${bench.sandbox.env.PATH}` };
+  assert.equal((await bench.svc(["--detach", "cc", ...args], { env })).stdout, "svc-proj\n");
+  const [start] = await until("the agent's start", async () => {
+    const starts = await bench.starts();
+    return starts.length > 0 && starts;
+  });
+  assert.deepEqual([start?.args, start?.env.SVC_SESSION], [args, "svc-proj"]);
+  const pid = await bench.sandbox.tmux("display-message", "-p", "-t", "=svc-proj:", "#{pane_pid}");
+  assert.equal(pid.trim(), String(start?.pid));
+});
+
 Deno.test("a session that is attached leads to the next number, a detached one is attached again [wrap-next, wrap-reattach, state-none, state-attached, state-detached]", async () => {
   await using bench = await makeWrapperBench();
   const first = await bench.terminal(["cc"]);
