@@ -192,6 +192,22 @@ Deno.test("the MCP server reaches the relay under Codex, which clears the enviro
     assert.deepEqual(pushes.map(({ push }) => push.title), ["It is done"]);
   }));
 
+Deno.test("under Codex, too, the MCP server names a session that was renamed as it is called now [set-codex-env]", () =>
+  withAgents(async (sandbox) => {
+    await using stack = await makeStack({ listener: false });
+    assert.equal((await setup(sandbox, "--agent", "codex")).code, 0);
+    await sandbox.newSession("work", ["cat"]);
+    await sandbox.tmux("set-option", "-t", "=work:", "@svc_pane", "%0");
+    const { client } = await startedByCodex(sandbox, {
+      ...{ SVC_WS_URL: stack.wsUrl, SVC_API_KEY: stack.apiKey, SVC_SESSION: "svc-proj" },
+      ...{ TMUX: `${sandbox.tmuxSocket},1,0`, TMUX_PANE: "%0" },
+    });
+    await client.callTool({ name: "svc_notify", arguments: { title: "It is done" } });
+    await client.close();
+    const { pushes } = await stack.api.listPushes({ before: "end" });
+    assert.deepEqual(pushes.map(({ push }) => push.agentSessionName), ["work"]);
+  }));
+
 Deno.test("setup brings an older svc's entry in Codex's file up to date, and --remove takes that away too [set-codex-env, set-remove]", () =>
   withAgents(async (sandbox) => {
     const path = ".codex/config.toml";

@@ -19,7 +19,12 @@ const EVENTS: HookEvents = {
   gates: ["PreToolUse", "PermissionRequest"],
 };
 /** Codex passes only a few variables to MCP servers, and these: without them svc mcp may not reach the listener's relay. */
-const HANDED_DOWN = ["SVC_SESSION", "SVC_HOME", "SVC_WS_URL", "SVC_API_KEY", ...NETWORK_VARIABLES];
+const HANDED_DOWN = [
+  ...["SVC_SESSION", "SVC_HOME", "SVC_WS_URL", "SVC_API_KEY"],
+  // By its pane svc mcp finds the name that the session has now.
+  ...["TMUX", "TMUX_PANE"],
+  ...NETWORK_VARIABLES,
+];
 const START_LIMIT_SECONDS = 30;
 
 export function setUp({ home, env, launcher }: SetupContext): AgentSetup {
