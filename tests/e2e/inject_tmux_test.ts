@@ -80,6 +80,27 @@ Deno.test("inject: a split and a second window do not change where the text goes
   await until("the text in the recorded pane", async () => (await received()) === "to the agent\r");
 });
 
+Deno.test("inject: messages for two sessions that show one pane go in one after the other [inj-split]", async () => {
+  await using sandbox = await makeSandbox();
+  await using bench = makeInjectBench(sandbox);
+  const received = await startRecorder(sandbox, "svc-a");
+  const format = "#{pane_id} #{pane_pid}";
+  const printed = await sandbox.tmux("display-message", "-p", "-t", "=svc-a:", format);
+  const [pane = "", pid = ""] = printed.trim().split(" ");
+  const recorded = { "@svc_agent": "other", "@svc_pane": pane, "@svc_pid": pid };
+  for (const [option, value] of Object.entries(recorded)) {
+    await sandbox.tmux("set-option", "-t", "=svc-a:", option, value);
+  }
+  await sandbox.tmux("new-session", "-d", "-t", "=svc-a:", "-s", "svc-b");
+  const sent = ["svc-a", "svc-b", "svc-a", "svc-b"].map((session) => bench.send(session, session));
+  assert.deepEqual((await Promise.all(sent)).map(({ state }) => state), Array(4).fill("typed"));
+  const lines = await until("the messages", async () => {
+    const text = await received();
+    return text.endsWith("\r") && text.split("\r").length === 5 && text.split("\r");
+  });
+  assert.deepEqual(lines.sort(), ["", "svc-a", "svc-a", "svc-b", "svc-b"]);
+});
+
 Deno.test("inject: copy mode is exited first [inj-copy-mode]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);

@@ -188,6 +188,12 @@ export interface ComposerModel {
   keyAt: number;
 }
 
+/** What is typed into a pane, one at a time, and how many have begun. */
+interface InputTurns {
+  readonly inputs: Mutex;
+  begun: number;
+}
+
 export class PaneInput {
   readonly gate: ToolGate;
   /** Undefined if svc left nothing in the composer. */
@@ -211,8 +217,7 @@ export class PaneInput {
   };
   readonly #clock: Pick<Clock, "now" | "elapsed">;
   /** Inputs being typed or waiting their turn. */
-  readonly #inputs = new Mutex();
-  #begun = 0;
+  readonly turns: InputTurns;
   #enterAt = -Infinity;
   #messageAt = 0;
   #hasWorkedSinceEnter = true;
@@ -222,23 +227,29 @@ export class PaneInput {
   /** The session that was last asked about, since it was first. */
   #seen: SeenSession | undefined;
 
-  constructor(gate: ToolGate, clock: Pick<Clock, "now" | "elapsed">) {
+  /** `turns`: those of the same pane under another agent's rules. */
+  constructor(
+    gate: ToolGate,
+    clock: Pick<Clock, "now" | "elapsed">,
+    turns: InputTurns = { inputs: new Mutex(), begun: 0 },
+  ) {
     this.gate = gate;
     this.#clock = clock;
+    this.turns = turns;
   }
 
   /** How many inputs have begun so far. A screen that was read before the newest one need not show its effect. */
   get begun(): number {
-    return this.#begun;
+    return this.turns.begun;
   }
 
   get isTyping(): boolean {
-    return this.#inputs.size > 0;
+    return this.turns.inputs.size > 0;
   }
 
   /** Runs one input at a time, with how many have begun before it. */
   async alone<T>(work: (others: number) => Promise<T>): Promise<T> {
-    return await this.#inputs.run(() => work(this.#begun++));
+    return await this.turns.inputs.run(() => work(this.turns.begun++));
   }
 
   /** This agent's hooks hold its dialogs back. `created`: epoch seconds of the session. */

@@ -52,7 +52,7 @@ interface NamedGate extends PaneName {
   isTarget: boolean;
 }
 
-type PaneTarget = Pick<Target, "socket" | "pane" | "session" | "recordedPid"> & {
+type PaneTarget = Pick<Target, "socket" | "pane" | "session" | "panePid"> & {
   profile: Pick<Target["profile"], "kind">;
 };
 
@@ -67,12 +67,14 @@ export class PaneInputs {
     this.#clock = clock;
   }
 
+  /** The same for each session that shows the pane: those of a group, or that its window is linked into. */
   of(target: PaneTarget): PaneInput {
-    const key = `${target.socket}\n${target.pane}\n${target.recordedPid}`;
+    const key = `${target.socket}\n${target.pane}\n${target.panePid}`;
     const { kind } = target.profile;
     const known = this.#panes.get(key);
     const isKnown = known !== undefined && known.kind === kind;
-    const pane = isKnown ? known : { kind, input: new PaneInput(this.#gateOf(target), this.#clock) };
+    const another = (): PaneInput => new PaneInput(this.#gateOf(target), this.#clock, known?.input.turns);
+    const pane = isKnown ? known : { kind, input: another() };
     keepNewest(this.#panes, key, pane);
     return pane.input;
   }

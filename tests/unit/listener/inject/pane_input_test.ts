@@ -16,7 +16,7 @@ import { afterInput, type Keystroke } from "../../../../src/listener/keystrokes/
 import { FakeClock } from "../../../helpers/fake_clock.ts";
 
 const CLAUDE = agentProfile("cc");
-const TARGET = { socket: "/s", pane: "%1", session: "svc-a", recordedPid: 7, profile: CLAUDE };
+const TARGET = { socket: "/s", pane: "%1", session: "svc-a", panePid: 7, profile: CLAUDE };
 const composer = (draft: string, state: ScreenReading["state"] = "working"): ScreenReading => ({
   state,
   focus: "composer",
