@@ -288,6 +288,21 @@ Deno.test("mirror: the window fits the phone on request, and gets the local term
     await until("the local terminal's size on the other phone", () => other.terminal.cols === 120);
     other[Symbol.dispose]();
   });
+  await t.step("another phone takes the window over", async () => {
+    const first = await fitted();
+    const second = await stage.watch(session);
+    second.type({ type: "fit", cols: 50, rows: 18 });
+    await until("the second phone's size", () => first.terminal.cols === 50);
+    await until("the first phone's status", () => first.statuses.findLast(({ fit }) => fit)?.fit === "off");
+    first[Symbol.dispose]();
+    second.type({ type: "text", text: "x" });
+    await until("the key, after the first has left", async () => {
+      return /x/.test(await stack.sandbox.screen(session));
+    });
+    assert.equal(await sizeOf(stage, session), "50x18\n");
+    second[Symbol.dispose]();
+    await back();
+  });
   await t.step("the listener is killed", async () => {
     const phone = await fitted();
     phone[Symbol.dispose]();

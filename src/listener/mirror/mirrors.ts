@@ -247,9 +247,7 @@ class WatchedSession {
     this.#context = context;
     this.#limit = new KeystrokeLimit(context.clock.elapsed());
     this.#mirror = new SessionMirror({
-      pane: target.pane,
-      sessionId: target.sessionId,
-      clock: context.clock,
+      ...{ pane: target.pane, sessionId: target.sessionId, clock: context.clock },
       open: (events) => context.targets.openMirror(target, events),
       ended: () => context.ended(),
     });
@@ -273,8 +271,7 @@ class WatchedSession {
     });
     const names = { device: open.sender ?? "", session: this.#target.session, pane: this.#target.pane };
     const audit = new KeystrokeAudit({
-      clock: this.#context.clock,
-      names,
+      ...{ clock: this.#context.clock, names },
       record: (entry) => this.#context.audit.record(entry),
     });
     if (!this.isWatched) this.#pulse();
@@ -333,9 +330,7 @@ class WatchedSession {
     const { targets, typing, clock, log } = this.#context;
     const note = (what: string): void => log(`keys for ${this.#target.session}: ${what}`);
     return new KeystrokeStream({
-      opener: channel.opener,
-      limit: this.#limit,
-      clock,
+      ...{ opener: channel.opener, limit: this.#limit, clock },
       type: async (input, mayType) => {
         this.#mirror.expectEcho();
         const typed = await typeInto({ target: this.#target, targets, typing, clock, mayType }, input);
@@ -373,11 +368,14 @@ class WatchedSession {
     this.#size(async () => {
       if (!this.#watchers.has(viewer.stream)) return;
       const window = await fitWindow(this.#window(), input);
-      if (window !== undefined && window !== this.#fitted?.window) this.#restoreSize();
-      if (window !== undefined) this.#fitted = { stream: viewer.stream, window };
-      viewer.sendStatus({ fit: window !== undefined ? "on" : "refused" });
+      if (window === undefined) return viewer.sendStatus({ fit: "refused" });
+      const { stream } = this.#fitted ?? viewer;
+      if (window !== this.#fitted?.window) this.#restoreSize();
+      this.#fitted = { stream: viewer.stream, window };
+      if (stream !== viewer.stream) this.#watchers.get(stream)?.viewer.sendStatus({ fit: "off" });
+      viewer.sendStatus({ fit: "on" });
       // The phone left while the window was being fitted.
-      if (window !== undefined && !this.#watchers.has(viewer.stream)) this.#restoreSize();
+      if (!this.#watchers.has(viewer.stream)) this.#restoreSize();
     });
     await this.#sizing.idle();
   }
@@ -385,10 +383,12 @@ class WatchedSession {
   #restoreSize(): void {
     const { window } = this.#fitted ?? {};
     this.#fitted = undefined;
-    if (window !== undefined) this.#size(() => restoreWindowSize(this.#window(window)));
+    if (window === undefined) return;
+    // Another phone may have fitted it meanwhile.
+    this.#size(async () => this.#fitted?.window !== window && await restoreWindowSize(this.#window(window)));
   }
 
-  #size(change: () => Promise<void>): void {
+  #size(change: () => Promise<unknown>): void {
     void this.#sizing.run(async () => {
       try {
         await change();
