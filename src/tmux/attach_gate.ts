@@ -73,6 +73,8 @@ export class AttachGate {
 
   async #whenAttached(): Promise<void> {
     await this.#until(() => this.#attaching === 0, ATTACH_LIMIT_MS);
+    // Between that look and this line, a client may have begun that found the gate calm before.
+    if (this.#attaching > 0) await this.#until(() => this.#attaching === 0, ATTACH_LIMIT_MS);
   }
 
   async #until(isSo: () => boolean, limitMs: number): Promise<void> {

@@ -77,3 +77,16 @@ Deno.test("clients may attach again after news that tmux refused [wr-many]", asy
   await assert.rejects(gate.news(() => Promise.reject(new Error("refused"))), /refused/);
   assert.ok(gate.isCalm);
 });
+
+Deno.test("news waits for a client that begins to attach while the news is on its way [wr-many]", async () => {
+  const clock = new FakeClock();
+  const gate = new AttachGate(clock);
+  let isSent = false;
+  const news = gate.news(() => Promise.resolve(isSent = true));
+  const attached = gate.attach();
+  await until("a look at the gate", () => clock.pending === 1);
+  assert.ok(!isSent);
+  attached();
+  clock.advance(10);
+  await news;
+});
