@@ -129,6 +129,15 @@ export class HostileStage implements AsyncDisposable {
     return await this.session.screen() + await this.other.screen();
   }
 
+  /** The screens with all that has left them at the top. */
+  async scrollback(): Promise<string> {
+    const { sandbox } = this.stack;
+    const [own, other] = [this.session, this.other].map(({ name }) =>
+      sandbox.tmux("capture-pane", "-p", "-S", "-", "-t", `=${name}:`)
+    );
+    return `${await own}${await other}`;
+  }
+
   /** Types as the local user, so that the screen changes. */
   async draw(text: string): Promise<void> {
     await this.stack.sandbox.tmux("send-keys", "-l", "-t", `=${this.session.name}:`, text);
