@@ -54,19 +54,27 @@ export async function waitAtGate(
 /** How long a hook waits for the phone, in milliseconds. The agents' own limit for the hook is longer. */
 export const DIALOG_LIMIT_MS = 590_000;
 
-/** The phone's answer; undefined when the agent is to ask at the computer, also when no daemon listens. */
+/**
+ * The phone's answer; undefined when the agent is to ask at the computer, also when no daemon listens, or one that hangs: it
+ * must give a sign of life within `aliveMs`, because some agents show no dialog before this ends.
+ */
 export async function askPhones(
   socket: DaemonSocket,
   { report, call }: { report: HookReport; call: DialogCall },
+  { aliveMs = GATE_LIMIT_MS }: { aliveMs?: number } = {},
 ): Promise<DialogAnswer | undefined> {
   const line = JSON.stringify({ op: "dialog", report, call });
   // The listener would drop the connection; either way the dialog opens at the computer.
   if (utf8Length(line) > MAX_LINE_BYTES) return undefined;
   return await withDaemon(socket, async (connection) => {
-    const limit = AbortSignal.timeout(DIALOG_LIMIT_MS);
-    limit.addEventListener("abort", () => connection.close());
-    await connection.send(line);
-    for await (const answer of connection.lines) return JSON.parse(answer).answer;
+    let isAlive = false;
+    AbortSignal.timeout(aliveMs).addEventListener("abort", () => isAlive || connection.close());
+    AbortSignal.timeout(DIALOG_LIMIT_MS).addEventListener("abort", () => connection.close());
+    await connection.send(`${JSON.stringify({ op: "status" })}\n${line}`);
+    for await (const answer of connection.lines) {
+      if (isAlive) return JSON.parse(answer).answer;
+      isAlive = true;
+    }
   });
 }
 

@@ -95,6 +95,8 @@ Deno.test("a hanging daemon does not block an agent: hooks end without output al
   assert.deepEqual(await hook(sandbox, ["hook", "Stop", "codex"], stop), SILENT);
   const tool = JSON.stringify(await recordedCall("codex", "PreToolUse"));
   assert.deepEqual(await hook(sandbox, ["hook", "PreToolUse", "codex", "gates"], tool), SILENT);
+  const dialog = JSON.stringify(await recordedCall("codex", "PermissionRequest"));
+  assert.deepEqual(await hook(sandbox, ["hook", "PermissionRequest", "codex", "cards"], dialog), SILENT);
   hanging.close();
 });
 

@@ -131,6 +131,22 @@ Deno.test("a hook without a daemon waits for nothing [card-local]", async () => 
   assert.equal(await askPhones(socket, { report: REPORT, call: DIALOG }), undefined);
 });
 
+Deno.test("a hook with a dialog does not wait for a daemon that gives no sign of life: some agents show no dialog before [card-local, rm-never-breaks]", async () => {
+  await using home = await makeTempHome();
+  const accepted: LineConnection[] = [];
+  const mute = await runtime.sockets.listen(
+    home.paths.socket,
+    (connection) => void accepted.push(connection),
+  );
+  const socket = { sockets: runtime.sockets, path: home.paths.socket };
+  const request = { ...DIALOG.dialog, request: "x".repeat(4_000_000) } as DialogCall["dialog"];
+  for (const call of [DIALOG, { ...DIALOG, dialog: request }]) {
+    assert.equal(await askPhones(socket, { report: REPORT, call }, { aliveMs: 20 }), undefined);
+  }
+  assert.equal(accepted.length, 2);
+  mute.close();
+});
+
 Deno.test("one connection takes several requests, junk among them", () =>
   withServer(async ({ path }) => {
     const connection = await connect(path);
