@@ -211,7 +211,7 @@ async function findSession(name: string): Promise<FoundSession> {
 
 async function kindOf({ name, recorded }: TmuxSession, pane: TmuxPane): Promise<AgentKind> {
   if (isAgentKind(recorded.agent)) return recorded.agent;
-  const { stdout } = await runtime.commands.run(["ps", "-o", "args=", "-p", String(pane.pid)]);
+  const { stdout } = await runtime.commands.run(["ps", "-ww", "-o", "args=", "-p", String(pane.pid)]);
   const argv = new TextDecoder().decode(stdout).trim().split(" ");
   const kind = agentKindOfProgram(pane.command, argv);
   if (kind === undefined) {

@@ -276,7 +276,7 @@ async function hasExited(host: DaemonHost, paths: HomePaths, limitMs: number): P
 /** Sends the signal only to a process whose command line is a listener's. */
 async function signalDaemon(host: DaemonHost, pid: number | undefined, signal: Signal): Promise<boolean> {
   if (pid === undefined) return false;
-  const shown = await host.commands.run(["ps", "-o", "args=", "-p", String(pid)]);
+  const shown = await host.commands.run(["ps", "-ww", "-o", "args=", "-p", String(pid)]);
   const isListener = /(cli\.[tj]s|\/svc) listener\b/.test(new TextDecoder().decode(shown.stdout));
   return isListener && host.commands.kill(pid, signal);
 }

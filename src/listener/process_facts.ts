@@ -191,7 +191,7 @@ const isRunning = ({ state }: ProcessStat): boolean => state === "R" || state ==
 
 /** The same from ps. */
 async function groupHasAgent(group: string, host: ProcessHost): Promise<boolean> {
-  const { stdout } = await host.commands.run(["ps", "-A", "-o", "pgid=,args="]);
+  const { stdout } = await host.commands.run(["ps", "-A", "-ww", "-o", "pgid=,args="]);
   return new TextDecoder().decode(stdout).split("\n").some((line) => {
     const [own, ...argv] = line.trim().split(/\s+/);
     return own === group && agentKindOfProgram(argv[0] ?? "", argv) !== undefined;
@@ -199,7 +199,7 @@ async function groupHasAgent(group: string, host: ProcessHost): Promise<boolean>
 }
 
 async function ps(columns: string, pid: number, host: ProcessHost): Promise<string> {
-  const { stdout } = await host.commands.run(["ps", "-o", columns, "-p", String(pid)]);
+  const { stdout } = await host.commands.run(["ps", "-ww", "-o", columns, "-p", String(pid)]);
   return new TextDecoder().decode(stdout).trim();
 }
 

@@ -86,7 +86,7 @@ async function processRows(host: LeftoverHost): Promise<ProcessRow[]> {
  * it while its reader was gone and its input was not yet closed.
  */
 export async function endOrphanedClients(commands: Pick<Commands, "run" | "kill">): Promise<void> {
-  const { stdout } = await commands.run(["ps", "-A", "-o", "pid=,ppid=,args="]);
+  const { stdout } = await commands.run(["ps", "-A", "-ww", "-o", "pid=,ppid=,args="]);
   const rows = [...new TextDecoder().decode(stdout).matchAll(/^ *(\d+) +(\d+) (.*)$/gm)];
   const adopters = rows.filter(([, pid, , args = ""]) => pid === "1" || /^\S*systemd( |$)/.test(args));
   const adopted = new Set(adopters.map(([, pid]) => pid));

@@ -227,12 +227,12 @@ Deno.test("--restart replaces a daemon of any version, --stop ends it [state-res
   assert.match(log, /svc listener stopped$/);
 });
 
-Deno.test("a daemon that hangs is replaced by --restart", async () => {
+Deno.test("a daemon that hangs is replaced by --restart, also where COLUMNS makes ps cut its lines [cmd-restart]", async () => {
   await using host = await makeHost();
   await host.wrapper();
   const hung = await host.daemon();
   Deno.kill(hung, "SIGSTOP");
-  const restarted = await host.svc(["listener", "--restart"]);
+  const restarted = await host.svc(["listener", "--restart"], { env: { COLUMNS: "40" } });
   assert.equal(restarted.code, 0, restarted.stderr);
   assert.notEqual(await host.daemon(), hung);
   await until("its end", () => !runtime.commands.kill(hung, 0));
