@@ -62,7 +62,7 @@ export async function daemonVersion(
   paths: HomePaths,
   status: DaemonStatus,
 ): Promise<string> {
-  const recorded = (await host.files.readText(paths.version))?.trim() ?? "";
+  const recorded = (await readStateText(host.files, paths.version))?.trim() ?? "";
   return isVersion(recorded) ? recorded : status.version;
 }
 
@@ -71,7 +71,7 @@ export async function recordedPid(
   files: Pick<Files, "readText">,
   paths: HomePaths,
 ): Promise<number | undefined> {
-  const text = (await files.readText(paths.pid))?.trim() ?? "";
+  const text = (await readStateText(files, paths.pid))?.trim() ?? "";
   return /^[1-9][0-9]{0,9}$/.test(text) ? Number(text) : undefined;
 }
 

@@ -112,7 +112,7 @@ async function whoRuns(host: LifecycleHost, paths: HomePaths): Promise<string> {
 }
 
 /** Written again by the listener, so that a folder in their place only has to go. */
-const FILES = ["pid", "version", "log", "journal", "audit", "states", "projects"] as const;
+const FILES = ["socket", "pid", "version", "log", "journal", "audit", "states", "projects"] as const;
 const FOLDERS = ["markers", "remote", "answers", "uploads", "lastWords", "setup"] as const;
 
 /**

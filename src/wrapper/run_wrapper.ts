@@ -233,7 +233,8 @@ export async function checkListener(
   if (options.byListener) {
     return { notice: undefined, work: () => givesSign(host, options.paths.socket).then(() => undefined) };
   }
-  const recorded = (await host.files.readText(options.paths.version))?.trim();
+  // A folder in its place: the daemon moves that away.
+  const recorded = (await host.files.readText(options.paths.version).catch(() => undefined))?.trim();
   const { action } = decideDaemon({ running: recorded, installed: options.version });
   if (action === "start" || action === "restart") return await wakeListener(host, options);
   return { notice: undefined, work: () => wakeUnlessAlive(host, options) };

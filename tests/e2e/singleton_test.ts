@@ -172,6 +172,16 @@ Deno.test("junk in every file of a dead daemon does not prevent a start [ls-stal
   assert.equal(await host.read("listener.pid"), String(await host.daemon()));
 });
 
+Deno.test("folders in the place of a daemon's files prevent neither the agent's start nor the daemon's [ls-stale-pid, fault-files]", async () => {
+  await using host = await makeHost();
+  const names = ["listener.pid", "listener.version", "listener.sock"];
+  for (const name of names) await Deno.mkdir(host.path(name), { mode: 0o700 });
+  const { stderr } = await host.wrapper();
+  assert.ok(QUIET.includes(stderr), stderr);
+  const log = await host.read("listener.log");
+  for (const name of names) assert.ok(log.includes(`"${host.path(name)}" was a folder, not a file`), log);
+});
+
 Deno.test("a second svc listener says which one runs and exits 1 [ls-lock]", async () => {
   await using host = await makeHost();
   await host.wrapper();
