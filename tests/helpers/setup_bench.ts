@@ -38,7 +38,7 @@ export async function makeSetupBench(): Promise<SetupBench> {
     plugin: `${CHECKOUT}plugin`,
   };
   const options = async (given: { dryRun?: boolean } = {}) => ({
-    manifest: await Manifest.open(files, temp.paths),
+    manifest: await Manifest.open(host.files, temp.paths),
     dryRun: given.dryRun ?? false,
   });
   return {

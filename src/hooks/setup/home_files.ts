@@ -76,12 +76,20 @@ const Entry = z.object({
   backup: z.nullable(z.string()),
   /** SHA-256 of the text that setup wrote; if it differs, someone has changed the file since. */
   left: z.string(),
+  /** The same of the text that setup is about to write. */
+  next: z.optional(z.string()),
   /** The topmost directory that was created for the file. */
   made: z.nullable(z.string()),
   /** Tables that the agent itself added on svc's behalf. */
   tables: z.array(z.array(z.string())),
 });
 export type Entry = z.infer<typeof Entry>;
+
+interface Change {
+  text: string | undefined;
+  made: string | null;
+  after: string | undefined;
+}
 
 const Entries = z.record(z.string(), Entry);
 
@@ -123,17 +131,22 @@ export class Manifest {
     return backup ? await this.#files.readText(`${this.#directory}/${backup}`) : undefined;
   }
 
-  /** True if the file is exactly as setup wrote it. */
+  /** True if the file is exactly as setup wrote it, or as it was before: setup may have been killed before or after a write. */
   async isUntouched(path: string, text: string | undefined): Promise<boolean> {
     const entry = this.#entries.get(path);
-    return entry !== undefined && text !== undefined && entry.left === await sha256Hex(text);
+    if (entry === undefined) return false;
+    if (text === undefined) return entry.backup === null;
+    const digest = await sha256Hex(text);
+    return entry.left === digest || entry.next === digest || await this.before(path) === text;
   }
 
-  /** Called before a change. Only the first call keeps the text. */
-  async keep(path: string, { text, made }: { text: string | undefined; made: string | null }): Promise<void> {
-    if (this.#entries.has(path)) return;
-    const backup = text === undefined ? null : await this.#writeBackup(path, text);
-    this.#entries.set(path, { backup, left: "", made, tables: [] });
+  /** Called before a change. Only the first call keeps the text. `after`: what is written, where `left` makes it restorable. */
+  async keep(path: string, { text, made, after }: Change): Promise<void> {
+    const entry = this.#entries.get(path) ?? {
+      backup: text === undefined ? null : await this.#writeBackup(path, text),
+      ...{ left: "", made, tables: [] },
+    };
+    this.#entries.set(path, { ...entry, next: after && await sha256Hex(after) });
     await this.#save();
   }
 
@@ -141,7 +154,8 @@ export class Manifest {
   async left(path: string, text: string, options: { restorable: boolean }): Promise<void> {
     const entry = this.#entries.get(path);
     if (entry === undefined) return;
-    this.#entries.set(path, { ...entry, left: options.restorable ? await sha256Hex(text) : "" });
+    const left = options.restorable ? await sha256Hex(text) : "";
+    this.#entries.set(path, { ...entry, left, next: undefined });
     await this.#save();
   }
 

@@ -125,7 +125,8 @@ function installReport({ path, before, after }: FilePlan): FileReport {
 async function writePlan({ files }: SetupHost, plan: FilePlan, manifest: Manifest): Promise<void> {
   const { path, before, after, restorable } = plan;
   if (after === undefined || after === before) return;
-  await manifest.keep(path, { text: before, made: await missingDirectory(files, path) });
+  const made = await missingDirectory(files, path);
+  await manifest.keep(path, { text: before, made, after: restorable ? after : undefined });
   await writeWhole(files, path, after);
   await manifest.left(path, after, { restorable });
 }
@@ -212,7 +213,7 @@ async function planRemoval(
     const isOriginal = kept !== undefined && !hasSvc(edit, kept);
     if (entry !== undefined && await manifest.isUntouched(path, before)) {
       if (entry.backup === null) return { path, before, after: undefined, action: "delete" };
-      if (isOriginal) return { path, before, after: kept, action: "restore" };
+      if (isOriginal) return { path, before, after: kept, action: kept === before ? "keep" : "restore" };
     }
     const inputs = await editInputs(host, edit, entry?.tables ?? []);
     const after = withoutSvc(edit, before, { ...inputs, original: isOriginal ? kept : undefined });

@@ -26,9 +26,12 @@ async function withHome(
   await test(bench);
 }
 
-async function installAll({ install }: SetupBench): Promise<string[]> {
+async function installAll(
+  { install }: SetupBench,
+  kinds: readonly AgentKind[] = SETUP_KINDS,
+): Promise<string[]> {
   const actions: string[] = [];
-  for (const kind of SETUP_KINDS) actions.push(...(await install(kind)).files.map(({ action }) => action));
+  for (const kind of kinds) actions.push(...(await install(kind)).files.map(({ action }) => action));
   return actions;
 }
 
@@ -96,6 +99,38 @@ Deno.test("only the first change keeps a copy of the file; an svc that moved wri
     await bench.remove("gemini");
     assert.equal((await bench.tree())["/.gemini/settings.json"], "{}\n");
   }));
+
+/** The bench's files until so many were written; then none can be written, as after the end of the process. */
+function killedAfter(bench: SetupBench, writes: number): { isOver(): boolean; revive(): void } {
+  const { files } = bench.host;
+  let left = writes;
+  bench.host.files = {
+    ...files,
+    replaceText: (...args) => left-- > 0 ? files.replaceText(...args) : Promise.reject(new Error("killed")),
+  };
+  return { isOver: () => left < 0, revive: () => void (bench.host.files = files) };
+}
+
+const KILLED_KINDS = ["gemini", "copilot", "codex"] as const;
+
+for (const [what, theirs] of [["an empty home", {}], ["the user's own files", THEIRS]] as const) {
+  Deno.test(`a setup that was killed at any write is undone byte for byte, or done by the next one: ${what} [set-remove]`, async () => {
+    for (let writes = 0, isOver = false; !isOver; writes++) {
+      for (const isRepeated of [false, true]) {
+        await withHome(theirs, async (bench) => {
+          const before = await bench.tree();
+          const killed = killedAfter(bench, writes);
+          await installAll(bench, KILLED_KINDS).catch(() => {});
+          isOver = !killed.isOver();
+          killed.revive();
+          if (isRepeated) await installAll(bench, KILLED_KINDS);
+          await removeAll(bench);
+          assert.deepEqual(await bench.tree(), before, `${writes} write(s)`);
+        });
+      }
+    }
+  });
+}
 
 Deno.test("a dry run reports every change and makes none [set-dry-run]", () =>
   withHome(THEIRS, async (bench) => {
