@@ -188,7 +188,10 @@ function removeItem(text: string, container: Node, index: number): string {
   const items = container.children ?? [];
   const [item, before] = [items[index], items[index - 1]];
   if (item === undefined) return text;
-  const comma = commaAfter(text, endOf(item));
+  const own = commaAfter(text, endOf(item));
+  // What stands in front of a trailing comma is the user's, written behind the item that was the last one.
+  const isApart = own !== undefined && text.slice(endOf(item), own).trim() !== "";
+  const comma = isApart && before !== undefined && item === items.at(-1) ? undefined : own;
   const isBareLast = comma === undefined && before !== undefined;
   const spare = isBareLast ? commaAfter(text, endOf(before)) : undefined;
   const cut = cutOf(text, item, { comma, isLast: item === items.at(-1) });

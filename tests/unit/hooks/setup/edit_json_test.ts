@@ -121,6 +121,11 @@ Deno.test("line endings and a trailing comma stay", () => {
   assert.equal(takeJson(putJson(inline, edit), edit).replaceAll(/\s/g, ""), inline.replaceAll(/\s/g, ""));
 });
 
+Deno.test("a comment in front of a trailing comma stays when svc's entry behind it is removed [set-comments, set-remove]", () => {
+  const text = '{"permissions": {"allow": ["Read" /* mine */ ,]}}\n';
+  assert.equal(takeJson(putJson(text, edit), edit).replaceAll(/\s/g, ""), text.replaceAll(/\s/g, ""));
+});
+
 Deno.test("lists and objects that were the user's stay when they are empty again, and so does any with a comment", () => {
   const text = '{\n  "permissions": {\n    "allow": [ // none yet\n    ]\n  },\n  "hooks": {}\n}\n';
   const back = takeJson(putJson(text, edit), edit, text);
