@@ -79,6 +79,11 @@ export class RotatingFile {
 
   async #write(text: string): Promise<void> {
     const { path } = this.#options;
+    // The user may have removed it, or moved it away: what is written into it then is lost.
+    if (this.#file !== undefined && await this.#files.info(path) === undefined) {
+      this.#file.close();
+      this.#file = undefined;
+    }
     if (this.#file === undefined) {
       this.#file = await this.#files.openAppend(path, { mode: 0o600 });
       const before = await this.#files.readBytes(path) ?? new Uint8Array();

@@ -189,3 +189,17 @@ Deno.test("a disk that stands still does not fill the memory", async () => {
   assert.ok(lines.length <= PENDING_LINES_MAX + 2, String(lines.length));
   assert.ok(lines.some((line) => /^! \d+ line\(s\) could not be written here$/.test(line)));
 });
+
+Deno.test("a file that was removed or moved away meanwhile is made again, and the lines since are in it [ls-audit, ls-audit-mode]", async () => {
+  await using home = await makeTempHome();
+  const { path } = options(home);
+  const file = new RotatingFile(home.files, options(home));
+  await appendEach(file, ["before"]);
+  await Deno.remove(path);
+  await appendEach(file, ["since"]);
+  await Deno.rename(path, `${path}.moved`);
+  await appendEach(file, ["later"]);
+  await file.close();
+  assert.deepEqual(await texts(home, "", ".moved"), ["later\n", "since\n"]);
+  assert.equal((await Deno.stat(path)).mode! & 0o777, 0o600);
+});
