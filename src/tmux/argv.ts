@@ -211,6 +211,7 @@ export const verbs = {
     option,
     format,
   ],
+  setServerOption: (option: string, value: string): TmuxCommand => ["set-option", "-s", option, value],
   setPaneOption: (pane: string, option: string, value: string): TmuxCommand => [
     ...["set-option", "-p", "-t", pane],
     option,

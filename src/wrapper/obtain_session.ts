@@ -229,6 +229,8 @@ export function configuration(plan: SessionPlan, pane: string): TmuxCommand[] {
   };
   return [
     verbs.setPaneOption(pane, "remain-on-exit", "off"),
+    // It has no form for one session: every session would end with the last terminal, and at once without one.
+    verbs.setServerOption("exit-unattached", "off"),
     ...(attaching?.lastWords ? [saveLastWords(pane, attaching.lastWords)] : []),
     ...Object.entries(options).map(([option, value]) => verbs.setSessionOption(pane, option, value)),
     verbs.setSessionOptionFrom(pane, SESSION_OPTIONS.pane, "#{pane_id}"),

@@ -176,6 +176,25 @@ Deno.test("the output of an agent that exits at once stays on the terminal", asy
   assert.deepEqual(await bench.sessions(), {});
 });
 
+Deno.test("an agent goes on without a terminal, whatever the user's tmux.conf sets for servers and sessions without one [wr-own-process, cli-detach]", async () => {
+  await using bench = await makeWrapperBench();
+  const { tmux, home } = bench.sandbox;
+  await Deno.writeTextFile(
+    `${home}/.tmux.conf`,
+    "set -s exit-unattached on\nset -g destroy-unattached on\nset -g remain-on-exit on\n",
+  );
+  const { code, stdout, stderr } = await bench.svc(["--detach", "cc"]);
+  assert.deepEqual([code, stdout], [0, "svc-proj\n"], stderr);
+  await until("the agent's start", async () => (await bench.starts()).length > 0);
+  assert.deepEqual(await bench.sessions(), { "svc-proj": 0 });
+  const terminal = await bench.terminal(["cc"]);
+  await attached(bench, "svc-proj");
+  await leave(terminal);
+  assert.deepEqual(await bench.sessions(), { "svc-proj": 0 });
+  await tmux("send-keys", "-t", "=svc-proj:", "leave", "Enter");
+  await until("the session's end", async () => Object.keys(await bench.sessions()).length === 0);
+});
+
 Deno.test("a pipe that the user has opened on the agent's pane goes on when the terminal is left", async () => {
   await using bench = await makeWrapperBench();
   const { tmux, root, svcHome } = bench.sandbox;
