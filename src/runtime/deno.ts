@@ -1,6 +1,6 @@
 /** The runtime on Deno. Nothing here loads a `node:` module at start: each costs 10 to 20 ms. */
 import { files, runtime as lean } from "./deno_lean.ts";
-import { failedStart, findProgram, KILLED_CODE, livesByProc, livesByPs } from "./processes.ts";
+import { failedStart, findProgram, KILLED_CODE, processStates, suspendWith } from "./processes.ts";
 import { codeOf, lanAddressAmong, unless } from "./system.ts";
 import type { Commands, EmbeddedFiles, PipedChild, RunOptions, RunResult, Runtime, Signal } from "./types.ts";
 import { encodeUtf8 } from "../async/encodings.ts";
@@ -101,6 +101,14 @@ async function runInherited(argv: readonly string[], place: Place = {}): Promise
     ["SIGQUIT", () => {}],
     ["SIGTERM", pass("SIGTERM")],
     ["SIGHUP", pass("SIGHUP")],
+    [
+      "SIGCHLD",
+      suspendWith(
+        () => child !== undefined && isStopped(child.pid),
+        () => void Deno.kill(0, "SIGTSTP"),
+        Deno.build.os,
+      ),
+    ],
   ];
   for (const [signal, handler] of handlers) Deno.addSignalListener(signal, handler);
   try {
@@ -145,12 +153,15 @@ function pipe(argv: readonly string[], place: Place = {}): PipedChild {
   };
 }
 
-function lives(pid: number): boolean {
-  const uid = Deno.uid() ?? -1;
-  if (Deno.build.os === "linux") return livesByProc(pid, uid, (path) => Deno.readTextFileSync(path));
-  const ps = new Deno.Command("ps", { args: ["-o", "uid=,stat=", "-p", String(pid)], stderr: "null" });
-  return livesByPs(new TextDecoder().decode(ps.outputSync().stdout), uid);
-}
+const { lives, isStopped } = processStates({
+  platform: Deno.build.os,
+  uid: () => Deno.uid() ?? -1,
+  read: (path) => Deno.readTextFileSync(path),
+  ps(pid) {
+    const ps = new Deno.Command("ps", { args: ["-o", "uid=,stat=", "-p", String(pid)], stderr: "null" });
+    return new TextDecoder().decode(ps.outputSync().stdout);
+  },
+});
 
 /** Refuses 0 and negative numbers: kill(2) takes them as process groups. */
 function kill(pid: number, signal: Signal | 0): boolean {

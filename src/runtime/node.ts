@@ -9,7 +9,7 @@ import { runtime as lean } from "./node_lean.ts";
 import { codeOf, EMBEDDED_NAMES, hasProxy, lanAddressAmong } from "./system.ts";
 import type { Commands, EmbeddedFiles, PipedChild, RunOptions, RunResult, Runtime, Signal } from "./types.ts";
 import { spawnDetached } from "./detached.ts";
-import { exitCode, failedStart, findProgram, KILLED_CODE, livesByProc, livesByPs } from "./processes.ts";
+import { exitCode, failedStart, findProgram, KILLED_CODE, processStates, suspendWith } from "./processes.ts";
 import { files } from "./node_files.ts";
 
 interface Place {
@@ -93,6 +93,14 @@ async function runInherited(argv: readonly string[], place: Place = {}): Promise
     ["SIGQUIT", () => {}],
     ["SIGTERM", () => void child?.kill("SIGTERM")],
     ["SIGHUP", () => void child?.kill("SIGHUP")],
+    [
+      "SIGCHLD",
+      suspendWith(
+        () => child?.pid !== undefined && isStopped(child.pid),
+        () => void process.kill(0, "SIGTSTP"),
+        process.platform,
+      ),
+    ],
   ];
   for (const [signal, handler] of handlers) process.on(signal, handler);
   try {
@@ -133,14 +141,12 @@ function pipe(argv: readonly string[], place: Place = {}): PipedChild {
   };
 }
 
-function lives(pid: number): boolean {
-  const uid = process.getuid?.() ?? -1;
-  if (process.platform === "linux") return livesByProc(pid, uid, (path) => readFileSync(path, "utf8"));
-  return livesByPs(
-    spawnSync("ps", ["-o", "uid=,stat=", "-p", String(pid)], { encoding: "utf8" }).stdout,
-    uid,
-  );
-}
+const { lives, isStopped } = processStates({
+  platform: process.platform,
+  uid: () => process.getuid?.() ?? -1,
+  read: (path) => readFileSync(path, "utf8"),
+  ps: (pid) => spawnSync("ps", ["-o", "uid=,stat=", "-p", String(pid)], { encoding: "utf8" }).stdout,
+});
 
 /** Refuses 0 and negative numbers: kill(2) takes them as process groups. */
 function kill(pid: number, signal: Signal | 0): boolean {

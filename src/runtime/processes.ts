@@ -1,4 +1,4 @@
-/** What both runtimes do alike with processes: finding a program, exit codes, and whether a process is alive. */
+/** What both runtimes do alike with processes: finding a program, exit codes, and whether a process is alive or stopped. */
 import { errorText } from "../async/error_text.ts";
 import { codeOf } from "./system.ts";
 import type { RunResult } from "./types.ts";
@@ -72,4 +72,56 @@ export function livesByPs(line: string, uid: number): boolean {
 function isAlive(state: string | undefined, owner: number, uid: number): boolean {
   if (state === undefined || state.startsWith("Z") || state.startsWith("X")) return false;
   return uid === 0 || owner === uid;
+}
+
+/** Whether a signal has stopped a process, on Linux. @param read as for livesByProc */
+export function isStoppedByProc(pid: number, read: (path: string) => string): boolean {
+  try {
+    return /^State:\s+T/m.test(read(`/proc/${pid}/status`));
+  } catch {
+    return false;
+  }
+}
+
+/** The same on other systems. @param line as for livesByPs */
+export function isStoppedByPs(line: string): boolean {
+  return line.trim().split(/\s+/)[1]?.startsWith("T") === true;
+}
+
+interface Looking {
+  platform: string;
+  uid(): number;
+  /** Reads a file of /proc. */
+  read(path: string): string;
+  /** What `ps -o uid=,stat= -p <pid>` prints. */
+  ps(pid: number): string;
+}
+
+/** Whether a process is alive, and whether it is stopped, as this system shows it. */
+export function processStates({ platform, uid, read, ps }: Looking): {
+  lives(pid: number): boolean;
+  isStopped(pid: number): boolean;
+} {
+  const hasProc = platform === "linux";
+  return {
+    lives: (pid) => hasProc ? livesByProc(pid, uid(), read) : livesByPs(ps(pid), uid()),
+    isStopped: (pid) => hasProc ? isStoppedByProc(pid, read) : isStoppedByPs(ps(pid)),
+  };
+}
+
+/** Where ps is asked, its own end is a signal too, in milliseconds. */
+const PS_QUIET_MS = 200;
+
+/**
+ * What to do at each SIGCHLD while a child has the terminal. A program that suspends itself, as tmux does for its keys Ctrl-B
+ * Ctrl-Z, stops itself alone: the shell, which waits for this process, would not go on. `stopJob` stops all of the job, as
+ * Ctrl-Z does: also what is between the shell and this process.
+ */
+export function suspendWith(isStopped: () => boolean, stopJob: () => void, platform: string): () => void {
+  let quietUntil = 0;
+  return () => {
+    if (performance.now() < quietUntil) return;
+    if (isStopped()) stopJob();
+    if (platform !== "linux") quietUntil = performance.now() + PS_QUIET_MS;
+  };
 }

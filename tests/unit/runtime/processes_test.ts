@@ -1,6 +1,13 @@
 /** Finding a program, and whether a process is alive. */
 import assert from "node:assert/strict";
-import { findProgram, livesByProc, livesByPs } from "../../../src/runtime/processes.ts";
+import {
+  findProgram,
+  isStoppedByProc,
+  isStoppedByPs,
+  livesByProc,
+  livesByPs,
+  suspendWith,
+} from "../../../src/runtime/processes.ts";
 
 const isExecutable = (path: string): Promise<boolean> =>
   Promise.resolve(["/usr/bin/tmux", "/opt/bin/tmux", "./here/tmux"].includes(path));
@@ -58,4 +65,31 @@ Deno.test("ps tells the same where there is no /proc", () => {
   assert.equal(livesByPs(" 1000 Z\n", 1000), false);
   assert.equal(livesByPs(" 0 Ss\n", 1000), false);
   assert.equal(livesByPs("", 1000), false);
+});
+
+Deno.test("a process that a signal has stopped differs from one that runs, waits or is gone [wr-suspend]", () => {
+  const status = (state: string) => () => `Name:\tT x\nState:\t${state}\nUid:\t1\t1\n`;
+  assert.deepEqual(
+    ["T (stopped)", "S (sleeping)", "t (tracing stop)"].map((state) => isStoppedByProc(1, status(state))),
+    [true, false, false],
+  );
+  assert.equal(
+    isStoppedByProc(1, () => {
+      throw new Error("gone");
+    }),
+    false,
+  );
+  assert.deepEqual([" 501 T+\n", " 501 S+\n", ""].map(isStoppedByPs), [true, false, false]);
+});
+
+Deno.test("a job stops with the child that has the terminal; the end of ps does not count as news [wr-suspend]", () => {
+  let [looks, stops] = [0, 0];
+  const onChild = (platform: string): () => void =>
+    suspendWith(() => ++looks % 2 === 0, () => void stops++, platform);
+  const linux = onChild("linux");
+  for (let signal = 0; signal < 4; signal++) linux();
+  assert.deepEqual([looks, stops], [4, 2]);
+  const darwin = onChild("darwin");
+  for (let signal = 0; signal < 4; signal++) darwin();
+  assert.equal(looks, 5);
 });
