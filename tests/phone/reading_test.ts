@@ -78,6 +78,33 @@ Deno.test("text is found in the whole output, match by match, and the mark goes 
     await until("no mark", async () => await page.locator(".found").count() === 0);
   }));
 
+Deno.test("Esc leads from the search back to the screen, and an input method's keys search nothing [ux-reading, ux-keyboard]", () =>
+  withTerminals(async (scene) => {
+    const { page } = scene;
+    await openLines(scene);
+    await page.keyboard.press("Control+k");
+    const field = page.getByLabel("Find in the terminal's output");
+    await until("the match in what was loaded", async () => {
+      await field.fill("");
+      await field.fill("LINE 12");
+      return await page.getByText("11 of 11").isVisible();
+    });
+    // As browsers report the keys that confirm and end what is composed.
+    await field.evaluate((element) => {
+      for (const key of ["Enter", "Escape"]) {
+        element.dispatchEvent(new KeyboardEvent("keydown", { key, isComposing: true, bubbles: true }));
+      }
+    });
+    await page.getByText("11 of 11").waitFor();
+    await field.press("Enter");
+    await page.getByText("10 of 11").waitFor();
+
+    await field.press("Escape");
+    await field.waitFor({ state: "detached" });
+    const focused = page.locator(".terminal-place:focus");
+    assert.equal(await focused.count(), 1, "the screen has the focus, and the session is still open");
+  }));
+
 Deno.test("the screen as text breaks its lines at the phone's width; that and the letter size stay with the session [ux-reading]", () =>
   withTerminals(async (scene) => {
     const { page, phone } = scene;

@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isSelectedIn } from "../terminal_follow.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { sessionKey, type SessionName } from "../sessions.ts";
+import { isComposed } from "../terminal_input.ts";
 import { endedText, statusText } from "../terminal_status.ts";
 import { useFollowedEnd } from "./followed_end.ts";
 import { KeyRow, type LatchedTerminal, useLatches } from "./key_row.tsx";
@@ -286,11 +287,19 @@ function TerminalText({ text, onClose }: { text: string; onClose(): void }): JSX
   );
 }
 
-/** Searches the terminal's whole output, match by match. */
-function FindBar({ terminal, onClose }: { terminal: Terminal; onClose(): void }): JSX.Element {
+interface Find {
+  field: { current: HTMLInputElement | null };
+  wanted: string;
+  found: { lines: number[]; at: number };
+  search(text: string): void;
+  /** To the next match, or the one before. */
+  move(step: 1 | -1): void;
+}
+
+function useFind(terminal: Terminal): Find {
   const field = useRef<HTMLInputElement>(null);
   const [wanted, setWanted] = useState("");
-  const [found, setFound] = useState<{ lines: number[]; at: number }>({ lines: [], at: 0 });
+  const [found, setFound] = useState<Find["found"]>({ lines: [], at: 0 });
   useEffect(() => {
     field.current?.focus();
     terminal.loadEarlier();
@@ -312,6 +321,20 @@ function FindBar({ terminal, onClose }: { terminal: Terminal; onClose(): void })
     const at = before === undefined ? lines.length - 1 : lines.indexOf(before) + step;
     show(lines, (at + lines.length) % Math.max(1, lines.length));
   };
+  return { field, wanted, found, search, move };
+}
+
+/** Searches the terminal's whole output, match by match. */
+function FindBar({ terminal, onClose }: { terminal: Terminal; onClose(): void }): JSX.Element {
+  const { field, wanted, found, search, move } = useFind(terminal);
+  const onKey = (event: KeyboardEvent): void => {
+    if (isComposed(event)) return;
+    if (event.key === "Enter") move(event.shiftKey ? 1 : -1);
+    if (event.key !== "Escape") return;
+    // The page's shortcut for this key would take the focus from where it goes now.
+    event.preventDefault();
+    onClose();
+  };
   return (
     <search class="find-bar">
       <input
@@ -325,10 +348,7 @@ function FindBar({ terminal, onClose }: { terminal: Terminal; onClose(): void })
         spellcheck={false}
         value={wanted}
         onInput={({ currentTarget }) => search(currentTarget.value)}
-        onKeyDown={({ key, shiftKey }) => {
-          if (key === "Enter") move(shiftKey ? 1 : -1);
-          if (key === "Escape") onClose();
-        }}
+        onKeyDown={onKey}
       />
       {wanted !== "" && <FindCount {...found} />}
       <FindButton name={TEXT.findPrevious} icon="up" onPress={() => move(-1)} />
