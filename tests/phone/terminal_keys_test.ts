@@ -100,6 +100,30 @@ Deno.test("terminal: a phone's keyboard, which composes every word, types letter
     await untilShown(page, "❯ the end");
   }));
 
+Deno.test("terminal: where the cursor stands in the live field changes nothing of a text, and a backspace deletes [spec-live-typing]", () =>
+  withTerminals(async (scene) => {
+    const { page } = scene;
+    await open(scene);
+    await page.getByRole("button", { name: "Live keys" }).tap();
+    const field = page.locator("textarea:focus:not([readonly])");
+    await field.waitFor();
+    const client = await page.context().newCDPSession(page);
+    // As dictation or a paste puts it there.
+    const insert = (text: string) => client.send("Input.insertText", { text });
+    await field.evaluate((element: HTMLTextAreaElement) => element.setSelectionRange(0, 0));
+    await insert("git commit");
+    await untilShown(page, "❯ git commit");
+    await field.evaluate((element: HTMLTextAreaElement) => element.select());
+    await insert("&& git push");
+    await untilShown(page, "❯ git commit&& git push");
+    const { x = 0, y = 0, height = 0 } = await field.boundingBox() ?? {};
+    await page.touchscreen.tap(x + 4, y + height / 2);
+    // A phone's keyboard reports no key.
+    await field.evaluate(() => document.execCommand("delete"));
+    await until("the deletion", async () => !(await shown(page)).includes("push"));
+    await untilShown(page, "❯ git commit&& git pus");
+  }));
+
 Deno.test("terminal: at a permission dialog keys are held, no more are accepted, and the dialog stays open for the local user [inj-dialog-keys]", () =>
   withTerminals(async (scene) => {
     const { page, phone, stack } = scene;

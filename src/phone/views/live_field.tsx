@@ -54,6 +54,7 @@ interface LiveTyping {
     onInput(event: Event): void;
     onCompositionStart(): void;
     onCompositionEnd(): void;
+    onClick(): void;
     onKeyDown(event: KeyboardEvent): void;
   };
 }
@@ -89,7 +90,12 @@ function useLiveTyping(terminal: LatchedTerminal, onLeave: () => void): LiveTypi
     commit();
   };
   const onCompositionStart = (): void => setComposing(true);
-  return { field, isComposing, events: { onInput, onCompositionStart, onCompositionEnd, onKeyDown } };
+  // A tap may put the cursor before the padding, where there is nothing to delete.
+  const onClick = (): void => {
+    if (field.current?.value === PADDING) resetField(field.current);
+  };
+  const events = { onInput, onCompositionStart, onCompositionEnd, onClick, onKeyDown };
+  return { field, isComposing, events };
 }
 
 /** Sends what can be sent of an unfinished composition. */
@@ -128,8 +134,11 @@ function typeNow(terminal: LatchedTerminal, inputs: readonly KeyInput[]): boolea
   return !isBlocked(terminal.info) && terminal.type(inputs);
 }
 
-function textOf(field: Field): string {
-  return field.value.replace(PADDING, "");
+/** The padding is last where the cursor was before it, and gone where a paste has replaced it. */
+function textOf({ value, selectionEnd }: Field): string {
+  if (value.startsWith(PADDING)) return value.slice(PADDING.length);
+  const isLast = value.endsWith(PADDING) && selectionEnd < value.length;
+  return isLast ? value.slice(0, -PADDING.length) : value;
 }
 
 function resetField(field: Field | null): void {
