@@ -45,7 +45,8 @@ export function followVisibleHeight(window: Window): void {
   viewport.addEventListener("resize", apply);
 }
 
-let shownCount = 0;
+/** Undefined at first: the icon may still show the count of an earlier page. */
+let shownCount: number | undefined;
 
 /** Counts what waits for the user in the page's title and, where the app is installed, on its icon. */
 export function showCount(count: number): void {

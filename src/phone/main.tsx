@@ -31,7 +31,7 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
     const state = store.get();
     render(<App state={state} actions={actions} ringing={push.loaded?.ringing} />, root);
     controller.keepDrafts();
-    showCount(state.signIn.kind === "in" ? attentionCount(state) : 0);
+    countAttention(state);
     if (push.loaded !== undefined) push.loaded.changed();
     // It may not have arrived: the view needs it once it is opened, or the link is back.
     else if (state.route.view === "notifications") push.load().then(draw, () => undefined);
@@ -93,6 +93,13 @@ function pageRoot(): HTMLElement {
 async function leaveAccount(push: ReturnType<typeof latePush>): Promise<void> {
   forgetTerminals();
   await (await push.load()).ringing.leave();
+}
+
+/** Until the history was read, what is not known does not take away the count that the app's icon has. */
+function countAttention(state: PhoneState): void {
+  const { signIn, history } = state;
+  const count = signIn.kind === "in" ? attentionCount(state) : 0;
+  if (count > 0 || signIn.kind === "out" || history !== "unread") showCount(count);
 }
 
 /** What rings is loaded after the list, or when the account is left. */

@@ -128,6 +128,35 @@ Deno.test("what was not read is counted on the card, the inbox and in the title 
     await until("the title", async () => !(await page.title()).startsWith("("));
   }));
 
+Deno.test("the count on the app's icon goes when what it counted was settled elsewhere while the app was closed [ux-unread]", () =>
+  withScene(async (scene) => {
+    const { page } = scene.phone;
+    // In place of the icon, which only an installed app has.
+    await page.addInitScript(() => {
+      const setAppBadge = (count: number): Promise<void> => {
+        localStorage.setItem("badge", String(count));
+        return Promise.resolve();
+      };
+      Object.defineProperty(navigator, "setAppBadge", { value: setAppBadge, configurable: true });
+    });
+    const badge = () => page.evaluate(() => localStorage.getItem("badge"));
+    const { api } = await open(scene);
+    await page.getByText("Live", { exact: true }).waitFor();
+    const data = { kind: "ask", timeoutSeconds: 300 };
+    const { id } = await api.sendPush({ type: "ask", agentSessionName: "svc-demo", body: "Merge?", data });
+    const { createdAt } = (await api.getPush(id)).push;
+    await until("the count", async () => await badge() === "1");
+    await page.getByRole("link", { name: "1 question for you" }).tap();
+    await page.getByText("Merge?").waitFor();
+    const seenAt = async (): Promise<number> => (await kept<number>(page, "seen")).get("all") ?? 0;
+    await until("the mark to be kept", async () => await seenAt() >= createdAt);
+    await page.goto("about:blank");
+    await api.sendPush({ type: "ask.answer", inReplyTo: id, body: "Yes" });
+    await page.goto(scene.wire.url);
+    await page.getByText("Live", { exact: true }).waitFor();
+    await until("no count", async () => await badge() === "0");
+  }));
+
 Deno.test("what a tapped notification opens is read, also when the page was closed [ux-unread]", () =>
   withScene(async (scene) => {
     const { phone, wire } = scene;
