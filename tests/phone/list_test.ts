@@ -32,6 +32,37 @@ Deno.test("a list of eight sessions or more is searched by name, agent and host,
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
+Deno.test("who comes back to a long list finds it where it was left, with what was searched for [ux-search]", () =>
+  withScene(async ({ phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    await listener.report(...Array.from({ length: 40 }, (_, place) => ({ name: `svc-work${place + 10}` })));
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    const card = (name: string) => page.getByRole("link", { name: new RegExp(`${name} · Claude`) });
+    const search = page.getByRole("searchbox");
+    const visit = async (name: string): Promise<number> => {
+      await card(name).scrollIntoViewIfNeeded();
+      const top = await page.evaluate(() => scrollY);
+      await card(name).tap();
+      await page.getByRole("link", { name: "Messages" }).waitFor();
+      return top;
+    };
+    const top = await visit("work44");
+    assert.ok(top > 500, `${top}`);
+    await page.goBack();
+    await card("work44").waitFor();
+    assert.equal(await page.evaluate(() => scrollY), top);
+
+    await search.fill("work3");
+    await visit("work36");
+    await page.getByRole("link", { name: "All agents" }).tap();
+    await card("work36").waitFor();
+    assert.deepEqual([await search.inputValue(), await card("work44").count()], ["work3", 0]);
+    await page.getByRole("button", { name: "Sign out" }).tap();
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await card("work44").waitFor();
+    assert.equal(await search.inputValue(), "", "nothing of the account before");
+  }));
+
 Deno.test("with several hosts the list is grouped by host when asked, and stays so; a host that is gone can be removed until it is back [ux-by-host, ux-remove-host]", () =>
   withScene(async ({ relay, phone, wire, listener, makeKey }) => {
     const { page } = phone;

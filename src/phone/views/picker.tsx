@@ -1,6 +1,6 @@
 /** The home view: the sessions of all hosts, those that wait for the user first, with what finds one in a long list. */
 import type { ComponentChildren, JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useState } from "preact/hooks";
 import type { DeviceSessions } from "../../protocol/session.ts";
 import { shownDialogs, unreadItems, waitingSessions } from "../attention.ts";
 import { questionLine } from "../cards.ts";
@@ -63,7 +63,7 @@ export interface PickerActions extends StartActions {
 export function PickerView({ state, notice, actions, isBeside = false }: Props): JSX.Element {
   const now = relayNow(state, useNow(AGES_EVERY_MS));
   const [preferences, setPreferences] = usePreferences();
-  const [query, setQuery] = useState("");
+  const [query, setQuery] = useQuery(state, isBeside);
   const devices = state.devices && keptHosts(state.devices, preferences.removed);
   const shown = searchSessions(devices ?? [], query);
   const sessions = allSessions(devices ?? []).length;
@@ -99,6 +99,21 @@ export function PickerView({ state, notice, actions, isBeside = false }: Props):
       </footer>
     </div>
   );
+}
+
+/** Where the list of a sign-in was left. */
+const left: { signIn?: PhoneState["signIn"]; query: string; top: number } = { query: "", top: 0 };
+
+/** What is searched for. Who comes back to the list finds it as it was left. */
+function useQuery({ signIn }: PhoneState, isBeside: boolean): [string, (query: string) => void] {
+  const isSame = !isBeside && left.signIn === signIn;
+  const [query, setQuery] = useState(isSame ? left.query : "");
+  useLayoutEffect(() => {
+    if (isSame) scrollTo(0, left.top);
+    return () => isBeside || (left.top = scrollY);
+  }, []);
+  if (!isBeside) Object.assign(left, { signIn, query });
+  return [query, setQuery];
 }
 
 /** What is stored, with a function that changes it. */
