@@ -1,4 +1,4 @@
-/** Durations and times as the page writes them. */
+/** Durations, times and numbers as the page writes them. */
 import { STRINGS } from "./strings.ts";
 
 const SECOND_MS = 1_000;
@@ -36,14 +36,23 @@ export function formatTime(epochMs: number, nowMs: number): string {
   return isToday ? time : `${day.format(date)}, ${time}`;
 }
 
+/** `16,384`, which would be a fraction in German: there it is `16.384`. */
+export function formatNumber(number: number): string {
+  return number.toLocaleString(localeOf(STRINGS.code));
+}
+
 /** Making one takes longer than the rest of a message's bubble. */
 let made: { code: string; clock: Intl.DateTimeFormat; day: Intl.DateTimeFormat } | undefined;
 
-/** In the page's language, as it is written where the browser's user lives if that is one of the browser's, too. */
+/** The page's language, as it is written where the browser's user lives if that is one of the browser's, too. */
+function localeOf(code: string): string {
+  return navigator.languages.find((one) => one.toLowerCase().split("-")[0] === code) ?? code;
+}
+
 function formats(): NonNullable<typeof made> {
   const { code } = STRINGS;
   if (made?.code === code) return made;
-  const locale = navigator.languages.find((one) => one.toLowerCase().split("-")[0] === code) ?? code;
+  const locale = localeOf(code);
   const of = (options: Intl.DateTimeFormatOptions) => new Intl.DateTimeFormat(locale, options);
   return made = {
     code,

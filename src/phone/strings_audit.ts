@@ -8,8 +8,8 @@ export const AUDIT_STRINGS = {
   keys: (state: string) => `Keys: ${state}`,
   file: (state: string) => `File: ${state}`,
   stored: "Stored",
-  characters: (count: number) => `${count.toLocaleString()} ${count === 1 ? "character" : "characters"}`,
-  bytes: (count: number) => `${count.toLocaleString()} ${count === 1 ? "byte" : "bytes"}`,
+  characters: (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "character" : "characters"}`,
+  bytes: (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "byte" : "bytes"}`,
   from: (device: string) => `from ${device}`,
   digest: "SHA-256",
   reading: "Reading…",
@@ -23,7 +23,8 @@ export const AUDIT_STRINGS = {
   unpaired: "Only a phone that is paired with this host can read its log.",
   noSession: "The host can be asked while one of its sessions runs. Start an agent, then come back.",
   offline: "The host is offline. This is read when it is back.",
-  save: (count: number) => `Save ${count.toLocaleString()} ${count === 1 ? "entry" : "entries"} as a file`,
+  save: (count: number) =>
+    `Save ${count.toLocaleString("en")} ${count === 1 ? "entry" : "entries"} as a file`,
 };
 
 export type AuditStrings = typeof AUDIT_STRINGS;

@@ -169,8 +169,8 @@ export const AUDIT_STRINGS_DE: AuditStrings = {
   keys: (state: string) => `Tasten: ${state}`,
   file: (state: string) => `Datei: ${state}`,
   stored: "Gespeichert",
-  characters: (count: number) => `${count.toLocaleString()} Zeichen`,
-  bytes: (count: number) => `${count.toLocaleString()} Byte`,
+  characters: (count: number) => `${count.toLocaleString("de")} Zeichen`,
+  bytes: (count: number) => `${count.toLocaleString("de")} Byte`,
   from: (device: string) => `von ${device}`,
   digest: "SHA-256",
   reading: "Wird gelesen…",
@@ -186,7 +186,7 @@ export const AUDIT_STRINGS_DE: AuditStrings = {
     "Der Rechner lässt sich fragen, während eine seiner Sitzungen läuft. Starte einen Agenten und komm zurück.",
   offline: "Der Rechner ist offline. Das Protokoll wird gelesen, sobald er wieder da ist.",
   save: (count: number) =>
-    `${count.toLocaleString()} ${count === 1 ? "Eintrag" : "Einträge"} als Datei speichern`,
+    `${count.toLocaleString("de")} ${count === 1 ? "Eintrag" : "Einträge"} als Datei speichern`,
 };
 
 export const NOTIFICATION_STRINGS_DE: NotificationStrings = {

@@ -26,6 +26,8 @@ Deno.test("German is chosen in the settings, stays after a reload, and needs no 
     await page.getByText("Noch keine Nachrichten").waitFor();
     await phone.shoot("messages-german");
     assert.deepEqual(await phone.misfits(), []);
+    await page.getByRole("textbox", { name: /Nachricht an/ }).fill("é".repeat(8_193));
+    await page.getByRole("status").getByText("16.384").waitFor();
     await page.goto(`${wire.url}/#/s/dev_listener_00000001/svc-gone`);
     await page.getByText("Diese Sitzung ist zu Ende.").waitFor();
     assert.deepEqual(await phone.misfits(), []);

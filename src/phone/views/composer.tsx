@@ -6,7 +6,7 @@ import type { Later } from "../../protocol/later.ts";
 import { BODY_MAX_BYTES } from "../../protocol/limits.ts";
 import type { SessionEntry } from "../../protocol/session.ts";
 import { type BodyCheck, checkBody } from "../check_input.ts";
-import { formatTime } from "../format_time.ts";
+import { formatNumber, formatTime } from "../format_time.ts";
 import { LATER_MAX_MS } from "../own_messages.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
@@ -234,10 +234,10 @@ function grow(field: HTMLTextAreaElement | null): void {
 }
 
 function noteOf({ fault, showSize, bytes }: BodyCheck): string {
-  const most = BODY_MAX_BYTES.toLocaleString();
+  const most = formatNumber(BODY_MAX_BYTES);
   if (fault === "too_long") return TEXT.tooLong(most);
   if (fault === "controls") return TEXT.controls;
-  return showSize ? TEXT.size(bytes.toLocaleString(), most) : "";
+  return showSize ? TEXT.size(formatNumber(bytes), most) : "";
 }
 
 interface LaterDialogProps {

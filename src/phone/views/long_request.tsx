@@ -4,6 +4,7 @@ import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/ho
 import type { Answer, WholeRequest } from "../../protocol/ask.ts";
 import type { Push } from "../../protocol/push.ts";
 import { shownDigest } from "../../protocol/shown_digest.ts";
+import { formatNumber } from "../format_time.ts";
 import { TerminalStream } from "../terminal_stream.ts";
 import type { MirrorOpener } from "../terminal_streams.ts";
 import { fetchRequest } from "../whole_request.ts";
@@ -100,7 +101,7 @@ function Beginning(
         ? <progress max={1} value={loading.share} aria-label={CARDS.long.loading} />
         : (
           <button type="button" class="secondary load-all" onClick={load}>
-            {CARDS.long.load(card.whole.length.toLocaleString())}
+            {CARDS.long.load(formatNumber(card.whole.length))}
           </button>
         )}
     </>
@@ -126,7 +127,7 @@ function LongText({ text, onRead }: { text: string; onRead(): void }): JSX.Eleme
   }, []);
   return (
     <div class="request">
-      <p class="dialog-setting">{CARDS.long.size(lines.toLocaleString(), text.length.toLocaleString())}</p>
+      <p class="dialog-setting">{CARDS.long.size(formatNumber(lines), formatNumber(text.length))}</p>
       <pre
         ref={element}
         class="dialog-text request-text"

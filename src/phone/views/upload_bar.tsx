@@ -1,6 +1,7 @@
 /** The upload of a file, above the message field: its progress, or why it failed. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { formatNumber } from "../format_time.ts";
 import { type ShownUpload, type StartOptions, UPLOADS } from "../running_uploads.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import type { UploadOptions, UploadResult } from "../upload.ts";
@@ -39,7 +40,7 @@ function whyNot({ reason, most }: Extract<UploadResult, { kind: "failed" }>): st
 }
 
 function sizeOf(bytes: number | undefined): string {
-  return bytes === undefined ? "" : `${(Math.floor(bytes / MEGABYTE * 10) / 10).toLocaleString()}\u00a0MB`;
+  return bytes === undefined ? "" : `${formatNumber(Math.floor(bytes / MEGABYTE * 10) / 10)}\u00a0MB`;
 }
 
 export function UploadBar({ upload }: { upload: FileUpload }): JSX.Element | null {

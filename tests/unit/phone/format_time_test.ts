@@ -1,9 +1,15 @@
-/** Durations and times as text. */
+/** Durations, times and numbers as text. */
 
 import assert from "node:assert/strict";
 import { setStrings, STRINGS } from "../../../src/phone/strings.ts";
 import { GERMAN } from "../../../src/phone/strings_de.ts";
-import { formatAge, formatAgo, formatTime, formatWait } from "../../../src/phone/format_time.ts";
+import {
+  formatAge,
+  formatAgo,
+  formatNumber,
+  formatTime,
+  formatWait,
+} from "../../../src/phone/format_time.ts";
 
 const MINUTE = 60_000;
 
@@ -32,6 +38,19 @@ Deno.test("a time is written as in the page's language, whatever the browser's i
   try {
     setStrings(GERMAN);
     assert.equal(formatTime(afternoon, afternoon), "15:05");
+  } finally {
+    setStrings(english);
+  }
+});
+
+Deno.test("a number is written as in the page's language, whatever the browser's is [ux-languages]", () => {
+  const english = STRINGS;
+  try {
+    assert.match(formatNumber(16_384), /^16,?384$/);
+    setStrings(GERMAN);
+    assert.deepEqual([formatNumber(16_384), formatNumber(1.5)], ["16.384", "1,5"]);
+    const { audit } = GERMAN;
+    assert.deepEqual([audit?.characters(16_384), audit?.bytes(1_000)], ["16.384 Zeichen", "1.000 Byte"]);
   } finally {
     setStrings(english);
   }
