@@ -323,15 +323,14 @@ export class Controller {
     this.#watched = watched;
     this.#live?.watch(watched);
     if (watched) this.#live?.reconnectNow();
+    if (watched) void this.#drafts.renew(this.#options.store);
   }
 
   reconnectNow(): void {
     this.#live?.reconnectNow();
   }
 
-  keepDrafts(): void {
-    this.#drafts.keep(this.#options.store.get());
-  }
+  readonly keepDrafts = (): void => this.#drafts.keep(this.#options.store.get());
 
   /** Returns the problem on failure. A phone that was signed in before stays signed in then. */
   async #trySignIn(find: () => Promise<Account>): Promise<SignInProblem | undefined> {

@@ -23,7 +23,7 @@ import {
 } from "./database.ts";
 import { HOST_REQUESTS } from "./message.ts";
 import type { SignInLink } from "./route.ts";
-import type { PhoneState } from "./state.ts";
+import type { PhoneState, Store } from "./state.ts";
 import type { Strings } from "./strings.ts";
 
 const SNIPPETS_KEY = "snippets";
@@ -230,10 +230,11 @@ function keptTexts(database: Opened<Database>): KeptTexts {
 
 /** Keeps the unsent texts of this page for the next one. */
 export class KeptDrafts {
-  readonly #storage: Pick<PhoneStorage, "putDraft">;
+  readonly #storage: Pick<PhoneStorage, "putDraft" | "readDrafts">;
   #kept: PhoneState["drafts"] = {};
+  #hasFailed = false;
 
-  constructor(storage: Pick<PhoneStorage, "putDraft">) {
+  constructor(storage: Pick<PhoneStorage, "putDraft" | "readDrafts">) {
     this.#storage = storage;
   }
 
@@ -250,8 +251,21 @@ export class KeptDrafts {
     for (const key of new Set([...Object.keys(kept), ...Object.keys(drafts)])) {
       // A full or broken storage costs the draft after a reload.
       if (drafts[key] !== kept[key]) {
-        void this.#storage.putDraft(key, drafts[key] ?? "").catch(() => undefined);
+        void this.#storage.putDraft(key, drafts[key] ?? "").catch(() => void (this.#hasFailed = true));
       }
+    }
+  }
+
+  /** Shows what another page of this phone has written, or sent, meanwhile. Call this when the page becomes visible. */
+  async renew({ get, dispatch }: Store): Promise<void> {
+    const { drafts, isRestored } = get();
+    const stored = isRestored && await this.#storage.readDrafts().catch(() => undefined);
+    // What could not be stored is here alone.
+    if (!stored || this.#hasFailed || !get().isRestored) return;
+    for (const key of new Set([...Object.keys(drafts), ...Object.keys(stored)])) {
+      const text = stored[key] ?? "";
+      const isUntouched = get().drafts[key] === drafts[key];
+      if (isUntouched && text !== (drafts[key] ?? "")) dispatch({ type: "drafted", key, text });
     }
   }
 }

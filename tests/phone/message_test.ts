@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { createRelayApi } from "../../src/client/api.ts";
 import { until } from "../helpers/until.ts";
 import { SESSION, withCards } from "./card_scene.ts";
-import { bubble, openMessages, sendMessage, withScene } from "./scene.ts";
+import { bubble, kept, messageField, openMessages, sendMessage, withScene } from "./scene.ts";
 
 const receiptOf = (page: Page, text: string) => bubble(page, text).locator(".receipt-state");
 
@@ -136,6 +136,30 @@ Deno.test("text that the relay would refuse is reported before it is sent", () =
     }
     await field.fill("fine");
     assert.equal(await sendButton.isEnabled(), true);
+  }));
+
+Deno.test("a text that was sent or changed in another page of the phone is not left in the field of this one [ux-textarea]", () =>
+  withScene(async (scene) => {
+    const page = await openMessages(scene);
+    const draft = async () => [...(await kept(page, "drafts")).values()];
+    await messageField(page).fill("deploy it");
+    await until("the draft", async () => (await draft())[0] === "deploy it");
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    const field = messageField(other);
+    await until("the draft in the other page", async () => await field.inputValue() === "deploy it");
+    const show = () => other.evaluate(() => void document.dispatchEvent(new Event("visibilitychange")));
+
+    await page.getByRole("button", { name: "Send", exact: true }).tap();
+    await until("no draft", async () => (await draft()).length === 0);
+    await show();
+    await until("nothing in the other page", async () => await field.inputValue() === "");
+
+    await messageField(page).fill("then test");
+    await until("the draft", async () => (await draft())[0] === "then test");
+    await show();
+    await until("the text in the other page", async () => await field.inputValue() === "then test");
+    await other.close();
   }));
 
 /** Focuses the field in the very task in which the session's view appears, and says what has the focus some frames later. */
