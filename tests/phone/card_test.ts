@@ -91,6 +91,20 @@ Deno.test("a question with one answer is answered by one tap; the host's receipt
     assert.deepEqual([await phone.violations(), phone.strangers, phone.faults], [[], [], []]);
   }));
 
+Deno.test("own words are written at once: their field has the focus of the button that it replaces [card-shown, ux-keyboard]", () =>
+  withCards(async ({ page, ask, answerTo }) => {
+    const id = await ask(DATABASE);
+    const card = cardOf(page, id);
+    await card.getByRole("button", { name: "Answer in your own words" }).tap();
+    await card.getByRole("textbox").waitFor();
+    await page.keyboard.type("neither");
+    await tapStill(card, /^Send/);
+    assert.deepEqual((await answerTo(id)).answer, {
+      kind: "answers",
+      answers: [{ options: [], text: "neither" }],
+    });
+  }));
+
 Deno.test("several questions are answered together, with several choices and own words, and survive a look at the terminal [card-shown]", () =>
   withCards(async ({ page, phone, ask, answerTo }) => {
     const id = await ask(SEVERAL);

@@ -67,7 +67,7 @@ Deno.test("a host that lets no phone start agents says so, and names the setting
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
   }));
 
-Deno.test("an agent is ended from its session after a confirmation, where the host allows it, and the answer is shown [ux-end]", () =>
+Deno.test("an agent is ended from its session after a confirmation, where the host allows it, and the answer is shown [ux-end, ux-keyboard]", () =>
   withScene(async (scene) => {
     const { phone, phone: { page }, listener } = scene;
     const session = { name: "svc-shop", createdAt: 1_790_000_000_000, attached: true };
@@ -83,12 +83,17 @@ Deno.test("an agent is ended from its session after a confirmation, where the ho
     assert.deepEqual(listener.pushes, []);
     await phone.shoot("menu-end");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
-    await sheet.getByRole("button", { name: "Keep it" }).click();
-    await sheet.getByRole("button", { name: "End agent" }).click();
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    assert.equal(await focused(), "Keep it", "the focus is not lost with the button that had it");
+    await page.keyboard.press("Enter");
+    await sheet.getByRole("button", { name: "End agent" }).waitFor();
+    assert.equal(await focused(), "End agent");
+    await page.keyboard.press("Enter");
     await sheet.getByRole("button", { name: "End it now" }).click();
     const push = await listener.receivedType("agent.end");
     assert.deepEqual([push.agentSessionName, push.body], ["svc-shop", "end 1790000000000"]);
     await sheet.getByText("Ending…").waitFor();
+    assert.equal(await focused(), "Ending…");
     await listener.report();
     listener.acknowledge(push, { outcome: "submitted" });
     await sheet.getByText("The agent has ended.").waitFor();

@@ -1,6 +1,6 @@
 /** The controls of a questions card: one tap for one question with one answer, otherwise choices and a button for all; and what is entered, as its draft. */
 import type { JSX } from "preact";
-import { useState } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import {
   type Answer,
   type CardAnswer,
@@ -87,13 +87,17 @@ interface FormProps extends Props {
 function Form({ id, card, draft, initial, isOwn = false, onDraft, onAnswer }: FormProps): JSX.Element {
   const [entries, setEntries] = useState(() => initialEntries(card, { draft, initial, isOwn }));
   const answers = answersOf(card, entries);
+  const form = useRef<HTMLFormElement>(null);
+  useLayoutEffect(() => {
+    if (isOwn) form.current?.querySelector("textarea")?.focus();
+  }, []);
   const change = (place: number, entry: Entry): void => {
     const changed = entries.map((one, index) => index === place ? entry : one);
     setEntries(changed);
     onDraft(draftOf(changed));
   };
   return (
-    <form class="fields" onSubmit={(event) => event.preventDefault()}>
+    <form ref={form} class="fields" onSubmit={(event) => event.preventDefault()}>
       {card.questions.map((question, place) => (
         <QuestionFields
           key={place}

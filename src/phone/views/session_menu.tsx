@@ -68,13 +68,18 @@ interface EndProps extends Pick<Props, "state" | "session" | "actions"> {
   now: number;
 }
 
+/** For what takes the place of the button that had the focus. */
+function takeFocus(element: HTMLElement | null): void {
+  element?.focus();
+}
+
 /** What this is about stays the session that was on the screen when the user asked. */
 function End({ state, session, now, actions }: EndProps): JSX.Element | null {
-  const [step, setStep] = useState<"offered" | "asked" | { id: string }>("offered");
+  const [step, setStep] = useState<"offered" | "asked" | "kept" | { id: string }>("offered");
   const { entry, online } = session;
   if (typeof step === "object") {
     const progress = progressOf(state, { id: step.id, now });
-    return <p role="status" class="standing">{endText(progress)}</p>;
+    return <p ref={takeFocus} tabIndex={-1} role="status" class="standing">{endText(progress)}</p>;
   }
   if (!online || entry.state === "exited" || entry.createdAt === undefined || entry.agent === "") return null;
   if (!entry.widened?.includes(ALLOW_AGENT_END)) {
@@ -85,8 +90,17 @@ function End({ state, session, now, actions }: EndProps): JSX.Element | null {
       </>
     );
   }
-  if (step === "offered") {
-    return <button type="button" class="secondary" onClick={() => setStep("asked")}>{TEXT.end}</button>;
+  if (step !== "asked") {
+    return (
+      <button
+        ref={step === "kept" ? takeFocus : null}
+        type="button"
+        class="secondary"
+        onClick={() => setStep("asked")}
+      >
+        {TEXT.end}
+      </button>
+    );
   }
   return (
     <div class="choices decision" role="group" aria-label={TEXT.end}>
@@ -97,7 +111,9 @@ function End({ state, session, now, actions }: EndProps): JSX.Element | null {
       <button type="button" class="danger" onClick={() => setStep({ id: actions.endAgent(session) })}>
         {TEXT.endNow}
       </button>
-      <button type="button" class="secondary" onClick={() => setStep("offered")}>{TEXT.keep}</button>
+      <button ref={takeFocus} type="button" class="secondary" onClick={() => setStep("kept")}>
+        {TEXT.keep}
+      </button>
     </div>
   );
 }
