@@ -27,7 +27,11 @@ const KEY = "svc.preferences";
 export const TERMINALS_KEY = "svc.terminals";
 
 export function forgetTerminals(): void {
-  localStorage.removeItem(TERMINALS_KEY);
+  try {
+    localStorage.removeItem(TERMINALS_KEY);
+  } catch {
+    // A browser that keeps nothing has nothing to forget, and goes on to leave the account.
+  }
 }
 
 const DARK = "(prefers-color-scheme: dark)";

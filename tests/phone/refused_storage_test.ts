@@ -1,6 +1,6 @@
 /** A browser that refuses to keep anything for the site: the page says so, and does without what it can do without. */
 import assert from "node:assert/strict";
-import { withScene } from "./scene.ts";
+import { signOut, withScene } from "./scene.ts";
 
 /** Runs in the page before its scripts, as a private mode or blocked site data would have it. */
 function refuseStorage(parts: readonly ("indexedDB" | "localStorage")[]): void {
@@ -33,5 +33,16 @@ Deno.test("a page whose browser refuses only the local storage shows the list an
     await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
     await page.getByRole("link", { name: /demo · Claude/ }).tap();
     await page.getByRole("link", { name: "Messages" }).waitFor();
+    assert.deepEqual(phone.faults, []);
+  }));
+
+Deno.test("signing out without the local storage goes to its end, and does not stop before the notifications [push-switch]", () =>
+  withScene(async ({ phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    await page.addInitScript(refuseStorage, ["localStorage"] as const);
+    await listener.report({ name: "svc-demo" });
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByRole("link", { name: /demo · Claude/ }).waitFor();
+    await signOut(page);
     assert.deepEqual(phone.faults, []);
   }));
