@@ -52,7 +52,9 @@ export function checkForm(fields: readonly AskField[], raw: Readonly<Record<stri
 /** Undefined for an optional field left empty. */
 function valueOf(field: AskField, raw: RawValue | undefined): FieldValue | { fault: FormFault } | undefined {
   if (field.type === "boolean") return raw === true;
-  const text = typeof raw === "string" ? raw.replace(/\r\n?/g, "\n").trim() : "";
+  const entered = typeof raw === "string" ? raw.replace(/\r\n?/g, "\n") : "";
+  // A password may begin or end with a blank.
+  const text = field.secret ? entered : entered.trim();
   if (text === "") return field.optional === true ? undefined : { fault: "required" };
   if (field.type === "number") return numberOf(text);
   return FORBIDDEN_CONTROLS.test(text) ? { fault: "controls" } : text;

@@ -37,6 +37,14 @@ Deno.test("values get their types, blanks are trimmed, and empty optional fields
   });
 });
 
+Deno.test("a secret keeps its blanks [mcp-input]", () => {
+  const fields: AskField[] = [{ name: "password", type: "text", secret: true }];
+  for (const password of [" pass word ", " "]) {
+    assert.deepEqual(checkForm(fields, { password }), { kind: "values", values: { password } });
+  }
+  assert.equal(checkForm(fields, { password: "" }).kind, "invalid");
+});
+
 Deno.test("a number may have a decimal comma, unless the comma may group thousands [mcp-input]", () => {
   const fields: AskField[] = [{ name: "n", type: "number" }];
   for (const [text, n] of [["1,5", 1.5], ["-0,125", -0.125], [",5", 0.5], ["1234,567", 1234.567]] as const) {
