@@ -183,6 +183,7 @@ const processes: Case[] = [
       assert.deepEqual([before, environment, error, session], ["before", "1", "err", `${pid}`]);
       assert.equal(cwd, await files.realPath(directory));
       assert.equal((await files.info(logFile))?.mode, 0o600);
+      await until("its end", async () => (await commands.run(["ps", "-p", `${pid}`])).code !== 0);
     },
   },
   {

@@ -122,7 +122,9 @@ for (const kind of AGENT_KINDS) {
           await runHook({ ...host, print: (text) => void printed.push(text) }, call);
           assert.deepEqual([printed, written], [[], []]);
           for (const request of reports.splice(0)) {
-            const { report } = request as { report: unknown };
+            const { op, report } = request as { op: string; report: unknown };
+            // Before a dialog the hook asks for a sign of life.
+            if (op === "status") continue;
             assert.ok(HookReport.safeParse(report).success, JSON.stringify(report).slice(0, 300));
           }
         },
