@@ -17,6 +17,9 @@ type Example = (name: string) => Launch;
 /** The library's own limit of a call is a minute. */
 const NO_HURRY = { timeout: SAFETY_LIMIT_MS };
 
+/** From 22.18 on Node strips types without the first one. */
+const NODE_FLAGS = ["--experimental-strip-types", "--disable-warning=ExperimentalWarning"];
+
 /** Each test runs on both runtimes. */
 function testOnBoth(title: string, run: (example: Example) => Promise<void>): void {
   Deno.test(`on Deno, ${title}`, () =>
@@ -25,7 +28,7 @@ function testOnBoth(title: string, run: (example: Example) => Promise<void>): vo
     const folder = await Deno.makeTempDir({ prefix: "svc-examples-" });
     try {
       const node = await libraryForNode(folder);
-      await run((name) => [node, "--disable-warning=ExperimentalWarning", `${folder}/${name}.ts`]);
+      await run((name) => [node, ...NODE_FLAGS, `${folder}/${name}.ts`]);
     } finally {
       await Deno.remove(folder, { recursive: true });
     }
