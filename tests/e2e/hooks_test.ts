@@ -195,7 +195,8 @@ async function secondOfProject({ sandbox, api }: Stack): Promise<{ name: string;
   // Its screen says nothing, and contradicts no hook.
   const { session: name } = await Pane.open(sandbox, { session: "svc-proj-2", argv: ["cat"] });
   const { project } = sandbox;
-  const recorded = { agent: "echo", project: "proj", dir: project, root: project };
+  // The agent last: with it, the listener takes the session for one of svc's.
+  const recorded = { project: "proj", dir: project, root: project, agent: "echo" };
   for (const [option, value] of Object.entries(recorded)) {
     await sandbox.tmux("set-option", "-t", `=${name}:`, `@svc_${option}`, value);
   }

@@ -186,6 +186,8 @@ export interface Card {
   /** The last key at the computer before the hook waited. */
   lastKeyAt: number;
   session: string;
+  /** The agent's kind. */
+  agent: string;
   data: CardData;
   /** The agent's id of the tool call. */
   tool: string | undefined;
@@ -215,7 +217,10 @@ export interface Card {
   isAskedAgain: boolean;
 }
 
-type NewCard = Pick<Card, "body" | "text" | "session" | "data" | "tool" | "isShown" | "lastKeyAt">;
+type NewCard = Pick<
+  Card,
+  "body" | "text" | "session" | "agent" | "data" | "tool" | "isShown" | "lastKeyAt"
+>;
 
 /** A card that was not asked yet. `seconds`: how long somebody waits for its answer. */
 export function newCard(

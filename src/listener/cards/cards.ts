@@ -20,6 +20,7 @@ import { type Outcome, refused } from "../inject/context.ts";
 import type { Policy } from "../inject/policy.ts";
 import {
   isNewTurn,
+  isOfItsAgent,
   LINK_LOST_MS,
   lookFor,
   OpenCalls,
@@ -178,8 +179,7 @@ export class Cards {
   /** What an agent's hook reports may show that its dialog was answered, or that an answer was taken. */
   hook(report: HookReport): void {
     this.#calls.note(report);
-    for (const card of this.#cards.values()) {
-      if (card.session !== report.session || report.event === ASK_EVENT) continue;
+    for (const card of [...this.#cards.values()].filter((one) => isOfItsAgent(report, one))) {
       if (card.answer === undefined && wasAnsweredElsewhere(report, card)) card.end.abort();
       const sign = card.answer === undefined ? undefined : signOf(report, card);
       // That the call ran shows before the hook took the answer, too.
@@ -261,7 +261,7 @@ export class Cards {
     const asker = { timeoutSeconds: CARD_SECONDS, replyTo: host, listener: host };
     const card = newCard({
       ...{ body: content.body, text: content.text, session, data: { ...content.data, ...asker } },
-      ...{ tool: this.#calls.of(report), isShown, lastKeyAt: view.lastKeyAt },
+      ...{ agent: report.agent, tool: this.#calls.of(report), isShown, lastKeyAt: view.lastKeyAt },
     }, { clock, seconds: CARD_SECONDS });
     const push = askedAs(card, { clock, host, phones });
     // It takes its room before it is sealed: others come meanwhile.

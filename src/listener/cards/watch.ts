@@ -104,6 +104,14 @@ export class OpenCalls {
   }
 }
 
+/** By a hook of the agent that asks: another one may run in its session, for example as its tool. */
+export function isOfItsAgent(
+  { session, agent, event }: HookReport,
+  card: Pick<Card, "session" | "agent">,
+): boolean {
+  return session === card.session && agent === card.agent && event !== ASK_EVENT;
+}
+
 /** The call of this dialog has ended, or its turn: nobody shows the dialog any more. */
 export function wasAnsweredElsewhere(
   { tool, state }: HookReport,

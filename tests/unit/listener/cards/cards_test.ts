@@ -325,10 +325,13 @@ Deno.test("what the agent goes on with withdraws the card of a dialog answered a
         { tool: { step: "after", id: "call2" } },
         { event: ASK_EVENT, state: "working" },
         { event: "Stop", state: "idle", session: "svc-other" },
+        { event: "SessionStart", state: "idle", agent: "gemini" },
         { event: "PermissionRequest", state: "waiting" },
       ] satisfies Partial<HookReport>[]
     ) scene.hook(other);
-    assert.equal(scene.sessionOf(id), SESSION);
+    // A withdrawal takes a few turns.
+    await new Promise((resolve) => setTimeout(resolve));
+    assert.deepEqual([scene.sessionOf(id), scene.withdrawn], [SESSION, []]);
     scene.hook(report);
     assert.equal(await asked, undefined);
     assert.deepEqual(scene.withdrawn, [id]);
