@@ -330,7 +330,7 @@ Deno.test("what the agent goes on with withdraws the card of a dialog answered a
       ] satisfies Partial<HookReport>[]
     ) scene.hook(other);
     // A withdrawal takes a few turns.
-    await new Promise((resolve) => setTimeout(resolve));
+    for (let turns = 0; turns < 100; turns++) await undefined;
     assert.deepEqual([scene.sessionOf(id), scene.withdrawn], [SESSION, []]);
     scene.hook(report);
     assert.equal(await asked, undefined);
