@@ -29,6 +29,16 @@ async function drag(page: Page, pixels: number): Promise<void> {
   await cdp.detach();
 }
 
+/** The exact screen reports where it is when it is drawn, which is a frame later. */
+async function scrollScreenBehind(page: Page, toTop: boolean): Promise<void> {
+  await page.locator(".terminal-place").evaluate(async (place, isTop) => {
+    place.scrollTop = isTop ? 0 : place.scrollHeight;
+    const frame = (): Promise<number> => new Promise(requestAnimationFrame);
+    await frame();
+    await frame();
+  }, toTop);
+}
+
 const pill = (page: Page) => page.getByRole("button", { name: /^Latest/ });
 
 Deno.test("pulling down loads the history; above the end nothing says Live, and a pill counts new lines and leads back [ux-reading]", () =>
@@ -120,11 +130,21 @@ Deno.test("the screen as text breaks its lines at the phone's width; that and th
     const text = page.getByRole("region", { name: "Terminal text" });
     await text.getByText("line 300 of the log").waitFor();
     await phone.shoot("terminal-as-text");
-    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     const isWide = await text.evaluate((place) => place.scrollWidth > place.clientWidth);
     assert.equal(isWide, false);
+    const isAtEnd = () => text.evaluate((p) => p.scrollHeight - p.clientHeight - p.scrollTop < 1);
+    const size = page.viewportSize() ?? assert.fail("no size");
+    // As when the phone's keyboard opens and closes.
+    for (const height of [size.height - 200, size.height]) {
+      await page.setViewportSize({ ...size, height });
+      await until(`the end at ${height} pixels`, isAtEnd);
+    }
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     await text.evaluate((place) => place.scrollTop = 0);
     await status(page).getByText("Earlier output").waitFor();
+    for (const place of ["top", "end"]) await scrollScreenBehind(page, place === "top");
+    await status(page).getByText("Earlier output").waitFor();
+    assert.equal(await text.evaluate((place) => place.scrollTop), 0, "the text is where it was left");
     await pill(page).tap();
     await status(page).getByText("Live").waitFor();
     await page.reload();

@@ -1,12 +1,12 @@
-/** Keeps a scrolling element at its end while content is added, until the user scrolls up. */
+/** Keeps a scrolling element at its end while content is added or it gets another size, until the user scrolls up. */
 import type { RefObject } from "preact";
-import { useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface FollowedEnd {
   isAt(): boolean;
   /** Scrolls to the end if the user was left there and has not scrolled up since. */
   follow(): void;
-  /** To be called after each scroll event. Returns whether the end is in view. */
+  /** To be called after each scroll event. Returns whether the user is at the end. */
   scrolled(): boolean;
 }
 
@@ -20,21 +20,30 @@ export function useFollowedEnd(
   { near, endOf = scrollEnd }: { near: number; endOf?(place: HTMLElement): number },
 ): FollowedEnd {
   const isAt = useRef(true);
-  /** `scrollTop` when the element was last at its end. A scroll event arrives a frame late; comparing with this does not. */
-  const leftAt = useRef(0);
+  /** The end when it was last in view. Content and the element's size change before the end is followed: neither is a scroll. */
+  const last = useRef({ end: 0, height: 0 });
+  const note = (element: HTMLElement): void => {
+    last.current = { end: endOf(element), height: element.clientHeight };
+  };
+  const hasLeft = ({ scrollTop, clientHeight }: HTMLElement): boolean =>
+    clientHeight === last.current.height && Math.abs(last.current.end - scrollTop) >= near;
   const scrolled = (): boolean => {
     const element = place.current;
     if (element === null) return isAt.current;
-    isAt.current = Math.abs(endOf(element) - element.scrollTop) < near;
-    if (isAt.current) leftAt.current = element.scrollTop;
-    return isAt.current;
+    const isInView = Math.abs(endOf(element) - element.scrollTop) < near;
+    if (isInView) note(element);
+    return isAt.current = isInView || isAt.current && !hasLeft(element);
   };
   const follow = (): void => {
     const element = place.current;
-    if (element === null || !isAt.current) return;
-    if (element.scrollTop <= leftAt.current - near && !scrolled()) return;
+    if (element === null || !isAt.current || !scrolled()) return;
     element.scrollTo(0, endOf(element));
-    leftAt.current = element.scrollTop;
+    note(element);
   };
+  useLayoutEffect(() => {
+    const observer = new ResizeObserver(follow);
+    if (place.current !== null) observer.observe(place.current);
+    return () => observer.disconnect();
+  }, []);
   return { isAt: () => isAt.current, follow, scrolled };
 }

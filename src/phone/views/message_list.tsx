@@ -137,12 +137,7 @@ function useStickToEnd(content: unknown) {
       note();
     };
     element.addEventListener("scroll", onScroll, { passive: true });
-    const observer = new ResizeObserver(end.follow);
-    observer.observe(element);
-    return () => {
-      element.removeEventListener("scroll", onScroll);
-      observer.disconnect();
-    };
+    return () => element.removeEventListener("scroll", onScroll);
   }, []);
   return list;
 }

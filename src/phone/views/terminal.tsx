@@ -1,5 +1,5 @@
 /** The session's terminal: its status line, its screen, the same as flowing text, and its text for selecting and for screen readers. */
-import type { JSX } from "preact";
+import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isSelectedIn } from "../terminal_follow.ts";
 import { SESSION_TEXT } from "../session_text.ts";
@@ -87,6 +87,8 @@ function Place(
   { terminal, isFinding, onFound }: { terminal: Terminal; isFinding: boolean; onFound(): void },
 ): JSX.Element {
   const { info: { away }, asText } = terminal;
+  const text = useRef<HTMLPreElement>(null);
+  const toEnd = (): void => text.current?.scrollTo(0, text.current.scrollHeight);
   const close = (): void => {
     onFound();
     terminal.container.current?.focus({ preventScroll: true });
@@ -94,12 +96,12 @@ function Place(
   return (
     <>
       <div class="terminal-place" ref={terminal.container} tabIndex={0} role="img" aria-label={TEXT.screen} />
-      {asText && <FlowingText terminal={terminal} />}
+      {asText && <FlowingText terminal={terminal} place={text} />}
       {isFinding && <FindBar terminal={terminal} onClose={close} />}
       {away && !isFinding && (
         <LatestPill
           newer={away.newer}
-          onPress={asText ? () => terminal.setAway(undefined) : terminal.showLatest}
+          onPress={asText ? toEnd : terminal.showLatest}
         />
       )}
     </>
@@ -112,8 +114,9 @@ const REFRESH_MS = 250;
 const END_PIXELS = 24;
 
 /** The output as text whose lines are as long as the phone is wide, beside the exact screen. */
-function FlowingText({ terminal }: { terminal: Terminal }): JSX.Element {
-  const place = useRef<HTMLPreElement>(null);
+function FlowingText(
+  { terminal, place }: { terminal: Terminal; place: RefObject<HTMLPreElement | null> },
+): JSX.Element {
   const end = useFollowedEnd(place, { near: END_PIXELS });
   const [text, setText] = useState(() => flowing(terminal.text()));
   useEffect(() => {
@@ -134,9 +137,6 @@ function FlowingText({ terminal }: { terminal: Terminal }): JSX.Element {
   // Before the text is painted: otherwise it shows its beginning first, and a user who scrolls up is sent back to its end.
   useLayoutEffect(end.follow, [text]);
   const isAway = terminal.info.away !== undefined;
-  useEffect(() => {
-    if (!isAway) place.current?.scrollTo(0, place.current.scrollHeight);
-  }, [isAway]);
   const scrolled = (): void => {
     const isAtEnd = end.scrolled();
     if (isAtEnd === isAway) terminal.setAway(isAtEnd ? undefined : { newer: 0 });

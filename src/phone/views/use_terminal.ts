@@ -59,18 +59,21 @@ export function useTerminal(name: SessionName, openMirror: OpenMirror): Terminal
   const [info, setInfo] = useState(INITIAL);
   const key = sessionKey(name);
   const [asText, setAsText] = useState(() => readChoices(key).asText === true);
+  /** The exact screen, which lies behind the text, is at a place of its own. */
+  const [awayInText, setAway] = useState<AwayFromEnd>();
   useEffect(() => {
     const element = container.current;
     if (element === null) return;
     setInfo(INITIAL);
     setAsText(readChoices(key).asText === true);
+    setAway(undefined);
     const terminal = new MountedTerminal({ name, openMirror, container: element, update: setInfo });
     mounted.current = terminal;
     return () => terminal.close();
   }, [key]);
   return {
     container,
-    info,
+    info: asText ? { ...info, away: awayInText } : info,
     type: (inputs) => mounted.current?.type(inputs) ?? false,
     say: (said) => setInfo((before) => ({ ...before, said })),
     fit: (on) => mounted.current?.fit(on),
@@ -84,11 +87,11 @@ export function useTerminal(name: SessionName, openMirror: OpenMirror): Terminal
     find: (text) => mounted.current?.screen?.find(text) ?? [],
     showFound: (line) => mounted.current?.screen?.showFound(line),
     asText,
-    setAway: (away) => setInfo((before) => ({ ...before, away })),
+    setAway,
     showAsText: (on) => {
       setAsText(on);
+      setAway(undefined);
       mounted.current?.screen?.showLatest();
-      setInfo((before) => ({ ...before, away: undefined }));
       writeChoices(key, { asText: on });
     },
   };
