@@ -77,7 +77,10 @@ function roff(text: string): string {
 /** With the variables and files that matter to every command. */
 const ENVIRONMENT: [name: string, meaning: string][] = [
   ["SVC_HOME", "svc's folder, in place of ~/.svc"],
-  ["SVC_TMUX_SOCKET", "the tmux socket, where yours is not in a usual place"],
+  [
+    "SVC_TMUX_SOCKET",
+    "the one tmux socket to use: to limit svc to it, or where yours is not in a usual place",
+  ],
   ["SVC_BASE_URL", "the relay's address for scripts"],
   ["SVC_API_KEY", "the key for scripts"],
   ["SVC_PAIRING", "the file of svc pair --script, for svc send"],

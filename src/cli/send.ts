@@ -6,6 +6,7 @@ import { retry } from "../async/retry.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { waitForReceipt } from "../client/wait_for_receipt.ts";
+import { RELAY_STATES } from "../crypto/paired_secret.ts";
 import { absolutePath } from "../home/paths.ts";
 import {
   isProvenReceipt,
@@ -17,7 +18,7 @@ import {
 import { BODY_MAX_BYTES, TTL_MAX_SECONDS, TTL_MIN_SECONDS } from "../protocol/limits.ts";
 import type { PushAccepted, PushRecord, PushRequestInput } from "../protocol/push.ts";
 import { REASONS } from "../protocol/reasons.ts";
-import type { PushState, Reason, Receipt } from "../protocol/receipt.ts";
+import type { Reason, Receipt } from "../protocol/receipt.ts";
 import type { SessionsAnswer } from "../protocol/session.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
@@ -25,8 +26,6 @@ import { EXIT_FAILED, print, printError, printJson, UsageError } from "./output.
 import { addressInputs, pairingHost, scriptApi } from "./settings.ts";
 
 const WAIT_DEFAULT_SECONDS = 60;
-/** States that the relay itself may report, without a proof by the host. */
-const RELAYS_OWN: ReadonlySet<PushState> = new Set(["queued", "expired", "unknown"]);
 /** The relay may report this much later that a message expired, in milliseconds. */
 const GRACE_MS = 5_000;
 /** How long a message is sent again whose answer did not come, and the bounds of the random wait between two times, in milliseconds. */
@@ -125,7 +124,7 @@ async function routeFor(options: SendOptions, push: PlainPush): Promise<Route> {
 /** What the relay reports without the host's proof counts only where it is the relay's own to say. */
 function provenWith(pairing: Parameters<typeof isProvenReceipt>[0]): Route["isProven"] {
   return async ({ push: { id }, receipt }) =>
-    RELAYS_OWN.has(receipt.state) || await isProvenReceipt(pairing, { id, receipt });
+    RELAY_STATES.has(receipt.state) || await isProvenReceipt(pairing, { id, receipt });
 }
 
 async function scriptRoute(

@@ -24,7 +24,10 @@ export async function run(args: readonly string[]): Promise<number> {
     summary: "Print the commands that install the newest version; --run runs them.",
     examples: ["svc upgrade", "svc upgrade --run"],
   })
-    .option("--run", "run the commands, then restart the listener on the new version")
+    .option(
+      "--run",
+      "run the commands, then restart the listener and the relay's services on the new version",
+    )
     .option("--json", "print them as JSON");
   const { json: asJson, run: isRun } = parseOptions(command, args).opts();
   if (asJson && isRun) {

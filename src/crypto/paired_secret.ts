@@ -94,6 +94,9 @@ interface ProvenReceipt {
   agentSessionName?: string | undefined;
 }
 
+/** States that the relay reports on its own, without a proof by the host. */
+export const RELAY_STATES: ReadonlySet<PushState> = new Set(["queued", "expired", "withdrawn", "unknown"]);
+
 /** Shows the phone that the receipt comes from the host and not from the relay. */
 export function receiptProof(
   secret: CryptoKey,

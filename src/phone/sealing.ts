@@ -1,17 +1,14 @@
 /** End-to-end encryption with paired hosts: seals what the phone sends, opens what it receives, checks receipts. */
 import type { PairedHost } from "../client/claim_pairing.ts";
 import { RelayError } from "../client/relay_error.ts";
-import { receiptProof } from "../crypto/paired_secret.ts";
+import { receiptProof, RELAY_STATES } from "../crypto/paired_secret.ts";
 import { SKEW_MS, TTL_MAX_SECONDS } from "../protocol/limits.ts";
 import { DETAILS_TYPE, type DeviceSessions, type HostDetails, parseDetails } from "../protocol/session.ts";
 import type { PushRecord, PushRequestInput } from "../protocol/push.ts";
-import type { PushState, Receipt } from "../protocol/receipt.ts";
+import type { Receipt } from "../protocol/receipt.ts";
 import type { CheckedReceipt, OpenedRecord } from "./message.ts";
 import type { PairingStorage, SentForm } from "./pairing_storage.ts";
 import type { OutgoingMessage } from "./sealed_form.ts";
-
-/** States that the relay reports on its own, without a proof from the host. */
-const RELAY_STATES: ReadonlySet<PushState> = new Set(["queued", "expired", "withdrawn", "unknown"]);
 
 interface SealingOptions {
   /** Undefined on a page without WebCrypto: everything is sent plain. */

@@ -21,7 +21,8 @@ export const REASON_STRINGS_DE: Pick<Strings, "reasons" | "advice"> = {
     ambiguous_session: "Zwei tmux-Server haben eine Sitzung mit diesem Namen.",
     invalid_session_name: "Der Name der Sitzung enthält andere Zeichen als A-Z a-z 0-9 . _ -.",
     pane_dead: "Das Fenster ist beendet, angehalten oder nimmt keine Eingaben an.",
-    rate_limited: "Mehr als 30 Nachrichten in der Minute für diese Sitzung.",
+    rate_limited:
+      "Zu viele Nachrichten: mehr als 30 in der Minute für diese Sitzung, oder zu viele, die warten.",
     shell_escape: "Eine Nachricht, die mit ! beginnt, würde im Agenten einen Shell-Befehl ausführen.",
     desk_busy: "Am Rechner tippt gerade jemand.",
     muted: "Das Projekt ist stummgeschaltet.",

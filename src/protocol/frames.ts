@@ -54,7 +54,7 @@ export const EVENTS = {
     /** See `Receipt`. */
     proof: z.optional(ReceiptProof),
   }),
-  /** relay → phones: the receipt changed. */
+  /** relay → phones and scripts: the receipt changed. */
   "push.updated": z.object({ id: PushId, receipt: Receipt }),
   /** listener → relay: the inventory, sent on a change or as the idle heartbeat. Without `details` they are unchanged. */
   "listener.sessions": z.object({
@@ -66,7 +66,7 @@ export const EVENTS = {
   "listener.stored": z.object({ count: z.number() }),
   /** relay → listener: the inventory was not accepted. */
   "listener.rejected": z.object({ reason: z.string() }),
-  /** relay → phones: one listener's sessions changed, or it went online or offline. */
+  /** relay → phones and scripts: one listener's sessions changed, or it went online or offline. */
   "sessions.changed": DeviceSessions,
   /** phone → listener, through the relay: mirror this session. */
   "pane.open": z.object({

@@ -50,7 +50,7 @@ export const PUSH_TYPES = {
   /** phone or script → listener: type `body` into `agentSessionName`. */
   "agent.command": { acts: "in turn", isForListener: true, isUsersOnly: false, needsText: true },
   /** phone → listener: start an agent in a known project, where the host allows it. */
-  "agent.start": { acts: "in turn", isForListener: true, isUsersOnly: false, fails: "start_failed" },
+  "agent.start": { acts: "in turn", isForListener: true, isUsersOnly: true, fails: "start_failed" },
   /** phone → listener: end the agent of `agentSessionName`, where the host allows it. */
   "agent.end": {
     acts: "at once",
@@ -70,7 +70,7 @@ export const PUSH_TYPES = {
   /** phone → listener: do not submit the message that `inReplyTo` names, if that can still be prevented. */
   "agent.cancel": { acts: "at once", isForListener: true, isUsersOnly: false },
   /** phone → listener: reject the dialog that the agent shows, or interrupt the agent, where the host allows it. */
-  "dialog.answer": { acts: "at once", isForListener: true, isUsersOnly: false, needsText: true },
+  "dialog.answer": { acts: "at once", isForListener: true, isUsersOnly: true, needsText: true },
   /** MCP tool → phones: a question in `body`; `data` holds its kind, options, fields and deadline. */
   "ask": {},
   /** phone → MCP tool, or listener: the answer, `body` or `data`; `inReplyTo` names the question. */

@@ -7,7 +7,7 @@ export const REASONS = {
   ambiguous_session: "Two tmux servers have a session with this name.",
   invalid_session_name: "The session name has characters outside A-Z a-z 0-9 . _ -.",
   pane_dead: "The pane is dead, stopped, or takes no input.",
-  rate_limited: "More than 30 messages a minute for this session.",
+  rate_limited: "Too many messages: more than 30 a minute for this session, or too many that wait.",
   shell_escape: "A message that begins with ! would run a shell command in the agent.",
   desk_busy: "Someone is typing at the computer.",
   muted: "The project is muted.",

@@ -44,6 +44,7 @@ Deno.test("svc send on a paired host gives a lying relay no text, and believes n
   });
   const posted: string[] = [];
   let sessions = (): Response => Response.json({ devices: [] });
+  let state = "submitted";
   const push = {
     type: "agent.command",
     from: "key_1",
@@ -55,7 +56,7 @@ Deno.test("svc send on a paired host gives a lying relay no text, and believes n
     if (pathname === "/sessions") return sessions();
     if (request.method === "GET") {
       const id = pathname.replace("/pushes/", "");
-      const receipt = { state: "submitted", final: true, at: { submitted: Date.now() } };
+      const receipt = { state, final: true, at: { [state]: Date.now() } };
       return Response.json({ push: { id, ...push }, receipt });
     }
     posted.push(await request.text());
@@ -67,6 +68,14 @@ Deno.test("svc send on a paired host gives a lying relay no text, and believes n
   const unproven = await send();
   assert.deepEqual([unproven.code, posted.length], [1, 1], unproven.stderr);
   assert.match(unproven.stderr, /Only the relay says so/);
+  state = "withdrawn";
+  const withdrawn = await send();
+  assert.deepEqual([withdrawn.code, posted.splice(1).length], [1, 1], withdrawn.stderr);
+  assert.doesNotMatch(
+    withdrawn.stderr,
+    /Only the relay says so/,
+    "a user has taken it back: the host has not had it",
+  );
   const elsewhere = devices.map((device) => ({ ...device, deviceId: "dev_listener_99999999" }));
   sessions = () => Response.json({ devices: elsewhere });
   const named = await send();

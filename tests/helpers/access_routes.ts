@@ -24,6 +24,8 @@ interface Probe {
 const COMMAND = { type: "agent.command", agentSessionName: SESSION, targetDeviceId: HOST, body: "x" };
 const CANCEL = { type: "agent.cancel", agentSessionName: SESSION, targetDeviceId: HOST };
 const END = { type: "agent.end", agentSessionName: SESSION, targetDeviceId: HOST, body: "end 1" };
+const START = { type: "agent.start", targetDeviceId: HOST, data: { agent: "echo", project: "p" } };
+const REJECT = { ...END, type: "dialog.answer", body: "reject 1" };
 const ASK = {
   type: "ask",
   body: "?",
@@ -35,7 +37,9 @@ const plain = (path: string): [Probe] => [{ path: () => path }];
 const PROBES: Readonly<Record<string, readonly Probe[]>> = {
   "POST /pushes/send": [
     { about: "a message to the host", path: () => "/pushes/send", body: COMMAND },
+    { about: "the start of an agent", path: () => "/pushes/send", body: START },
     { about: "the end of an agent", path: () => "/pushes/send", body: END },
+    { about: "the answer to a dialog", path: () => "/pushes/send", body: REJECT },
     { about: "a note", path: () => "/pushes/send", body: { type: "note", body: "x" } },
     {
       about: "a cancellation of the phone's message",

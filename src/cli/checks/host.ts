@@ -299,7 +299,10 @@ async function sendScope(api: RelayApi, paths: HomePaths): Promise<Finding> {
     await api.sendPush({ type: "agent.command" });
   } catch (error) {
     if (error instanceof RelayError && error.code === "missing_scope") {
-      return warning("it may read pushes but not send them: svc send will not work", newKey(paths));
+      return warning(
+        "it may read pushes but not send them: svc send, questions, cards and notifications will not work",
+        newKey(paths),
+      );
     }
     if (!(error instanceof RelayError) || error.code !== "invalid_push") throw error;
   }
