@@ -6,12 +6,13 @@ import { ASK_EVENT, notifyDaemon, ownPane } from "../home/notify_daemon.ts";
 import type { HostSealing } from "../home/host_sealing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import type { RelaySettings } from "../mcp/ask_client.ts";
+import type { AskingSession } from "../mcp/serve.ts";
 import type { WaitingReport } from "../mcp/follow_question.ts";
 import { VERSION } from "../protocol/version.ts";
 import { splitLines } from "../runtime/input.ts";
 import { verbs } from "../tmux/argv.ts";
 import { spawningServer, tmuxEnvironment, withEnvironment } from "../tmux/server.ts";
-import { SESSION_OPTIONS } from "../tmux/sessions.ts";
+import { agentRun, SESSION_OPTIONS } from "../tmux/sessions.ts";
 import { accountPaths, workingDirectory } from "./context.ts";
 import { UsageError } from "./output.ts";
 import { addressInputs, listenerSettings, pairingHost } from "./settings.ts";
@@ -94,23 +95,25 @@ async function relaySettings(): Promise<RelaySettings> {
   return listenerSettings(paths, inputs);
 }
 
-/** The name of the session that svc started the agent in; the one that it began with where the agent does not hand down which pane that is. */
-async function sessionNow(): Promise<string | undefined> {
-  const began = runtime.env.get("SVC_SESSION");
+/** The session that svc started the agent in; as it began where the agent does not hand down which pane that is. */
+async function sessionNow(): Promise<AskingSession | undefined> {
+  const name = runtime.env.get("SVC_SESSION");
   const { pane, socket } = await ownPane(runtime);
-  if (began === undefined || pane === undefined || socket === undefined) return began;
+  if (name === undefined) return undefined;
+  if (pane === undefined || socket === undefined) return { name };
   const commands = withEnvironment(runtime.commands, tmuxEnvironment(runtime.env.all()));
   // A pane's id in the format would pass for a part of the time, which tmux expands there.
-  const read = verbs.print(pane, `#{session_name}\t#{${SESSION_OPTIONS.pane}}`);
-  const [name = "", recorded] = (await spawningServer(commands, socket).run(read).catch(() => "")).split(
-    "\t",
-  );
-  return recorded === pane ? name : began;
+  const read = verbs.print(pane, `#{session_name}\t#{session_created}\t${RECORDED}`);
+  const printed = await spawningServer(commands, socket).run(read).catch(() => "");
+  const [now = "", created = "", recorded = "", pid = ""] = printed.trimEnd().split("\t");
+  return recorded === pane ? { name: now, run: agentRun({ created, pane, pid }) } : { name };
 }
+
+const RECORDED = `#{${SESSION_OPTIONS.pane}}\t#{${SESSION_OPTIONS.pid}}`;
 
 /** Reports to the listener that the session waits for its user, or no longer does. */
 async function reportWaiting(waiting: WaitingReport, cwd: string): Promise<void> {
-  const session = await sessionNow();
+  const { name: session } = await sessionNow() ?? {};
   if (session === undefined) return;
   const paths = await accountPaths().catch(() => undefined);
   if (paths === undefined) return;

@@ -6,6 +6,7 @@ import { type Clock, delay, systemClock } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
 import type { Audit } from "../home/log_files.ts";
 import type { Journal } from "../home/journal.ts";
+import { askersRun } from "../protocol/late_answer.ts";
 import { type Later, laterOf } from "../protocol/later.ts";
 import { Body, isAtOnce, isInTurn, type Push, rulesOf } from "../protocol/push.ts";
 import type { PushState } from "../protocol/receipt.ts";
@@ -336,7 +337,12 @@ export class PushIntake {
       get expiresAt() {
         return expiryOf(push, options);
       },
-      ...{ sendAnyway: push.data?.sendAnyway === true, turn, left: leftIn(options.journal, push) },
+      ...{
+        sendAnyway: push.data?.sendAnyway === true,
+        run: askersRun(push),
+        turn,
+        left: leftIn(options.journal, push),
+      },
     };
   }
 

@@ -10,7 +10,7 @@ import { ControlClient, type ControlEvents, ControlPool } from "../tmux/control_
 import { type DiscoveryEnvironment, TmuxDiscovery } from "../tmux/discovery.ts";
 import { distrustLog, tmuxEnvironment, type TmuxServer, withEnvironment } from "../tmux/server.ts";
 import { runtime } from "#runtime";
-import type { TmuxSession } from "../tmux/sessions.ts";
+import { agentRun, type TmuxSession } from "../tmux/sessions.ts";
 import { readProcessFacts } from "./process_facts.ts";
 import { isAgentKind, isSessionName } from "../protocol/names.ts";
 import type { Reason } from "../protocol/receipt.ts";
@@ -207,6 +207,8 @@ export interface Target {
   panePid: number;
   /** The recorded agent's process id; 0 in a session that the wrapper did not create. */
   recordedPid: number;
+  /** The run of the recorded agent; "" in a session that the wrapper did not create. */
+  run: string;
   /** Where the agent was started, and its project's directory; "" in a session that the wrapper did not create. */
   directory: string;
   root: string;
@@ -241,6 +243,7 @@ export function resolveTarget(name: string, sessions: readonly TmuxSession[]): R
       pane: session.pane.id,
       panePid: session.pane.pid,
       recordedPid: Number(session.recorded.pid) || 0,
+      run: recordedRun(session),
       directory: session.recorded.directory,
       root: session.recorded.root,
       profile: isAgentKind(kind) ? agentProfile(kind) : unknownAgent,
@@ -248,4 +251,8 @@ export function resolveTarget(name: string, sessions: readonly TmuxSession[]): R
       spawnOnly: session.destroyedWhenUnattached,
     },
   };
+}
+
+function recordedRun({ created, recorded: { pane, pid } }: TmuxSession): string {
+  return pane === "" ? "" : agentRun({ created: String(created), pane, pid });
 }

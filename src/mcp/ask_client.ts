@@ -48,7 +48,7 @@ interface AskClientOptions {
   secondOutlet(): Promise<SecondOutlet | undefined>;
 }
 
-type WithoutAsker<Data> = Data extends unknown ? Omit<Data, "replyTo" | "listener"> : never;
+type WithoutAsker<Data> = Data extends unknown ? Omit<Data, "replyTo" | "listener" | "run"> : never;
 
 /** What is asked. AskClient adds who asks. */
 export interface Question {
@@ -208,10 +208,11 @@ export class AskClient {
   }
 
   async #pushOf(id: string, { text, data, secret }: Question): Promise<HostPush> {
-    const { deviceId, listener } = this.identity;
+    const { deviceId, listener, run } = this.identity;
     // A late answer is typed into the session that a question names.
     const session = secret === true ? undefined : this.identity.session;
-    const asker = { replyTo: deviceId, listener };
+    const isTyped = session !== undefined && run !== undefined;
+    const asker = { replyTo: deviceId, listener, ...(isTyped && { run }) };
     const push = {
       id,
       type: "ask",
@@ -268,6 +269,8 @@ export class AskClient {
 export interface Identity {
   /** The session that a late answer is typed into; undefined when the agent does not run in one of svc. */
   session: string | undefined;
+  /** Which run of the agent in that session asks, for the listener; undefined where that is not known. */
+  run?: string | undefined;
   /** One of ASKERS_PER_HOST, always the same for the session and the key. */
   deviceId: string;
   /** The listener that has the session. */
@@ -284,7 +287,12 @@ export const ASKERS_PER_HOST = 16;
 
 /** `session` is `SVC_SESSION`, which the wrapper sets for the agent. */
 export async function identify(
-  { hostname, session, apiKey }: { hostname: string; session: string | undefined; apiKey: string },
+  { hostname, session, run, apiKey }: {
+    hostname: string;
+    session: string | undefined;
+    run?: string | undefined;
+    apiKey: string;
+  },
 ): Promise<Identity> {
   const known = session !== undefined && isSessionName(session) ? session : undefined;
   const place = known === undefined
@@ -294,6 +302,7 @@ export async function identify(
   const digest = await sha256Hex(`${hostname}\n${place}\n${await sha256Hex(apiKey)}`);
   return {
     session: known,
+    run: known === undefined ? undefined : run,
     deviceId: `dev_script_${digest.slice(0, 16)}`,
     listener: await listenerDeviceId(hostname),
     name: `svc mcp, ${hostname}`.slice(0, 200),

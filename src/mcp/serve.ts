@@ -15,6 +15,13 @@ import { AskClient, identify, type RelaySettings } from "./ask_client.ts";
 import type { WaitingReport } from "./follow_question.ts";
 import { type Call, errorResult, type Tool, TOOLS, toolSchema } from "./tools.ts";
 
+/** The session of the agent. */
+export interface AskingSession {
+  name: string;
+  /** The run of its agent; undefined where that is not known. */
+  run?: string;
+}
+
 export interface McpHost {
   lines: Lines;
   /** Called at each tool call. Throws Error that says what is missing. */
@@ -24,8 +31,8 @@ export interface McpHost {
   hostname: string;
   /** `SVC_SESSION`: the name with which the session began. */
   session: string | undefined;
-  /** The name that it has now, read at each tool call: another session may have the one with which it began. */
-  sessionNow?(): Promise<string | undefined>;
+  /** As it is now, read at each tool call: another session may have the name with which it began. */
+  sessionNow?(): Promise<AskingSession | undefined>;
   version: string;
   clock: Clock;
   random: () => number;
@@ -133,7 +140,8 @@ class LazyAskClient {
       if (this.#current === undefined) throw error;
       return undefined;
     });
-    const session = await this.#host.sessionNow?.() ?? this.#host.session;
+    const began = this.#host.session;
+    const session = await this.#host.sessionNow?.() ?? (began === undefined ? undefined : { name: began });
     const before = this.#current;
     const key = JSON.stringify([settings, session]);
     if (before !== undefined && (settings === undefined || before.key === key)) return before;
@@ -151,14 +159,15 @@ class LazyAskClient {
     this.#ending.add(ending);
   }
 
-  async #make(settings: RelaySettings, session: string | undefined): Promise<AskClient> {
+  async #make(settings: RelaySettings, session: AskingSession | undefined): Promise<AskClient> {
     const { version, clock, random, hostname } = this.#host;
+    const { name, run } = session ?? {};
     const sealing = await this.#host.sealing(settings);
     const reportWaiting = (report: WaitingReport): void => this.#host.reportWaiting(report);
     return new AskClient({
       settings,
       sealing,
-      identity: await identify({ hostname, session, apiKey: settings.apiKey }),
+      identity: await identify({ hostname, session: name, run, apiKey: settings.apiKey }),
       version,
       clock,
       random,

@@ -61,6 +61,8 @@ const common = {
   replyTo: z.optional(DeviceId),
   /** The listener that has the session. */
   listener: z.optional(DeviceId),
+  /** The run of the agent that asks, as its host names it: a late answer is typed for no other run. */
+  run: z.optional(z.string().check(maxLength(100))),
 };
 
 /** `data` of an `ask`; its `body` is the question, its `agentSessionName` where a late answer is typed. */
@@ -307,9 +309,8 @@ function questionFault(question: CardQuestion, answer: CardAnswer | undefined): 
   if (options.some((place) => place >= question.options.length) || new Set(options).size < options.length) {
     return "no such option";
   }
-  return options.length + (text === undefined ? 0 : 1) > 1 && question.multiple !== true
-    ? "one only"
-    : undefined;
+  const count = options.length + (text === undefined ? 0 : 1);
+  return count > 1 && question.multiple !== true ? "one only" : undefined;
 }
 
 /** The same for stored questions: only the asker can check the content of a sealed answer. */

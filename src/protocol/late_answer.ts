@@ -17,6 +17,14 @@ export function lateAnswerData(answerId: string): Record<string, unknown> {
   return { answer: answerId };
 }
 
+/** The run of the agent that asked, to which alone this message may go; undefined where its question named none. */
+export function askersRun(
+  { data, inReplyTo }: { data?: Record<string, unknown> | undefined; inReplyTo?: unknown },
+): string | undefined {
+  const run = inReplyTo === undefined ? undefined : data?.["run"];
+  return typeof run === "string" ? run : undefined;
+}
+
 /** The id of the sealed answer in this message; undefined for any other push: an answer is typed, or nothing. */
 export function carriedAnswer(
   { type, data, inReplyTo }: { type: string; data?: unknown; inReplyTo?: unknown },

@@ -300,14 +300,17 @@ function lateCommand(
   { push, data }: Question,
   { id, answer }: { id: string; answer: SentAnswer },
 ): PushRequest {
-  const content = answer.kind === "sealed"
-    ? { sealed: answer.sealed, data: lateAnswerData(id) }
-    : { body: answerText(answer) };
+  const isSealed = answer.kind === "sealed";
+  const about: Record<string, unknown> = {
+    ...(isSealed && lateAnswerData(id)),
+    ...(data.run !== undefined && { run: data.run }),
+  };
   return {
     type: "agent.command",
     ...(data.listener === undefined ? {} : { targetDeviceId: data.listener }),
     agentSessionName: push.agentSessionName,
-    ...content,
+    ...(isSealed ? { sealed: answer.sealed } : { body: answerText(answer) }),
+    ...(Object.keys(about).length > 0 && { data: about }),
     inReplyTo: push.id,
     ttlSeconds: TTL_DEFAULT_SECONDS,
   };

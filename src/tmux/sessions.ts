@@ -18,6 +18,11 @@ export const SESSION_OPTIONS = {
   claim: "@svc_claim",
 } as const;
 
+/** Names one run of an agent on this host: a later session of the same name has another one, also on a new tmux server. */
+export function agentRun({ created, pane, pid }: Record<"created" | "pane" | "pid", string>): string {
+  return `${created} ${pane} ${pid}`;
+}
+
 export interface TmuxPane {
   /** `%<n>`, never reused while the server lives. */
   id: string;

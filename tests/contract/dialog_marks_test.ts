@@ -101,6 +101,7 @@ Deno.test("tmux searches and prints no screen beyond the cap, and types nothing 
       pane: "%0",
       panePid: 0,
       recordedPid: 0,
+      run: "",
       directory: "",
       root: "",
     },

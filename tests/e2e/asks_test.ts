@@ -3,7 +3,9 @@ import assert from "node:assert/strict";
 import { RelayError } from "../../src/client/relay_error.ts";
 import { RelayLink } from "../../src/client/relay_link.ts";
 import type { EventData } from "../../src/protocol/frames.ts";
+import { lateAnswerId } from "../../src/protocol/late_answer.ts";
 import type { Push } from "../../src/protocol/push.ts";
+import type { Receipt } from "../../src/protocol/receipt.ts";
 import { connectMcp, textOf } from "../helpers/mcp_bench.ts";
 import { type McpProcess, startMcp } from "../helpers/mcp_process.ts";
 import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
@@ -192,6 +194,34 @@ Deno.test("an answer to an agent that was killed is typed into its session [mcp-
     assert.equal(await waiting, "killed");
     await answer(stack, question, "typed instead");
     assert.deepEqual(await echo.prompts(1), ["typed instead"]);
+  }));
+
+Deno.test("a late answer is not typed into a later session that has the name of the one that asked [mcp-late]", () =>
+  withScene(async ({ stack, echo }) => {
+    const { sandbox } = stack;
+    const pane = (await sandbox.tmux("display-message", "-p", "-t", `=${echo.name}:`, "#{pane_id}")).trim();
+    const env = { SVC_SESSION: echo.name, TMUX: `${sandbox.tmuxSocket},1,0`, TMUX_PANE: pane };
+    const mcp = await startMcp(sandbox, { env });
+    const calls = ["Before?", "After?"].map((text) => ask(mcp, text).catch(() => "killed"));
+    const [before, after] = [await asked(stack, "Before?"), await asked(stack, "After?")];
+    await mcp.kill();
+    await Promise.all(calls);
+    const answered = async (question: Push, text: string): Promise<Receipt> => {
+      const id = await lateAnswerId(await answer(stack, question, text));
+      return await until("the end of its message", async () => {
+        const found = await stack.api.getPush(id).catch(() => undefined);
+        return found?.receipt.final === true ? found.receipt : undefined;
+      });
+    };
+    assert.equal((await answered(before, "to the one that asked")).state, "submitted");
+    // Another session keeps the tmux server, and with it the ids of its panes.
+    await sandbox.newSession("other", ["cat"]);
+    await sandbox.tmux("kill-session", "-t", `=${echo.name}`);
+    const later = await stack.echo();
+    assert.equal(later.name, echo.name);
+    const { state, reason } = await answered(after, "to nobody");
+    assert.deepEqual([state, reason], ["refused", "session_changed"]);
+    assert.deepEqual([await echo.prompts(1), await later.prompts()], [["to the one that asked"], []]);
   }));
 
 Deno.test("a relay killed while an agent waits loses neither the question nor the answer [mcp-survives]", () =>

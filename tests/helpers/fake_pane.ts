@@ -83,7 +83,7 @@ export class FakePane {
     };
     this.target = {
       ...{ socket: "/tmux.sock", session: "svc-p", sessionId: "$1", pane: "%3" },
-      ...{ panePid: PID, recordedPid, directory: "/p", root: "/p" },
+      ...{ panePid: PID, recordedPid, run: `1790000000 %3 ${recordedPid}`, directory: "/p", root: "/p" },
       ...{ profile, isProfiled, spawnOnly: false },
     };
   }

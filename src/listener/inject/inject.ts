@@ -59,6 +59,7 @@ export async function inject(
   const found = await early.take(command) ?? await findPane(command.session, context);
   if (found.kind === "refused") return refused(found.reason);
   const { target, check, isMuted, begun } = found;
+  if (command.run !== undefined && command.run !== target.run) return refused("session_changed");
   const attempt = { ...paneContext(context, target), command };
   const first = check.kind === "ready" && isMuted
     ? { kind: "refused", outcome: refused("muted") } as const

@@ -21,10 +21,20 @@ Deno.test("pushes: a command is delivered, injected and acknowledged [ev-inject,
       body: "hello",
       expiresAt: 99_500,
       sendAnyway: false,
+      run: undefined,
       turn: { step: "waiting" },
       left: undefined,
     },
   ]);
+});
+
+Deno.test("pushes: only an answer to a question names the run that it is for [mcp-late]", async () => {
+  const bench = makeBench();
+  const data = { run: "1790000000 %3 4242" };
+  await bench.intake.receive({ ...push, data, inReplyTo: crypto.randomUUID() });
+  await bench.intake.receive({ ...push, id: crypto.randomUUID(), data });
+  await bench.queues.idle();
+  assert.deepEqual(bench.injected.map(({ run }) => run), [data.run, undefined]);
 });
 
 Deno.test("pushes: delivered is reported before what follows it, and after 5 ms at the latest [rcpt-path]", async () => {

@@ -12,6 +12,7 @@ import { type FakeClient, Fixture, sessionNamed, uuid } from "./fixture.ts";
 const ASKER = "dev_script_1";
 const LISTENER = "dev_listener_0a1b2c3d";
 const PHONE = "dev_phone_1";
+const RUN = "1790000000 %3 4242";
 const ASK = uuid(1);
 const ANSWER = uuid(2);
 
@@ -53,7 +54,7 @@ class Bench {
   /** Sealed for the phone with this id. */
   async askSealed(phone = PHONE): Promise<void> {
     const keys = { [phone]: { enc: "AA", ciphertext: "AA" } };
-    await this.ask({ kind: "sealed" }, { body: undefined, sealedFor: { ...sealedFor, keys } });
+    await this.ask({ kind: "sealed", run: RUN }, { body: undefined, sealedFor: { ...sealedFor, keys } });
   }
 
   answer(
@@ -128,7 +129,7 @@ Deno.test("an answer in time reaches the asker and not the session [type-ask, ty
 
 Deno.test("an answer after the asker's time is typed into the session, once [mcp-late, flow-3]", () =>
   withBench(async (bench) => {
-    await bench.ask({ kind: "ask", options: ["a", "b", "c"], multiple: true });
+    await bench.ask({ kind: "ask", options: ["a", "b", "c"], multiple: true, run: RUN });
     await bench.pass(120_000);
     assert.equal((await bench.answer({ data: { choices: ["c", "a"] } })).status, 202);
     assert.deepEqual(bench.typed(), ["c, a"]);
@@ -141,8 +142,8 @@ Deno.test("an answer after the asker's time is typed into the session, once [mcp
     assert.deepEqual(bench.typed(), ["c, a"]);
     const { state, reason, final } = await bench.receipt(ANSWER);
     assert.deepEqual([state, reason, final], ["expired", "too_late", true]);
-    const [command] = bench.listener.received("push.new");
-    assert.deepEqual([command?.data.inReplyTo, command?.data.targetDeviceId], [ASK, LISTENER]);
+    const { inReplyTo, targetDeviceId, data } = bench.listener.received("push.new")[0]?.data ?? {};
+    assert.deepEqual([inReplyTo, targetDeviceId, data], [ASK, LISTENER, { run: RUN }]);
   }));
 
 Deno.test("an answer that the asker ignores or does not acknowledge is typed once [mcp-late]", async (t) => {
@@ -386,7 +387,7 @@ Deno.test("a late sealed answer goes unchanged to the session's listener, with t
     assert.deepEqual([command?.data.type, command?.data.sealed, command?.data.data], [
       "agent.command",
       sealed,
-      { answer: ANSWER },
+      { answer: ANSWER, run: RUN },
     ]);
     assert.equal(command?.data.id, await lateAnswerId(ANSWER));
   }));

@@ -417,3 +417,10 @@ Deno.test("inject: a disk that is slow each time does not keep a message from be
   assert.equal((await pane.inject("hello")).state, "submitted");
   assert.equal(count(pane, "text hello"), 1);
 });
+
+Deno.test("inject: a late answer is typed for the run of the agent that asked, and for no other [mcp-late]", async () => {
+  const pane = new FakePane();
+  const other = await pane.inject("to another", { run: `${pane.target.run}1` });
+  assert.deepEqual([other, pane.events], [{ state: "refused", reason: "session_changed" }, []]);
+  assert.equal((await pane.inject("to this one", { run: pane.target.run })).state, "submitted");
+});

@@ -14,6 +14,7 @@ const target: Target = {
   pane: "%3",
   panePid: 1,
   recordedPid: 0,
+  run: "",
   directory: "",
   root: "",
   profile: unknownAgent,
