@@ -355,18 +355,18 @@ class Listener implements RunningListener {
     });
   }
 
-  #makeCards({ policy, effects, targets }: Injection): Cards {
+  #makeCards({ policy, effects }: Injection): Cards {
     const { config: { neverAllow = [] }, log } = this.#options;
     return new Cards({
       ...{ clock: systemClock, keys: this.#keys, policy, neverAllow, log },
       isMuted: (one) => effects.isMuted(one.cwd, ...this.#inventory.namedIn(one)?.directories ?? []),
-      look: (session) => readLocalView(targets, session),
+      look: (place) => readLocalView(this.#targets, place),
       isLinked: () => this.#link.connected,
       send: (push, given) => this.#api.sendPush(push, given),
       openQuestions: (before) => this.#api.listPushes({ before, open: "questions" }),
       withdraw: (id) => void this.#link.send("push.ack", { id, outcome: "withdrawn", final: true }),
       dialogOnScreen: (session) => this.#inventory.dialogOf(session)?.id,
-      report: (report) => this.#inventory.hook(report),
+      report: (report) => this.#inventory.hook(this.#inventory.placed(report)),
     });
   }
 

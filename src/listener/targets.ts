@@ -113,6 +113,19 @@ export class Targets {
     return kind === undefined ? target : { ...target, profile: agentProfile(kind), isProfiled: true };
   }
 
+  /** The agent's pane at this place. It may be under another name by now, and another session under this one. */
+  async follow({ session, socket, pane }: Place): Promise<Resolved> {
+    const named = await this.resolve(session);
+    const isPane = (one: Pick<Target, "socket" | "pane">): boolean =>
+      one.socket === socket && one.pane === pane;
+    if (pane === undefined || (named.kind === "found" && isPane(named.target))) return named;
+    const sessions = await this.#discovery.sessions();
+    const now = sessions.find((one) => isPane({ socket: one.socket, pane: one.pane?.id ?? "" }));
+    return now === undefined
+      ? { kind: "refused", reason: "no_such_session" }
+      : resolveTarget(now.name, [now]);
+  }
+
   /** The same pane as it is now: in a session that the wrapper did not create, another program may run since. */
   async current(target: Target): Promise<Target> {
     if (target.recordedPid !== 0) return target;
@@ -217,6 +230,13 @@ export interface Target {
   isProfiled: boolean;
   /** destroy-unattached is set, so a control client must not attach and detach. */
   spawnOnly: boolean;
+}
+
+/** A session, and once it was looked up the pane of its agent, by which it is known when its name has changed. */
+export interface Place {
+  session: string;
+  socket?: string;
+  pane?: string;
 }
 
 export type Resolved = { kind: "found"; target: Target } | { kind: "refused"; reason: Reason };

@@ -132,6 +132,33 @@ Deno.test("an agent whose session was renamed has its cards under the new name [
     assert.equal(JSON.parse((await asking).stdout).hookSpecificOutput.decision.behavior, "allow");
   }));
 
+Deno.test("a session that is renamed while a card is open keeps it, also when another has its old name [card-applied]", () =>
+  withScene({}, async ({ stack, phone, echo }) => {
+    const { sandbox } = stack;
+    const envOf = async ({ name }: EchoSession): Promise<Record<string, string>> => {
+      const pane = (await sandbox.tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_id}")).trim();
+      return { SVC_SESSION: name, TMUX: `${sandbox.tmuxSocket},1,0`, TMUX_PANE: pane };
+    };
+    const scene = { stack, phone, echo, env: await envOf(echo) };
+    const asking = hook(scene, "AskUserQuestion", QUESTIONS);
+    const card = await cardOf(scene, asking);
+    await sandbox.tmux("rename-session", "-t", `=${echo.name}`, "work");
+    const other = await stack.echo();
+    assert.equal(other.name, echo.name);
+    const names = async (): Promise<boolean> => {
+      const { devices } = await stack.api.sessions();
+      const all = devices.flatMap(({ sessions }) => sessions.map(({ name }) => name));
+      return all.includes("work") && all.includes(echo.name);
+    };
+    await until("both names", names);
+    // What happens in the other session is not about this card.
+    await runHook({ stack, phone, echo: other, env: await envOf(other) }, "Stop", {});
+    const answers = [{ options: [0] }, { options: [1] }];
+    assert.equal((await answer(phone, card, { kind: "answers", answers })).state, "submitted");
+    assert.equal(JSON.parse((await asking).stdout).hookSpecificOutput.decision.behavior, "allow");
+    assert.deepEqual([await echo.prompts(), await other.prompts()], [[], []]);
+  }));
+
 Deno.test("in a muted project a dialog opens at the computer alone, also while the agent works in another directory [cli-mute]", () =>
   withScene({}, async (scene) => {
     const { stack } = scene;

@@ -24,7 +24,9 @@ import {
 import type { Reason } from "../../protocol/receipt.ts";
 import { shownDigest } from "../../protocol/shown_digest.ts";
 import { encodeUtf8, sha256Hex, utf8Length } from "../../async/encodings.ts";
+import type { HookReport } from "../../home/control_socket.ts";
 import type { Policy } from "../inject/policy.ts";
+import type { Place } from "../targets.ts";
 import { isNeverAllowed, namesOutside } from "./never_allowed.ts";
 
 /** A card without the fields that say who asks, and the text that it shows. */
@@ -185,9 +187,12 @@ export interface Card {
   wasSeen: boolean;
   /** The last key at the computer before the hook waited. */
   lastKeyAt: number;
+  /** The session's name when the card was asked, for which its answer is sealed. */
   session: string;
-  /** The agent's kind. */
-  agent: string;
+  /** Where its screen is: the session may be renamed meanwhile. */
+  place: Place;
+  /** What the agent's hook reported: its kind, and the pane that it runs in, if that is known. */
+  asker: Pick<HookReport, "agent" | "session" | "pane" | "socket">;
   data: CardData;
   /** The agent's id of the tool call. */
   tool: string | undefined;
@@ -219,7 +224,7 @@ export interface Card {
 
 type NewCard = Pick<
   Card,
-  "body" | "text" | "session" | "agent" | "data" | "tool" | "isShown" | "lastKeyAt"
+  "body" | "text" | "session" | "place" | "asker" | "data" | "tool" | "isShown" | "lastKeyAt"
 >;
 
 /** A card that was not asked yet. `seconds`: how long somebody waits for its answer. */

@@ -22,6 +22,7 @@ import {
   isNewTurn,
   isOfItsAgent,
   LINK_LOST_MS,
+  lookAt,
   lookFor,
   OpenCalls,
   signOf,
@@ -120,7 +121,7 @@ export class Cards {
   /** A card has rung for the dialog of this session. One that the relay does not have yet is waited for. */
   async covers(session: string): Promise<boolean> {
     await Promise.allSettled(this.#preparing.get(session) ?? []);
-    const cards = [...this.#cards.values()].filter((card) => card.session === session);
+    const cards = [...this.#cards.values()].filter(({ place }) => place.session === session);
     return (await Promise.all(cards.map(({ stored }) => stored.promise))).includes(true);
   }
 
@@ -142,7 +143,7 @@ export class Cards {
     { session, phone }: { session: string; phone: string },
   ): RequestPart | undefined {
     const card = this.#cards.get(id);
-    const text = card?.session === session ? partOf(card, at) : "";
+    const text = card?.place.session === session ? partOf(card, at) : "";
     const wait = this.#fetched.take(phone, this.#options.clock.elapsed(), text.length);
     return wait > 0 ? undefined : { card: id, at, text };
   }
@@ -168,7 +169,7 @@ export class Cards {
     if (await lookFor(card, { ...this.#options, signal }) === "gone") return refused("dialog_gone");
     // Only now: another one may have come meanwhile.
     if (card.answer !== undefined || card.end.signal.aborted) return refused("dialog_gone");
-    card.dialog = this.#options.dialogOnScreen(card.session);
+    card.dialog = this.#options.dialogOnScreen(card.place.session);
     card.answer = answer;
     // Nobody fetches it any more, and the card stays until the agent has gone on.
     card.text = undefined;
@@ -248,7 +249,7 @@ export class Cards {
     if (!this.#options.isLinked()) throw new Error("the relay is away");
     const phones = await keys.phones();
     if (phones.length === 0 || await this.#options.isMuted(report)) return undefined;
-    const view = await this.#options.look(session);
+    const view = await this.#options.look({ session });
     if (view === undefined) throw new Error(`cannot find the session "${session}"`);
     // A clock that was set back makes the last key lie in the future.
     const sinceKeyMs = Math.abs(clock.now() - view.lastKeyAt);
@@ -261,7 +262,8 @@ export class Cards {
     const asker = { timeoutSeconds: CARD_SECONDS, replyTo: host, listener: host };
     const card = newCard({
       ...{ body: content.body, text: content.text, session, data: { ...content.data, ...asker } },
-      ...{ agent: report.agent, tool: this.#calls.of(report), isShown, lastKeyAt: view.lastKeyAt },
+      ...{ asker: report, tool: this.#calls.of(report), isShown },
+      ...{ place: view.place, lastKeyAt: view.lastKeyAt },
     }, { clock, seconds: CARD_SECONDS });
     const push = askedAs(card, { clock, host, phones });
     // It takes its room before it is sealed: others come meanwhile.
@@ -316,9 +318,7 @@ export class Cards {
   }
 
   async #askAgain(card: Card): Promise<void> {
-    this.#options.log(
-      `card: asked again, since "${card.id}" was closed by an answer that no paired phone gave`,
-    );
+    this.#options.log(`card: asked again, since no paired phone gave the answer that closed "${card.id}"`);
     card.isAskedAgain = false;
     this.#cards.delete(card.id);
     const { clock, keys } = this.#options;
@@ -373,17 +373,17 @@ export class Cards {
   /** The agent has worked since then, or asks something else: an interrupted one is idle before it works again. */
   async #goesOn(card: Card): Promise<boolean> {
     // A screen that cannot be read now says nothing; the next look may.
-    const view = await this.#options.look(card.session).catch(() => undefined);
+    const view = await lookAt(card, this.#options).catch(() => undefined);
     if (view?.state === "idle") card.wasIdle = true;
     if (card.wasIdle || card.isFollowed) return false;
-    const now = this.#options.dialogOnScreen(card.session);
+    const now = this.#options.dialogOnScreen(card.place.session);
     if (now !== undefined) return card.dialog !== undefined && now !== card.dialog;
     return view !== undefined && !view.hasDialog && view.state === "working";
   }
 
   /** The session counts as waiting while its card is open. */
-  #reportWaiting({ id }: Card, { agent, cwd, session, pane }: HookReport): { end(): void } {
-    const about = { event: ASK_EVENT, agent, cwd, session, pane, ask: id };
+  #reportWaiting({ id }: Card, { agent, cwd, session, pane, socket }: HookReport): { end(): void } {
+    const about = { event: ASK_EVENT, agent, cwd, session, pane, socket, ask: id };
     let cancel = (): void => {};
     const tick = (): void => {
       this.#options.report({ ...about, state: "waiting" });

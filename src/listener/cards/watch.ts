@@ -5,6 +5,7 @@
 import { type Clock, delay } from "../../async/clock.ts";
 import { errorText } from "../../async/error_text.ts";
 import type { LocalView } from "../inject/pane_check.ts";
+import type { Place } from "../targets.ts";
 import type { Card, Sign } from "./card.ts";
 import type { DialogAnswer } from "../../agents/hooks.ts";
 import type { HookReport } from "../../home/control_socket.ts";
@@ -21,11 +22,26 @@ export const LINK_LOST_MS = 5_000;
 /** A session whose screen cannot be read for longer than this is asked at the computer. */
 export const UNREADABLE_MS = 10_000;
 
+interface SessionView extends LocalView {
+  /** Where it was found. */
+  place: Place;
+}
+
+/** What the card's session shows now, under whatever name. Throws TmuxError. */
+export async function lookAt(
+  card: Pick<Card, "place">,
+  { look }: Pick<WatchOptions, "look">,
+): Promise<SessionView | undefined> {
+  const view = await look(card.place);
+  if (view !== undefined) card.place = view.place;
+  return view;
+}
+
 /** The parts of `CardsOptions` that a watch reads. */
 export interface WatchOptions {
   clock: Clock;
-  /** What the session shows at the computer now; undefined for an unknown session. Throws TmuxError. */
-  look(session: string): Promise<LocalView | undefined>;
+  /** What is shown at the computer now; undefined for an unknown session. Throws TmuxError. */
+  look(place: Place): Promise<SessionView | undefined>;
   isLinked(): boolean;
   log(line: string): void;
 }
@@ -59,12 +75,12 @@ export async function watchCard(card: Card, options: WatchOptions): Promise<void
  */
 export async function lookFor(
   card: Card,
-  { look, log, clock, signal }: WatchOptions & { signal: AbortSignal },
+  { log, clock, signal, ...options }: WatchOptions & { signal: AbortSignal },
 ): Promise<"open" | "gone" | "unreadable"> {
   for (let looks = 1;; looks++) {
     let view: LocalView | undefined;
     try {
-      view = await look(card.session);
+      view = await lookAt(card, options);
     } catch (error) {
       log(`card: cannot see whether its dialog is still open: ${errorText(error)}`);
       return "unreadable";
@@ -104,12 +120,17 @@ export class OpenCalls {
   }
 }
 
-/** By a hook of the agent that asks: another one may run in its session, for example as its tool. */
+/**
+ * By a hook of the agent that asks: another one may run in its session, for example as its tool. By the pane where both
+ * name theirs, since another session may have the name by now.
+ */
 export function isOfItsAgent(
-  { session, agent, event }: HookReport,
-  card: Pick<Card, "session" | "agent">,
+  { session, agent, event, pane, socket }: HookReport,
+  { asker }: Pick<Card, "asker">,
 ): boolean {
-  return session === card.session && agent === card.agent && event !== ASK_EVENT;
+  if (agent !== asker.agent || event === ASK_EVENT) return false;
+  const hasPanes = [pane, socket, asker.pane, asker.socket].every((one) => one !== undefined);
+  return hasPanes ? pane === asker.pane && socket === asker.socket : session === asker.session;
 }
 
 /** The call of this dialog has ended, or its turn: nobody shows the dialog any more. */

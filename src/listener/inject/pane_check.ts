@@ -21,7 +21,7 @@ import { SCREEN_FIELDS, screenOf } from "../../tmux/sessions.ts";
 import type { Screen, ScreenReading } from "../../agents/profile.ts";
 import { agentKindOfProgram } from "../../agents/profiles.ts";
 import type { Reason } from "../../protocol/receipt.ts";
-import type { Target, Targets } from "../targets.ts";
+import type { Place, Target, Targets } from "../targets.ts";
 import { hidesText, mayHideStart } from "./composer.ts";
 import type { ComposerModel, PaneInput } from "./pane_input.ts";
 import { beginsCommand, mayAnswerDialogs, type Policy } from "./policy.ts";
@@ -218,13 +218,14 @@ export interface LocalView {
 
 /** Undefined for an unknown session. */
 export async function readLocalView(
-  targets: Pick<Targets, "resolve" | "server">,
-  session: string,
-): Promise<LocalView | undefined> {
-  const resolved = await targets.resolve(session);
+  targets: Pick<Targets, "follow" | "server">,
+  place: Place,
+): Promise<LocalView & { place: Place } | undefined> {
+  const resolved = await targets.follow(place);
   if (resolved.kind === "refused") return undefined;
-  const { target } = resolved;
-  return localViewOf(await observe(targets.server(target), target, { search: false }));
+  const { target, target: { session, socket, pane } } = resolved;
+  const view = localViewOf(await observe(targets.server(target), target, { search: false }));
+  return { ...view, place: { session, socket, pane } };
 }
 
 export function localViewOf({ localUserActivity, reading }: Observation): LocalView {

@@ -55,8 +55,11 @@ export class Scene {
       policy: { approval: "once" },
       neverAllow: [],
       isMuted: () => Promise.resolve(false),
-      look: () =>
-        Promise.resolve({ lastKeyAt: this.localKeyAt, hasDialog: this.hasDialog, state: this.state }),
+      look: (place) =>
+        Promise.resolve({
+          ...{ lastKeyAt: this.localKeyAt, hasDialog: this.hasDialog, state: this.state },
+          place,
+        }),
       isLinked: () => this.linked,
       send: (push) => Promise.resolve(this.sent.push(push)),
       openQuestions: () => Promise.resolve({ pushes: [] }),

@@ -1,15 +1,19 @@
 /** An open card's look at the computer's screen: what ends the card, and what does not. */
 import assert from "node:assert/strict";
 import type { LocalView } from "../../../../src/listener/inject/pane_check.ts";
+import type { Place } from "../../../../src/listener/targets.ts";
 import { until } from "../../../helpers/until.ts";
-import { answerOf, BLUE, QUESTION, Scene } from "./card_bench.ts";
+import { answerOf, BLUE, QUESTION, Scene, SESSION } from "./card_bench.ts";
 
 Deno.test("a look at the screen that fails ends no card, and a screen that stays unreadable opens the dialog [card-local]", async () => {
   let looks = (): "seen" | "failed" | "missed" => "seen";
   const look = () => {
     const now = looks();
     if (now === "failed") return Promise.reject(new Error("tmux is busy"));
-    const view: LocalView = { lastKeyAt: 0, hasDialog: true, state: "working" };
+    const view: LocalView & { place: Place } = {
+      ...{ lastKeyAt: 0, hasDialog: true, state: "working" as const },
+      place: { session: SESSION },
+    };
     return Promise.resolve(now === "seen" ? view : undefined);
   };
   for (const missed of ["failed", "missed"] as const) {
