@@ -97,7 +97,10 @@ export class Journal {
     this.damaged = found.damaged;
     if (found.damaged > 0) this.#damagedText = text;
     this.#isTorn = text !== "" && !text.endsWith("\n");
-    for (const entry of found.windows) this.#restore(entry);
+    for (const { pairing, ...text } of found.windows) {
+      const window = ReplayWindow.decode(text);
+      if (window !== undefined) this.#windows.set(pairing, window);
+    }
     for (const entry of found.entries) {
       this.#remember(entry);
       if (typeof entry.sealed === "object") this.#count(entry.sealed);
@@ -126,10 +129,8 @@ export class Journal {
     if (before !== undefined && isSameSeal(before.sealed, seal)) return "taken";
     const window = this.#windows.get(pairing);
     if (counter === undefined && window !== undefined) return "uncounted";
-    if (counter !== undefined) {
-      const verdict = window?.check(counter) ?? "fresh";
-      if (verdict !== "fresh") return verdict;
-    }
+    const verdict = counter === undefined ? "fresh" : window?.check(counter) ?? "fresh";
+    if (verdict !== "fresh") return verdict;
     this.#count(seal);
     const entry: JournalEntry = { id, at: this.#options.now(), step: "accepted", sealed: seal };
     this.#remember(entry);
@@ -188,11 +189,16 @@ export class Journal {
   }
 
   async close(): Promise<void> {
-    await this.#mutex.run(() => {
+    await this.#mutex.run(async () => {
+      await this.#rewriteLost().catch(() => {});
       this.#file?.close();
       this.#file = undefined;
-      return Promise.resolve();
     });
+  }
+
+  /** The user may have removed the file, or moved it away: the next start is to find all that is remembered. */
+  async #rewriteLost(): Promise<void> {
+    if (await this.#options.files.info(this.#options.path) === undefined) await this.#rewrite();
   }
 
   async #rewrite(): Promise<void> {
@@ -221,6 +227,7 @@ export class Journal {
 
   async #append(waiting: readonly WaitingEntry[]): Promise<void> {
     const { files, path } = this.#options;
+    await this.#rewriteLost();
     this.#file ??= await files.openAppend(path, { mode: 0o600 });
     const lines = waiting.map(({ entry }) => encodeEntry(entry)).join("");
     const text = this.#isTorn ? `\n${lines}` : lines;
@@ -241,11 +248,6 @@ export class Journal {
 
   #windowEntries(): WindowEntry[] {
     return [...this.#windows].map(([pairing, window]) => ({ step: "window", pairing, ...window.encode() }));
-  }
-
-  #restore({ pairing, ...text }: WindowEntry): void {
-    const window = ReplayWindow.decode(text);
-    if (window !== undefined) this.#windows.set(pairing, window);
   }
 
   #count({ pairing, counter }: PhoneSeal): void {

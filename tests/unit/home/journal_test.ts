@@ -444,3 +444,47 @@ Deno.test("on a full disk it opens with what it held, and what is recorded after
     "kept once that is possible",
   );
 });
+
+Deno.test("a journal that is removed while the listener runs is written anew, with all that it held [inj-journal]", async () => {
+  await using home = await makeTempHome();
+  const journal = await open(home);
+  const seal = { pairing: "p", counter: 1 };
+  await journal.record(id(1), { step: "done", outcome: "submitted" });
+  await journal.record(id(2), { step: "typing" });
+  await journal.take(id(3), seal);
+  await Deno.remove(home.paths.journal);
+  assert.equal(journal.state(id(1))?.step, "done");
+  await journal.record(id(4), { step: "typing" });
+  const after = await reopened(home, journal);
+  assert.deepEqual([1, 2, 3, 4].map((one) => after.state(id(one))?.step), [
+    ...["done", "typing", "accepted", "typing"],
+  ]);
+  assert.equal(await after.take(id(5), seal), "used");
+  // Now before the first step since it was opened.
+  await Deno.rename(home.paths.journal, `${home.paths.journal}.old`);
+  await after.record(id(4), { step: "done", outcome: "submitted" });
+  // And with no step after it.
+  await Deno.remove(home.paths.journal);
+  const last = await reopened(home, after);
+  assert.deepEqual([last.state(id(1))?.step, last.state(id(4))?.step], ["done", "done"]);
+  await last.close();
+});
+
+Deno.test("no step may be acted on while a journal that was removed cannot be written anew [inj-journal, fault-disk]", async () => {
+  await using home = await makeTempHome();
+  const full = new Error("No space left on device");
+  let isFull = false;
+  const replaceText: Files["replaceText"] = (...args) =>
+    isFull ? Promise.reject(full) : home.files.replaceText(...args);
+  const journal = await open(home, { files: { ...home.files, replaceText } });
+  await journal.record(id(1), { step: "done", outcome: "submitted" });
+  await Deno.remove(home.paths.journal);
+  isFull = true;
+  await assert.rejects(journal.record(id(2), { step: "typing" }), full);
+  assert.equal(journal.state(id(2)), undefined);
+  isFull = false;
+  await journal.record(id(2), { step: "typing" });
+  const after = await reopened(home, journal);
+  assert.deepEqual([after.state(id(1))?.step, after.state(id(2))?.step], ["done", "typing"]);
+  await after.close();
+});

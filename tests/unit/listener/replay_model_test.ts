@@ -7,7 +7,7 @@ import type { Acknowledgement } from "../../../src/listener/acknowledger.ts";
 import { PushIntake } from "../../../src/listener/pushes.ts";
 import { SessionQueues } from "../../../src/listener/waiting_pushes.ts";
 import type { Push } from "../../../src/protocol/push.ts";
-import type { Files } from "../../../src/runtime/types.ts";
+import type { FileInfo, Files } from "../../../src/runtime/types.ts";
 import { randomNumbers } from "../../helpers/random_numbers.ts";
 import { PLAIN_STEPS } from "./push_bench.ts";
 
@@ -35,9 +35,10 @@ function memoryFiles(disk: { text: string }, { isAlive }: { isAlive(): boolean }
     if (isAlive()) disk.text = text;
     return Promise.resolve();
   };
-  const files: Pick<Files, "readText" | "replaceText" | "openAppend"> = {
+  const files: Pick<Files, "readText" | "replaceText" | "openAppend" | "info"> = {
     readText: () => Promise.resolve(disk.text),
     replaceText: (_path, text) => write(text),
+    info: () => Promise.resolve({} as FileInfo),
     openAppend: () =>
       Promise.resolve({
         append: (text) => write(disk.text + text),
