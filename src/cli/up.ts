@@ -172,11 +172,12 @@ async function joinRelay(
   }
   const { apiKey, notice } = await listenerKey(dataDir, config);
   const changed = apiKey !== config.apiKey || wsUrl !== config.wsUrl;
-  const hookId = config.hookId ?? newHookId();
+  const made = newHookId();
   if (changed || config.hookId === undefined) {
     // baseUrl is the other relay's.
     const left = wsUrl === config.wsUrl ? {} : { baseUrl: undefined };
-    await saveConfig(runtime.files, paths, { apiKey, wsUrl, hookId, ...left });
+    const changes = ({ hookId = made }: Config): Partial<Config> => ({ apiKey, wsUrl, hookId, ...left });
+    await saveConfig(runtime.files, paths, changes);
   }
   return { apiKey, changed, notice };
 }

@@ -12,6 +12,7 @@ import { maxLength, minLength } from "../protocol/lengths.ts";
 import { UPLOAD_CONFIG_MAX_BYTES } from "../protocol/limits.ts";
 import type { Files } from "../runtime/types.ts";
 import { readStateText } from "./damage.ts";
+import { withLock } from "./lock.ts";
 import type { HomePaths } from "./paths.ts";
 
 const WebAddress = z.string().check(z.regex(/^https?:\/\/\S+$/, "an http:// or https:// address"));
@@ -94,12 +95,26 @@ export async function loadConfig(files: Pick<Files, "readText">, paths: HomePath
   return text === undefined ? {} : parseConfig(withoutMark(text).rest, paths.config);
 }
 
-/** Sets these fields, removes those that are undefined, and keeps all others. Readers see the old or the new file. Throws ConfigError. */
-export async function saveConfig(files: Files, paths: HomePaths, changes: Partial<Config>): Promise<Config> {
-  const config = { ...await loadConfig(files, paths), ...changes };
+/**
+ * Sets these fields, removes those that are undefined, and keeps all others; one process at a time. `changes` gets what the
+ * file holds by then. Readers see the old or the new file. Throws ConfigError.
+ */
+export async function saveConfig(
+  files: Files,
+  paths: HomePaths,
+  changes: (before: Config) => Partial<Config>,
+): Promise<Config> {
   await files.makeDirectory(paths.root, { mode: 0o700 });
-  await files.replaceText(paths.config, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
-  return config;
+  return await withLock(files, paths.configLock, {
+    busy: () =>
+      new Error(`Cannot change "${paths.config}": another svc holds "${paths.configLock}". Try again.`),
+    work: async () => {
+      const before = await loadConfig(files, paths);
+      const config = { ...before, ...changes(before) };
+      await files.replaceText(paths.config, `${JSON.stringify(config, null, 2)}\n`, { mode: 0o600 });
+      return config;
+    },
+  });
 }
 
 /** The host's name at the relay, from which its device id is derived. */
@@ -177,8 +192,8 @@ export async function ensureHookId(files: Files, paths: HomePaths): Promise<stri
   const { hookId } = await loadConfig(files, paths);
   if (hookId !== undefined) return hookId;
   const made = newHookId();
-  await saveConfig(files, paths, { hookId: made });
-  return made;
+  const saved = await saveConfig(files, paths, (before) => ({ hookId: before.hookId ?? made }));
+  return saved.hookId ?? made;
 }
 
 type WsUrlSource = "option" | "config" | "environment";

@@ -6,6 +6,8 @@ import { CERTIFICATE_FILES, MAX_SOCKET_PATH_BYTES } from "../runtime/system.ts";
 export interface HomePaths {
   root: string;
   config: string;
+  /** Held while one process changes `config`. */
+  configLock: string;
   pid: string;
   version: string;
   log: string;
@@ -67,6 +69,7 @@ export async function homePaths(place: HomePlace): Promise<HomePaths> {
   return {
     root,
     config: `${root}/config.json`,
+    configLock: `${root}/config.lock`,
     pid: `${root}/listener.pid`,
     version: `${root}/listener.version`,
     log: `${root}/listener.log`,

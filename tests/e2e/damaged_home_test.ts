@@ -13,7 +13,7 @@ const MADE_ANEW = [
 ];
 /** In place of these folders there is a file. */
 const FOLDERS = ["markers", "remote", "answers", "uploads", "last-words", "setup"];
-const LOCKS = ["listener.lock", "start.lock", "paired.lock", "muted.lock", "kept.lock"];
+const LOCKS = ["listener.lock", "start.lock", "config.lock", "paired.lock", "muted.lock", "kept.lock"];
 /** What only the user can mend. */
 const KEPT = ["identity", "paired.json", "muted.json", "kept.json"];
 

@@ -56,7 +56,7 @@ Deno.test("a field of the wrong form is an error that names it and what would be
 Deno.test("a saved field leaves the others as they are, for the owner alone [sec-other-account]", async () => {
   await using home = await makeTempHome();
   await Deno.writeTextFile(home.paths.config, '{"apiKey": "old", "newer": [1]}', { mode: 0o644 });
-  await saveConfig(home.files, home.paths, { apiKey: "new" });
+  await saveConfig(home.files, home.paths, () => ({ apiKey: "new" }));
   assert.deepEqual(await loadConfig(home.files, home.paths), { apiKey: "new", newer: [1] });
   assert.equal((await Deno.stat(home.paths.config)).mode! & 0o777, 0o600);
 });
@@ -64,7 +64,7 @@ Deno.test("a saved field leaves the others as they are, for the owner alone [sec
 Deno.test("a broken file is not overwritten by a save", async () => {
   await using home = await makeTempHome();
   await Deno.writeTextFile(home.paths.config, "{broken");
-  await assert.rejects(saveConfig(home.files, home.paths, { apiKey: "new" }), ConfigError);
+  await assert.rejects(saveConfig(home.files, home.paths, () => ({ apiKey: "new" })), ConfigError);
   assert.equal(await Deno.readTextFile(home.paths.config), "{broken");
 });
 
@@ -93,10 +93,23 @@ Deno.test("sound JSON has no fault", () => {
 Deno.test("it is made once, kept, and every other field with it [res-config-hook]", async () => {
   await using home = await makeTempHome();
   const { files, paths } = home;
-  await saveConfig(files, paths, { apiKey: "svc_k" });
+  await saveConfig(files, paths, () => ({ apiKey: "svc_k" }));
   const made = await ensureHookId(files, paths);
   assert.match(made, /^hook_[0-9a-f]{16}$/);
   assert.equal(await ensureHookId(files, paths), made);
   assert.deepEqual(JSON.parse(await Deno.readTextFile(paths.config)), { apiKey: "svc_k", hookId: made });
   assert.notEqual(newHookId(), newHookId());
+});
+
+Deno.test("of several changes at once none is lost, and all get the same hook id [res-config-hook]", async () => {
+  await using home = await makeTempHome();
+  const { files, paths } = home;
+  const names = Array.from({ length: 8 }, (_, place) => `newer${place}`);
+  const [ids] = await Promise.all([
+    Promise.all([ensureHookId(files, paths), ensureHookId(files, paths), ensureHookId(files, paths)]),
+    ...names.map((name) => saveConfig(files, paths, () => ({ [name]: true }))),
+  ]);
+  const { hookId, ...others } = await loadConfig(files, paths);
+  assert.deepEqual(ids, [hookId, hookId, hookId]);
+  assert.deepEqual(others, Object.fromEntries(names.map((name) => [name, true])));
 });
