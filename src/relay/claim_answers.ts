@@ -13,37 +13,55 @@ export interface ClaimAnswer extends PairingClaimed {
 /** Claimed codes whose answers are kept; a further one replaces the one that was claimed longest ago. */
 const CLAIM_ANSWERS_MAX = 1_000;
 
-interface KeptClaim {
+interface ClaimedCode {
   codeHash: Uint8Array;
   claim: PairingClaim;
   expiresAt: number;
-  /** Undefined, or a failure, if the claim was refused. */
-  answer: Promise<ClaimAnswer | undefined>;
+  /** Does what the claim asks for, and once it has failed what of that is missing. Undefined if the claim is refused. */
+  make(): Promise<ClaimAnswer | undefined>;
+}
+
+interface KeptClaim extends ClaimedCode {
+  /** Undefined once it has failed: nobody was answered. */
+  answer: Promise<ClaimAnswer | undefined> | undefined;
 }
 
 /**
- * The answers to claims, in memory, until their codes expire: a phone that has lost the answer asks again. Only the same
- * key with the same proof gets it, so that the code still admits one phone only.
+ * The answers to claims, in memory, until their codes expire: a phone that has lost the answer asks again, and so does one
+ * whose claim failed because the store did. Only the same key with the same proof gets it, so that the code still admits
+ * one phone only; without a proof only the first answer is given.
  */
 export class ClaimAnswers {
   readonly #kept = new Map<string, KeptClaim>();
 
-  keep(kept: KeptClaim): void {
-    if (kept.claim.proof === undefined || kept.claim.publicKey === undefined) return;
-    // `answerOnce` reports a failure.
-    kept.answer.catch(() => undefined);
+  /** Answers the claim of a code that was taken for it. */
+  async first(claimed: ClaimedCode): Promise<ClaimAnswer | undefined> {
+    const kept: KeptClaim = { ...claimed, answer: undefined };
     this.#kept.set(encodeHex(kept.codeHash), kept);
     const [oldest] = this.#kept.keys();
     if (this.#kept.size > CLAIM_ANSWERS_MAX && oldest !== undefined) this.#kept.delete(oldest);
+    return await answerOf(kept);
   }
 
   async repeat(
-    { codeHash, claim, now }: Pick<KeptClaim, "codeHash" | "claim"> & { now: number },
+    { codeHash, claim, now }: Pick<ClaimedCode, "codeHash" | "claim"> & { now: number },
   ): Promise<ClaimAnswer | undefined> {
     for (const [code, { expiresAt }] of this.#kept) if (expiresAt <= now) this.#kept.delete(code);
     const kept = this.#kept.get(encodeHex(codeHash));
     if (kept === undefined) return undefined;
     const { publicKey, proof } = kept.claim;
-    return publicKey === claim.publicKey && proof === claim.proof ? await kept.answer : undefined;
+    if (publicKey !== claim.publicKey || proof !== claim.proof) return undefined;
+    const isProven = publicKey !== undefined && proof !== undefined;
+    return isProven || kept.answer === undefined ? await answerOf(kept) : undefined;
+  }
+}
+
+async function answerOf(kept: KeptClaim): Promise<ClaimAnswer | undefined> {
+  const answer = kept.answer ??= kept.make();
+  try {
+    return await answer;
+  } catch (error) {
+    if (kept.answer === answer) kept.answer = undefined;
+    throw error;
   }
 }

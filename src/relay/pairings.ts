@@ -127,17 +127,16 @@ async function answerOnce(
 ): Promise<ClaimAnswer | undefined> {
   const { pairing, claim } = claimed;
   const { codeHash, keyId, offer, expiresAt } = pairing;
+  const made: NewPhone = { deviceId: newPhoneId() };
   const make = async (): Promise<ClaimAnswer | undefined> => {
     if (!await isStillGranted(services, pairing)) return undefined;
     const own = await ownKey(services, { call, pairing });
-    const phone = own ?? await newPhone(services, claimed);
+    const phone = own ?? await newPhone(services, { ...claimed, made });
     if (phone === undefined) return undefined;
     await services.store.completePairing(codeHash, { ...claim, deviceId: phone.deviceId });
     return { ...phone, ...(offer ? { offer } : {}), isOwn: own !== undefined, keyId };
   };
-  const answer = make();
-  services.claimAnswers.keep({ codeHash, claim, expiresAt, answer });
-  return await answer;
+  return await services.claimAnswers.first({ codeHash, claim, expiresAt, make });
 }
 
 /** Neither the phone's key nor the one that created the code was revoked, and the phone's own key came with the call. */
@@ -187,13 +186,26 @@ interface Claimed {
 
 type Phone = Pick<PairingClaimed, "deviceId" | "apiKey">;
 
+/** What is already made of a new phone, after a claim that the store has failed. */
+interface NewPhone {
+  deviceId: string;
+  apiKey?: string;
+}
+
+function newPhoneId(): string {
+  return `dev_phone_${randomToken(DEVICE_ID_BYTES).replaceAll("-", "_")}`;
+}
+
 /** Undefined when the key that created the code was revoked a moment ago. */
-async function newPhone({ store }: Services, { pairing, claim, now }: Claimed): Promise<Phone | undefined> {
+async function newPhone(
+  { store }: Services,
+  { pairing, claim, now, made }: Claimed & { made: NewPhone },
+): Promise<Phone | undefined> {
   const { account, scopes, keyId: parent } = pairing;
-  const id = `dev_phone_${randomToken(DEVICE_ID_BYTES).replaceAll("-", "_")}`;
+  const { deviceId: id } = made;
   const of = { account, name: claim.name, scopes, role: "phone", deviceId: id, parent, now } as const;
-  const created = await createKeyUnlessRevoked(store, of);
-  if (created === undefined) return undefined;
+  made.apiKey ??= (await createKeyUnlessRevoked(store, of))?.key;
+  if (made.apiKey === undefined) return undefined;
   await store.saveDevice({
     account,
     id,
@@ -205,7 +217,7 @@ async function newPhone({ store }: Services, { pairing, claim, now }: Claimed): 
     createdAt: now,
     lastSeen: now,
   });
-  return { deviceId: id, apiKey: created.key };
+  return { deviceId: id, apiKey: made.apiKey };
 }
 
 function unknownCode(): Refusal {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { sha256Hex } from "../../../src/async/encodings.ts";
 import { PairingClaimed, PairingCreated } from "../../../src/protocol/http.ts";
+import { StoreUnavailable } from "../../../src/store/store.ts";
 import { Fixture } from "./fixture.ts";
 
 async function codeOf(relay: Fixture, key: string): Promise<string> {
@@ -121,6 +122,34 @@ Deno.test("a claim is not answered again without a proof, after a revocation, or
 
   await store.revokeDevice({ account: "default", id: deviceId }, clock.now());
   assert.equal((await claimWith(relay, code)).status, 404);
+});
+
+Deno.test("a code outlives a store that fails while it is claimed, for the phone that claimed it, and makes one device [claim-again]", async (t) => {
+  for (const step of ["findKeyById", "insertKey", "saveDevice", "completePairing"] as const) {
+    await t.step(step, async () => {
+      await using relay = await Fixture.make();
+      const { store } = relay.services;
+      const host = await relay.key();
+      for (const proven of [true, false]) {
+        const code = await codeOf(relay, host);
+        const before = (await store.listDevices("default")).length;
+        const claimed = (): Promise<Response> => proven ? claimWith(relay, code) : claim(relay, code);
+        const works = store[step];
+        const fails = (): Promise<never> => Promise.reject(new StoreUnavailable("the disk is full"));
+        Object.assign(store, { [step]: fails });
+        assert.deepEqual([(await claimed()).status, (await claimed()).status], [503, 503]);
+        Object.assign(store, { [step]: works });
+        assert.equal((await claimWith(relay, code, { proof: "q".repeat(43) })).status, 404);
+        const answers = await Promise.all([claimed(), claimed()]);
+        assert.deepEqual(answers.map(({ status }) => status).sort(), proven ? [201, 201] : [201, 404]);
+        const answered = answers.find(({ status }) => status === 201) ?? assert.fail("no answer");
+        const { deviceId } = PairingClaimed.parse(await answered.json());
+        const found = await relay.request("GET", `/pairings/${code}`, { key: host });
+        assert.equal((await found.json()).phone.deviceId, deviceId);
+        assert.equal((await store.listDevices("default")).length, before + 1);
+      }
+    });
+  }
 });
 
 Deno.test("wrong codes are counted per network, not per IPv6 address, and write nothing [sec-claim, flood-open]", async () => {
