@@ -184,6 +184,7 @@ export const SESSION_STRINGS = {
     text: "Terminal text",
     copyAll: "Copy all",
     copied: "Copied",
+    notCopied: "The browser does not let this page copy. Select the text above, and copy it there.",
     close: "Close",
   },
   latches: {

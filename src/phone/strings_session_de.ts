@@ -191,6 +191,7 @@ export const SESSION_STRINGS_DE: SessionStrings = {
     text: "Text des Terminals",
     copyAll: "Alles kopieren",
     copied: "Kopiert",
+    notCopied: "Der Browser lässt diese Seite nicht kopieren. Den Text oben auswählen und dort kopieren.",
     close: "Schließen",
   },
   latches: {

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
+import { withScene } from "./scene.ts";
 import { canvas, open, openSession, shown, status, untilShown, withTerminals } from "./terminal_scene.ts";
 
 Deno.test("terminal: the session's screen in its colours, its status, and each view on a phone [spec-mirror, ux-session, ux-shots, seal-shown]", () =>
@@ -100,6 +101,23 @@ Deno.test("terminal: it can be pinched, panned and scrolled back, and its text s
     await page.getByRole("button", { name: "Copied" }).waitFor();
     assert.equal(await page.evaluate(() => navigator.clipboard.readText()), text);
     await page.getByRole("button", { name: "Close" }).tap();
+  }));
+
+Deno.test("terminal: the text view says when the browser refuses to copy, and what to do then [ux-mirror-touch]", () =>
+  withScene(async ({ phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    await listener.report({ name: "svc-demo" });
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByRole("link", { name: /demo · Claude/ }).tap();
+    await page.getByRole("button", { name: "More keys" }).tap();
+    await page.getByRole("button", { name: "Select text" }).tap();
+    await page.evaluate(() => {
+      Clipboard.prototype.writeText = () => Promise.reject(new DOMException("Refused", "NotAllowedError"));
+    });
+    await page.getByRole("button", { name: "Copy all" }).tap();
+    await page.getByRole("status").getByText("Select the text above, and copy it there.").waitFor();
+    await page.getByRole("button", { name: "Copy all" }).waitFor();
+    assert.deepEqual([await phone.violations(), await phone.misfits(), phone.faults], [[], [], []]);
   }));
 
 /** A pinch: two fingers end `factor` times as far apart as they start. */

@@ -262,23 +262,28 @@ function LiveToggle({ button, isLive, onChange }: LiveToggleProps): JSX.Element 
 /** The terminal as plain text over the page, for the browser's own selection and for screen readers. */
 function TerminalText({ text, onClose }: { text: string; onClose(): void }): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [isCopied, setCopied] = useState(false);
+  const [copied, setCopied] = useState<"copied" | "refused">();
   useEffect(() => {
     dialog.current?.showModal();
     const shown = dialog.current?.querySelector("pre");
     shown?.scrollTo(0, shown.scrollHeight);
   }, []);
   const copy = async (): Promise<void> => {
-    await navigator.clipboard.writeText(text);
-    setCopied(true);
+    try {
+      await navigator.clipboard.writeText(text);
+      setCopied("copied");
+    } catch {
+      setCopied("refused");
+    }
   };
   return (
     <dialog class="terminal-text" ref={dialog} aria-label={TEXT.text} onClose={onClose}>
       <pre tabIndex={0}>{text}</pre>
+      <p class="session-note" role="status">{copied === "refused" && TEXT.notCopied}</p>
       <div class="terminal-text-foot">
         {isSecureContext && (
           <button type="button" class="secondary" onClick={() => void copy()}>
-            {isCopied ? TEXT.copied : TEXT.copyAll}
+            {copied === "copied" ? TEXT.copied : TEXT.copyAll}
           </button>
         )}
         <button type="button" class="primary" onClick={() => dialog.current?.close()}>{TEXT.close}</button>
