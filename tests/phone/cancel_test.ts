@@ -113,6 +113,56 @@ Deno.test("what can be done with a message depends on how far it got [ux-no-dead
     assert.equal(await page.getByRole("textbox", { name: /Message/ }).inputValue(), "a draft\nof two lines");
   }));
 
+Deno.test("the focus goes from a message's button to its message, to the list without it, and to the field with its text [ux-keyboard, ux-no-dead-end]", () =>
+  withScene(async (scene) => {
+    const page = await openMessages(scene);
+    const press = (text: string, name: string): Promise<void> => button(page, text, name).press("Enter");
+    const focused = (): Promise<string> =>
+      page.evaluate(() => {
+        const { tagName, textContent } = document.activeElement ?? document.body;
+        return `${tagName} ${tagName === "LI" ? textContent : ""}`.trim();
+      });
+    const untilFocused = (what: RegExp): Promise<unknown> =>
+      until(`the focus on ${what}`, async () => what.test(await focused()));
+    scene.listener.stop();
+    await page.getByText("workstation is offline").waitFor();
+    for (const text of ["to cancel", "to edit"]) {
+      await sendMessage(page, text);
+      await bubble(page, text).getByText("Queued").waitFor();
+    }
+    await press("to cancel", "Cancel");
+    await bubble(page, "to cancel").getByText("Cancelled", { exact: true }).waitFor();
+    await untilFocused(/^LI to cancel/);
+    await press("to cancel", "Send again");
+    await until("the other one", async () => await bubble(page, "to cancel").count() === 2);
+    await untilFocused(/^LI to cancel/);
+    await press("to edit", "Edit");
+    await untilFocused(/^TEXTAREA$/);
+    await until("its text", async () => await messageField(page).inputValue() === "to edit");
+
+    await page.route("**/pushes/send", (route) => route.fulfill({ status: 413, body: "too large" }));
+    await sendMessage(page, "to discard");
+    await press("to discard", "Discard");
+    await bubble(page, "to discard").waitFor({ state: "detached" });
+    await untilFocused(/^MAIN$/);
+    await sendMessage(page, "not sent");
+    await button(page, "not sent", "Discard").waitFor();
+    await press("not sent", "Edit");
+    await untilFocused(/^TEXTAREA$/);
+    assert.equal(await messageField(page).inputValue(), "not sent");
+
+    await sendMessage(page, "from the terminal");
+    await page.getByRole("link", { name: "Terminal" }).tap();
+    await page.locator(".newest-receipt").getByRole("button", { name: "Discard" }).press("Enter");
+    await untilFocused(/^SECTION$/);
+    const { outlineStyle, outlineOffset } = await page.locator(".session-foot").evaluate((foot) => {
+      const { outlineStyle, outlineOffset } = getComputedStyle(foot);
+      return { outlineStyle, outlineOffset };
+    });
+    assert.deepEqual([outlineStyle, outlineOffset], ["solid", "-3px"], "the screen's edge does not hide it");
+    assert.deepEqual(scene.phone.faults, []);
+  }));
+
 Deno.test("text left by this phone's live keys is called so when a message meets it [inj-phone-draft]", () =>
   withTerminals(async (scene) => {
     const { page } = scene;

@@ -246,12 +246,17 @@ export function ReceiptActions(
   { message, receipt, clockOffsetMs, actions }: ReceiptActionsProps,
 ): JSX.Element | null {
   const { discardable, cancellable, editable, resendFrom } = receipt;
+  const edit = (): void => {
+    actions.edit(message);
+    // Once it is drawn: an ended session has a field only while there is a draft.
+    queueMicrotask(() => document.querySelector<HTMLElement>(".composer textarea")?.focus());
+  };
   if (!discardable && !cancellable && !editable && resendFrom === undefined) return null;
   return (
     <div class="bubble-actions">
       {discardable && <Quiet label={BUBBLE.discard} onClick={() => actions.discard(message.id)} />}
       {cancellable && <Quiet label={BUBBLE.cancel} onClick={() => actions.cancel(message)} />}
-      {editable && <Quiet label={BUBBLE.edit} onClick={() => actions.edit(message)} />}
+      {editable && <Quiet label={BUBBLE.edit} onClick={edit} />}
       {resendFrom !== undefined && (
         <ResendButton
           from={resendFrom - clockOffsetMs}

@@ -25,6 +25,7 @@ import { type AskActions, AskCard } from "./ask_card.tsx";
 import { Composer } from "./composer.tsx";
 import { type DialogActions, DialogCard, NotificationCard } from "./inbox.tsx";
 import { sentTexts, withInserted } from "./insert_sheet.tsx";
+import { useKeptFocus } from "./kept_focus.ts";
 import { type MessageActions, MessageList, ReceiptActions, type Shown } from "./message_list.tsx";
 import { type SessionEnd, SessionEndCard, useSessionEnd } from "./session_end.tsx";
 import { type MenuActions, SessionSheet } from "./session_menu.tsx";
@@ -90,7 +91,7 @@ export function SessionView({ state, name, panel, item, option, notice, actions 
   const composer = end === undefined || state.drafts[sessionKey(name)] ? field : null;
   const ended = end && <SessionEndCard {...{ name, end, now, panel }} />;
   return (
-    <div class="page session">
+    <div class="page session" {...useKeptFocus()}>
       <SessionHead {...{ state, name, session, end, now, mode, panel, actions }} />
       {panel === "terminal"
         ? (

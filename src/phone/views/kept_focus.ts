@@ -1,0 +1,31 @@
+/** Keeps the focus near its place when what has it disappears, as a message's button does once it was pressed. */
+import type { TargetedEvent } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+
+interface Focused {
+  element: Element;
+  /** Where the focus goes without it, the nearest first. */
+  around: (HTMLElement | null)[];
+}
+
+/** Properties of the element that keeps the focus; for the component that draws it. */
+export function useKeptFocus(): { onFocusIn(event: TargetedEvent<HTMLElement>): void } {
+  const last = useRef<Focused>(undefined);
+  useLayoutEffect(() => {
+    const { element, around = [] } = last.current ?? {};
+    if (element?.isConnected !== false || document.activeElement !== document.body) return;
+    last.current = undefined;
+    const place = around.find((one) => one?.isConnected);
+    if (!place) return;
+    // Only what has this can be given the focus.
+    if (!place.hasAttribute("tabindex")) place.tabIndex = -1;
+    place.focus({ preventScroll: true });
+  });
+  return {
+    onFocusIn: ({ target, currentTarget }) => {
+      if (!(target instanceof Element)) return;
+      const around = ["li", "main, section"].map((name) => target.closest<HTMLElement>(name));
+      last.current = { element: target, around: [...around, currentTarget.querySelector("h1")] };
+    },
+  };
+}
