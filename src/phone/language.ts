@@ -31,9 +31,9 @@ export async function loadLanguage(): Promise<void> {
   if (strings !== undefined) setStrings(strings);
 }
 
-/** Tells screen readers and the browser which language the page is in. */
+/** Tells screen readers and the browser which language the page is in, whatever was chosen. */
 export function labelDocument(document: Document): void {
-  document.documentElement.lang = currentLanguage();
+  document.documentElement.lang = STRINGS.code;
   document.title = STRINGS.app.longTitle;
 }
 

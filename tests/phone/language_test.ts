@@ -39,3 +39,12 @@ Deno.test("German is chosen in the settings, stays after a reload, and needs no 
     await page.getByText("Unter dieser Adresse antwortet kein Relay").waitFor();
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
+
+Deno.test("a page whose German texts cannot be loaded is in English, and is marked as that [ux-languages]", () =>
+  withScene(async ({ phone: { page }, wire }) => {
+    await page.addInitScript(() => localStorage.setItem("svc.language", "de"));
+    await page.route(/strings_de/, (route) => route.abort());
+    await page.goto(wire.url);
+    await page.getByLabel("API key", { exact: true }).waitFor();
+    assert.equal(await page.evaluate(() => document.documentElement.lang), "en");
+  }));
