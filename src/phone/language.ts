@@ -13,12 +13,14 @@ export function currentLanguage(): Language {
   return languageFor(chosenLanguage(), navigator.languages);
 }
 
-/** Null also if the browser refuses to read what is stored. */
-function chosenLanguage(): string | null {
+/** Its name outlives a reload: there a choice is kept that the browser refuses to store. */
+const page: Window = self;
+
+function chosenLanguage(): string {
   try {
-    return localStorage.getItem(STORED);
+    return localStorage.getItem(STORED) ?? page.name;
   } catch {
-    return null;
+    return page.name;
   }
 }
 
@@ -39,6 +41,10 @@ export function labelDocument(document: Document): void {
 
 /** Takes effect with a reload. */
 export function chooseLanguage(language: Language): void {
-  localStorage.setItem(STORED, language);
+  try {
+    localStorage.setItem(STORED, language);
+  } catch {
+    page.name = language;
+  }
   location.reload();
 }

@@ -46,3 +46,23 @@ Deno.test("signing out without the local storage goes to its end, and does not s
     await signOut(page);
     assert.deepEqual(phone.faults, []);
   }));
+
+Deno.test("a language that is chosen without the local storage holds for the page, also after a reload [ux-languages]", () =>
+  withScene(async ({ phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    await page.addInitScript(refuseStorage, ["localStorage"] as const);
+    await listener.report({ name: "svc-demo" });
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByRole("link", { name: /demo · Claude/ }).waitFor();
+    await page.goto(`${wire.url}/#/settings`);
+    await page.getByLabel("Language").selectOption("Deutsch");
+    await page.getByRole("heading", { name: "Einstellungen", exact: true }).waitFor();
+    await page.getByRole("link", { name: "Alle Agenten" }).tap();
+    await page.getByRole("heading", { name: "Agenten", exact: true }).waitFor();
+    await page.reload();
+    await page.getByRole("heading", { name: "Agenten", exact: true }).waitFor();
+    await page.goto(`${wire.url}/#/settings`);
+    await page.getByLabel("Sprache").selectOption("English");
+    await page.getByRole("heading", { name: "Settings", exact: true }).waitFor();
+    assert.deepEqual(phone.faults, []);
+  }));
