@@ -36,11 +36,16 @@ type FormCheck =
 /** Leaves room for the rest of the push's data. */
 const VALUES_MAX_BYTES = DATA_MAX_BYTES - 64;
 
-export function checkForm(fields: readonly AskField[], raw: Readonly<Record<string, RawValue>>): FormCheck {
+/** `commaIsDecimal`: the page's language writes fractions with a comma. */
+export function checkForm(
+  fields: readonly AskField[],
+  raw: Readonly<Record<string, RawValue>>,
+  { commaIsDecimal = false } = {},
+): FormCheck {
   const values: Record<string, FieldValue> = {};
   const faults: Record<string, FormFault> = {};
   for (const field of fields) {
-    const value = valueOf(field, raw[field.name]);
+    const value = valueOf(field, { raw: raw[field.name], commaIsDecimal });
     if (typeof value === "object") faults[field.name] = value.fault;
     else if (value !== undefined) values[field.name] = value;
   }
@@ -50,24 +55,30 @@ export function checkForm(fields: readonly AskField[], raw: Readonly<Record<stri
 }
 
 /** Undefined for an optional field left empty. */
-function valueOf(field: AskField, raw: RawValue | undefined): FieldValue | { fault: FormFault } | undefined {
+function valueOf(
+  field: AskField,
+  { raw, commaIsDecimal }: { raw: RawValue | undefined; commaIsDecimal: boolean },
+): FieldValue | { fault: FormFault } | undefined {
   if (field.type === "boolean") return raw === true;
   const entered = typeof raw === "string" ? raw.replace(/\r\n?/g, "\n") : "";
   // A password may begin or end with a blank.
   const text = field.secret ? entered : entered.trim();
   if (text === "") return field.optional === true ? undefined : { fault: "required" };
-  if (field.type === "number") return numberOf(text);
+  if (field.type === "number") return numberOf(text, commaIsDecimal);
   return FORBIDDEN_CONTROLS.test(text) ? { fault: "controls" } : text;
 }
 
 /** Some keypads for numbers have a comma and no point. */
 const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;
-/** 1,500 may be 1500 or 1.5. */
+/** 1,500 may be 1500 or 1.5, where a fraction is written with a point. */
 const AMBIGUOUS_COMMA = /^[+-]?[1-9]\d{0,2},\d{3}$/;
+/** 1.500 and 1.500.000,5, where a fraction is written with a comma: so the page itself writes thousands there. */
+const GROUPED = /^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?$/;
 
-function numberOf(text: string): number | { fault: FormFault } {
-  const isDecimal = DECIMAL_COMMA.test(text) && !AMBIGUOUS_COMMA.test(text);
-  const value = Number(isDecimal ? text.replace(",", ".") : text);
+function numberOf(text: string, commaIsDecimal: boolean): number | { fault: FormFault } {
+  const digits = commaIsDecimal && GROUPED.test(text) ? text.replaceAll(".", "") : text;
+  const isDecimal = DECIMAL_COMMA.test(digits) && (commaIsDecimal || !AMBIGUOUS_COMMA.test(digits));
+  const value = Number(isDecimal ? digits.replace(",", ".") : digits);
   return Number.isFinite(value) ? value : { fault: "number" };
 }
 

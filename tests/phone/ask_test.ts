@@ -126,6 +126,22 @@ Deno.test("checkboxes, free text and forms are answered too [ux-inbox, mcp-promp
     assert.equal(await form, "host: box.example\nport: 8080\nzone: Dublin\ntls: true");
   }));
 
+Deno.test("on a German page a number with a point before three digits is one with thousands [ux-inbox, mcp-input, ux-languages]", () =>
+  withInbox(async ({ page, call }) => {
+    const fields = [
+      { name: "tokens", type: "number", label: "Tokens" },
+      { name: "factor", type: "number", label: "Factor" },
+    ];
+    const form = call("svc_input", { question: "How many?", fields });
+    await card(page, "How many?").waitFor();
+    await page.evaluate(() => localStorage.setItem("svc.language", "de"));
+    await page.reload();
+    await card(page, "How many?").getByLabel("Tokens").fill("1.500");
+    await card(page, "How many?").getByLabel("Factor").fill("1,250");
+    await card(page, "How many?").getByRole("button", { name: "Antwort senden" }).tap();
+    assert.equal(await form, "tokens: 1500\nfactor: 1.25");
+  }));
+
 Deno.test("a half-filled form and ticked options survive another view and a reload; a secret is not kept [ux-form-draft]", () =>
   withInbox(async (bench) => {
     const { page, api } = bench;

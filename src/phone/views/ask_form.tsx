@@ -4,6 +4,7 @@ import { useState } from "preact/hooks";
 import type { Answer, AskData, AskField, FieldValue } from "../../protocol/ask.ts";
 import { parseJson } from "../../protocol/json.ts";
 import { checkBody, checkForm, type FormFault, type RawValue } from "../check_input.ts";
+import { formatNumber } from "../format_time.ts";
 import { STRINGS } from "../strings.ts";
 import { Checkbox } from "./shared.tsx";
 
@@ -168,7 +169,7 @@ function FieldsForm({ id, fields, draft, onDraft, onValues }: FieldsFormProps): 
   const [faults, setFaults] = useState<Readonly<Record<string, FormFault>>>({});
   const submit = (event: Event): void => {
     event.preventDefault();
-    const check = checkForm(fields, raw);
+    const check = checkForm(fields, raw, { commaIsDecimal: formatNumber(0.5).includes(",") });
     if (check.kind === "values") onValues(check.values);
     else setFaults(check.faults);
   };

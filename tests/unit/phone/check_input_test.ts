@@ -55,6 +55,24 @@ Deno.test("a number may have a decimal comma, unless the comma may group thousan
   }
 });
 
+Deno.test("where a comma is decimal, a point before three digits groups thousands [mcp-input, ux-languages]", () => {
+  const fields: AskField[] = [{ name: "n", type: "number" }];
+  const check = (n: string) => checkForm(fields, { n }, { commaIsDecimal: true });
+  const read = [
+    ["1.500", 1_500],
+    ["-1.500.000,25", -1_500_000.25],
+    ["1,500", 1.5],
+    ["1.5", 1.5],
+    ["0.125", 0.125],
+    ["1234.567", 1_234.567],
+    ["1500", 1_500],
+  ] as const;
+  for (const [text, n] of read) assert.deepEqual(check(text), { kind: "values", values: { n } }, text);
+  for (const text of ["1.50.000", "1,2,3", "1,000.5"]) {
+    assert.deepEqual(check(text), { kind: "invalid", faults: { n: "number" } }, text);
+  }
+});
+
 Deno.test("a form that passes the check is accepted for the question", () => {
   const answer = checkForm(FIELDS, { host: "a\r\nb", port: "0", zone: "a" });
   assert.ok(answer.kind === "values");
