@@ -139,3 +139,22 @@ Deno.test("what was sent before is found and put into the draft; neither a tap n
     await untilDraft(page, "Please: Run the linter.");
     assert.equal(listener.pushes.length, texts.length, "nothing was sent");
   }));
+
+Deno.test("the times that are offered for a message for later go on while the sheet is open, and keep the focus [ux-later]", () =>
+  withScene(async (scene) => {
+    const page = await openMessages(scene);
+    await messageField(page).fill("later");
+    const afternoon = new Date();
+    afternoon.setHours(14, 10, 0, 0);
+    await page.clock.setFixedTime(afternoon);
+    await addButton(page).tap();
+    await page.getByRole("button", { name: "Send later" }).tap();
+    const sheet = page.getByRole("dialog");
+    await sheet.getByRole("button", { name: "15:10" }).focus();
+    await page.clock.setFixedTime(afternoon.getTime() + 3 * 3_600_000);
+    const offered = sheet.getByRole("button", { name: "18:10" });
+    await offered.waitFor();
+    assert.ok(await offered.evaluate((element) => element === document.activeElement));
+    assert.match(await sheet.locator("input").getAttribute("min") ?? "", /T17:10$/);
+    assert.deepEqual(scene.phone.faults, []);
+  }));

@@ -11,7 +11,7 @@ import { LATER_MAX_MS } from "../own_messages.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 import { InsertSheet, type InsertTexts, withInserted } from "./insert_sheet.tsx";
-import { Icon } from "./shared.tsx";
+import { Icon, useNow } from "./shared.tsx";
 import { SuggestionList, type Suggestions, useSuggestions } from "./suggestion_list.tsx";
 import { FileButton, type FileUpload, UploadBar } from "./upload_bar.tsx";
 
@@ -19,6 +19,8 @@ const { composer: TEXT } = STRINGS;
 const { insert: INSERT, later: LATER } = SESSION_TEXT;
 const HOUR_MS = 3_600_000;
 const MORNING_HOUR = 8;
+/** The times that are offered are by the minute. */
+const TIMES_EVERY_MS = 5_000;
 
 interface Props {
   /** The session's label. */
@@ -250,7 +252,7 @@ interface LaterDialogProps {
 /** The choice of when a message is typed that is not typed at once. */
 function LaterDialog({ limit, onChoose, onClose }: LaterDialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
-  const [now] = useState(Date.now);
+  const now = useNow(TIMES_EVERY_MS);
   useLayoutEffect(() => dialog.current?.showModal(), []);
   const choose = (later: Later): void => {
     dialog.current?.close();
@@ -262,9 +264,9 @@ function LaterDialog({ limit, onChoose, onClose }: LaterDialogProps): JSX.Elemen
       <div class="choices">
         <Choice label={LATER.idle} onClick={() => choose({ kind: "idle" })} />
         {limit && <Choice label={resetLabel(limit, now)} onClick={() => choose({ kind: "reset" })} />}
-        {suggestedTimes(now).map((at) => (
+        {suggestedTimes(now).map((at, place) => (
           <Choice
-            key={at}
+            key={place}
             label={LATER.at(formatTime(at, now))}
             onClick={() => choose({ kind: "at", at })}
           />
