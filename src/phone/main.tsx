@@ -79,7 +79,11 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
  */
 function followOtherPages(): () => void {
   const channel = new BroadcastChannel("svc-account");
-  channel.addEventListener("message", () => location.reload());
+  channel.addEventListener("message", () => {
+    // Even if a file is being sent.
+    onbeforeunload = null;
+    location.reload();
+  });
   return () => channel.postMessage("changed");
 }
 

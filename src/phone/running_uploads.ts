@@ -63,8 +63,16 @@ export class RunningUploads {
   }
 
   #changed(): void {
+    const isSending = [...this.#all.values()].some(({ shown }) => shown.kind === "sending");
+    globalThis.onbeforeunload = isSending ? askToStay : null;
     for (const listener of this.#listeners) listener();
   }
+}
+
+/** In the browser's own words. Chrome before version 119 looks at the value alone. */
+function askToStay(event: BeforeUnloadEvent): void {
+  event.preventDefault();
+  event.returnValue = "sending";
 }
 
 /** Those of this page. */

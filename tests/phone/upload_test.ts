@@ -136,6 +136,43 @@ Deno.test("a file goes on when its session is left and after the link is lost, a
     }
   }));
 
+Deno.test("the browser asks before it leaves a page that sends a file, not once the file is there or another page has left the account [up-phone]", () =>
+  withDemo(async ({ page, link }) => {
+    await page.goto(link);
+    await page.getByRole("button", { name: "They match" }).tap();
+    await page.getByRole("link", { name: /Echo/ }).tap();
+    const held = await holdFile(page);
+    await choose(page, { name: "film.mov", buffer: new Uint8Array(1_000_000) });
+    await page.getByRole("progressbar").waitFor();
+    const asked = page.waitForEvent("dialog");
+    const reload = page.evaluate(() => location.reload());
+    const dialog = await asked;
+    assert.equal(dialog.type(), "beforeunload");
+    await dialog.dismiss();
+    await reload;
+    await held.release();
+    await until(
+      "the path in the draft",
+      async () => (await messageField(page).inputValue()).endsWith(".mov"),
+    );
+    await page.locator(".upload-bar").waitFor({ state: "detached" });
+    const unwanted: string[] = [];
+    page.on("dialog", (one) => {
+      unwanted.push(one.type());
+      void one.accept();
+    });
+    await page.reload();
+    await messageField(page).waitFor();
+    await holdFile(page);
+    await choose(page, { name: "film.mov", buffer: new Uint8Array(1_000_000) });
+    await page.getByRole("progressbar").waitFor();
+    const reloaded = page.waitForEvent("domcontentloaded");
+    await page.evaluate(() => new BroadcastChannel("svc-account").postMessage("changed"));
+    await reloaded;
+    await messageField(page).waitFor();
+    assert.deepEqual(unwanted, []);
+  }));
+
 async function sha256Of(bytes: Uint8Array<ArrayBuffer>): Promise<string> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", bytes)).toHex();
 }
