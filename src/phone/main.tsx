@@ -41,8 +41,8 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
   const [[first, pairing], name] = await Promise.all([stored, deviceName(navigator)]);
   const storage = openStorage(cipher, first);
   const push = latePush({
-    ...{ baseUrl, storage, pairing },
-    state: store.get,
+    ...{ baseUrl, storage, pairing, store },
+    history: () => controller.history(),
     open: (hash) => location.hash = hash,
   });
   const controller = new Controller({

@@ -1,4 +1,4 @@
-/** Connects notifications with the page: the browser's effects, the service worker's messages, and what is on the screen. */
+/** Connects notifications and the browser's other pages with this one: the browser's effects, the service worker's messages, and what is on the screen. */
 import { type Clock, systemClock } from "../async/clock.ts";
 import { randomUuid } from "../async/encodings.ts";
 import { createWebPushApi, type WebPushApi } from "../client/web_push_api.ts";
@@ -9,6 +9,7 @@ import { registerWorker } from "./browser.ts";
 import type { InboxItem } from "./inbox.ts";
 import { currentLanguage } from "./language.ts";
 import { NOTIFICATION_TEXT } from "./notification_text.ts";
+import { followSent, type OtherPagesOptions } from "./other_pages.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
 import { type PushBrowser, pushFacts, pushStorage, pushSupport, Ringing, subscribe } from "./ringing.ts";
 import type { Route } from "./route.ts";
@@ -16,11 +17,10 @@ import type { PhoneState } from "./state.ts";
 import type { PhoneStorage } from "./storage.ts";
 import type { NotificationData, WorkerMessage } from "./worker/push.ts";
 
-export interface PushPageOptions {
+export interface PushPageOptions extends OtherPagesOptions {
   baseUrl: string;
   storage: PhoneStorage;
   pairing: PairingStorage | undefined;
-  state(): PhoneState;
   /** Opens an address of the page, from `#` on. */
   open(hash: string): void;
 }
@@ -58,7 +58,11 @@ export function pushPage(options: PushPageOptions): PushPage {
     notifications: async () => await (await registration())?.getNotifications() ?? [],
     now: () => Date.now(),
   });
-  const changed = (): void => seen.update(options.state(), document.visibilityState === "visible");
+  const tellSent = followSent(options);
+  const changed = (): void => {
+    seen.update(options.store.get(), document.visibilityState === "visible");
+    tellSent();
+  };
   // Undefined on pages that are not secure, which the type does not say.
   const container: ServiceWorkerContainer | undefined = navigator.serviceWorker;
   container?.addEventListener("message", ({ data }) => {

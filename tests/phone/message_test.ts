@@ -162,6 +162,42 @@ Deno.test("a text that was sent or changed in another page of the phone is not l
     await other.close();
   }));
 
+/** Runs in the page before its scripts: notes the channels that it opens to the browser's other pages. */
+function noteChannels(): void {
+  const opened: string[] = [];
+  globalThis.BroadcastChannel = class extends BroadcastChannel {
+    constructor(name: string) {
+      super(name);
+      opened.push(name);
+    }
+  };
+  Object.assign(globalThis, { opened });
+}
+
+Deno.test("a message shows in the other pages of the phone once it is sent, before its host has it [ux-receipt]", () =>
+  withScene(async (scene) => {
+    await scene.phone.page.context().addInitScript(noteChannels);
+    const page = await openMessages(scene);
+    const other = await page.context().newPage();
+    await other.goto(page.url());
+    await other.getByText("No messages yet").waitFor();
+    for (const one of [page, other]) {
+      await until(
+        "the channel",
+        () => one.evaluate(() => (globalThis as unknown as { opened: string[] }).opened.includes("svc-sent")),
+      );
+    }
+    scene.listener.stop();
+    await other.getByText("workstation is offline").waitFor();
+    await sendMessage(page, "from the first page");
+    await bubble(other, "from the first page").getByText("Queued").waitFor();
+    await sendMessage(other, "from the second page");
+    await bubble(page, "from the second page").getByText("Queued").waitFor();
+    assert.equal(await other.locator(".message").count(), 2);
+    await other.close();
+    assert.deepEqual(scene.phone.faults, []);
+  }));
+
 /** Focuses the field in the very task in which the session's view appears, and says what has the focus some frames later. */
 function focusAtOnce(): Promise<string | undefined> {
   const settled = async (): Promise<string | undefined> => {
