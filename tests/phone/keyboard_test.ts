@@ -84,7 +84,9 @@ Deno.test("the keyboard alone signs in, opens a session, sends, answers, mutes a
     await page.getByRole("heading", { name: "Send later" }).waitFor();
     await keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    assert.match(await page.evaluate(nameOfFocus), /Add to the message/, "the focus is back");
+    // A dialog that is closed has no role, and is taken away after that.
+    const isBack = async (): Promise<boolean> => /Add to the message/.test(await page.evaluate(nameOfFocus));
+    await until("the focus to be back", isBack);
     await page.getByText("Submitted", { exact: true }).waitFor();
 
     const api = createRelayApi({ baseUrl: relay.url, apiKey });
