@@ -52,6 +52,7 @@ async function prepareStreams(
   const handles = {
     client: jetstream(connection, options),
     manager: await jetstreamManager(connection, options),
+    session: () => `${connection.info?.server_id} ${connection.info?.client_id}`,
   };
   const replicas = replicasOf(servers);
   const streamOf = (name: string): NatsStream =>
@@ -91,7 +92,7 @@ async function prepare(
     ...natsCopies(context, { prefix, nodes, presences, pushes }),
     clockOffset: () => nodes.clockOffset,
     async ready() {
-      await Promise.all(Object.values(streams).map((stream) => stream.ready()));
+      await Promise.all(Object.values(streams).map((stream) => stream.lastSeq()));
     },
     backup: () =>
       Promise.reject(

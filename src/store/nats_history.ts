@@ -33,6 +33,8 @@ interface HistoryOptions {
 export class History {
   readonly #options: HistoryOptions;
   readonly #orders = new Map<string, Order>();
+  /** Of the stream, when the orders were read. */
+  #losses = 0;
 
   constructor(options: HistoryOptions) {
     this.#options = options;
@@ -92,6 +94,8 @@ export class History {
 
   async #orderOf(account: string): Promise<Order> {
     const { pushes, prefix } = this.#options;
+    if (this.#losses !== pushes.losses) this.#orders.clear();
+    this.#losses = pushes.losses;
     const order = this.#orders.get(account) ?? { pushes: [], upTo: 0 };
     this.#orders.delete(account);
     this.#orders.set(account, order);

@@ -62,7 +62,7 @@ export class OpenPushes {
   readonly #options: OpenPushesOptions;
   readonly #bySeq = new Map<number, OpenPush>();
   readonly #ofDevices = new Map<string, Map<number, OpenPush>>();
-  readonly #final = new Set<number>();
+  readonly #final = new Set<string>();
   readonly #watchers = new Set<(push: DeviceName & { seq: number }) => void>();
   /** Callers that wait until the pushes up to a sequence are known. */
   readonly #waiting = new Map<() => void, number>();
@@ -108,7 +108,7 @@ export class OpenPushes {
 
   #add(push: OpenPush): void {
     const { seq, account, target, final } = push;
-    if (final || this.#final.has(seq)) return;
+    if (final || this.#final.has(placeOf(push))) return;
     this.#bySeq.set(seq, push);
     const device = keyOf(account, target);
     this.#ofDevices.set(device, (this.#ofDevices.get(device) ?? new Map()).set(seq, push));
@@ -116,15 +116,15 @@ export class OpenPushes {
     for (const watcher of this.#watchers) watcher({ account, id: target, seq });
   }
 
-  /** The push is final, or gone. */
-  remove(seq: number): void {
-    this.#final.add(seq);
+  /** The push is final, or gone. By its name too: after a loss of messages another push may have its sequence. */
+  remove({ account, id, seq }: PushName & { seq: number }): void {
+    this.#final.add(placeOf({ account, id, seq }));
     for (const oldest of this.#final) {
       if (this.#final.size <= FINAL_MAX) break;
       this.#final.delete(oldest);
     }
     const push = this.#bySeq.get(seq);
-    if (push === undefined) return;
+    if (push === undefined || push.id !== id || push.account !== account) return;
     this.#bySeq.delete(seq);
     const device = keyOf(push.account, push.target);
     const others = this.#ofDevices.get(device);
@@ -176,6 +176,16 @@ export class OpenPushes {
     for (const resolve of this.#waiting.keys()) resolve();
   }
 
+  /** All that there are become known again. A new checkpoint must replace the one that names what was lost. */
+  #forget(): void {
+    this.#bySeq.clear();
+    this.#ofDevices.clear();
+    this.#upTo = this.#stored = 0;
+    this.#covered = -CHECKPOINT_EVERY;
+    for (const resolve of this.#waiting.keys()) resolve();
+    this.#waiting.clear();
+  }
+
   async #follow(): Promise<void> {
     const { pushes, receipts, filters } = this.#options;
     const known = await this.#options.checkpoint() ?? { pushes: 0, receipts: 0, open: [] };
@@ -186,14 +196,14 @@ export class OpenPushes {
       this.#receiptsUpTo = seq;
       this.#behind.receipts = pending;
       const receipt = JSON.parse(note) as ReceiptNote;
-      if (receipt.final) this.remove(receipt.seq);
+      if (receipt.final) this.remove(receipt);
       if (receipt.answer !== undefined) this.#options.answered(receipt);
     });
     this.#stops.push(ofReceipts.stop);
     await ofReceipts.caughtUp;
     this.#upTo = Math.max(this.#upTo, known.pushes);
     for (const push of known.open) this.#add(push);
-    const fromPushes = { filter: filters.pushes, from: known.pushes + 1 };
+    const fromPushes = { filter: filters.pushes, from: known.pushes + 1, lost: () => this.#forget() };
     const ofPushes = await pushes.follow(fromPushes, ({ seq, note, pending }) => {
       this.#upTo = seq;
       this.#behind.pushes = pending;
@@ -207,6 +217,11 @@ export class OpenPushes {
     this.#stops.push(ofPushes.stop);
     await ofPushes.caughtUp;
   }
+}
+
+/** Which push, at which place of the stream. */
+function placeOf({ account, id, seq }: PushName & { seq: number }): string {
+  return `${seq} ${account} ${id}`;
 }
 
 function keyOf(account: string, device: string | undefined): string {

@@ -220,7 +220,7 @@ class Pushes {
       const some = await eachOf(known.slice(start, start + limit), async (one) => {
         const stored = await this.find(one);
         const isOpen = stored?.seq === one.seq && !stored.receipt.final;
-        if (!isOpen) this.open.remove(one.seq);
+        if (!isOpen) this.open.remove(one);
         return isOpen ? stored : undefined;
       });
       found.push(...some.filter((one) => one !== undefined));
@@ -240,7 +240,7 @@ class Pushes {
     const counted = await eachOf([...old], async ([seq, name]) => {
       if (bounds.signal?.aborted === true) return false;
       const isRemoved = await pushes.remove(seq);
-      this.open.remove(seq);
+      this.open.remove({ ...name, seq });
       const receipt = await receipts.get(this.#subject("receipt", name));
       if (receipt !== undefined) await receipts.remove(receipt.seq);
       return isRemoved;
@@ -283,7 +283,7 @@ class Pushes {
       Object.assign(value, { ...name, seq: entry.seq, expiresAt, receipt, answer: answer ?? carried });
       return { stored: { ...stored, receipt }, changed: true, answer };
     });
-    if (outcome.stored.receipt.final) this.open.remove(entry.seq);
+    if (outcome.stored.receipt.final) this.open.remove({ ...name, seq: entry.seq });
     return outcome;
   }
 

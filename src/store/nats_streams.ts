@@ -17,7 +17,14 @@ import { delay, systemClock } from "../async/clock.ts";
 import { encodeBase64url } from "../async/encodings.ts";
 import { retry } from "../async/retry.ts";
 import { requestFault } from "../runtime/nats.ts";
-import { type Consuming, Following, type Note, NOTE_HEADER } from "./nats_following.ts";
+import {
+  type Consuming,
+  type Followed,
+  type FollowFrom,
+  Following,
+  type Note,
+  NOTE_HEADER,
+} from "./nats_following.ts";
 import { StoreUnavailable } from "./store.ts";
 
 /** How long a call is tried again while a stream elects its leader. A request to the relay may take longer. */
@@ -55,6 +62,8 @@ export interface Entry {
 interface StreamHandles {
   client: JetStreamClient;
   manager: JetStreamManager;
+  /** Differs once the connection was made again. */
+  session?(): string;
 }
 
 interface StreamOptions {
@@ -74,11 +83,6 @@ export interface PutOptions {
   note?: string;
 }
 
-export interface Followed {
-  caughtUp: Promise<void>;
-  stop(): void;
-}
-
 export interface GetOptions {
   /** The sequence of a message that this subject has had. */
   atLeast?: number;
@@ -91,6 +95,8 @@ export class NatsStream {
   openedAt = 0;
   /** How long servers may lag behind what this process knows, before it is given up. */
   protected lossAfterMs = 60_000;
+  /** How often the stream has lost its newest messages: what was known by sequence may be wrong since. */
+  losses = 0;
   /** Since when every answer has been behind; monotonic milliseconds. */
   #behindSince: number | undefined;
   /** The newest message that this process has stored or followed. */
@@ -158,9 +164,13 @@ export class NatsStream {
   /** A stream that stays behind was restored, or its servers lost power: what it has counts. */
   #hasLost(last: number): boolean {
     if (systemClock.elapsed() - (this.#behindSince ?? Infinity) < this.lossAfterMs) return false;
-    this.#seen = last;
-    this.#known.clear();
+    this.#forget(last);
     return true;
+  }
+
+  #forget(seen = 0): void {
+    this.#seen = seen;
+    this.#known.clear();
   }
 
   async getSeq(seq: number): Promise<Entry | undefined> {
@@ -202,7 +212,7 @@ export class NatsStream {
     return (await this.message({ seq }))?.time.getTime();
   }
 
-  /** The sequence of its newest message. */
+  /** The sequence of its newest message, once a leader answers for the stream. */
   async lastSeq(): Promise<number> {
     return (await this.info()).state.last_seq;
   }
@@ -230,16 +240,11 @@ export class NatsStream {
     });
   }
 
-  /** Resolves when a leader answers for the stream. */
-  async ready(): Promise<void> {
-    await this.lastSeq();
-  }
-
   /**
    * Calls `handler` in order, without a gap, for the messages from a sequence on. `caughtUp` resolves when those that were
-   * stored before this call have been handled.
+   * stored before this call have been handled. After a loss it calls `lost`, and `handler` for all messages again.
    */
-  follow(from: { filter: string; from: number }, handler: (note: Note) => void): Promise<Followed> {
+  follow(from: FollowFrom, handler: (note: Note) => void): Promise<Followed> {
     return this.#follow(from, (note) => {
       this.#note(note.subject, note.seq);
       handler(note);
@@ -247,11 +252,18 @@ export class NatsStream {
   }
 
   async #follow(
-    { filter, from }: { filter: string; from: number },
+    { filter, from, lost }: FollowFrom,
     handler: (note: Note) => void,
   ): Promise<Followed> {
     const following = new Following({
-      ...{ filter, from, handler },
+      ...{ filter, from, handler, lossAfterMs: this.lossAfterMs },
+      session: () => this.#handles.session?.() ?? "",
+      storedAt: (seq) => this.storedAt(seq),
+      lost: () => {
+        this.losses += 1;
+        this.#forget();
+        lost?.();
+      },
       consume: (start) => this.consume(filter, start),
       next: (start) => this.next(filter, start),
       last: () => this.lastSeq(),

@@ -74,6 +74,9 @@ const OPERATING_ON_NATS = [
     "nats-lag": scale(
       "A push that a lagging or former leader of NATS does not have is not forgotten, nor is its receipt.",
     ),
+    "nats-loss": scale(
+      "After NATS has lost its newest messages, pushes and revocations that are stored then reach every relay.",
+    ),
     "nats-start": scale("A node that starts reads only what came after another's checkpoint."),
     "nodes-upgrade": scale("Nodes are upgraded one by one under load; old and new ones run side by side."),
     "nats-exact": scale("Changes by several relays at once on three NATS servers are all kept."),

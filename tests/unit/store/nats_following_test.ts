@@ -17,6 +17,9 @@ Deno.test("a following that is stopped while it waits for a late message leaves 
       return Promise.resolve({ seq: 1 });
     },
     last: () => Promise.resolve(1),
+    session: () => "",
+    storedAt: () => Promise.resolve(undefined),
+    lossAfterMs: 60_000,
   });
   await following.start();
   await asked.promise;
