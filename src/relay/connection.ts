@@ -1,5 +1,6 @@
 /** One client's WebSocket: its identity, its liveness, and how much it has not read. */
 import type { Clock } from "../async/clock.ts";
+import { Mutex } from "../async/mutex.ts";
 import { CLOSE } from "../protocol/errors.ts";
 import { encodeFrame, type EventData, type EventName, type Role } from "../protocol/frames.ts";
 import {
@@ -12,6 +13,7 @@ import type { ServerSocket } from "../runtime/http_server.ts";
 import type { KeyRecord } from "../store/store.ts";
 import type { RelayMetrics } from "./metrics.ts";
 import type { Outbox } from "./outbox.ts";
+import type { ReportedDetails, SessionEntry } from "../protocol/session.ts";
 
 /** Unread bytes at which a client is closed; it reconnects and starts again from the store. */
 export const UNREAD_MAX_BYTES = 8_388_608;
@@ -27,6 +29,14 @@ interface Greeted {
   deviceId: string;
   role: Role;
   name: string;
+}
+
+/** A report that waits for the one before it. */
+export interface WaitingReport {
+  sessions: readonly SessionEntry[];
+  details: ReportedDetails | undefined;
+  /** The frames that it came in, which are all answered. */
+  frames: { id: string | undefined; count: number }[];
 }
 
 interface ConnectionOptions {
@@ -49,6 +59,10 @@ export class Connection {
   outbox: Outbox | undefined;
   /** A listener's newest report that was to be stored; `at` by the clock's `elapsed`. */
   report: { digest: Uint8Array; at: number; isStored: boolean } | undefined;
+  /** A listener's reports are stored one at a time. */
+  readonly reports = new Mutex();
+  /** The report that is stored next. */
+  waiting: WaitingReport | undefined;
   /** Digest of the sessions that phones got of this listener since it connected. */
   publishedSessions: Uint8Array | undefined;
   readonly #options: ConnectionOptions;

@@ -1,10 +1,17 @@
-/** Inventories: stored as listeners report them, and sent to phones. */
+/** Inventories: stored as listeners report them, one report at a time, and sent to phones. */
 import { utf8Length } from "../async/encodings.ts";
 import { INVENTORIES_PER_KEY_MAX_BYTES } from "../protocol/limits.ts";
 import type { DeviceSessions, ReportedDetails, SessionEntry, SessionsAnswer } from "../protocol/session.ts";
-import type { DeviceName, DeviceRecord, InventoryRecord, KeyRecord } from "../store/store.ts";
-import { equalDigests } from "../runtime/digest.ts";
-import type { Connection } from "./connection.ts";
+import type { Frame } from "../protocol/frames.ts";
+import { equalDigests, sha256 } from "../runtime/digest.ts";
+import {
+  type DeviceName,
+  type DeviceRecord,
+  type InventoryRecord,
+  type KeyRecord,
+  StoreUnavailable,
+} from "../store/store.ts";
+import type { Connection, WaitingReport } from "./connection.ts";
 import { jsonText, type KeyedCall, readPage, type Services } from "./handler.ts";
 import { publishFrame } from "./hub.ts";
 
@@ -40,7 +47,7 @@ function sessionsOf(device: DeviceRecord, found: InventoryRecord | undefined): D
 }
 
 /** The newest report on this connection had the same sessions, and was stored not long ago. */
-export function isStillStored(
+function isStillStored(
   { store, clock }: Pick<Services, "store" | "clock">,
   { connection: { report }, digest }: { connection: Pick<Connection, "report">; digest: Uint8Array },
 ): boolean {
@@ -50,7 +57,7 @@ export function isStillStored(
 }
 
 /** Stores a report; resolves once it is durable. Returns why it was not stored. */
-export async function saveInventory(
+async function saveInventory(
   { store, clock, metrics }: Services,
   { device, key, sessions, details }: {
     device: DeviceName;
@@ -68,6 +75,71 @@ export async function saveInventory(
   }
   await store.saveInventory({ account, deviceId: id, sessions, details, reportedAt: clock.now() });
   return undefined;
+}
+
+/** Of reports that wait, the newest is stored: a store that is slow must not keep an older one in the end. */
+export async function takeReport(
+  services: Services,
+  { connection, frame }: { connection: Connection; frame: Extract<Frame, { event: "listener.sessions" }> },
+): Promise<void> {
+  const { id, data: { sessions, details } } = frame;
+  if (connection.greeted?.role !== "listener") {
+    return rejectReport(connection, { id, detail: "not a listener" });
+  }
+  const came = { id, count: sessions.length };
+  const { waiting } = connection;
+  if (waiting !== undefined) {
+    Object.assign(waiting, { sessions, details: details ?? waiting.details });
+    return void waiting.frames.push(came);
+  }
+  const report: WaitingReport = { sessions, details, frames: [came] };
+  connection.waiting = report;
+  await connection.reports.run(async () => {
+    connection.waiting = undefined;
+    // A listener that is gone reports anew when it is back, which may have happened.
+    if (connection.isOpen) await storeReport(services, { connection, report });
+  });
+}
+
+async function storeReport(
+  services: Services,
+  { connection, report: { sessions, details, frames } }: { connection: Connection; report: WaitingReport },
+): Promise<void> {
+  const { account, greeted, key } = connection;
+  if (greeted === undefined) return;
+  const device = { account, id: greeted.deviceId };
+  const digest = sha256(JSON.stringify(sessions));
+  const reject = (detail: string): void => {
+    for (const { id } of frames) rejectReport(connection, { id, detail });
+  };
+  try {
+    if (details !== undefined || !isStillStored(services, { connection, digest })) {
+      const report = { digest, at: services.clock.elapsed(), isStored: false };
+      connection.report = report;
+      const refused = await saveInventory(services, { device, key, sessions, details });
+      if (refused !== undefined) return reject(refused);
+      report.isStored = true;
+    }
+  } catch (error) {
+    reject(error instanceof StoreUnavailable ? "store_unavailable" : "internal");
+    throw error;
+  }
+  for (const { id, count } of frames) {
+    connection.sendFrame("listener.stored", { count }, id === undefined ? {} : { re: id });
+  }
+  // A heartbeat brings phones nothing that they do not have.
+  const { publishedSessions } = connection;
+  if (details === undefined && publishedSessions && equalDigests(publishedSessions, digest)) return;
+  await publishSessions(services, device, { details });
+  connection.publishedSessions = digest;
+}
+
+/** Answers also a report with bad data, so that the listener can log the reason. */
+export function rejectReport(
+  connection: Connection,
+  { id, detail }: { id?: string | undefined; detail: string },
+): void {
+  connection.sendFrame("listener.rejected", { reason: detail }, id === undefined ? {} : { re: id });
 }
 
 /** Sends phones the stored sessions of a listener, and whether it is online; of a report, only the details that it had. */

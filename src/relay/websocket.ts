@@ -11,9 +11,7 @@ import {
 } from "../protocol/frames.ts";
 import { BACKOFF_MAX_MS, KEY_FRAME_MAX_BYTES, SOCKETS_PER_KEY } from "../protocol/limits.ts";
 import { KEY_FRAME } from "../protocol/pane_frame.ts";
-import { equalDigests, sha256 } from "../runtime/digest.ts";
 import type { OpenSocket, SocketHandlers } from "../runtime/http_server.ts";
-import { StoreUnavailable } from "../store/store.ts";
 import { authenticate, checkSubprotocol, keyOfHandshake } from "./api_keys.ts";
 import { takeAskerAck, withdrawnByAsker } from "./asks.ts";
 import { frameKind } from "./budgets.ts";
@@ -22,7 +20,7 @@ import { goOffline } from "./departures.ts";
 import { countRequest, Refusal, type Services } from "./handler.ts";
 import { greet } from "./hello.ts";
 import { acknowledged, changeReceipt } from "./receipts.ts";
-import { isStillStored, publishSessions, saveInventory } from "./sessions.ts";
+import { rejectReport, takeReport } from "./sessions.ts";
 
 export const SOCKET_PATH = "/ws";
 
@@ -189,7 +187,7 @@ class Client implements SocketHandlers {
     if (fault === "unknown_event") return metrics.unknownEvents.add();
     metrics.malformed.add();
     if (event === "hello") this.#connection.close(CLOSE.POLICY, detail.slice(0, 100));
-    if (event === "listener.sessions") rejectSessions(this.#connection, { id, detail });
+    if (event === "listener.sessions") rejectReport(this.#connection, { id, detail });
   }
 }
 
@@ -208,7 +206,7 @@ function handleFrame(services: Services, { connection, frame }: Received): void 
     case "push.ack":
       return services.tasks.run(takeAck(services, { connection, frame }));
     case "listener.sessions":
-      return services.tasks.run(takeSessions(services, { connection, frame }));
+      return services.tasks.run(takeReport(services, { connection, frame }));
     case "pane.open":
     case "pane.opened":
     case "pane.closed":
@@ -260,46 +258,6 @@ async function takeAck(
   if (isOwn) services.claims.acknowledged({ account, id });
   outbox?.acknowledged(id);
   services.hub.fill(connection);
-}
-
-async function takeSessions(
-  services: Services,
-  { connection, frame }: Received<Extract<Frame, { event: "listener.sessions" }>>,
-): Promise<void> {
-  const { account, greeted, key } = connection;
-  const { sessions, details } = frame.data;
-  if (greeted?.role !== "listener") {
-    return rejectSessions(connection, { id: frame.id, detail: "not a listener" });
-  }
-  const device = { account, id: greeted.deviceId };
-  const digest = sha256(JSON.stringify(sessions));
-  try {
-    if (details !== undefined || !isStillStored(services, { connection, digest })) {
-      const report = { digest, at: services.clock.elapsed(), isStored: false };
-      connection.report = report;
-      const refused = await saveInventory(services, { device, key, sessions, details });
-      if (refused !== undefined) return rejectSessions(connection, { id: frame.id, detail: refused });
-      report.isStored = true;
-    }
-  } catch (error) {
-    const detail = error instanceof StoreUnavailable ? "store_unavailable" : "internal";
-    rejectSessions(connection, { id: frame.id, detail });
-    throw error;
-  }
-  connection.sendFrame("listener.stored", { count: sessions.length }, inReplyTo(frame));
-  // A heartbeat brings phones nothing that they do not have.
-  const { publishedSessions } = connection;
-  if (details === undefined && publishedSessions && equalDigests(publishedSessions, digest)) return;
-  await publishSessions(services, device, { details });
-  connection.publishedSessions = digest;
-}
-
-/** Answers also a report with bad data, so that the listener can log the reason. */
-function rejectSessions(
-  connection: Connection,
-  { id, detail }: { id?: string | undefined; detail: string },
-): void {
-  connection.sendFrame("listener.rejected", { reason: detail }, id === undefined ? {} : { re: id });
 }
 
 type PaneFrame = Extract<Frame, { event: `pane.${string}` }>;

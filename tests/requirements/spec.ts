@@ -58,6 +58,7 @@ const INVENTORY = rows("docs/specification.md, Inventory", {
   "inv-unchanged": main("An unchanged inventory is not reported at each poll."),
   "inv-heartbeat": main("An unchanged inventory is sent again after 30 seconds as a heartbeat."),
   "inv-heartbeat-quiet": main("A heartbeat of an unchanged inventory brings no byte to a phone."),
+  "inv-order": main("The newest report counts, also where an earlier one takes longer to be stored."),
   "inv-left-out": main("A session that the relay would not take is left out, and the others are reported."),
   "inv-rejected": main(
     "After a rejected report the next one, changed or not, follows after a growing delay of at most 30 seconds.",

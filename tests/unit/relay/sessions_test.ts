@@ -131,6 +131,38 @@ Deno.test("a report that was not stored, or is not yet, is stored when it comes 
   assert.equal(calls, 5, "another report was on its way");
 });
 
+Deno.test("reports are stored in their order, also where the store answers the first one last; of those that wait only the newest, with the details of all [inv-order]", async () => {
+  await using relay = await Fixture.make();
+  const { store } = relay.services;
+  const asked = Promise.withResolvers<void>();
+  const slow = Promise.withResolvers<void>();
+  let reads = 0;
+  relay.services.store = {
+    ...store,
+    async inventoryBytes(keyId, device) {
+      asked.resolve();
+      // As in NATS while a leader is elected: each call is repeated by itself.
+      if (++reads === 1) await slow.promise;
+      return await store.inventoryBytes(keyId, device);
+    },
+  };
+  const listener = await relay.listener();
+  const key = await relay.key();
+  const phone = await relay.connect(key);
+  const sent = [report(listener, "first")];
+  await asked.promise;
+  const details = { plain: { at: 1, start: { agents: ["cc"], projects: [] } } };
+  const second = { ...sessionNamed("svc-p"), title: "second" };
+  sent.push(listener.send("listener.sessions", { sequence: 2, sessions: [second], details }));
+  sent.push(report(listener, "third"));
+  slow.resolve();
+  await Promise.all(sent);
+  const answer = await (await relay.request("GET", "/sessions", { key })).json();
+  assert.deepEqual([answer.devices[0].sessions[0].title, answer.devices[0].details], ["third", details]);
+  assert.equal(phone.received("sessions.changed").at(-1)?.data.sessions[0]?.title, "third");
+  assert.deepEqual([reads, listener.received("listener.stored").length], [2, 3]);
+});
+
 Deno.test("a listener that connects again shows phones its sessions again, changed or not [inv-heartbeat-quiet]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key(["push:read"]);
