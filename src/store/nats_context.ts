@@ -14,6 +14,11 @@ export type StoredKey = Omit<KeyRecord, "hash"> & { hash: string };
 /** A device without its presence, which changes often and is stored apart. */
 export type StoredDevice = Omit<DeviceRecord, "online" | "lastSeen">;
 
+/** Whether the device is known and not revoked. */
+export function isActive(device: { revokedAt?: number | undefined } | undefined): boolean {
+  return device !== undefined && device.revokedAt === undefined;
+}
+
 export interface StoredPairing {
   keyId: string;
   scopes: readonly Scope[];

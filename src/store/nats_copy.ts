@@ -4,13 +4,8 @@ import type { Receipt } from "../protocol/receipt.ts";
 import { sha256 } from "../runtime/digest.ts";
 import { subjectName, subjectToken } from "../runtime/nats.ts";
 import type { Account, NatsContext, StoredKey } from "./nats_context.ts";
-import {
-  pairingOf,
-  type SessionIndex,
-  sizeOf,
-  type StoredInventory,
-  wholeInventory,
-} from "./nats_devices.ts";
+import { pairingOf } from "./nats_devices.ts";
+import { indexOf, type SessionIndex, type StoredInventory, wholeInventory } from "./nats_inventories.ts";
 import { keyOf } from "./nats_keys.ts";
 import type { Nodes, Presences } from "./nats_presences.ts";
 import { noteOfPush, type PushNote, type ReceiptNote } from "./nats_open.ts";
@@ -184,9 +179,8 @@ async function writeInventories(
 ): Promise<void> {
   const index: SessionIndex = {};
   await eachOf(inventories, async (inventory) => {
-    const { deviceId, sessions, details } = inventory;
-    const names = [...new Set(sessions.map(({ name }) => name))];
-    index[deviceId] = { names, bytes: sizeOf(sessions) + sizeOf(details) };
+    const { deviceId } = inventory;
+    index[deviceId] = indexOf(inventory);
     await state.put(subjects.inventory(account, deviceId), JSON.stringify(inventory));
   });
   await state.put(subjects.sessions(account), JSON.stringify(index));

@@ -1,7 +1,8 @@
-/** Devices in NATS: who owns each, what listeners report, the codes by which phones are paired, Web Push subscriptions, and hooks. */
-import { encodeBase64url, utf8Length } from "../async/encodings.ts";
+/** Devices in NATS: who owns each, the codes by which phones are paired, Web Push subscriptions, and hooks. */
+import { encodeBase64url } from "../async/encodings.ts";
 import type { HookState } from "../protocol/http.ts";
-import type { Account, NatsContext, StoredPairing } from "./nats_context.ts";
+import { type Account, isActive, type NatsContext, type StoredPairing } from "./nats_context.ts";
+import { sessionIndex } from "./nats_inventories.ts";
 import { devicesOfKey, revokeKeys } from "./nats_keys.ts";
 import { eachOf } from "./nats_streams.ts";
 import type { Presences } from "./nats_presences.ts";
@@ -14,8 +15,6 @@ import {
   type HookRecord,
   HOOKS_MAX,
   type HookStore,
-  type InventoryRecord,
-  type InventoryStore,
   type PairingRecord,
   type PairingStore,
   type RevokedDevice,
@@ -104,6 +103,7 @@ async function revokeWithInventory(
   if (revoked === undefined) return undefined;
   const stored = await context.state.get(context.subjects.inventory(account, id));
   if (stored !== undefined) await context.state.remove(stored.seq);
+  await sessionIndex(context).change(context.subjects.sessions(account), (all) => void delete all[id]);
   return revoked;
 }
 
@@ -115,11 +115,6 @@ function save({ devices }: Account, device: NewDevice): void {
     createdAt: known?.createdAt ?? device.createdAt,
     revokedAt: known?.revokedAt,
   };
-}
-
-/** Whether the device is known and not revoked. */
-function isActive(device: { revokedAt?: number | undefined } | undefined): boolean {
-  return device !== undefined && device.revokedAt === undefined;
 }
 
 /** A revoked key owns nothing. */
@@ -170,70 +165,6 @@ function isUsedElsewhere({ owners, devices, keys }: Account, key: string): boole
   return keys[key]?.deviceId !== undefined ||
     Object.entries(owners).some(([id, owner]) => owner === key && isActive(devices[id])) ||
     Object.values(keys).some(({ parent, revokedAt }) => parent === key && revokedAt === undefined);
-}
-
-/** Names and sizes of an account's inventories, by device: routing a push reads one small document. */
-export type SessionIndex = Record<string, { names: string[]; bytes: number }>;
-
-/**
- * What a write costs is saved for so long. Nothing depends on the newest time: a host that is offline was last seen when its
- * connection ended, or when its node was last alive.
- */
-const UNCHANGED_MS = 300_000;
-
-export type StoredInventory = Partial<InventoryRecord>;
-
-export function natsInventories(context: NatsContext): InventoryStore {
-  const { subjects, account: accountOf } = context;
-  const inventories = context.documents<StoredInventory>(() => ({}));
-  const index = context.documents<SessionIndex>(() => ({}), (index) => [index]);
-  const find = async (account: string, id: string): Promise<InventoryRecord | undefined> =>
-    wholeInventory(await inventories.get(subjects.inventory(account, id)));
-  const read = async (account: string) => {
-    const [found = {}, { devices, owners }] = await Promise.all([
-      index.get(subjects.sessions(account)),
-      accountOf(account).get(),
-    ]);
-    const active = Object.entries(found).filter(([id]) => isActive(devices[id]));
-    return { owners, active: active.sort(([one], [other]) => one < other ? -1 : 1) };
-  };
-  return {
-    unchangedForMs: UNCHANGED_MS,
-    async saveInventory(inventory) {
-      const { account, deviceId, sessions, details } = inventory;
-      const bytes = await inventories.change(subjects.inventory(account, deviceId), (stored) => {
-        Object.assign(stored, { ...inventory, details: details ?? stored.details });
-        return sizeOf(stored.sessions) + sizeOf(stored.details);
-      });
-      const names = [...new Set(sessions.map(({ name }) => name))];
-      await index.change(subjects.sessions(account), (all) => void (all[deviceId] = { names, bytes }));
-    },
-    findInventory: ({ account, id }) => find(account, id),
-    async listInventories(account) {
-      const { active } = await read(account);
-      const all = await eachOf(active, ([id]) => find(account, id));
-      return all.filter((one) => one !== undefined);
-    },
-    async inventoryBytes(keyId, { account, id }) {
-      const { owners, active } = await read(account);
-      const counted = active.filter(([device]) => device !== id && owners[device] === keyId);
-      return counted.reduce((sum, [, { bytes }]) => sum + bytes, 0);
-    },
-    devicesWithSession: async (account, name) =>
-      (await read(account)).active.filter(([, { names }]) => names.includes(name)).map(([id]) => id),
-  };
-}
-
-export function wholeInventory(stored: StoredInventory | undefined): InventoryRecord | undefined {
-  const { account, deviceId, sessions, reportedAt, details } = stored ?? {};
-  if (account === undefined || deviceId === undefined || sessions === undefined || reportedAt === undefined) {
-    return undefined;
-  }
-  return { account, deviceId, sessions, ...(details === undefined ? {} : { details }), reportedAt };
-}
-
-export function sizeOf(value: unknown): number {
-  return value === undefined ? 0 : utf8Length(JSON.stringify(value));
 }
 
 export function natsPairings(context: NatsContext): PairingStore {

@@ -7,7 +7,9 @@ import { type Store, StoreUnavailable } from "../../src/store/store.ts";
 import { credentialsUser, makeAuthority, nkeyUser, tlsLines } from "../helpers/nats_access.ts";
 import { type NatsServer, startNats } from "../helpers/nats_server.ts";
 import type { Case } from "../helpers/on_node.ts";
-import { aClaim, aDevice, aKey, NOW } from "./store_samples.ts";
+import { utf8Length } from "../../src/async/encodings.ts";
+import { INVENTORIES_PER_KEY_MAX_BYTES, SESSIONS_MAX } from "../../src/protocol/limits.ts";
+import { aClaim, aDevice, aKey, NOW, sessionEntry } from "./store_samples.ts";
 
 type Access = Partial<NatsAddress>;
 
@@ -50,6 +52,23 @@ async function onServer(
 }
 
 const SUBSCRIPTION_BYTES = 60_000;
+
+/** Listeners of the key report sessions with long names, as many as the relay takes of a key; returns their ids. */
+async function fillNames(store: Store, keyId: string): Promise<string[]> {
+  const hosts: string[] = [];
+  for (;;) {
+    const device = aDevice(`dev_listener_${keyId}_${hosts.length}`);
+    const sessions = Array.from(
+      { length: SESSIONS_MAX },
+      (_, n) => ({ ...sessionEntry, name: `${hosts.length} ${n} `.padEnd(256, "\u6587") }),
+    );
+    const own = utf8Length(JSON.stringify(sessions));
+    if (own + await store.inventoryBytes(keyId, device) > INVENTORIES_PER_KEY_MAX_BYTES) return hosts;
+    await store.claimDevice(device, aClaim(keyId, { ofKey: 200, ofAccount: 1_000 }));
+    await store.saveInventory({ account: "a", deviceId: device.id, sessions, reportedAt: NOW });
+    hosts.push(device.id);
+  }
+}
 
 /** Phones of the key store long subscriptions until no phone has room, and the first one's takes every byte that is left. */
 async function fill(store: Store, keyId: string): Promise<{ phones: number; refusal: string }> {
@@ -165,6 +184,24 @@ const BODIES: Record<string, (directory: string) => Promise<void>> = {
       await store.close();
     });
   },
+  "one key's session names leave room for those of other keys' hosts, and leave with their devices [nats-room]":
+    async (directory) => {
+      await onServer(directory, [], async ({ open }) => {
+        const store = await open();
+        for (let n = 1; n <= 10; n++) await store.insertKey(aKey(n));
+        const host = aDevice("dev_listener_host");
+        await store.claimDevice(host, aClaim("key_1"));
+        for (let n = 2; n <= 10; n++) {
+          const hosts = await fillNames(store, `key_${n}`);
+          const name = `svc-p-${n}`;
+          const sessions = [{ ...sessionEntry, name }];
+          await store.saveInventory({ account: "a", deviceId: host.id, sessions, reportedAt: NOW });
+          assert.deepEqual(await store.devicesWithSession("a", name), [host.id]);
+          for (const id of hosts) await store.revokeDevice({ account: "a", id }, NOW);
+        }
+        await store.close();
+      });
+    },
   "a user is known by an nkey seed [nats-access]": async (directory) => {
     const { lines, seed } = nkeyUser();
     await onServer(directory, lines, async ({ works, fails }) => {

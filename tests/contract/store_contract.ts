@@ -25,6 +25,7 @@ import {
   type OpenStore,
   pageOf,
   queued,
+  sessionEntry,
   uuid,
 } from "./store_samples.ts";
 
@@ -389,25 +390,6 @@ const BODIES: Record<string, Body> = {
   "the store is ready while it is open": async (store) => {
     await store.ready();
   },
-};
-
-const sessionEntry = {
-  name: "",
-  project: "",
-  agent: "cc",
-  agentLabel: "Claude",
-  ordinal: 1,
-  label: "",
-  state: "idle" as const,
-  stateSince: NOW,
-  attached: false,
-  lastActivity: NOW,
-  cwd: "/",
-  title: "",
-  cols: 80,
-  rows: 24,
-  muted: false,
-  addressable: true,
 };
 
 export function storeCases(open: OpenStore): Case[] {

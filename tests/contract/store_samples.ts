@@ -70,6 +70,25 @@ export function aPush(n: number, fields: Partial<NewPush> & { expiresAt?: number
   return { account: "a", target: "dev_l", digest: bytes(n), push, receipt: queued, ...rest };
 }
 
+export const sessionEntry = {
+  name: "",
+  project: "",
+  agent: "cc",
+  agentLabel: "Claude",
+  ordinal: 1,
+  label: "",
+  state: "idle" as const,
+  stateSince: NOW,
+  attached: false,
+  lastActivity: NOW,
+  cwd: "/",
+  title: "",
+  cols: 80,
+  rows: 24,
+  muted: false,
+  addressable: true,
+};
+
 export const idsOf = (found: readonly { push: Push }[] | undefined): string[] | undefined =>
   found?.map(({ push }) => push.id);
 

@@ -61,7 +61,7 @@ const OPERATING_ON_NATS = [
       "A NATS server that takes shorter messages than svc's is refused at the start, with what to do; none is lost silently.",
     ),
     "nats-room": scale(
-      "An account's keys, devices and subscriptions in NATS grow to three quarters of max_payload; a revocation is always stored.",
+      "An account's keys, devices and subscriptions in NATS grow to three quarters of max_payload; a revocation is always stored. One key's session names leave room for others.",
     ),
     "nodes-clocks": scale(
       "Relays whose clocks differ by minutes, or are set, use NATS's: presence, expiry, pairing codes, order and limits agree.",
