@@ -123,6 +123,8 @@ export const DEVICES_PER_KEY = 200;
 export const WEB_PUSH_SUBSCRIPTION_MAX_BYTES = 16_384;
 /** Unclaimed pairing codes of one key. */
 export const OPEN_PAIRINGS_PER_KEY = 20;
+/** Claimed pairing codes of one key that are kept, the newest ones, until they are removed for their age. */
+export const CLAIMED_PAIRINGS_PER_KEY = 100;
 /** Bytes of pushes that one key may store in a day, over restarts of the relay; the budget refills evenly over the day. */
 export const STORED_PER_DAY_MAX_BYTES = 67_108_864;
 /** Bytes of a page of the history; a page ends early, with a cursor, when the next push does not fit. */

@@ -1,6 +1,7 @@
 /** Devices in NATS: who owns each, the codes by which phones are paired, Web Push subscriptions, and hooks. */
 import { encodeBase64url } from "../async/encodings.ts";
 import type { HookState } from "../protocol/http.ts";
+import { CLAIMED_PAIRINGS_PER_KEY } from "../protocol/limits.ts";
 import { type Account, isActive, type NatsContext, type StoredPairing } from "./nats_context.ts";
 import { sessionIndex } from "./nats_inventories.ts";
 import { devicesOfKey, revokeKeys } from "./nats_keys.ts";
@@ -178,6 +179,7 @@ export function natsPairings(context: NatsContext): PairingStore {
       const code = encodeBase64url(codeHash);
       await accountOf(account).change(({ pairings }) => {
         pairings[code] = { keyId, scopes, expiresAt, offer };
+        removeClaimed(pairings, keyId);
       });
       await state.put(subjects.code(code), account);
     },
@@ -210,6 +212,13 @@ export function natsPairings(context: NatsContext): PairingStore {
     },
     removePairings: (bounds) => removePairings(context, bounds),
   };
+}
+
+/** All but the newest of the key's claimed codes. */
+function removeClaimed(pairings: Account["pairings"], keyId: string): void {
+  const claimed = Object.entries(pairings).filter(([, one]) => one.keyId === keyId && one.taken === true);
+  claimed.sort(([, one], [, other]) => other.expiresAt - one.expiresAt);
+  for (const [code] of claimed.slice(CLAIMED_PAIRINGS_PER_KEY)) delete pairings[code];
 }
 
 async function removePairings(

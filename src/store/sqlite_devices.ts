@@ -1,5 +1,6 @@
 /** Devices in SQLite: with the inventories of listeners, the codes by which phones are paired, and the phones' Web Push subscriptions. */
 import type { Role } from "../protocol/frames.ts";
+import { CLAIMED_PAIRINGS_PER_KEY } from "../protocol/limits.ts";
 import type { ReportedDetails, SessionEntry } from "../protocol/session.ts";
 import type { Database } from "../runtime/sqlite.ts";
 import { optional, type SqliteContext } from "./sqlite_context.ts";
@@ -278,10 +279,17 @@ export const toPairing = (row: PairingRow): PairingRecord => ({
   ...(row.offer === null ? {} : { offer: JSON.parse(row.offer) as PairingOffer }),
 });
 
+/** All but the newest of the key's claimed codes. */
+const REMOVE_CLAIMED = `
+  DELETE FROM pairings WHERE code_hash IN (
+    SELECT code_hash FROM pairings WHERE key_id = ? AND taken = 1
+    ORDER BY expires_at DESC LIMIT -1 OFFSET ?)`;
+
 export function sqlitePairings({ database, read, write }: SqliteContext): PairingStore {
   const insert = database.prepare(
     "INSERT INTO pairings (code_hash, account, key_id, scopes, expires_at, offer) VALUES (?, ?, ?, ?, ?, ?)",
   );
+  const removeClaimed = database.prepare(REMOVE_CLAIMED);
   const take = database.prepare<PairingRow>(
     "UPDATE pairings SET taken = 1 WHERE code_hash = ? AND expires_at > ? AND taken = 0 RETURNING *",
   );
@@ -293,7 +301,10 @@ export function sqlitePairings({ database, read, write }: SqliteContext): Pairin
   return {
     insertPairing: ({ codeHash, account, keyId, scopes, expiresAt, offer }) => {
       const offered = offer === undefined ? null : JSON.stringify(offer);
-      return write(() => void insert.run(codeHash, account, keyId, scopes.join(" "), expiresAt, offered));
+      return write(() => {
+        insert.run(codeHash, account, keyId, scopes.join(" "), expiresAt, offered);
+        removeClaimed.run(keyId, CLAIMED_PAIRINGS_PER_KEY);
+      });
     },
     takePairing: (codeHash, now) =>
       write(() => {

@@ -1,5 +1,6 @@
 /** The store's contract: one set of cases, run over each implementation on each runtime. */
 import assert from "node:assert/strict";
+import { CLAIMED_PAIRINGS_PER_KEY } from "../../src/protocol/limits.ts";
 import type { ReportedDetails } from "../../src/protocol/session.ts";
 import type { Receipt } from "../../src/protocol/receipt.ts";
 import {
@@ -340,6 +341,27 @@ const BODIES: Record<string, Body> = {
     await store.removePairings({ openBefore: NOW + 10, takenBefore: NOW + 10 });
     assert.equal(await store.findPairing(bytes(1)), undefined);
   },
+  "of the codes of a key that were claimed, only the newest are kept; open ones and those of other keys stay [flood-pairings]":
+    async (store) => {
+      const insert = async (n: number, keyId: string): Promise<void> => {
+        const pairing = { account: "a", keyId, scopes: ["push:read"] as const, expiresAt: NOW + n };
+        await store.insertPairing({ ...pairing, codeHash: bytes(n) });
+      };
+      const isKept = async (n: number) => await store.findPairing(bytes(n)) !== undefined;
+      await insert(1, "key_5");
+      await store.takePairing(bytes(1), NOW);
+      await insert(2, "key_1");
+      const newest = 3 + CLAIMED_PAIRINGS_PER_KEY;
+      for (let n = 3; n <= newest; n++) {
+        await insert(n, "key_1");
+        await store.takePairing(bytes(n), NOW);
+      }
+      await insert(newest + 1, "key_1");
+      assert.deepEqual(await Promise.all([1, 2, 3, 4, newest, newest + 1].map(isKept)), [
+        ...[true, true, false],
+        ...[true, true, true],
+      ]);
+    },
   "a pairing keeps the host's offer and the phone that claimed it": async (store) => {
     const offer = { deviceId: "dev_l", host: "desk", publicKey: "L", proof: "x" };
     const pairing = { account: "a", keyId: "key_1", scopes: ["push:read"] as const, expiresAt: NOW + 10 };

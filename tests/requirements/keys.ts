@@ -64,7 +64,7 @@ const FLOOD_LIMITS = rows("docs/security.md, Flood limits", {
     "A key can own a limited number of devices; over it its socket closes, and others can still join.",
   ),
   "flood-pairings": main(
-    "A key can have a limited number of open pairing codes; over it 429 with Retry-After.",
+    "A key can have a limited number of open pairing codes; over it 429 with Retry-After. Of its claimed ones the newest are kept.",
   ),
   "flood-pages": main("Pages of the history are bounded in bytes, and so is how much of them a key reads."),
   "flood-unread": main(
