@@ -302,6 +302,7 @@ const ENGLISH = {
   /** What to do about a refusal or a hold. */
   advice: {
     shell_in_pane: "Start the agent again on the host with svc.",
+    panes_synchronized: "Switch it off on the host.",
     no_such_session: "Pick a session from the list.",
     ambiguous_session: "Rename one of the two sessions on the host.",
     invalid_session_name: "Rename the session on the host.",
@@ -315,8 +316,7 @@ const ENGLISH = {
     invalid_body: "Change the text and send it again.",
     sealed_required: "Pair this phone with the host: svc pair.",
     unsealable: "Pair this phone with the host again: svc pair.",
-    counter_used:
-      "If this browser's data was restored or copied, pair this phone with the host again: svc pair.",
+    counter_used: "If this browser's data was restored or copied, pair it with the host again: svc pair.",
     counter_old: "Send it again.",
     answer_taken: "Check the session for the result.",
     counter_missing: "Reload this page and send it again.",

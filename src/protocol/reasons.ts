@@ -3,6 +3,7 @@
 /** Why nothing was typed (`refused`) or why a push waits (`held`), with the sentence shown to the user. */
 export const REASONS = {
   shell_in_pane: "The agent is gone: a shell or another program owns the pane.",
+  panes_synchronized: "Other panes would get the text too: tmux's synchronize-panes is on.",
   no_such_session: "No tmux session has this name.",
   ambiguous_session: "Two tmux servers have a session with this name.",
   invalid_session_name: "The session name has characters outside A-Z a-z 0-9 . _ -.",

@@ -224,7 +224,7 @@ Deno.test("guard: a pane that shares its keys with a shell takes nothing, also w
   assert.equal((await bench.send("svc-a", "alone")).state, "typed");
   await sandbox.tmux("split-window", "-d", "-t", "=svc-a:", "--", ...BASH);
   const message = `/tmp ; touch ${canary}`;
-  const refused = { state: "refused", reason: "shell_in_pane", pane: "%0" };
+  const refused = { state: "refused", reason: "panes_synchronized", pane: "%0" };
   assert.deepEqual(await bench.send("svc-a", message), refused);
   await synchronize("off");
   onceSeen = () => synchronize("on");

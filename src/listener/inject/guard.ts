@@ -55,7 +55,7 @@ export function judgePane(
   { process, recordedPid, isProfiled, policy }: JudgeContext,
 ): Reason | undefined {
   if (pane.dead || pane.inputOff || process.stopped) return "pane_dead";
-  if (pane.synchronized) return "shell_in_pane";
+  if (pane.synchronized) return "panes_synchronized";
   const { foreground, argv } = process;
   if (isGuardedProgram(pane.command) || isGuardedProgram(foreground, argv)) return "shell_in_pane";
   if (process.shellBelow && foreground === "") return "shell_in_pane";
