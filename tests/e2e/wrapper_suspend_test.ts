@@ -1,7 +1,6 @@
 /** Suspending `svc <agent>` in a shell with job control, and going on with it. */
 import assert from "node:assert/strict";
-import { shellLine } from "../../src/runtime/system.ts";
-import { SVC } from "../helpers/program.ts";
+import { svcLine } from "../helpers/program.ts";
 import { run } from "../helpers/run.ts";
 import { until } from "../helpers/until.ts";
 import { makeWrapperBench } from "../helpers/wrapper_bench.ts";
@@ -35,7 +34,7 @@ async function openShell(
 Deno.test("tmux's own keys for suspending give the terminal back to the shell, and fg goes on with the agent [wr-suspend]", async () => {
   await using bench = await makeWrapperBench();
   await using shell = await openShell(bench.sandbox);
-  await shell.keys("-l", `${shellLine([...SVC, "cc"])}\n`);
+  await shell.keys("-l", `${svcLine("cc")}\n`);
   await shell.shows(/agent is ready/);
   await shell.keys("C-b", "C-z");
   await shell.shows(/Stopped/);

@@ -1,4 +1,5 @@
 /** Runs the real program as a user's shell would, in a sandbox's environment. */
+import { shellLine } from "../../src/runtime/system.ts";
 import { type Ran, run } from "./run.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { CHECKOUT } from "./sources.ts";
@@ -32,6 +33,12 @@ const startsFile = Deno.env.get("SVC_TEST_STARTS");
 function noteStart(launch: Launch): void {
   if (startsFile === undefined || launch !== SVC) return;
   Deno.writeTextFileSync(startsFile, `${Deno.mainModule}\n`, { append: true });
+}
+
+/** The line that starts svc in a shell into which the test types. */
+export function svcLine(...args: string[]): string {
+  noteStart(SVC);
+  return shellLine([...SVC, ...args]);
 }
 
 export interface SvcOptions {
