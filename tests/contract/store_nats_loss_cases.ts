@@ -115,7 +115,7 @@ async function deliverInPlaceOfFinal(nodes: LossyNodes): Promise<void> {
   assert.deepEqual(idsOf(page?.pushes), [1, 5].map(uuid));
 }
 
-/** A node that was told of the key before the loss must hear of its revocation after it. */
+/** A node that knew the key before the loss is notified of a revocation after it. */
 async function revokeAfterLoss({ one, other, keep, lose }: LossyNodes): Promise<void> {
   const revoked: Revocation[] = [];
   const stop = other.watchRevocations((revocation) => revoked.push(revocation));

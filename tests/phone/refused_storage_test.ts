@@ -1,6 +1,7 @@
 /** A browser that refuses to keep anything for the site: the page says so, and does without what it can do without. */
 import assert from "node:assert/strict";
-import { signOut, withScene } from "./scene.ts";
+import type { Page } from "playwright-core";
+import { type Scene, signOut, withScene } from "./scene.ts";
 
 /** Runs in the page before its scripts, as a private mode or blocked site data would have it. */
 function refuseStorage(parts: readonly ("indexedDB" | "localStorage")[]): void {
@@ -25,34 +26,34 @@ Deno.test("a page whose browser refuses all storage says what to allow, and can 
     await page.getByText("Allow site data, or leave private mode").waitFor();
   }));
 
-Deno.test("a page whose browser refuses only the local storage shows the list and a session's terminal", () =>
-  withScene(async ({ phone, wire, listener, makeKey }) => {
+/** A signed-in page with one session, whose browser refuses only the local storage. */
+function withoutLocalStorage(use: (scene: Scene, page: Page) => Promise<void>): Promise<void> {
+  return withScene(async (scene) => {
+    const { phone, wire, listener, makeKey } = scene;
     const { page } = phone;
     await page.addInitScript(refuseStorage, ["localStorage"] as const);
     await listener.report({ name: "svc-demo" });
     await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await use(scene, page);
+  });
+}
+
+Deno.test("a page whose browser refuses only the local storage shows the list and a session's terminal", () =>
+  withoutLocalStorage(async ({ phone }, page) => {
     await page.getByRole("link", { name: /demo · Claude/ }).tap();
     await page.getByRole("link", { name: "Messages" }).waitFor();
     assert.deepEqual(phone.faults, []);
   }));
 
 Deno.test("signing out without the local storage goes to its end, and does not stop before the notifications [push-switch]", () =>
-  withScene(async ({ phone, wire, listener, makeKey }) => {
-    const { page } = phone;
-    await page.addInitScript(refuseStorage, ["localStorage"] as const);
-    await listener.report({ name: "svc-demo" });
-    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+  withoutLocalStorage(async ({ phone }, page) => {
     await page.getByRole("link", { name: /demo · Claude/ }).waitFor();
     await signOut(page);
     assert.deepEqual(phone.faults, []);
   }));
 
 Deno.test("a language that is chosen without the local storage holds for the page, also after a reload [ux-languages]", () =>
-  withScene(async ({ phone, wire, listener, makeKey }) => {
-    const { page } = phone;
-    await page.addInitScript(refuseStorage, ["localStorage"] as const);
-    await listener.report({ name: "svc-demo" });
-    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+  withoutLocalStorage(async ({ phone, wire }, page) => {
     await page.getByRole("link", { name: /demo · Claude/ }).waitFor();
     await page.goto(`${wire.url}/#/settings`);
     await page.getByLabel("Language").selectOption("Deutsch");
