@@ -84,7 +84,7 @@ const ENVIRONMENT: [name: string, meaning: string][] = [
   ["SVC_BASE_URL", "the relay's address for scripts"],
   ["SVC_API_KEY", "the key for scripts"],
   ["SVC_PAIRING", "the file of svc pair --script, for svc send"],
-  ["NO_COLOR", "print no colours"],
+  ["NO_COLOR", "print no colors"],
 ];
 const FILES: [name: string, meaning: string][] = [
   ["~/.svc/config.json", "the relay's address, the key and the settings of this host"],

@@ -43,12 +43,12 @@ export const CLOSED: Claim[] = [
     count: { "screens that keep a message out": /^\w+: a message while .* \.\.\. .*ok/gm },
   },
   {
-    text: "tall, pasted, early and completed texts arrive as they were sent, with and without colours",
+    text: "tall, pasted, early and completed texts arrive as they were sent, with and without colors",
     tests: {
       files: [`${FOLDER}/rows_test.ts`],
-      filter: "/closed-(remote|colours|paste|trust|vim)|\\[inj-/",
+      filter: "/closed-(remote|colors|paste|trust|vim)|\\[inj-/",
     },
-    count: { "input lines recognised": /^\w+, with.*: its input line is recognised.* \.\.\. .*ok/gm },
+    count: { "input lines recognized": /^\w+, with.*: its input line is recognized.* \.\.\. .*ok/gm },
   },
   {
     text: "what a phone sends behind two Ctrl-C does not reach the shell in which an agent was started",

@@ -1,4 +1,4 @@
-/** What the commands print: text, in colour on a terminal only, JSON for scripts, tables and durations; and the errors that end them with an exit code. */
+/** What the commands print: text, in color on a terminal only, JSON for scripts, tables and durations; and the errors that end them with an exit code. */
 import { runtime } from "#runtime";
 
 /** Control characters except TAB and LF; the first group matches what paint() writes, which stays: other codes hide text. */
@@ -15,7 +15,7 @@ const unitEscape = (unit: number): string => `\\u${unit.toString(16).padStart(4,
 
 /** Titles, names and reasons come from other machines: they must neither control this terminal nor hide text on it. */
 export function sanitize(text: string): string {
-  return text.replace(CONTROLS, (_control, colour?: string) => colour ?? "\ufffd").replace(
+  return text.replace(CONTROLS, (_control, color?: string) => color ?? "\ufffd").replace(
     INVISIBLE,
     escaped,
   );
@@ -44,13 +44,13 @@ export function printJson(value: unknown): void {
 }
 
 const CODES = { red: 31, green: 32, yellow: 33, dim: 2, bold: 1 } as const;
-export type Colour = keyof typeof CODES;
+export type Color = keyof typeof CODES;
 
-/** The text in colour (ECMA-48 SGR): never with `NO_COLOR` or `TERM=dumb`, and only on a terminal. */
-export function paint(text: string, colour: Colour): string {
+/** The text in color (ECMA-48 SGR): never with `NO_COLOR` or `TERM=dumb`, and only on a terminal. */
+export function paint(text: string, color: Color): string {
   const { env, terminal } = runtime;
   const isPlain = Boolean(env.get("NO_COLOR")) || env.get("TERM") === "dumb" || !terminal.isOutputTerminal();
-  return isPlain ? text : `\x1b[${CODES[colour]}m${text}\x1b[0m`;
+  return isPlain ? text : `\x1b[${CODES[color]}m${text}\x1b[0m`;
 }
 
 /** Rows as columns, each as wide as its widest cell; the last one is not padded. A cell always takes one line. */

@@ -22,7 +22,7 @@ import { AGENT_LABELS, type AgentKind } from "../protocol/names.ts";
 import { collect, defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, pluginDirectory } from "./context.ts";
 import { npxAdvice } from "./installation.ts";
-import { type Colour, EXIT_FAILED, paint, print, printError, printJson, UsageError } from "./output.ts";
+import { type Color, EXIT_FAILED, paint, print, printError, printJson, UsageError } from "./output.ts";
 
 interface SetupOptions {
   agent?: string[] | undefined;
@@ -219,12 +219,12 @@ const PLANNED: Record<FileAction, string> = {
   restore: "would be restored",
   delete: "would be removed",
 };
-const COLOURS: Record<string, Colour> = { "+": "green", "-": "red" };
+const COLORS: Record<string, Color> = { "+": "green", "-": "red" };
 
 function fileLines({ path, action, diff }: FileReport, { dryRun }: { dryRun: boolean }): string[] {
   const head = `  ${path}: ${(dryRun ? PLANNED : DONE)[action]}`;
   if (!dryRun) return [head];
-  return [head, ...diff.map((line) => `    ${paint(line, COLOURS[line.charAt(0)] ?? "dim")}`)];
+  return [head, ...diff.map((line) => `    ${paint(line, COLORS[line.charAt(0)] ?? "dim")}`)];
 }
 
 const ELSEWHERE =

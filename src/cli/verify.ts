@@ -17,7 +17,7 @@ import {
 } from "./checks/host.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { type Colour, EXIT_FAILED, paint, print, printJson } from "./output.ts";
+import { type Color, EXIT_FAILED, paint, print, printJson } from "./output.ts";
 import { addressInputs } from "./settings.ts";
 import { isLoopback } from "./reach.ts";
 
@@ -74,15 +74,15 @@ async function runCheck(check: Check, context: CheckContext): Promise<Result> {
   }
 }
 
-const SIGNS: Record<Mark, [sign: string, colour: Colour]> = {
+const SIGNS: Record<Mark, [sign: string, color: Color]> = {
   ok: ["✓", "green"],
   warning: ["!", "yellow"],
   fault: ["✗", "red"],
 };
 
 function resultLines({ mark, name, finding, fix }: Result): string[] {
-  const [sign, colour] = SIGNS[mark];
-  return [`${paint(sign, colour)} ${name}: ${finding}`, ...(fix === undefined ? [] : [`    → ${fix}`])];
+  const [sign, color] = SIGNS[mark];
+  return [`${paint(sign, color)} ${name}: ${finding}`, ...(fix === undefined ? [] : [`    → ${fix}`])];
 }
 
 /** The last line. `baseUrl`: where this machine reaches the relay; a loopback address is of no use to a phone. */

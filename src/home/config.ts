@@ -59,7 +59,7 @@ export const Config = z.looseObject({
   neverAllow: z.optional(z.array(z.string().check(z.refine(isPattern, "a regular expression")))),
   /** Types messages while the agent works, even when no hook holds back a dialog that opens meanwhile. */
   steer: z.optional(z.boolean()),
-  /** Types into an agent's screen even when its profile does not recognise the composer. */
+  /** Types into an agent's screen even when its profile does not recognize the composer. */
   allowUnknownScreens: z.optional(z.boolean()),
   /** Slash commands, without the slash, that phones may run in addition to those that change no approval. */
   allowCommands: z.optional(z.array(z.string())),

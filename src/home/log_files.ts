@@ -228,7 +228,7 @@ export function startLine(version: string, wsUrl: string): string {
   return `svc listener starting — v${version} — ${wsUrl}`;
 }
 
-/** Colours, as a runtime prints its own errors. */
+/** Colors, as a runtime prints its own errors. */
 const ESCAPES = /\x1b\[[0-9;?]*[ -/]*[@-~]/g;
 /** What the listener itself gives as its reason: a line of its log, or an error that was printed before there was a log. */
 const OWN_REASON = /^(?:\[[\d-]+T[\d:.]+Z\] Cannot run the listener: |svc: )/;

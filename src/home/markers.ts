@@ -1,4 +1,4 @@
-/** Injection markers (docs/specification.md, REMOTE mode): one-shot files by which a hook recognises a prompt that came from the phone. */
+/** Injection markers (docs/specification.md, REMOTE mode): one-shot files by which a hook recognizes a prompt that came from the phone. */
 import { sha256Hex } from "../async/encodings.ts";
 import { canonicalDigest, canonicalText } from "../protocol/canonical.ts";
 import { parseJson } from "../protocol/json.ts";

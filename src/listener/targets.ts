@@ -89,10 +89,10 @@ export class Targets {
   async #resolve(name: string): Promise<Resolved> {
     if (!isSessionName(name)) return { kind: "refused", reason: "invalid_session_name" };
     const quick = resolveTarget(name, await this.#discovery.sessionsNamed(name));
-    if (quick.kind === "found") return { ...quick, target: await this.#recognise(quick.target) };
+    if (quick.kind === "found") return { ...quick, target: await this.#recognize(quick.target) };
     if (quick.reason !== "no_such_session") return quick;
     const found = resolveTarget(name, await this.#search.get());
-    return found.kind === "found" ? { ...found, target: await this.#recognise(found.target) } : found;
+    return found.kind === "found" ? { ...found, target: await this.#recognize(found.target) } : found;
   }
 
   async #searchAll(): Promise<TmuxSession[]> {
@@ -106,7 +106,7 @@ export class Targets {
   }
 
   /** Gives a known agent in a session that the wrapper did not create its own profile. */
-  async #recognise(target: Target): Promise<Target> {
+  async #recognize(target: Target): Promise<Target> {
     if (target.isProfiled) return target;
     const { foreground, argv } = await readProcessFacts(target.panePid, this.#host, { findAgent: false });
     const kind = agentKindOfProgram(foreground, argv);
@@ -226,7 +226,7 @@ export interface Target {
   directory: string;
   root: string;
   profile: TargetProfile;
-  /** The profile is a known agent's: nothing is typed unless its composer is recognised. */
+  /** The profile is a known agent's: nothing is typed unless its composer is recognized. */
   isProfiled: boolean;
   /** destroy-unattached is set, so a control client must not attach and detach. */
   spawnOnly: boolean;

@@ -24,7 +24,7 @@ function chosenLanguage(): string {
   }
 }
 
-/** Loads the catalogue. A view reads it when its module is loaded, so this comes first. */
+/** Loads the catalog. A view reads it when its module is loaded, so this comes first. */
 export async function loadLanguage(): Promise<void> {
   const language = currentLanguage();
   if (language === "en") return;

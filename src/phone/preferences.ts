@@ -1,4 +1,4 @@
-/** How the page looks on this phone: colour theme and text size, kept in localStorage and applied before the first view. */
+/** How the page looks on this phone: color theme and text size, kept in localStorage and applied before the first view. */
 import * as z from "zod/mini";
 import { parseJson } from "../protocol/json.ts";
 
@@ -77,7 +77,7 @@ export function applyPreferences({ theme, textSize }: Preferences, document: Doc
   }
 }
 
-/** The page's dark colours stand in a media rule: a chosen theme switches it on or off. */
+/** The page's dark colors stand in a media rule: a chosen theme switches it on or off. */
 function mediaFor(owner: object, current: string, theme: Theme): string {
   const served = original.get(owner) ?? current;
   original.set(owner, served);

@@ -1,4 +1,4 @@
-/** Every text on the page, in one catalogue. English is the first language; the others have the same shape. */
+/** Every text on the page, in one catalog. English is the first language; the others have the same shape. */
 import type { Sealing } from "../crypto/mode.ts";
 import { LINK_PROBLEMS } from "../client/link_problem.ts";
 import { REASONS } from "../protocol/reasons.ts";
@@ -376,7 +376,7 @@ export type SessionStrings = Translated<typeof SESSION_STRINGS>;
 /** The texts of notifications in any language. */
 export type NotificationStrings = Translated<typeof NOTIFICATION_STRINGS>;
 
-/** A catalogue in any language: the compiler names what is missing in one. */
+/** A catalog in any language: the compiler names what is missing in one. */
 export type Strings = Translated<typeof ENGLISH> & {
   /** The English ones of these are loaded where they are shown. */
   readonly cards?: CardStrings;

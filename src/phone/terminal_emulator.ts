@@ -38,12 +38,12 @@ export function plainText({ buffer: { active } }: Pick<Emulator, "buffer">): str
   return text.trimEnd();
 }
 
-/** A CSS colour; undefined for the terminal's default. */
-type Colour = string | undefined;
+/** A CSS color; undefined for the terminal's default. */
+type Color = string | undefined;
 
 interface CellStyle {
-  foreground: Colour;
-  background: Colour;
+  foreground: Color;
+  background: Color;
   bold: boolean;
   dim: boolean;
   italic: boolean;
@@ -67,7 +67,7 @@ const BASIC = [
   ...["#2e3436", "#e05561", "#7fc06e", "#d8b25a", "#5c9ee6", "#b98ae0", "#4fb8c4", "#d3d7cf"],
   ...["#7c8684", "#f2777f", "#9ade86", "#f2cf7b", "#82b8f5", "#d0a8f2", "#73d6e0", "#f4f6f3"],
 ];
-/** Levels of the colour cube of 6 × 6 × 6. */
+/** Levels of the color cube of 6 × 6 × 6. */
 const CUBE = [0, 95, 135, 175, 215, 255];
 const [INVERSE_FOREGROUND, INVERSE_BACKGROUND] = ["var(--terminal-ground)", "var(--terminal-text)"];
 const EVEN = /^[\u0020-\u007e]*$/;
@@ -125,29 +125,29 @@ function styleOf(cell: EmulatorCell): CellStyle {
   };
 }
 
-/** Bold text in one of the eight basic colours is drawn bright, as terminals do. */
-function foregroundOf(cell: EmulatorCell, isBold: boolean): Colour {
+/** Bold text in one of the eight basic colors is drawn bright, as terminals do. */
+function foregroundOf(cell: EmulatorCell, isBold: boolean): Color {
   if (cell.isFgDefault()) return undefined;
-  const colour = cell.getFgColor();
-  if (cell.isFgRGB()) return rgb(colour);
-  return indexed(isBold && colour < 8 ? colour + 8 : colour);
+  const color = cell.getFgColor();
+  if (cell.isFgRGB()) return rgb(color);
+  return indexed(isBold && color < 8 ? color + 8 : color);
 }
 
-function backgroundOf(cell: EmulatorCell): Colour {
+function backgroundOf(cell: EmulatorCell): Color {
   if (cell.isBgDefault()) return undefined;
   return cell.isBgRGB() ? rgb(cell.getBgColor()) : indexed(cell.getBgColor());
 }
 
-function rgb(colour: number): string {
-  return `#${colour.toString(16).padStart(6, "0")}`;
+function rgb(color: number): string {
+  return `#${color.toString(16).padStart(6, "0")}`;
 }
 
-/** The CSS colour for an index of the 256-colour palette. */
+/** The CSS color for an index of the 256-color palette. */
 export function indexed(index: number): string {
   if (index < 16) return BASIC[index] ?? "";
   if (index >= 232) {
-    const grey = 8 + (index - 232) * 10;
-    return rgb(grey << 16 | grey << 8 | grey);
+    const gray = 8 + (index - 232) * 10;
+    return rgb(gray << 16 | gray << 8 | gray);
   }
   const at = (divisor: number): number => CUBE[Math.floor((index - 16) / divisor) % 6] ?? 0;
   return rgb(at(36) << 16 | at(6) << 8 | at(1));

@@ -108,7 +108,7 @@ export class TerminalScreen {
     return this.#fontPixels;
   }
 
-  /** Sets the font size and keeps the centre of the view in place. */
+  /** Sets the font size and keeps the center of the view in place. */
   zoom(pixels: number): void {
     const before = this.#fontPixels;
     this.#isSized = true;

@@ -135,7 +135,7 @@ export interface RemovalBounds {
   signal?: AbortSignal;
 }
 
-/** How far the times of neighbouring pushes may be out of order: nodes' clocks differ. */
+/** How far the times of neighboring pushes may be out of order: nodes' clocks differ. */
 const DISORDER_MS = 3_600_000;
 /** Above this many pushes it is faster to read the notes of all receipts. */
 const READ_ONE_BY_ONE = 1_000;

@@ -16,7 +16,7 @@ const LINE_DRAWING = { first: 0x5f, last: 0x7e };
 /** Modes in which terminals differ in drawing text at the edges, with the final that begins them. */
 const ODD_MODES: Readonly<Record<string, "h" | "l">> = { "4": "h", "?6": "h", "?7": "l" };
 
-/** May scroll, which fills a line with the background colour. */
+/** May scroll, which fills a line with the background color. */
 const isLineEnd = (byte: number): boolean => byte >= 0x0a && byte <= 0x0c;
 
 const unknown = (): Settings => ({
@@ -267,8 +267,8 @@ const CLEARS: Readonly<Record<string, readonly Slot[]>> = {
   59: ["line"],
 };
 
-/** Number of semicolon-separated fields that follow `38`, `48` or `58`, by colour kind. */
-const COLOUR_FIELDS: Readonly<Record<string, number>> = { 5: 1, 2: 3 };
+/** Number of semicolon-separated fields that follow `38`, `48` or `58`, by color kind. */
+const COLOR_FIELDS: Readonly<Record<string, number>> = { 5: 1, 2: 3 };
 
 /** The attributes that a program draws with. */
 export class Pen {
@@ -291,8 +291,8 @@ export class Pen {
     let isOdd = false;
     for (let at = 0; at < fields.length; at++) {
       const field = fields[at] ?? "";
-      const isColour = field === "38" || field === "48" || field === "58";
-      const more = isColour ? 1 + (COLOUR_FIELDS[fields[at + 1] ?? ""] ?? 0) : 0;
+      const isColor = field === "38" || field === "48" || field === "58";
+      const more = isColor ? 1 + (COLOR_FIELDS[fields[at + 1] ?? ""] ?? 0) : 0;
       const whole = fields.slice(at, at + 1 + more).join(";");
       this.#applyOne(whole);
       isOdd ||= !isPlainAttribute(whole);
@@ -316,20 +316,20 @@ export class Pen {
     if (code === "" || code === "0") return this.reset();
     if (field === "4:0") return void this.#slots.delete("underline");
     for (const slot of CLEARS[code] ?? []) this.#slots.delete(slot);
-    const slot = SETS[code] ?? basicColour(Number(code));
+    const slot = SETS[code] ?? basicColor(Number(code));
     if (slot !== undefined) this.#slots.set(slot, field);
   }
 }
 
-/** Terminals differ in kinds of underline and of colour that do not exist, in colours that are cut short, and in levels over 255. */
+/** Terminals differ in kinds of underline and of color that do not exist, in colors that are cut short, and in levels over 255. */
 function isPlainAttribute(field: string): boolean {
   if (/^\d*$/.test(field)) return !/^0*[345]8$/.test(field);
-  const colour = /^[345]8(?:;5;|:5:|;2;(\d+);(\d+);|:2:\d*:(\d+):(\d+):)(\d+)$/.exec(field);
-  if (colour === null) return /^4:[0-5]$/.test(field);
-  return colour.slice(1).every((level = "0") => Number(level) <= 255);
+  const color = /^[345]8(?:;5;|:5:|;2;(\d+);(\d+);|:2:\d*:(\d+):(\d+):)(\d+)$/.exec(field);
+  if (color === null) return /^4:[0-5]$/.test(field);
+  return color.slice(1).every((level = "0") => Number(level) <= 255);
 }
 
-function basicColour(code: number): Slot | undefined {
+function basicColor(code: number): Slot | undefined {
   if ((code >= 30 && code <= 37) || (code >= 90 && code <= 97)) return "foreground";
   return (code >= 40 && code <= 47) || (code >= 100 && code <= 107) ? "background" : undefined;
 }

@@ -7,8 +7,8 @@ export function callForCard({ kind, standIn }: SvcAgent, ...names: string[]): st
     standIn.callShell(...names.map((name) => `touch ${name}`));
     return `touch ${names[0]}`;
   }
-  const question = `Which colour for ${names[0]}?`;
+  const question = `Which color for ${names[0]}?`;
   const options = ["Red", "Blue"].map((label) => ({ label, description: label }));
-  standIn.callTool("ask_user", { questions: [{ question, header: "Colour", type: "choice", options }] });
+  standIn.callTool("ask_user", { questions: [{ question, header: "Color", type: "choice", options }] });
   return question;
 }

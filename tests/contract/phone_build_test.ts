@@ -96,7 +96,7 @@ Deno.test("the page loads its own script and style, and nothing is inline [sec-c
     assert.equal(manifest.name, STRINGS.app.longTitle);
   }));
 
-Deno.test("every text of the page is in the one catalogue [ux-strings]", async () => {
+Deno.test("every text of the page is in the one catalog [ux-strings]", async () => {
   const views = await readSources("src/phone/views", (path) => path.endsWith(".tsx"));
   const literal = />\s*[A-Za-z][^<>{}=;()]*</;
   const attribute = /(?:aria-label|placeholder|title|alt)="/;

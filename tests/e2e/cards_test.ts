@@ -55,7 +55,7 @@ function runHook(
 
 const QUESTIONS = {
   questions: [
-    { question: "Which colour?", header: "Colour", options: [{ label: "Red" }, { label: "Blue" }] },
+    { question: "Which color?", header: "Color", options: [{ label: "Red" }, { label: "Blue" }] },
     { question: "Which days?", multiSelect: true, options: [{ label: "Mon" }, { label: "Tue" }] },
   ],
 };
@@ -96,7 +96,7 @@ Deno.test("a question is answered from the phone through the agent's own hook [c
     const asking = hook(scene, "AskUserQuestion", QUESTIONS);
     const card = await cardOf(scene, asking);
     assert.equal(card.agentSessionName, echo.name);
-    assert.ok(!JSON.stringify(await stack.api.getPush(card.id)).includes("colour"), "the relay reads it");
+    assert.ok(!JSON.stringify(await stack.api.getPush(card.id)).includes("color"), "the relay reads it");
     const answers: Answer = {
       kind: "answers",
       answers: [{ options: [], text: 'Green, "please"' }, { options: [0, 1] }],
@@ -107,7 +107,7 @@ Deno.test("a question is answered from the phone through the agent's own hook [c
     const { hookSpecificOutput: { decision } } = JSON.parse((await asking).stdout);
     assert.equal(decision.behavior, "allow");
     assert.deepEqual(decision.updatedInput.answers, {
-      "Which colour?": 'Green, "please"',
+      "Which color?": 'Green, "please"',
       "Which days?": "Mon, Tue",
     });
     assert.deepEqual(await echo.prompts(), []);
@@ -184,7 +184,7 @@ Deno.test("of two phones the first answers, and the other is refused [card-first
     const won = results.findIndex((result) => result.status === "fulfilled");
     assert.equal(results.filter(({ status }) => status === "fulfilled").length, 1);
     const { hookSpecificOutput: { decision } } = JSON.parse((await asking).stdout);
-    assert.equal(decision.updatedInput.answers["Which colour?"], won === 0 ? "Red" : "Blue");
+    assert.equal(decision.updatedInput.answers["Which color?"], won === 0 ? "Red" : "Blue");
   }));
 
 Deno.test("by default no request for permission reaches a phone, and the hook does not wait [card-setting]", () =>
@@ -303,5 +303,5 @@ Deno.test("a phone whose answer does not open closes no card: the dialog is aske
     assert.deepEqual(askedOf(again)?.kind, "questions");
     assert.equal((await answer(phone, again, given)).state, "submitted");
     const { hookSpecificOutput: { decision } } = JSON.parse((await asking).stdout);
-    assert.equal(decision.updatedInput.answers["Which colour?"], "Red");
+    assert.equal(decision.updatedInput.answers["Which color?"], "Red");
   }));

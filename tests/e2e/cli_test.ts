@@ -256,17 +256,17 @@ Deno.test("svc mute --json lists and mutes nothing; a directory with a blank can
   assert.equal((await runSvc(sandbox, ["unmute", "an other"])).stdout, `${other} is no longer muted.\n`);
 });
 
-Deno.test("colours appear on a terminal, and never with NO_COLOR or on a dumb one [cli-colour]", async () => {
+Deno.test("colors appear on a terminal, and never with NO_COLOR or on a dumb one [cli-color]", async () => {
   await using bench = await makeWrapperBench();
-  const colour = /\x1b\[31m/;
-  assert.doesNotMatch((await bench.svc(["verify"])).stdout, colour);
+  const color = /\x1b\[31m/;
+  assert.doesNotMatch((await bench.svc(["verify"])).stdout, color);
   const plain = await bench.terminal(["verify"]);
   await plain.exitCode();
-  assert.doesNotMatch(await plain.screen(), colour);
+  assert.doesNotMatch(await plain.screen(), color);
   const dumb = await bench.terminal(["verify"], { env: { NO_COLOR: "", TERM: "dumb" } });
   await dumb.exitCode();
-  assert.doesNotMatch(await dumb.screen(), colour);
-  const coloured = await bench.terminal(["verify"], { env: { NO_COLOR: "" } });
-  await coloured.exitCode();
-  assert.match(await coloured.screen(), colour);
+  assert.doesNotMatch(await dumb.screen(), color);
+  const colored = await bench.terminal(["verify"], { env: { NO_COLOR: "" } });
+  await colored.exitCode();
+  assert.match(await colored.screen(), color);
 });

@@ -115,7 +115,7 @@ Deno.test("mirror cells: progress bars, wide characters, alternate screen, any d
   const { session } = pane;
   const phone = await stage.watch(session);
   const drawn: Record<string, string[]> = {
-    "a coloured progress bar": Array.from(
+    "a colored progress bar": Array.from(
       { length: 60 },
       (_, at) => `\r\u001b[1;32m${"█".repeat(at)}\u001b[0;2m${"░".repeat(60 - at)}\u001b[0m ${at} %`,
     ),

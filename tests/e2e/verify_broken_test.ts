@@ -88,10 +88,10 @@ const BROKEN: Broken[] = [
   },
   {
     what: "a key in config.json that is like no key of svc",
-    breakIt: (stack) => editConfig(stack, { colourOfTheShed: "green" }),
+    breakIt: (stack) => editConfig(stack, { colorOfTheShed: "green" }),
     expected: [
       "configuration",
-      /^svc does not know "colourOfTheShed"$/,
+      /^svc does not know "colorOfTheShed"$/,
       /^remove what no other version of svc needs/,
     ],
     faults: [],

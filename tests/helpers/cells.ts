@@ -18,8 +18,8 @@ export interface Comparison {
   /** Attributes of cells that tmux reports. */
   attributes: Difference[];
   /**
-   * Attributes of blank cells after the last one that tmux reports: lines that were erased with a background colour are
-   * coloured on the screen, and `capture-pane` leaves them out.
+   * Attributes of blank cells after the last one that tmux reports: lines that were erased with a background color are
+   * colored on the screen, and `capture-pane` leaves them out.
    */
   unreported: Difference[];
   /** Differences of cursor, size and modes, as `name phone tmux`. */

@@ -70,7 +70,7 @@ export interface Connected {
   served: Promise<void>;
 }
 
-/** The server, initialised by the client. */
+/** The server, initialized by the client. */
 export async function connectMcp(host: Partial<McpHost>): Promise<Connected> {
   const lines = new LinePair();
   const clock = new FakeClock();

@@ -101,7 +101,7 @@ const withoutEdge = (page: Page): Promise<string[]> =>
     return edges.filter(isBare).map((one) => one.outerHTML.slice(0, 80));
   });
 
-Deno.test("no view has an accessibility violation of any impact, in both schemes and in forced colours [ux-a11y]", () =>
+Deno.test("no view has an accessibility violation of any impact, in both schemes and in forced colors [ux-a11y]", () =>
   withScene(async (scene) => {
     const { wire, phone } = scene;
     const { page } = phone;

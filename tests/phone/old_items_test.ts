@@ -40,7 +40,7 @@ Deno.test("questions that are open are shown after a reload, and those that were
     const api = await apiOf(scene);
     await listener.report({ name: "svc-demo" });
     const open = await api.sendPush({ ...ASK, body: "Deploy to production?", data: question() });
-    const closed = await api.sendPush({ ...ASK, body: "Which colour?", data: question() });
+    const closed = await api.sendPush({ ...ASK, body: "Which color?", data: question() });
     await signIn(scene);
     await page.getByRole("link", { name: /2 questions for you/ }).waitFor();
     wire.pointTo(NOWHERE);

@@ -113,7 +113,7 @@ export class Phone {
     say(`screenshots of ${name}: ${Object.keys(sizes).join(", ")}; ${SCHEMES.join(", ")}`);
   }
 
-  /** Accessibility violations of any impact; in dark colours, where nothing else differs, those of contrast. */
+  /** Accessibility violations of any impact; in dark colors, where nothing else differs, those of contrast. */
   async violations(): Promise<Violation[]> {
     const source = await readFile(`${CHECKOUT}node_modules/axe-core/axe.min.js`, "utf8");
     await this.page.evaluate(source);
@@ -165,7 +165,7 @@ function cameraFile(profile: string): string {
   return `${profile}/camera.y4m`;
 }
 
-/** A film of one grey frame in the YUV4MPEG2 format, with the text as a QR code in its middle. */
+/** A film of one gray frame in the YUV4MPEG2 format, with the text as a QR code in its middle. */
 function pictureOf(text: string): Uint8Array {
   const { width, height } = CAMERA;
   const luma = new Uint8Array(width * height).fill(200);

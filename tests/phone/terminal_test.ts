@@ -5,7 +5,7 @@ import { until } from "../helpers/until.ts";
 import { withScene } from "./scene.ts";
 import { canvas, open, openSession, shown, status, untilShown, withTerminals } from "./terminal_scene.ts";
 
-Deno.test("terminal: the session's screen in its colours, its status, and each view on a phone [spec-mirror, ux-session, ux-shots, seal-shown]", () =>
+Deno.test("terminal: the session's screen in its colors, its status, and each view on a phone [spec-mirror, ux-session, ux-shots, seal-shown]", () =>
   withTerminals(async (scene) => {
     const { phone, page, stack } = scene;
     const session = await open(scene);
@@ -15,7 +15,7 @@ Deno.test("terminal: the session's screen in its colours, its status, and each v
       const pane = (await session.screen()).trimEnd().split("\n").map((line) => line.trimEnd());
       return (await shown(page)).trimEnd() === pane.join("\n");
     });
-    await stack.sandbox.tmux("new-session", "-d", "-s", "svc-colours", "-x", "60", "-y", "12", COLOURS);
+    await stack.sandbox.tmux("new-session", "-d", "-s", "svc-colors", "-x", "60", "-y", "12", COLORS);
     await status(page).getByText(/Live, \d+ × \d+/).waitFor();
     await status(page).getByText("Host not verified, encrypted").waitFor();
     await phone.shoot("terminal");
@@ -25,7 +25,7 @@ Deno.test("terminal: the session's screen in its colours, its status, and each v
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
 
     await page.getByRole("link", { name: "All agents" }).tap();
-    await openSession(page, /svc-colours/);
+    await openSession(page, /svc-colors/);
     await untilShown(page, "red on blue");
     const style = (text: string): Promise<string[]> =>
       canvas(page).getByText(text, { exact: true }).evaluate((element) => {
@@ -41,11 +41,11 @@ Deno.test("terminal: the session's screen in its colours, its status, and each v
       )
     );
     assert.equal(new Set(widths.slice(0, 2)).size, 1, "wide characters are as wide as each other");
-    await phone.shoot("terminal-colours");
+    await phone.shoot("terminal-colors");
     assert.deepEqual([phone.strangers, phone.faults], [[], []], "the policy stopped nothing");
   }));
 
-const COLOURS =
+const COLORS =
   String.raw`printf '\033[31;44mred on blue\033[0m \033[38;2;1;200;30mtrue\033[0m \033[1mbold\033[0m\r\n'; ` +
   String
     .raw`printf '漢字 wide\r\n'; seq 1 300; printf '\033[31;44mred on blue\033[0m \033[38;2;1;200;30mtrue\033[0m \033[1mbold\033[0m 漢字'; exec cat`;
@@ -64,7 +64,7 @@ Deno.test("terminal: it can be pinched, panned and scrolled back, and its text s
       "120",
       "-y",
       "30",
-      COLOURS,
+      COLORS,
     );
     await openSession(page, /svc-long/);
     await untilShown(page, "300");

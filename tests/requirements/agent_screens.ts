@@ -12,7 +12,7 @@ const HOW_A_SCREEN_IS_READ = rows("docs/agents.md, How a screen is read", {
   "read-linear": agents(
     "Reading a screen costs work in proportion to its size, whatever it shows, and a screen over the limit is not read.",
   ),
-  "read-unrecorded": agents("A known agent in a pane that no wrapper created is recognised by its program."),
+  "read-unrecorded": agents("A known agent in a pane that no wrapper created is recognized by its program."),
 });
 
 const KEYS_AND_COMMANDS = rows("docs/agents.md, Keys and commands", {
@@ -27,7 +27,7 @@ const KEYS_AND_COMMANDS = rows("docs/agents.md, Keys and commands", {
 const WHEN_AN_AGENT_HAS_A_NEW_VERSION = rows("docs/agents.md, When an agent has a new version", {
   "agent-versions": agents("svc verify warns of an agent that is newer than the version it was measured on."),
   "agents-check": agents(
-    "svc agents check runs the installed agents, prints which screens are recognised, and exits 1 when one is not.",
+    "svc agents check runs the installed agents, prints which screens are recognized, and exits 1 when one is not.",
   ),
   "agents-record": agents("svc agents record saves a session's screen as a fixture without the user's text."),
 });

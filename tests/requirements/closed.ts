@@ -15,7 +15,7 @@ const WHAT_A_PHONE_MAY_DO = rows("docs/specification.md, What a phone may do", {
     "A message waits while a screen other than the composer shows, and goes in afterwards.",
   ),
   "closed-remote": agents("A long message of the phone's own does not end REMOTE mode."),
-  "closed-colours": agents("The composer is recognised with COLORTERM and without."),
+  "closed-colors": agents("The composer is recognized with COLORTERM and without."),
   "closed-paste": agents("A long first message under load is submitted, and the next one too."),
   "closed-trust": agents(
     "A message waits for the trust dialog of a new session, whether it is drawn yet or not.",

@@ -100,7 +100,7 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
   ),
 });
 
-const PHONE_BEHAVIOUR = rows("docs/specification.md, Phone behaviour", {
+const PHONE_BEHAVIOR = rows("docs/specification.md, Phone behavior", {
   "ux-textarea": main("The field is a real textarea, with IME and dictation."),
   "ux-outbox": phone("The outbox survives a reload and sends with the same id when the connection is back."),
   "ux-earlier": phone(
@@ -122,14 +122,14 @@ const PHONE_BEHAVIOUR = rows("docs/specification.md, Phone behaviour", {
   "ph-offline-shell": phone(
     "A page that was open once opens without a network; the service worker keeps nothing that the relay says.",
   ),
-  "ux-strings": phone("Every text is in one catalogue."),
+  "ux-strings": phone("Every text is in one catalog."),
   "ux-reading": phone(
     "History by pulling down, a pill to the newest line, find, selection, text beside the exact screen, choices kept per session.",
   ),
   "ux-fonts": phone(
     "Nothing overlaps or scrolls sideways with DejaVu, Noto or Liberation letters, also at twice their size.",
   ),
-  "ux-a11y": phone("No view breaks a rule of axe-core, and controls have edges in forced colours."),
+  "ux-a11y": phone("No view breaks a rule of axe-core, and controls have edges in forced colors."),
   "ux-landscape": phone(
     "With a keyboard open in landscape the terminal keeps eight rows and follows the cursor; without one the header says what the agent does.",
   ),
@@ -162,6 +162,6 @@ const TERMINAL_OUTPUT = rows("docs/specification.md, Terminal output", {
 
 export const EXPERIENCE_ROWS: readonly Requirement[] = [
   ...PHONE_VIEWS,
-  ...PHONE_BEHAVIOUR,
+  ...PHONE_BEHAVIOR,
   ...TERMINAL_OUTPUT,
 ];

@@ -42,7 +42,7 @@ const SCREEN_CHECKS = rows("docs/specification.md, Screen checks", {
     "A draft in the composer holds the push like typing, where the profile can read it.",
   ),
   "inj-composer-only": main(
-    "Text goes into a recorded agent only while its composer is recognised; any other screen is unknown_screen.",
+    "Text goes into a recorded agent only while its composer is recognized; any other screen is unknown_screen.",
   ),
   "inj-turn": main(
     "Without hooks that hold dialogs back, a message waits for the end of the turn as agent_working, unless the host sets steer.",

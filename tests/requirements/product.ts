@@ -10,7 +10,7 @@ const COMMANDS = rows("docs/specification.md, Commands", {
   "cli-json": main("Every command that prints facts has --json."),
   "cli-exit": main("A command exits 0 when done, 1 when it failed, 2 when it was used incorrectly."),
   "cli-error-next": main("An error on stderr says what to do next."),
-  "cli-colour": main("Colours appear only on a terminal, and never with NO_COLOR."),
+  "cli-color": main("Colors appear only on a terminal, and never with NO_COLOR."),
   "cli-progress": main("Anything that takes more than a second shows progress."),
   "cli-home": main("SVC_HOME moves ~/.svc."),
   "cli-options-first": main(
@@ -189,7 +189,7 @@ const REMOTE_MODE = rows("docs/specification.md, REMOTE mode", {
   "rm-taken": agents("A match removes its marker."),
   "rm-day": agents("A marker expires after 24 hours."),
   "rm-canonical": main(
-    "Both sides hash the canonical text: line ends, tabs and control characters normalised, NFC, trimmed.",
+    "Both sides hash the canonical text: line ends, tabs and control characters normalized, NFC, trimmed.",
   ),
   "rm-cwd": agents("The hook identifies the project by the cwd of its input, never by its environment."),
   "rm-ends": agents("A prompt that matches no marker ends REMOTE mode, and the model is informed."),

@@ -1,7 +1,7 @@
 /** Who is kept out, the sealed channel and pairing. */
 import { agents, main, mirror, phone, type Requirement, rows } from "./row.ts";
 
-const THREATS_AND_DEFENCES = rows("SECURITY.md, Threats and defences", {
+const THREATS_AND_DEFENSES = rows("SECURITY.md, Threats and defenses", {
   "sec-stranger": main("Without a key there is neither an upgrade nor an answer."),
   "claim-again": phone(
     "A claim whose answer was lost is answered again while the code lives, to the same key with the same proof only.",
@@ -137,7 +137,7 @@ const THE_SEALED_CHANNEL = rows("docs/security.md, The sealed channel", {
 });
 
 export const SECURITY_ROWS: readonly Requirement[] = [
-  ...THREATS_AND_DEFENCES,
+  ...THREATS_AND_DEFENSES,
   ...WHAT_A_PHONE_MAY_DO,
   ...WHAT_A_HOSTILE_RELAY_CAN_DO,
   ...FILES_FROM_A_PHONE,

@@ -16,8 +16,8 @@ export interface Point {
 const INTERVAL = 2;
 
 /**
- * Samples of memory resemble their neighbours, so that they count for fewer independent ones: by (1 - r) / (1 + r) for a
- * correlation of r between neighbouring residuals.
+ * Samples of memory resemble their neighbors, so that they count for fewer independent ones: by (1 - r) / (1 + r) for a
+ * correlation of r between neighboring residuals.
  */
 export function slopeOf(points: readonly Point[]): Slope {
   const mean = (values: readonly number[]): number => sum(values) / values.length;
@@ -27,8 +27,8 @@ export function slopeOf(points: readonly Point[]): Slope {
   const perUnit = sum(points.map((point) => (point.at - at) * (point.value - value))) / spread;
   const residuals = points.map((point) => point.value - value - perUnit * (point.at - at));
   const squares = sum(residuals.map((residual) => residual ** 2));
-  const neighbours = sum(residuals.slice(1).map((residual, n) => residual * (residuals[n] ?? 0)));
-  const r = squares === 0 ? 0 : Math.min(0.99, Math.max(0, neighbours / squares));
+  const neighbors = sum(residuals.slice(1).map((residual, n) => residual * (residuals[n] ?? 0)));
+  const r = squares === 0 ? 0 : Math.min(0.99, Math.max(0, neighbors / squares));
   const independent = points.length * (1 - r) / (1 + r);
   if (independent <= 2) return { perUnit, doubt: Infinity };
   return { perUnit, doubt: INTERVAL * Math.sqrt(squares / (independent - 2) / spread) };

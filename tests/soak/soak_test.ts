@@ -10,7 +10,7 @@ const SHORT: SoakOptions = { minutes: 0.5, sessions: 3, sockets: 8, cutMs: 8_000
 /** A second; far more than a process grows while its code is compiled. */
 const LEAK_BYTES = 1_000_000;
 
-Deno.test("a slope is found in noise, and is more doubtful where neighbouring values resemble each other", () => {
+Deno.test("a slope is found in noise, and is more doubtful where neighboring values resemble each other", () => {
   const random = randomNumbers(1);
   const noisy = (noise: (n: number) => number) =>
     slopeOf(Array.from({ length: 200 }, (_, at) => ({ at, value: 3 * at + noise(at) })));

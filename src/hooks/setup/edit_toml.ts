@@ -71,7 +71,7 @@ function replaced(part: Part, lines: string[]): Part {
   return { ...part, lines: [...lines, ...part.lines.slice(last + 1)] };
 }
 
-/** Keeps the blank line before the table, which separates its neighbours. */
+/** Keeps the blank line before the table, which separates its neighbors. */
 function removed(part: Part): Part {
   const { lines } = replaced(part, []);
   const first = lines.findIndex((line) => line.trim() !== "");

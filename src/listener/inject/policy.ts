@@ -11,7 +11,7 @@ export interface Policy {
   approval: "none" | "reject" | "once" | "always";
   /** Messages are typed while the agent works, even if no hook holds its dialogs back. */
   steer: boolean;
-  /** Messages and keys are typed into screens that the agent's profile does not recognise. */
+  /** Messages and keys are typed into screens that the agent's profile does not recognize. */
   allowUnknownScreens: boolean;
   /** Allows keys and slash commands that change how the agent asks for approval. */
   allowApprovalChange: boolean;

@@ -10,7 +10,7 @@ export const GUARDED_PROGRAMS = [
 
 /**
  * Programs that execute what is typed, or lead to one that does: a pane that svc did not start takes no message
- * while one of them is in the foreground. Known agents are recognised by their screens instead.
+ * while one of them is in the foreground. Known agents are recognized by their screens instead.
  */
 export const COMMAND_PROGRAMS = [
   // Editors.

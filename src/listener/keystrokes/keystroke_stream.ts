@@ -26,7 +26,7 @@ export const KEYS_HOLD_MS = 10_000;
  * started no turn; not much longer, because a key that interrupts may wait behind them.
  */
 export const KEYS_WORKING_HOLD_MS = TURN_START_MS + 1_500;
-/** How long keys wait on an unrecognised screen, which may be half drawn, without a word to the phone. */
+/** How long keys wait on an unrecognized screen, which may be half drawn, without a word to the phone. */
 export const KEYS_UNKNOWN_HOLD_MS = 1_000;
 /** How often a held key checks its pane again. */
 export const KEYS_HOLD_STEP_MS = 200;
@@ -66,7 +66,7 @@ export class KeystrokeStream {
   #isWorking = false;
   #isOver = false;
   #wake: () => void = () => {};
-  /** By the clock's `elapsed`: since when every look has found an unrecognised screen. */
+  /** By the clock's `elapsed`: since when every look has found an unrecognized screen. */
   #unknownSince: number | undefined;
   /** By the clock's `elapsed`: when the last keystroke was typed. Until then those behind it waited for their turn alone. */
   #typedAt = -Infinity;

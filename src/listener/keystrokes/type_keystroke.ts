@@ -84,7 +84,7 @@ async function typeAlone(context: KeystrokeContext, input: Keystroke): Promise<K
   if (check.kind === "refused") return { state: "refused", reason: check.outcome.reason ?? "tmux_failed" };
   const { pane } = check;
   if (await context.effects.isMuted(pane.directory)) return { state: "refused", reason: "muted" };
-  if (!target.isProfiled) return await typeUnrecognised(context, input, pane);
+  if (!target.isProfiled) return await typeUnrecognized(context, input, pane);
   const refusal = screenRefusal(input, { ...target, reading: pane.reading, policy });
   if (refusal !== undefined) return notTyped(startingOr(context, pane, refusal));
   const { model } = context.input;
@@ -224,7 +224,7 @@ async function untilSubmitted(context: KeystrokeContext, input: Keystroke, befor
 }
 
 /** Types into a pane of an unknown agent: with the guard, and no line that begins with `!`. */
-async function typeUnrecognised(
+async function typeUnrecognized(
   context: KeystrokeContext,
   input: Keystroke,
   pane: PaneState,

@@ -18,7 +18,7 @@ async function send(
 }
 
 for (const kind of agents()) {
-  Deno.test(`${kind}, started by hand: it is recognised, so that its commands are judged [closed-by-hand, read-unrecorded]`, async () => {
+  Deno.test(`${kind}, started by hand: it is recognized, so that its commands are judged [closed-by-hand, read-unrecorded]`, async () => {
     await using stage = await AgentStage.open(kind, { shell: "/bin/dash", hooks: false });
     const { state, reason } = await stage.firstReceipt(await stage.post("/a-command-of-tomorrow"));
     assert.deepEqual([state, reason], ["refused", "approval_change"]);

@@ -71,7 +71,7 @@ export async function race(kind: RealAgent, { hooks, tries, onTry }: RaceOptions
   return done;
 }
 
-/** Spread evenly, in an order in which neighbours are far apart. */
+/** Spread evenly, in an order in which neighbors are far apart. */
 function offsetOf(index: number, tries: number): number {
   const place = (index * 7) % tries === 0 && index > 0 && tries % 7 === 0 ? index : (index * 7) % tries;
   return Math.round(FIRST_OFFSET_MS + (LAST_OFFSET_MS - FIRST_OFFSET_MS) * place / Math.max(1, tries - 1));

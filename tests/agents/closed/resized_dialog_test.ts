@@ -30,7 +30,7 @@ for (const kind of agents()) {
         await stage.settle();
         assert.ok(!await exists(`${stage.project}/resized`), JSON.stringify(states));
         assert.ok(!states.some((one) => one?.state === "typed"), JSON.stringify(states));
-        // OpenCode's dialog is not recognised on 20 columns.
+        // OpenCode's dialog is not recognized on 20 columns.
         assert.match(describe(await stage.firstReceipt(id)), /^held (dialog_open|unknown_screen)$/);
       });
     }

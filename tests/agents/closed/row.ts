@@ -11,8 +11,8 @@ export const text = (text: string): KeyInput => ({ type: "text", text });
 export const key = (key: string): KeyInput => ({ type: "key", key });
 export const paste = (text: string): KeyInput => ({ type: "paste", text });
 
-/** With and without the variable by which agents choose their colours, and with them some of their frames. */
-export const COLOURS: readonly { name: string; env: Record<string, string> }[] = [
+/** With and without the variable by which agents choose their colors, and with them some of their frames. */
+export const COLORS: readonly { name: string; env: Record<string, string> }[] = [
   { name: "with COLORTERM", env: { COLORTERM: "truecolor" } },
   { name: "without COLORTERM", env: {} },
 ];

@@ -17,7 +17,7 @@ import {
   assertSubmitted,
   burst,
   canaryOf,
-  COLOURS,
+  COLORS,
   describe,
   key,
   paste,
@@ -50,7 +50,7 @@ const MODE_KEYS: Readonly<Record<RealAgent, KeyInput[]>> = {
   copilot: [key("BTab")],
 };
 
-for (const { name, env } of COLOURS) {
+for (const { name, env } of COLORS) {
   for (const kind of agents()) {
     Deno.test(`${kind}, ${name}: no key and no burst gives an editor, a shell or another approval mode [closed-keys]`, async (t) => {
       await using stage = await AgentStage.open(kind, { env, trap: true });
@@ -159,9 +159,9 @@ for (const kind of named("cc")) {
   });
 }
 
-for (const { name, env } of COLOURS) {
+for (const { name, env } of COLORS) {
   for (const kind of agents()) {
-    Deno.test(`${kind}, ${name}: its input line is recognised, and a message goes in [closed-colours]`, async () => {
+    Deno.test(`${kind}, ${name}: its input line is recognized, and a message goes in [closed-colors]`, async () => {
       await using stage = await AgentStage.open(kind, { env, untilReady: false });
       await assertSubmitted(stage, "hello to a new session");
     });

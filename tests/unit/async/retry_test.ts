@@ -28,7 +28,7 @@ Deno.test("a passing failure is tried again until the work succeeds", async () =
   clock.advance(50);
   await until("the second wait", () => failures.length === 0 && clock.pending === 1);
   clock.advance(6_999);
-  assert.equal(clock.pending, 1, "Retry-After is honoured");
+  assert.equal(clock.pending, 1, "Retry-After is honored");
   clock.advance(1);
   assert.equal(await result, "done");
 });

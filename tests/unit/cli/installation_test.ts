@@ -81,7 +81,7 @@ const CASES: [what: string, command: string[], program: string, kind: string, st
 ];
 
 for (const [what, command, program, kind, steps] of CASES) {
-  Deno.test(`${what} is recognised, and upgraded in its own way [upg-command]`, () => {
+  Deno.test(`${what} is recognized, and upgraded in its own way [upg-command]`, () => {
     const installation = installationOf(command, { program, isBuilt: false });
     assert.equal(installation.kind, kind);
     assert.deepEqual(upgradeSteps(installation, DENO).map(stepLine), steps);

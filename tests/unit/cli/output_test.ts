@@ -4,7 +4,7 @@ import { columns, duration, jsonText, sanitize } from "../../../src/cli/output.t
 
 const EVIL = "a\x1b]0;title\x07\x1b[2J\x9b31m\x7fz";
 
-Deno.test("output: control characters of others do not reach the terminal; our own colours, tabs and line ends do", () => {
+Deno.test("output: control characters of others do not reach the terminal; our own colors, tabs and line ends do", () => {
   assert.equal(sanitize(EVIL), "a\ufffd]0;title\ufffd\ufffd[2J\ufffd31m\ufffdz");
   assert.equal(sanitize("\x1b[31mred\x1b[0m\tä\n"), "\x1b[31mred\x1b[0m\tä\n");
   // Concealed, and black on black.

@@ -20,7 +20,7 @@ const DEVICE: DeviceSessions = {
   }],
 };
 
-Deno.test("one row for each session, in columns; colours only on a terminal [cli-sessions]", () => {
+Deno.test("one row for each session, in columns; colors only on a terminal [cli-sessions]", () => {
   assert.deepEqual(sessionTable(listEntries([DEVICE]), NOW), [
     "SESSION  LABEL       STATE     SINCE   TERMINAL  HOST",
     "svc-p    p · Claude  waiting   3 min   attached  workstation",

@@ -48,7 +48,7 @@ Deno.test("a relative SVC_HOME becomes absolute, as the daemon works elsewhere",
   assert.deepEqual(daemonEnvironment({ SVC_HOME: "rel" }, paths), { SVC_HOME: "/w/rel" });
 });
 
-Deno.test("a listener that does not come up is reported with the reason of this start, without colours", async () => {
+Deno.test("a listener that does not come up is reported with the reason of this start, without colors", async () => {
   await using home = await makeTempHome();
   const { files, sockets } = runtime;
   const { paths } = home;

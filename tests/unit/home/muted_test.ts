@@ -29,7 +29,7 @@ Deno.test("changes at the same time are all kept, and a file of an earlier versi
   assert.deepEqual(await loadMuted(home.files, home.paths), ["/a", "/b", "/c", "/old"]);
 });
 
-Deno.test("a directory is muted with all below it, not with its neighbours", () => {
+Deno.test("a directory is muted with all below it, not with its neighbors", () => {
   assert.ok(isMuted(["/p"], "/p"));
   assert.ok(isMuted(["/p"], "/p/src/deep"));
   assert.ok(!isMuted(["/p"], "/pq"));

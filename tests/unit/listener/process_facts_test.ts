@@ -33,7 +33,7 @@ Deno.test("process facts: a shell whose program was upgraded is still a shell [s
   assert.equal(shellBelow, true);
 });
 
-Deno.test("process facts: a stopped process is recognised [inj-dead]", async () => {
+Deno.test("process facts: a stopped process is recognized [inj-dead]", async () => {
   const child = new Deno.Command("cat", { stdin: "piped", stdout: "null" }).spawn();
   const stopped = async (): Promise<boolean> =>
     (await readProcessFacts(child.pid, runtime, { findAgent: false })).stopped;

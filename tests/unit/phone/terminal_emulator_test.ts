@@ -12,7 +12,7 @@ async function runs(output: string, cursor?: number): Promise<Run[]> {
   return runsOf(line, { columns: 12, cursor, cell: active.getNullCell() });
 }
 
-Deno.test("terminal runs: cells that look alike are one run, each in its colours", async () => {
+Deno.test("terminal runs: cells that look alike are one run, each in its colors", async () => {
   const found = await runs("ab\u001b[31;44mcd\u001b[0;38;5;208;48;2;1;2;3me\u001b[0;7mf");
   const seen = found.map(({ text, columns, style }) => [text, columns, style.foreground, style.background]);
   assert.deepEqual(seen, [
@@ -39,7 +39,7 @@ Deno.test("terminal runs: attributes, the cursor, and characters of uneven width
   assert.equal(foreground, indexed(9), "bold is bright");
 });
 
-Deno.test("terminal runs: the palette has the usual 256 colours", () => {
+Deno.test("terminal runs: the palette has the usual 256 colors", () => {
   assert.deepEqual([16, 21, 196, 231, 232, 255].map(indexed), [
     "#000000",
     "#0000ff",

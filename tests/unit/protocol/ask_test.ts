@@ -107,14 +107,14 @@ Deno.test("an answer either fits its question or the fault names the field", () 
   assert.equal(fault(form, values({ constructor: "x", pick: "x" })), "/data/values/constructor");
 });
 
-const colours = {
-  text: "Which colours?",
+const colors = {
+  text: "Which colors?",
   options: [{ label: "Red" }, { label: "Blue", description: "calm" }],
 };
 const card = CardData.parse({
   kind: "questions",
   timeoutSeconds: 300,
-  questions: [{ ...colours, multiple: true }, {
+  questions: [{ ...colors, multiple: true }, {
     text: "How many?",
     options: [{ label: "1" }],
     freeText: true,

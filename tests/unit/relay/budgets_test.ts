@@ -312,7 +312,7 @@ Deno.test("addresses are counted as one IPv4 address or one IPv6 /64 network [fl
   for (const [address = "", network] of cases) assert.equal(networkOf(address), network, address);
 });
 
-Deno.test("a trusted proxy is one address, however it is written, and not its neighbours in the network [flood-proxy]", () => {
+Deno.test("a trusted proxy is one address, however it is written, and not its neighbors in the network [flood-proxy]", () => {
   const proxy = plainAddress("2001:DB8:0:0::0005");
   assert.equal(plainAddress("2001:db8::5"), proxy);
   assert.notEqual(plainAddress("2001:db8::6"), proxy);

@@ -67,7 +67,7 @@ Deno.test("names are read from tmux's list; removed variables and further lines 
   assert.deepEqual(environmentNames(output), ["A", "B"]);
 });
 
-Deno.test("plain lines, coloured ones included, are shown again", () => {
+Deno.test("plain lines, colored ones included, are shown again", () => {
   assert.equal(readableWords("claude 9.9.9\r\n"), "claude 9.9.9");
   assert.equal(readableWords("\x1b[31mno key\x1b[0m\r\n\r\n"), "\x1b[31mno key\x1b[0m");
   assert.equal(readableWords(""), "");

@@ -19,7 +19,7 @@ export const SESSION = "svc-app";
 
 export const QUESTION: DialogCall["dialog"] = {
   kind: "questions",
-  questions: [{ text: "Which colour?", options: [{ label: "Red" }, { label: "Blue" }] }],
+  questions: [{ text: "Which color?", options: [{ label: "Red" }, { label: "Blue" }] }],
 };
 export const SHELL: DialogCall["dialog"] = {
   kind: "approval",

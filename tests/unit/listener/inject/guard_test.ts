@@ -42,13 +42,13 @@ Deno.test("guard: other shells and programs that lead to one are refused too [in
   }
 });
 
-Deno.test("guard: a shell with its version in its name is recognised [err-shell, inj-guard-more]", () => {
+Deno.test("guard: a shell with its version in its name is recognized [err-shell, inj-guard-more]", () => {
   for (const command of ["ksh93", "-ksh93", "zsh-5.9", "/opt/bash-5.2.37", "screen-4.9.1"]) {
     assert.equal(judge({ command }), "shell_in_pane", command);
   }
 });
 
-Deno.test("guard: a shell that calls itself claude is recognised by its executable [err-shell]", () => {
+Deno.test("guard: a shell that calls itself claude is recognized by its executable [err-shell]", () => {
   assert.equal(judge({ command: "claude" }, { foreground: "bash" }), "shell_in_pane");
 });
 
@@ -121,7 +121,7 @@ Deno.test("guard: over a shell a program that nothing is known of gets nothing, 
   assert.equal(over({ isProfiled: true }), undefined, "a known agent's screen decides");
 });
 
-Deno.test("guard: a prompt is recognised by what runs it, as the system names it [sec-command-program]", () => {
+Deno.test("guard: a prompt is recognized by what runs it, as the system names it [sec-command-program]", () => {
   const inFront = (foreground: string, argv: string[]) =>
     judge({ command: argv[0] ?? "" }, { foreground, argv }, { recordedPid: 0, isProfiled: false });
   const prompts: [executable: string, argv: string][] = [

@@ -70,7 +70,7 @@ Deno.test("hold: no message becomes a part of a command that stands in the compo
   assert.equal(reason(seen({ draft: "/allow-al" }), { sendAnyway: true, policy }), undefined);
 });
 
-Deno.test("hold: only a recognised composer takes text, even with sendAnyway [inj-composer-only]", () => {
+Deno.test("hold: only a recognized composer takes text, even with sendAnyway [inj-composer-only]", () => {
   const old = { now: 200_000, sendAnyway: true };
   for (const focus of ["menu", "unknown"] as const) {
     const other = seen({ focus, draft: undefined });

@@ -284,7 +284,7 @@ Deno.test("inventory: it is reported once that a dialog was closed, and that its
   assert.deepEqual(await shown(...IDLE), []);
   assert.deepEqual(await shown(...DIALOG), ["svc-shop opened"]);
   assert.deepEqual(
-    await shown("unrecognised"),
+    await shown("unrecognized"),
     ["svc-shop closed 500 ms ago"],
     "the first look was in doubt",
   );

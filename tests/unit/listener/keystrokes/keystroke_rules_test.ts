@@ -236,7 +236,7 @@ Deno.test("keystroke rules: a harmless command is refused with arguments that it
   }
 });
 
-Deno.test("keystroke rules: text that would continue an escape sequence is recognised, so that it cannot combine with an earlier Escape [inj-after-escape]", () => {
+Deno.test("keystroke rules: text that would continue an escape sequence is recognized, so that it cannot combine with an earlier Escape [inj-after-escape]", () => {
   for (const one of ["[Z", "[103;5u", "OP", "]0;", "P+q"]) assert.ok(continuesEscape(text(one)), one);
   assert.ok(continuesEscape(paste("[Z")));
   for (const one of ["a", " [Z", "hello"]) assert.ok(!continuesEscape(text(one)), one);

@@ -232,7 +232,7 @@ Deno.test("keystrokes: a half-drawn screen refuses no key that has waited for so
   }
 });
 
-Deno.test("keystrokes: keys behind one that an unrecognised screen refuses wait no longer than that one [inj-unknown-keys]", async () => {
+Deno.test("keystrokes: keys behind one that an unrecognized screen refuses wait no longer than that one [inj-unknown-keys]", async () => {
   const bench = new Bench();
   bench.outcome = () => ({ state: "held", reason: "unknown_screen" });
   await Promise.all(["a", "b", "c"].map((letter, at) => bench.press(at, text(letter))));
