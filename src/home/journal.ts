@@ -1,13 +1,13 @@
 /** The journal of injections: no step is acted on before it is on the disk, so that no crash types a message twice. */
 import * as z from "zod/mini";
 import { Mutex } from "../async/mutex.ts";
-import { encodeUtf8 } from "../async/encodings.ts";
 import { ReplayWindow } from "../crypto/replay_window.ts";
 import { parseJson } from "../protocol/json.ts";
 import { maxLength } from "../protocol/lengths.ts";
 import { PushId } from "../protocol/push.ts";
 import { PushState } from "../protocol/receipt.ts";
 import { asideOf, keepAside } from "./damage.ts";
+import { crc32Hex } from "../runtime/digest.ts";
 import type { AppendFile, Files } from "../runtime/types.ts";
 
 /** Longer than the longest ttl of a push (7 days): until then the relay may send it again. */
@@ -190,15 +190,16 @@ export class Journal {
 
   async close(): Promise<void> {
     await this.#mutex.run(async () => {
-      await this.#rewriteLost().catch(() => {});
+      if (!await this.#isInPlace()) await this.#rewrite().catch(() => {});
       this.#file?.close();
       this.#file = undefined;
     });
   }
 
-  /** The user may have removed the file, or moved it away: the next start is to find all that is remembered. */
-  async #rewriteLost(): Promise<void> {
-    if (await this.#options.files.info(this.#options.path) === undefined) await this.#rewrite();
+  /** False if the user removed, moved or replaced the file: it is rewritten, so that the next start forgets nothing. */
+  async #isInPlace(): Promise<boolean> {
+    const { files, path } = this.#options;
+    return await (this.#file?.isInPlace() ?? files.info(path).then((found) => found !== undefined));
   }
 
   async #rewrite(): Promise<void> {
@@ -210,6 +211,7 @@ export class Journal {
     await files.replaceText(path, text, { mode: 0o600 });
     this.#file?.close();
     this.#file = undefined;
+    this.#file = await files.openAppend(path, { mode: 0o600 });
     this.#appended = 0;
     this.#isTorn = false;
   }
@@ -226,20 +228,30 @@ export class Journal {
   }
 
   async #append(waiting: readonly WaitingEntry[]): Promise<void> {
-    const { files, path } = this.#options;
-    await this.#rewriteLost();
-    this.#file ??= await files.openAppend(path, { mode: 0o600 });
+    if (this.#file === undefined && !await this.#isInPlace()) await this.#rewrite();
     const lines = waiting.map(({ entry }) => encodeEntry(entry)).join("");
-    const text = this.#isTorn ? `\n${lines}` : lines;
-    this.#isTorn = true;
-    await this.#file.append(text);
-    if (waiting.some(({ sync }) => sync)) await this.#file.sync();
-    this.#isTorn = false;
+    const sync = waiting.some((one) => one.sync);
+    if (!await this.#appendLines(lines, sync)) {
+      await this.#rewrite();
+      await this.#appendLines(lines, sync);
+    }
     this.#appended += waiting.length;
     // Before the file is rewritten with what is remembered.
     for (const { entry, isKnown } of waiting) if (!isKnown) this.#remember(entry);
     // The steps are on the disk: a disk that is too full for another copy concerns only the next write, which tries again.
     if (this.#appended >= JOURNAL_COMPACT_LINES) await this.#rewrite().catch(() => {});
+  }
+
+  /** Whether the lines are in the file that the next start reads. Checked while the disk syncs. */
+  async #appendLines(lines: string, sync: boolean): Promise<boolean> {
+    const { files, path } = this.#options;
+    const file = this.#file ??= await files.openAppend(path, { mode: 0o600 });
+    const text = this.#isTorn ? `\n${lines}` : lines;
+    this.#isTorn = true;
+    await file.append(text);
+    const [isInPlace] = await Promise.all([file.isInPlace(), sync ? file.sync() : undefined]);
+    this.#isTorn = false;
+    return isInPlace;
   }
 
   #entries(): JournalEntry[] {
@@ -359,7 +371,7 @@ type AnyEntry = z.infer<typeof AnyEntry>;
 const Line = z.object({ sum: z.string(), entry: z.unknown() });
 
 export function encodeEntry(entry: JournalEntry | WindowEntry): string {
-  return `${JSON.stringify({ sum: checksum(JSON.stringify(entry)), entry })}\n`;
+  return `${JSON.stringify({ sum: crc32Hex(JSON.stringify(entry)), entry })}\n`;
 }
 
 /** The intact entries in their order, and the number of damaged lines. */
@@ -377,24 +389,7 @@ export function decodeEntries(
 
 function decodeLine(text: string): AnyEntry | undefined {
   const line = Line.safeParse(parseJson(text)?.value);
-  if (!line.success || checksum(JSON.stringify(line.data.entry)) !== line.data.sum) return undefined;
+  if (!line.success || crc32Hex(JSON.stringify(line.data.entry)) !== line.data.sum) return undefined;
   const entry = AnyEntry.safeParse(line.data.entry);
   return entry.success ? entry.data : undefined;
-}
-
-const POLYNOMIAL = 0xedb88320;
-
-const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
-  let value = byte;
-  for (let bit = 0; bit < 8; bit++) value = value & 1 ? (value >>> 1) ^ POLYNOMIAL : value >>> 1;
-  return value;
-});
-
-/** Eight lower-case hexadecimal digits. */
-export function checksum(text: string): string {
-  let sum = 0xffff_ffff;
-  for (const byte of encodeUtf8(text)) {
-    sum = (sum >>> 8) ^ (TABLE[(sum ^ byte) & 0xff] ?? 0);
-  }
-  return (~sum >>> 0).toString(16).padStart(8, "0");
 }

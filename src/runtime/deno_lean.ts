@@ -95,6 +95,10 @@ async function openAppend(path: string, options: { mode?: number } = {}): Promis
       return Promise.resolve();
     },
     sync: () => file.syncData(),
+    async isInPlace() {
+      const [opened, found] = await Promise.all([file.stat(), unless(MISSING, Deno.stat(path), undefined)]);
+      return opened.ino === found?.ino && opened.dev === found.dev;
+    },
     close: () => file.close(),
   };
 }

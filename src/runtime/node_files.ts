@@ -101,6 +101,10 @@ async function openAppend(path: string, options: { mode?: number } = {}): Promis
       return Promise.resolve();
     },
     sync: () => sync(file.fd),
+    async isInPlace() {
+      const [opened, found] = await Promise.all([file.stat(), unless(MISSING, stat(path), undefined)]);
+      return opened.ino === found?.ino && opened.dev === found.dev;
+    },
     // A file system may refuse only here what it has taken. Nothing waits for it: what must be stored is synced before.
     close: () => void file.close().catch(() => {}),
   };

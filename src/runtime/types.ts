@@ -21,6 +21,8 @@ export interface AppendFile {
   append(text: string | Uint8Array): Promise<void>;
   /** Returns once everything appended is on the disk (fdatasync). */
   sync(): Promise<void>;
+  /** False once the path leads to another file, or to none: this one was removed, moved or replaced. */
+  isInPlace(): Promise<boolean>;
   close(): void;
 }
 

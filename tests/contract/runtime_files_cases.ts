@@ -200,6 +200,19 @@ const writing: Case[] = [
     },
   },
   {
+    name: "an open file reports that its path leads to it no more",
+    async run({ files }, directory) {
+      const path = `${directory}/log`;
+      const log = await files.openAppend(path);
+      assert.equal(await log.isInPlace(), true);
+      await files.replaceText(path, "another");
+      assert.equal(await log.isInPlace(), false);
+      await files.remove(path);
+      assert.equal(await log.isInPlace(), false);
+      log.close();
+    },
+  },
+  {
     name: "a file that the system cannot close does not end the program",
     async run({ files, name }, directory) {
       // Deno's files have no descriptor that another call could close.

@@ -5,6 +5,7 @@ import { Buffer } from "node:buffer";
 import { createServer } from "node:http";
 import { systemClock } from "../../src/async/clock.ts";
 import { loadVapidKeys, postOnce } from "../../src/relay/web_push_delivery.ts";
+import { crc32Hex } from "../../src/runtime/digest.ts";
 import { postPublicly } from "../../src/runtime/public_post.ts";
 import { tlsFault } from "../../src/runtime/tls_files.ts";
 import { MAX_LINE_BYTES } from "../../src/runtime/input.ts";
@@ -272,4 +273,16 @@ const sockets: Case[] = [
   },
 ];
 
-export const cases: readonly Case[] = [...host, ...certificates, ...posts, ...sockets];
+const digests: Case[] = [
+  {
+    name: "the CRC-32 has the check values of ISO 3309 [inj-journal]",
+    run: () => {
+      assert.equal(crc32Hex("123456789"), "cbf43926");
+      assert.equal(crc32Hex(""), "00000000");
+      assert.equal(crc32Hex("\u00fc"), "63d969d5");
+      return Promise.resolve();
+    },
+  },
+];
+
+export const cases: readonly Case[] = [...host, ...digests, ...certificates, ...posts, ...sockets];

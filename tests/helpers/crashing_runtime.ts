@@ -31,6 +31,7 @@ async function openAppend(path: string, options?: { mode?: number }): Promise<Ap
       await file.sync();
       step("journal sync");
     },
+    isInPlace: () => file.isInPlace(),
     close: () => file.close(),
   };
 }

@@ -103,7 +103,12 @@ Deno.test("a line that comes at any moment while the ones before are written is 
     const written: string[] = [];
     const append = (text: string | Uint8Array): Promise<void> =>
       Promise.resolve(void written.push(`${text}`));
-    const opened = { append, sync: () => Promise.resolve(), close: () => {} };
+    const opened = {
+      append,
+      sync: () => Promise.resolve(),
+      isInPlace: () => Promise.resolve(true),
+      close: () => {},
+    };
     const files = { ...home.files, openAppend: () => Promise.resolve(opened) };
     const file = new RotatingFile(files, options(home));
     file.append("open");
