@@ -5,8 +5,10 @@ import type { TokenBuckets } from "../async/token_bucket.ts";
 import { problem, type WireErrorCode } from "../protocol/errors.ts";
 import { sha256 } from "../runtime/digest.ts";
 import type { Admitted, EarlyAnswer } from "../runtime/http_server.ts";
-import type { Budgets } from "./budgets.ts";
-import type { RelayMetrics } from "./metrics.ts";
+import { type Budgets, OVER_BUDGET } from "./budgets.ts";
+import { counter, type RelayMetrics } from "./metrics.ts";
+
+export const REQUESTS = counter("svc_http_requests_total", "HTTP requests by status.");
 
 /** Of every answer that is not the page. */
 export const ANSWER_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
@@ -155,8 +157,8 @@ export class Admission {
   #refusal(code: WireErrorCode, wait: number): EarlyAnswer {
     const { metrics } = this.#options;
     const found = problem(code, `Cannot take the request now: try again in ${wait} s`);
-    metrics.overBudget.add({ budget: code === "overloaded" ? "overload" : "requests" });
-    metrics.requests.add({ status: String(found.status) });
+    metrics.of(OVER_BUDGET).add({ budget: code === "overloaded" ? "overload" : "requests" });
+    metrics.of(REQUESTS).add({ status: String(found.status) });
     const headers = {
       "content-type": "application/problem+json",
       ...ANSWER_HEADERS,

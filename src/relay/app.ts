@@ -2,7 +2,9 @@
 import { Hono } from "hono";
 import { networkOf } from "../runtime/plain_connections.ts";
 import { StoreUnavailable } from "../store/store.ts";
+import { REQUESTS } from "./admission.ts";
 import { authenticate, keyOfRequest } from "./api_keys.ts";
+import { OVER_BUDGET } from "./budgets.ts";
 import {
   type Call,
   countRequest,
@@ -58,7 +60,7 @@ export function createApp({ services, files }: AppOptions): App {
   app.onError((error) => errorResponse(services, error));
   return async (request, address) => {
     const response = await app.fetch(request, { address });
-    services.metrics.requests.add({ status: String(response.status) });
+    services.metrics.of(REQUESTS).add({ status: String(response.status) });
     return response;
   };
 }
@@ -85,7 +87,7 @@ function chargeOpen(
   const wait = budgets.openBytes.take(networkOf(address), clock.elapsed(), bytes);
   if (wait === 0) return answer;
   void answer.body?.cancel();
-  metrics.overBudget.add({ budget: "open_bytes" });
+  metrics.of(OVER_BUDGET).add({ budget: "open_bytes" });
   const { response } = tooManyRequests(wait);
   response.headers.set("connection", "close");
   return response;

@@ -30,7 +30,7 @@ import {
   repeatedAnswer,
   routePush,
 } from "./pushes.ts";
-import { changeReceipt, publishReceipt, queuedReceipt, shownOf, withdrawnAt } from "./receipts.ts";
+import { changeReceipt, publishReceipt, PUSHES, queuedReceipt, shownOf, withdrawnAt } from "./receipts.ts";
 
 /** Validates a question and sends it to every phone. */
 export function acceptAsk(services: Services, incoming: IncomingPush): Promise<PushAccepted> {
@@ -246,7 +246,7 @@ function deliver(
     case "closed":
       throw askClosed("just_now");
     case "stored":
-      services.metrics.pushes.add({ outcome: "accepted" });
+      services.metrics.of(PUSHES).add({ outcome: "accepted" });
       publishPush(services, { stored: outcome.answer, to: { phones: true } });
       // Any other asker reads its answer when it hears that there is one.
       if (route.kind === "asker" && isAskedByListener(question.data)) {

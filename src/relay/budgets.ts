@@ -4,6 +4,12 @@ import type { EventName } from "../protocol/frames.ts";
 import * as limits from "../protocol/limits.ts";
 import type { Clock } from "../async/clock.ts";
 import { type Bus, EVERY_NODE } from "../bus/bus.ts";
+import { counter } from "./metrics.ts";
+
+export const OVER_BUDGET = counter(
+  "svc_over_budget_total",
+  "Refusals and closed connections because a sender exceeded a limit, by limit.",
+);
 
 /** Frames that a key may send, by kind; the socket that exceeds one is closed. Normal clients stay under a tenth of each. */
 export const FRAME_RATES = {

@@ -11,9 +11,15 @@ import {
 } from "../protocol/limits.ts";
 import type { ServerSocket } from "../runtime/http_server.ts";
 import type { KeyRecord } from "../store/store.ts";
-import type { RelayMetrics } from "./metrics.ts";
+import { OVER_BUDGET } from "./budgets.ts";
+import { counter, type RelayMetrics } from "./metrics.ts";
 import type { Outbox } from "./outbox.ts";
 import type { ReportedDetails, SessionEntry } from "../protocol/session.ts";
+
+const SLOW = counter(
+  "svc_slow_clients_total",
+  "Clients closed because they did not read fast enough.",
+);
 
 /** Unread bytes at which a client is closed; it reconnects and starts again from the store. */
 export const UNREAD_MAX_BYTES = 8_388_608;
@@ -43,7 +49,7 @@ interface ConnectionOptions {
   key: KeyRecord;
   socket: ServerSocket;
   clock: Clock;
-  metrics: Pick<RelayMetrics, "slow" | "overBudget">;
+  metrics: RelayMetrics;
   /** All connections of its key. */
   ofKey(): readonly Connection[];
 }
@@ -100,7 +106,7 @@ export class Connection {
     if (!this.isOpen) return;
     if (!this.#isBehind()) return this.#options.socket.send(data);
     this.close(CLOSE.SLOW, "read faster, then reconnect");
-    this.#options.metrics.slow.add();
+    this.#options.metrics.of(SLOW).add();
   }
 
   /** Sums up the sockets of the key only when this one is more than a few frames behind. */
@@ -131,7 +137,7 @@ export class Connection {
     if (!this.isOpen) return;
     this.close(CLOSE.FLOOD, `over the budget for ${budget}: send less, then reconnect`);
     this.#options.socket.pause();
-    this.#options.metrics.overBudget.add({ budget });
+    this.#options.metrics.of(OVER_BUDGET).add({ budget });
   }
 
   sendFrame<E extends EventName>(event: E, data: EventData<E>, ids: { id?: string; re?: string } = {}): void {

@@ -1,5 +1,11 @@
 /** What a node does after messages between nodes may have been lost: its clients reconnect, and read again what they missed. */
 import type { Services } from "./handler.ts";
+import { counter } from "./metrics.ts";
+
+const GAPS = counter(
+  "svc_nats_gaps_total",
+  "Reconnects to NATS, and times that NATS dropped messages because this node read too slowly.",
+);
 
 /** Gaps of other nodes are handled together: a NATS server that restarts cuts off many nodes at once. */
 const TOGETHER_MS = 2_000;
@@ -20,7 +26,7 @@ export function closeGaps(services: Services): () => void {
   };
   const stop = bus.watchGaps((node) => {
     if (node === bus.node) {
-      metrics.gaps.add();
+      metrics.of(GAPS).add();
       remote.endAfterGap(streams);
       return closeClients();
     }

@@ -9,7 +9,7 @@ import type { Scope } from "../protocol/http.ts";
 import { parseJson } from "../protocol/json.ts";
 import { afterReads } from "../runtime/sqlite.ts";
 import { type Admission, ANSWER_HEADERS } from "./admission.ts";
-import type { Budgets } from "./budgets.ts";
+import { type Budgets, OVER_BUDGET } from "./budgets.ts";
 import type { ClaimAnswers } from "./claim_answers.ts";
 import type { Hub } from "./hub.ts";
 import type { RelayMetrics } from "./metrics.ts";
@@ -205,7 +205,7 @@ export function tooManyRequests(waitSeconds: number): Refusal {
 export function countRequest({ budgets, clock, metrics }: Services, { id }: KeyRecord): void {
   const wait = budgets.requests.take(id, clock.elapsed());
   if (wait === 0) return;
-  metrics.overBudget.add({ budget: "requests" });
+  metrics.of(OVER_BUDGET).add({ budget: "requests" });
   throw tooManyRequests(wait);
 }
 
@@ -220,7 +220,7 @@ export function readPage<T>(
     // Only now: what was requested at the same time has been charged.
     const wait = budgets.pageBytes.take(key.id, clock.elapsed(), 0);
     if (wait > 0) {
-      metrics.overBudget.add({ budget: "page_bytes" });
+      metrics.of(OVER_BUDGET).add({ budget: "page_bytes" });
       throw tooManyRequests(wait);
     }
     const { value, bytes } = await read();

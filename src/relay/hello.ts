@@ -4,11 +4,22 @@ import type { EventData } from "../protocol/frames.ts";
 import * as limits from "../protocol/limits.ts";
 import { VERSION } from "../protocol/version.ts";
 import type { ClaimOutcome, DeviceName, DeviceRecord, KeyRecord } from "../store/store.ts";
-import type { Connection } from "./connection.ts";
 import { helloDeviceId, helloFault, roleOfDevice } from "./api_keys.ts";
-import { Outbox } from "./outbox.ts";
+import { OVER_BUDGET } from "./budgets.ts";
+import type { Connection } from "./connection.ts";
 import type { Services } from "./handler.ts";
+import { counter } from "./metrics.ts";
+import { Outbox } from "./outbox.ts";
 import { publishSessions } from "./sessions.ts";
+
+const DEVICE_TAKEN = counter(
+  "svc_device_taken_total",
+  "Hellos refused because another key or home owns the device.",
+);
+const IDENTITY_CHANGED = counter(
+  "svc_identity_changed_total",
+  "Listeners that reconnected with a new identity and the same key.",
+);
 
 type Hello = EventData<"hello">;
 
@@ -111,7 +122,7 @@ function isOfAnotherKind(known: DeviceRecord | undefined, hello: Hello): boolean
 }
 
 function deviceTaken({ log, metrics }: Services, { id }: DeviceName): Rejection {
-  metrics.deviceTaken.add();
+  metrics.of(DEVICE_TAKEN).add();
   log(
     `! refused ${id}: it belongs to another key; svc devices release ${id} gives it to the next key that connects`,
   );
@@ -153,7 +164,7 @@ async function claimDevice(
   }, { keyId: key.id, most: MOST_DEVICES });
   if (outcome !== "claimed") return claimRejection(services, { device, outcome });
   if (hello.role === "listener" && known?.publicKey !== undefined && known.publicKey !== publicKey) {
-    metrics.identityChanged.add();
+    metrics.of(IDENTITY_CHANGED).add();
     log(`! ${device.id} has a new identity: its home was set up again, so its phones must be paired again`);
   }
   return undefined;
@@ -169,7 +180,7 @@ function claimRejection(
   if (outcome === "revoked") {
     return { code: CLOSE.REVOKED, reason: "the key or the device was revoked" };
   }
-  services.metrics.overBudget.add({ budget: "devices" });
+  services.metrics.of(OVER_BUDGET).add({ budget: "devices" });
   const reason = outcome === "key_full"
     ? `the key has ${MOST_DEVICES.ofKey} devices: release or revoke some`
     : `the account has ${MOST_DEVICES.ofAccount} devices: revoke some`;

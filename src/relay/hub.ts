@@ -4,7 +4,13 @@ import { CLOSE } from "../protocol/errors.ts";
 import { encodeFrame, type EventData, type EventName, ROLES } from "../protocol/frames.ts";
 import type { DeviceName, Revocation } from "../store/store.ts";
 import type { Connection } from "./connection.ts";
-import { Gauge, type RelayMetrics } from "./metrics.ts";
+import { counter, Gauge, type RelayMetrics } from "./metrics.ts";
+
+const RESENT = counter(
+  "svc_pushes_resent_total",
+  "Pushes sent again because no acknowledgement came.",
+);
+const SILENT = counter("svc_silent_clients_total", "Clients closed because they were silent too long.");
 
 const GAP_REASON = "messages of other relay nodes may have been lost: reconnect";
 const RESTART_REASON = "the relay restarts";
@@ -145,11 +151,11 @@ export class Hub {
   tick(): void {
     const { metrics } = this.#options;
     for (const connection of this.#connections) {
-      if (connection.tick() === "silent") metrics.silent.add();
+      if (connection.tick() === "silent") metrics.of(SILENT).add();
       const { outbox } = connection;
       if (outbox === undefined || !connection.isOpen) continue;
       const resent = outbox.resendDue();
-      if (resent > 0) metrics.resent.add({}, resent);
+      if (resent > 0) metrics.of(RESENT).add({}, resent);
       this.fill(connection);
     }
   }

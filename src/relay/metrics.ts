@@ -99,66 +99,43 @@ export class Histogram implements Metric {
   }
 }
 
-/** The relay's own metrics, rendered in this order. A new metric is one field here. */
-export class RelayMetrics {
-  readonly requests = new Counter("svc_http_requests_total", "HTTP requests by status.");
-  readonly pushes = new Counter(
-    "svc_pushes_total",
-    "Pushes by outcome: accepted, repeated, and each final state.",
-  );
-  readonly resent = new Counter(
-    "svc_pushes_resent_total",
-    "Pushes sent again because no acknowledgement came.",
-  );
-  readonly slow = new Counter(
-    "svc_slow_clients_total",
-    "Clients closed because they did not read fast enough.",
-  );
-  readonly silent = new Counter(
-    "svc_silent_clients_total",
-    "Clients closed because they were silent too long.",
-  );
-  readonly unknownEvents = new Counter(
-    "svc_unknown_events_total",
-    "Frames with an event that this relay does not know or expect.",
-  );
-  readonly strayFrames = new Counter(
-    "svc_stray_frames_total",
-    "Mirror frames that belong to none of their sender's streams.",
-  );
-  readonly malformed = new Counter("svc_malformed_frames_total", "Malformed frames.");
-  readonly overBudget = new Counter(
-    "svc_over_budget_total",
-    "Refusals and closed connections because a sender exceeded a limit, by limit.",
-  );
-  readonly deviceTaken = new Counter(
-    "svc_device_taken_total",
-    "Hellos refused because another key or home owns the device.",
-  );
-  readonly identityChanged = new Counter(
-    "svc_identity_changed_total",
-    "Listeners that reconnected with a new identity and the same key.",
-  );
-  readonly gaps = new Counter(
-    "svc_nats_gaps_total",
-    "Reconnects to NATS, and times that NATS dropped messages because this node read too slowly.",
-  );
-  readonly webPush = new Counter(
-    "svc_web_push_total",
-    "Web Push messages by outcome: sent, dead, failed, dropped, and unnecessary because the push was seen or closed.",
-  );
-  readonly delivered = new Histogram(
-    "svc_push_delivered_seconds",
-    "From acceptance to the first acknowledgement.",
-  );
-  readonly final = new Histogram(
-    "svc_push_final_seconds",
-    "From acceptance to the final state of a listener's push.",
-  );
+/** A metric as a module declares it; each relay has its own values. */
+export interface Declared<M extends Metric> {
+  name: string;
+  make(): M;
+}
 
-  /** The text of `/metrics`, including the current values of `gauges`. */
+const DECLARED: Declared<Metric>[] = [];
+
+function declare<M extends Metric>(metric: Declared<M>): Declared<M> {
+  DECLARED.push(metric);
+  return metric;
+}
+
+/** Declares a counter, at the top of the module that counts: `metrics.of(RESENT).add()`. */
+export function counter(name: string, help: string): Declared<Counter> {
+  return declare({ name, make: () => new Counter(name, help) });
+}
+
+/** Declares a histogram of durations in seconds. */
+export function histogram(name: string, help: string): Declared<Histogram> {
+  return declare({ name, make: () => new Histogram(name, help) });
+}
+
+/** One relay's values of the metrics that its modules declare. */
+export class RelayMetrics {
+  readonly #metrics = new Map<Declared<Metric>, Metric>();
+
+  of<M extends Metric>(declared: Declared<M>): M {
+    const metric = this.#metrics.get(declared) ?? declared.make();
+    this.#metrics.set(declared, metric);
+    return metric as M;
+  }
+
+  /** The text of `/metrics`: what is declared, by name, and the current values of `gauges`. */
   render(gauges: readonly Gauge[]): string {
-    const metrics: Metric[] = [...Object.values(this), ...gauges];
+    const declared = DECLARED.toSorted((one, other) => one.name < other.name ? -1 : 1);
+    const metrics = [...declared.map((one) => this.of(one)), ...gauges];
     return `${metrics.flatMap((metric) => metric.render()).join("\n")}\n`;
   }
 }

@@ -13,6 +13,7 @@ import { decodeHex } from "../async/encodings.ts";
 import { networkOf } from "../runtime/plain_connections.ts";
 import type { KeyRecord, PairingRecord } from "../store/store.ts";
 import { createKeyUnlessRevoked, findKey, keyOfRequest, mayPair, randomToken } from "./api_keys.ts";
+import { OVER_BUDGET } from "./budgets.ts";
 import type { ClaimAnswer } from "./claim_answers.ts";
 import {
   type Call,
@@ -61,12 +62,12 @@ async function checkRoom({ store, clock, metrics }: Services, { id }: KeyRecord)
   const now = clock.now();
   const { devices, openPairings, firstPairingEnds = now } = await store.keyUse(id, now);
   if (openPairings >= OPEN_PAIRINGS_PER_KEY) {
-    metrics.overBudget.add({ budget: "open_pairings" });
+    metrics.of(OVER_BUDGET).add({ budget: "open_pairings" });
     const wait = Math.max(1, Math.ceil((firstPairingEnds - now) / 1_000));
     throw overBudget(`the key has ${openPairings} unclaimed pairing codes`, wait);
   }
   if (devices < DEVICES_PER_KEY) return;
-  metrics.overBudget.add({ budget: "devices" });
+  metrics.of(OVER_BUDGET).add({ budget: "devices" });
   throw overBudget(`the key has ${DEVICES_PER_KEY} devices: release or revoke some`);
 }
 
@@ -151,7 +152,7 @@ async function isUsable(
 function wrongCode({ budgets, clock, metrics }: Services, { address }: Call): Error {
   const wait = budgets.claims.take(networkOf(address), clock.elapsed());
   if (wait === 0) return unknownCode();
-  metrics.overBudget.add({ budget: "claims" });
+  metrics.of(OVER_BUDGET).add({ budget: "claims" });
   return tooManyRequests(wait);
 }
 

@@ -17,8 +17,9 @@ import {
 } from "../protocol/push.ts";
 import { type HookRecord, type KeyRecord, STORED_REGAINED_PER_MS, type StoredPush } from "../store/store.ts";
 import { acceptAnswer, acceptAsk } from "./asks.ts";
-import { acceptCancel, acceptPush, type IncomingPush } from "./pushes.ts";
+import { OVER_BUDGET } from "./budgets.ts";
 import { json, type KeyedCall, overBudget, readBody, readPage, Refusal, type Services } from "./handler.ts";
+import { acceptCancel, acceptPush, type IncomingPush } from "./pushes.ts";
 
 /** `POST /pushes/send`. */
 export async function sendPush(services: Services, call: KeyedCall): Promise<Response> {
@@ -55,7 +56,7 @@ async function checkStorage({ store, clock, metrics }: Services, sender: Incomin
   if (over < 0) return;
   const { account, request: { id } } = sender;
   if (id !== undefined && await store.findPush({ account, id }) !== undefined) return;
-  metrics.overBudget.add({ budget: "stored_bytes" });
+  metrics.of(OVER_BUDGET).add({ budget: "stored_bytes" });
   const wait = Math.ceil((over + 1) / STORED_REGAINED_PER_MS / 1_000);
   throw overBudget(`the key has stored ${STORED_PER_DAY_MAX_BYTES} bytes within a day`, wait);
 }

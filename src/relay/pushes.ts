@@ -13,6 +13,7 @@ import {
   deliveredReceipt,
   mutedReceipt,
   publishReceipt,
+  PUSHES,
   queuedReceipt,
   withdrawnAt,
 } from "./receipts.ts";
@@ -49,7 +50,7 @@ export async function acceptPush(services: Services, incoming: IncomingPush): Pr
     receipt: isMuted ? mutedReceipt(now) : firstReceipt(request, { target, now }),
   });
   if (duplicate) return firstAnswer(services, { stored, request });
-  metrics.pushes.add({ outcome: "accepted" });
+  metrics.of(PUSHES).add({ outcome: "accepted" });
   if (!isMuted) {
     publishPush(services, { stored, to: route });
     services.webPush.ring(stored, route);
@@ -100,7 +101,7 @@ export function firstAnswer(
       `Cannot accept the push "${stored.push.id}": the id was used with different content; choose a new one`,
     );
   }
-  metrics.pushes.add({ outcome: "repeated" });
+  metrics.of(PUSHES).add({ outcome: "repeated" });
   webPush.remind(stored);
   return answerOf(stored);
 }

@@ -2,8 +2,22 @@
 import type { EventData } from "../protocol/frames.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
 import type { PushName, StoredPush } from "../store/store.ts";
-import { publishFrame } from "./hub.ts";
 import type { Services } from "./handler.ts";
+import { publishFrame } from "./hub.ts";
+import { counter, histogram } from "./metrics.ts";
+
+export const PUSHES = counter(
+  "svc_pushes_total",
+  "Pushes by outcome: accepted, repeated, and each final state.",
+);
+const DELIVERED = histogram(
+  "svc_push_delivered_seconds",
+  "From acceptance to the first acknowledgement.",
+);
+const FINAL = histogram(
+  "svc_push_final_seconds",
+  "From acceptance to the final state of a listener's push.",
+);
 
 export function queuedReceipt(now: number): Receipt {
   return { state: "queued", final: false, at: { queued: now } };
@@ -108,8 +122,10 @@ function count({ metrics }: Services, { push, receipt }: StoredPush): void {
   if (push.type === "ask" || push.type === "ask.answer") return;
   const seconds = (at: number): number => Math.max(0, at - push.createdAt) / 1000;
   const { delivered } = receipt.at;
-  if (receipt.state === "delivered" && delivered !== undefined) metrics.delivered.observe(seconds(delivered));
+  if (receipt.state === "delivered" && delivered !== undefined) {
+    metrics.of(DELIVERED).observe(seconds(delivered));
+  }
   if (!receipt.final) return;
-  metrics.pushes.add({ outcome: receipt.state });
-  metrics.final.observe(seconds(receipt.at[receipt.state] ?? push.createdAt));
+  metrics.of(PUSHES).add({ outcome: receipt.state });
+  metrics.of(FINAL).observe(seconds(receipt.at[receipt.state] ?? push.createdAt));
 }

@@ -18,13 +18,13 @@ import { openStore } from "../store/sqlite.ts";
 import type { Store } from "../store/store.ts";
 import { Admission } from "./admission.ts";
 import { createApp, errorResponse } from "./app.ts";
-import { flush } from "./flush.ts";
-import { makeBudgets, REPORT_MS, reportBudgets, shareBudgets } from "./budgets.ts";
+import { makeBudgets, OVER_BUDGET, REPORT_MS, reportBudgets, shareBudgets } from "./budgets.ts";
 import { ClaimAnswers } from "./claim_answers.ts";
 import { repeatDepartures } from "./departures.ts";
+import { flush } from "./flush.ts";
+import { closeGaps } from "./gaps.ts";
 import { problemResponse, type Services, Tasks } from "./handler.ts";
 import { Hub } from "./hub.ts";
-import { closeGaps } from "./gaps.ts";
 import { RelayMetrics } from "./metrics.ts";
 import { PushClaims } from "./outbox.ts";
 import { publishReceipt } from "./receipts.ts";
@@ -129,7 +129,7 @@ export async function startRelay(options: RelayOptions): Promise<RunningRelay> {
       limits: LIMITS,
       subprotocol: SUBPROTOCOL,
       proxies: options.trustedProxies,
-      over: (budget) => services.metrics.overBudget.add({ budget }),
+      over: (budget) => services.metrics.of(OVER_BUDGET).add({ budget }),
       admit: ({ headers }) => services.admission.admit(headerText(headers["x-api-key"])),
       fetch: (request, peer) =>
         app(request, callerAddress(request, { peer, proxies: options.trustedProxies })),

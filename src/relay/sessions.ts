@@ -11,6 +11,7 @@ import {
   type KeyRecord,
   StoreUnavailable,
 } from "../store/store.ts";
+import { OVER_BUDGET } from "./budgets.ts";
 import type { Connection, WaitingReport } from "./connection.ts";
 import { jsonText, type KeyedCall, readPage, type Services } from "./handler.ts";
 import { publishFrame } from "./hub.ts";
@@ -70,7 +71,7 @@ async function saveInventory(
   const reported = JSON.stringify(sessions) + JSON.stringify(details ?? {});
   const bytes = utf8Length(reported) + await store.inventoryBytes(key.id, device);
   if (bytes > INVENTORIES_PER_KEY_MAX_BYTES) {
-    metrics.overBudget.add({ budget: "stored_inventories" });
+    metrics.of(OVER_BUDGET).add({ budget: "stored_inventories" });
     return "over_budget";
   }
   await store.saveInventory({ account, deviceId: id, sessions, details, reportedAt: clock.now() });

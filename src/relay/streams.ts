@@ -3,10 +3,16 @@ import { encodeFrame, type EventData } from "../protocol/frames.ts";
 import { BINARY_FRAME_MAX_BYTES, STREAMS_PER_KEY } from "../protocol/limits.ts";
 import { decodeBinaryFrame, KEY_FRAME, PANE_FRAME } from "../protocol/pane_frame.ts";
 import type { DeviceName, Store } from "../store/store.ts";
+import { OVER_BUDGET } from "./budgets.ts";
 import { Connection, type PhonePeer, UNREAD_MAX_BYTES } from "./connection.ts";
 import type { Hub } from "./hub.ts";
-import type { RelayMetrics } from "./metrics.ts";
+import { counter, type RelayMetrics } from "./metrics.ts";
 import type { RemotePhones } from "./remote_phones.ts";
+
+export const STRAY_FRAMES = counter(
+  "svc_stray_frames_total",
+  "Mirror frames that belong to none of their sender's streams.",
+);
 
 /** Unread bytes of a listener above which a long keystroke frame closes its sender. */
 const LONG_UNREAD_MAX_BYTES = 1_048_576;
@@ -36,7 +42,7 @@ interface StreamsOptions {
   store: Store;
   hub: Hub;
   remote: RemotePhones;
-  metrics: Pick<RelayMetrics, "strayFrames" | "overBudget">;
+  metrics: RelayMetrics;
 }
 
 type Table = Map<PhonePeer, Map<number, Stream>>;
@@ -165,7 +171,7 @@ export class Streams {
   /** A listener that sends more than its phone reads loses the stream; it must never close the phone. */
   #toPhone(stream: Stream, bytes: Uint8Array): void {
     if (stream.phone.unread <= PANE_UNREAD_MAX_BYTES) return stream.phone.send(bytes);
-    this.#options.metrics.overBudget.add({ budget: "phone_unread" });
+    this.#options.metrics.of(OVER_BUDGET).add({ budget: "phone_unread" });
     this.#end(stream, { toPhone: "phone_behind", toListener: "phone_behind" });
   }
 
@@ -173,14 +179,14 @@ export class Streams {
   #listenerHasRoom({ unread }: Connection, { from, length }: { from: PhonePeer; length: number }): boolean {
     const isShort = length <= SHORT_KEYS_BYTES;
     if (unread <= (isShort ? SHORT_UNREAD_MAX_BYTES : LONG_UNREAD_MAX_BYTES)) return true;
-    this.#options.metrics.overBudget.add({ budget: "listener_unread" });
+    this.#options.metrics.of(OVER_BUDGET).add({ budget: "listener_unread" });
     if (!isShort) from.closeForFlood("listener_unread");
     return false;
   }
 
   /** A frame that belongs to no stream of its sender. */
   #countStray(): void {
-    this.#options.metrics.strayFrames.add();
+    this.#options.metrics.of(STRAY_FRAMES).add();
   }
 
   /** Ends the streams of a connection that closed. */

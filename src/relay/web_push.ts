@@ -18,7 +18,7 @@ import {
 } from "../protocol/web_push.ts";
 import { type PostAnswer, postPublicly, type PublicPost } from "../runtime/public_post.ts";
 import { type DeviceName, nameKey, type Store, type StoredPush } from "../store/store.ts";
-import type { RelayMetrics } from "./metrics.ts";
+import { counter, type RelayMetrics } from "./metrics.ts";
 import {
   deliver,
   type DeliveryOptions,
@@ -32,6 +32,11 @@ import {
   type WebPushOutcome,
 } from "./web_push_delivery.ts";
 import { type LaneMessage, Lanes, MESSAGES_PER_PHONE_MAX } from "./web_push_lanes.ts";
+
+const WEB_PUSH = counter(
+  "svc_web_push_total",
+  "Web Push messages by outcome: sent, dead, failed, dropped, and unnecessary because the push was seen or closed.",
+);
 
 /** A connected phone has this long to report that the push is on its screen, which makes a notification unnecessary. */
 export const IN_VIEW_LIMIT_MS = 1_500;
@@ -321,7 +326,7 @@ export class WebPush {
   }
 
   #count(outcome: string): void {
-    this.#options.metrics.webPush.add({ outcome });
+    this.#options.metrics.of(WEB_PUSH).add({ outcome });
   }
 }
 

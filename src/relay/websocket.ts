@@ -14,13 +14,21 @@ import { KEY_FRAME } from "../protocol/pane_frame.ts";
 import type { OpenSocket, SocketHandlers } from "../runtime/http_server.ts";
 import { authenticate, checkSubprotocol, keyOfHandshake } from "./api_keys.ts";
 import { takeAskerAck, withdrawnByAsker } from "./asks.ts";
-import { frameKind } from "./budgets.ts";
+import { frameKind, OVER_BUDGET } from "./budgets.ts";
 import { Connection } from "./connection.ts";
 import { goOffline } from "./departures.ts";
 import { countRequest, Refusal, type Services } from "./handler.ts";
 import { greet } from "./hello.ts";
+import { counter } from "./metrics.ts";
 import { acknowledged, changeReceipt } from "./receipts.ts";
 import { rejectReport, takeReport } from "./sessions.ts";
+import { STRAY_FRAMES } from "./streams.ts";
+
+const UNKNOWN_EVENTS = counter(
+  "svc_unknown_events_total",
+  "Frames with an event that this relay does not know or expect.",
+);
+const MALFORMED = counter("svc_malformed_frames_total", "Malformed frames.");
 
 export const SOCKET_PATH = "/ws";
 
@@ -37,7 +45,7 @@ export async function admit(services: Services, request: Request): Promise<OpenS
   checkSubprotocol(request);
   countRequest(services, key);
   if (hub.ofKey(key.id).length >= SOCKETS_PER_KEY) {
-    metrics.overBudget.add({ budget: "sockets" });
+    metrics.of(OVER_BUDGET).add({ budget: "sockets" });
     throw new Refusal(
       "too_many_sockets",
       `Cannot open another WebSocket: this key has ${SOCKETS_PER_KEY}; close some, or use another key`,
@@ -184,8 +192,8 @@ class Client implements SocketHandlers {
 
   #reject({ fault, detail, event, id }: FrameFault): void {
     const { metrics } = this.#services;
-    if (fault === "unknown_event") return metrics.unknownEvents.add();
-    metrics.malformed.add();
+    if (fault === "unknown_event") return metrics.of(UNKNOWN_EVENTS).add();
+    metrics.of(MALFORMED).add();
     if (event === "hello") this.#connection.close(CLOSE.POLICY, detail.slice(0, 100));
     if (event === "listener.sessions") rejectReport(this.#connection, { id, detail });
   }
@@ -221,7 +229,7 @@ function handleFrame(services: Services, { connection, frame }: Received): void 
     case "listener.stored":
     case "listener.rejected":
     case "sessions.changed":
-      return services.metrics.unknownEvents.add();
+      return services.metrics.of(UNKNOWN_EVENTS).add();
     default:
       frame satisfies never;
   }
@@ -237,7 +245,7 @@ async function takeAck(
     const device = { account, id: greeted.deviceId };
     return await takeAskerAck(services, { device, ack: frame.data });
   }
-  if (greeted?.role !== "listener") return services.metrics.unknownEvents.add();
+  if (greeted?.role !== "listener") return services.metrics.of(UNKNOWN_EVENTS).add();
   const { id, ...ack }: EventData<"push.ack"> = frame.data;
   const now = services.clock.now();
   let isOwn = false;
@@ -270,12 +278,14 @@ function handlePane(services: Services, { connection, frame }: Received<PaneFram
     case "pane.closed":
       return streams.closed(connection, frame.data);
     case "pane.opened":
-      return isListener ? streams.opened(connection, frame.data) : metrics.strayFrames.add();
+      return isListener ? streams.opened(connection, frame.data) : metrics.of(STRAY_FRAMES).add();
     case "pane.open":
-      return isListener ? metrics.strayFrames.add() : tasks.run(streams.open(connection, frame.data));
+      return isListener ? metrics.of(STRAY_FRAMES).add() : tasks.run(streams.open(connection, frame.data));
     case "pane.credit":
     case "pane.scrollback":
-      return isListener ? metrics.strayFrames.add() : streams.forward(connection, frame.event, frame.data);
+      return isListener
+        ? metrics.of(STRAY_FRAMES).add()
+        : streams.forward(connection, frame.event, frame.data);
     default:
       frame satisfies never;
   }

@@ -18,7 +18,7 @@ import {
   TURN_WAITING_MAX,
   TURN_WAITING_PER_KEY_MAX,
 } from "../../../src/relay/admission.ts";
-import { type Budgets, makeBudgets } from "../../../src/relay/budgets.ts";
+import { type Budgets, makeBudgets, OVER_BUDGET } from "../../../src/relay/budgets.ts";
 import { RelayMetrics } from "../../../src/relay/metrics.ts";
 import type { Admitted, Begun, EarlyAnswer } from "../../../src/runtime/http_server.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
@@ -116,7 +116,7 @@ Deno.test("while the relay is overloaded, a key that sends much waits for turns 
   const modest = admission.admit("svc_modest");
   assert.ok("begin" in modest && !(modest.begin() instanceof Promise), "served at once");
   assert.ok(!isRefused("svc_unknown"), "whether a key is valid is found out by reading the request");
-  assert.match(metrics.overBudget.render().join(), /budget="overload"/);
+  assert.match(metrics.of(OVER_BUDGET).render().join(), /budget="overload"/);
   turns(1);
   while (bench.budgets.overload.take("key_greedy", clock.elapsed()) === 0);
   assert.ok(isRefused("svc_greedy"), "what is refused makes nothing wait: its turns tell nothing");

@@ -13,7 +13,7 @@ import {
   TEXT_BYTES_BURST,
 } from "../../../src/protocol/limits.ts";
 import { encodeBinaryFrame, KEY_FRAME } from "../../../src/protocol/pane_frame.ts";
-import { FRAME_RATES } from "../../../src/relay/budgets.ts";
+import { FRAME_RATES, OVER_BUDGET } from "../../../src/relay/budgets.ts";
 import { UNREAD_MAX_BYTES } from "../../../src/relay/connection.ts";
 import { networkOf, plainAddress } from "../../../src/runtime/plain_connections.ts";
 import { type FakeClient, Fixture, sessionNamed, uuid } from "./fixture.ts";
@@ -38,7 +38,7 @@ const HELLOS = 1;
 const keysAt = ({ socket }: FakeClient): number =>
   socket.sent.filter((data) => typeof data !== "string").length;
 const closed = ({ socket }: FakeClient): number | undefined => socket.closedWith?.code;
-const over = (relay: Fixture): string[] => relay.metrics.overBudget.render().slice(2);
+const over = (relay: Fixture): string[] => relay.metrics.of(OVER_BUDGET).render().slice(2);
 
 Deno.test("a keystroke frame larger than any paste closes its phone, not the listener [flood-keys]", async () => {
   await using relay = await Fixture.make();

@@ -1,6 +1,6 @@
 /** Metrics in the Prometheus text format. */
 import assert from "node:assert/strict";
-import { Counter, Gauge, Histogram } from "../../../src/relay/metrics.ts";
+import { Counter, counter, Gauge, Histogram, RelayMetrics } from "../../../src/relay/metrics.ts";
 
 Deno.test("a counter counts per labels, and is shown before it is first increased [http-metrics]", () => {
   const counter = new Counter("svc_x_total", "X.");
@@ -37,4 +37,15 @@ Deno.test("a histogram's buckets are cumulative", () => {
       "svc_z_seconds_count 4",
     ]
   ) assert.ok(lines.includes(line), `${line}\n${lines.join("\n")}`);
+});
+
+Deno.test("what a module declares is listed at 0 and by name, and each relay counts for itself [http-metrics]", () => {
+  const [later, earlier] = [counter("svc_test_b_total", "B."), counter("svc_test_a_total", "A.")];
+  const [one, other] = [new RelayMetrics(), new RelayMetrics()];
+  one.of(later).add({}, 2);
+  const values = (metrics: RelayMetrics): string[] => metrics.render([]).match(/^svc_test_.*$/gm) ?? [];
+  assert.deepEqual(values(one), ["svc_test_a_total 0", "svc_test_b_total 2"]);
+  assert.deepEqual(values(other), ["svc_test_a_total 0", "svc_test_b_total 0"]);
+  other.of(earlier).add();
+  assert.deepEqual(values(one), ["svc_test_a_total 0", "svc_test_b_total 2"]);
 });

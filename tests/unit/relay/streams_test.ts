@@ -8,7 +8,7 @@ import {
 } from "../../../src/protocol/pane_frame.ts";
 import { STREAMS_PER_KEY } from "../../../src/protocol/limits.ts";
 import { UNREAD_MAX_BYTES } from "../../../src/relay/connection.ts";
-import { STREAMS_PER_PHONE } from "../../../src/relay/streams.ts";
+import { STRAY_FRAMES, STREAMS_PER_PHONE } from "../../../src/relay/streams.ts";
 import { type FakeClient, Fixture, sessionNamed } from "./fixture.ts";
 
 const OPEN = { stream: 1, agentSessionName: "svc-p" };
@@ -40,7 +40,7 @@ function bytesOf({ socket }: FakeClient): [number, number, string][] {
 
 const streamsAt = (listener: FakeClient): number[] =>
   listener.received("pane.open").map(({ data }) => data.stream);
-const strays = (relay: Fixture): string => relay.metrics.strayFrames.render().at(-1) ?? "";
+const strays = (relay: Fixture): string => relay.metrics.of(STRAY_FRAMES).render().at(-1) ?? "";
 
 Deno.test("a phone's mirror works in both directions under its own number [bin-route, ev-pane-open, ev-pane-credit]", async () => {
   await using relay = await Fixture.make();
