@@ -1,4 +1,4 @@
-/** Open dialogs, what agents sent about one session, what waits for the user, and what they have not read yet. */
+/** Open dialogs, the inbox items of a session, the sessions that wait for the user, and unread items. */
 import type { Clock } from "../async/clock.ts";
 import { askDataOf } from "../protocol/ask.ts";
 import type { Push } from "../protocol/push.ts";
@@ -9,12 +9,12 @@ import { allSessions, type HostSession, sessionKey, type SessionName } from "./s
 import { type PhoneState, relayNow, type Store } from "./state.ts";
 import type { PhoneStorage } from "./storage.ts";
 
-/** The key under which it is noted until when everything was read. */
+/** The key in `seen` that applies to every session. */
 export const ALL_SEEN = "all";
 
 const LISTENER_PREFIX = "dev_listener_";
 
-/** The host that a push comes from, as far as the push shows it. */
+/** The device id of the host that a push comes from, if the push names it. */
 export function hostOf(push: Push): string | undefined {
   const sender = push.from.startsWith(LISTENER_PREFIX) ? push.from : undefined;
   return askDataOf(push)?.listener ?? push.sealedFor?.host ?? sender;
@@ -55,7 +55,7 @@ export function waitingSessions(state: PhoneState, now: number): ReadonlySet<str
   return new Set([...questions, ...dialogs].map(sessionKey));
 }
 
-/** Items that the user has not seen, by the `sessionKey` of their session; those of no session under an empty key. */
+/** Counts the items that the user has not seen, by `sessionKey`. Items without a session are under the empty key. */
 export function unreadItems(state: PhoneState): ReadonlyMap<string, number> {
   const counts = new Map<string, number>();
   for (const { push } of state.inbox.values()) {
@@ -66,7 +66,7 @@ export function unreadItems(state: PhoneState): ReadonlyMap<string, number> {
   return counts;
 }
 
-/** What the title and the app's badge count: open questions and dialogs, and what else was not read. */
+/** The number in the title and on the app's badge: open questions and dialogs, and other unread items. */
 export function attentionCount(state: PhoneState, now = relayNow(state, Date.now())): number {
   const open = new Set([
     ...openQuestions(state.inbox, now).map(({ push }) => push.id),
@@ -85,20 +85,20 @@ function isUnread(state: PhoneState, push: Push): boolean {
   return push.createdAt > Math.max(seen, state.seen[ALL_SEEN] ?? Infinity);
 }
 
-/** A dialog that an agent shows, with what was done about it from here. */
+/** A dialog that an agent shows, and this phone's answer to it. */
 export interface DialogView {
   session: HostSession;
   id: string;
   /** Epoch milliseconds. */
   since: number;
   can: readonly string[];
-  /** Has the text; undefined until it has arrived. */
+  /** The push with the dialog's text; undefined until it has arrived. */
   push: Push | undefined;
-  /** What was last done about it from this phone. */
+  /** The latest answer from this phone. */
   answer: Message | undefined;
 }
 
-/** Longest open first. */
+/** The open dialogs of hosts that are online, longest open first. */
 export function openDialogs(state: PhoneState): DialogView[] {
   const answers = [...state.messages.values()].filter(({ dialog }) => dialog !== undefined);
   return allSessions(state.devices ?? []).flatMap((session): DialogView[] => {
@@ -109,7 +109,7 @@ export function openDialogs(state: PhoneState): DialogView[] {
   }).sort((one, other) => one.since - other.since);
 }
 
-/** Without those for which a card of the same session stands: one dialog is shown once. */
+/** Open dialogs, except those whose session has an open card: a dialog is shown once. */
 export function shownDialogs(state: PhoneState, now: number): DialogView[] {
   const carded = new Set(
     standingCards(state, now).map(({ push }) =>
@@ -138,7 +138,7 @@ interface ReadMarksOptions {
   clock: Clock;
 }
 
-/** Until when the user has read what agents sent, by the relay's clock alone: the phone's may be wrong. */
+/** Records up to when the user has read, by the relay's clock: the phone's may be wrong. */
 export class ReadMarks {
   readonly #options: ReadMarksOptions;
 
@@ -146,14 +146,14 @@ export class ReadMarks {
     this.#options = options;
   }
 
-  /** The relay's clock is known from now on. What came before this phone's first connection counts as read. */
+  /** Call this once the relay's clock is known. Marks what came before this phone's first connection as read. */
   begin(): void {
     const { store, clock } = this.#options;
     const state = store.get();
     if (state.seen[ALL_SEEN] === undefined) this.#mark(ALL_SEEN, relayNow(state, clock.now()));
   }
 
-  /** The user has this in view: what came until now is read. */
+  /** Call this while the user sees the items of `key`: marks all that has arrived as read. */
   read(key: string): void {
     const state = this.#options.store.get();
     const isBeforeBegin = key === ALL_SEEN && state.seen[key] === undefined;
@@ -164,7 +164,7 @@ export class ReadMarks {
     const { store, storage } = this.#options;
     const before = store.get();
     store.dispatch({ type: "seen", key, at });
-    // A full or broken storage costs the mark after a reload.
+    // If the storage is full or broken, the mark is only lost on a reload.
     if (store.get() !== before) void storage.putSeen(key, at).catch(() => undefined);
   }
 }

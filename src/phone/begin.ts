@@ -1,4 +1,4 @@
-/** Begins to read what is stored, chooses the language, then starts the page, whose modules read their texts when they are loaded. */
+/** Starts reading the storage, loads the language, then the page, whose modules read their texts when they load. */
 import { readFirst } from "./database.ts";
 import { loadLanguage } from "./language.ts";
 import { openPairingStorage } from "./pairing_storage.ts";
@@ -12,7 +12,7 @@ const link = parseSignInLink(hash);
 const first = readFirst(cipher, link);
 // Both are read while the rest of the page is still loading.
 const stored = Promise.all([first, cipher && openPairingStorage(makeKeys)]);
-/** Once for each phone. */
+/** Called once per phone. */
 async function makeKeys(): Promise<CryptoKeyPair> {
   return await (await import("../crypto/keys.ts")).generateKeyPair();
 }
@@ -23,7 +23,7 @@ stored.catch(async () => {
   (await import("./no_storage.ts")).showNoStorage(STRINGS);
 });
 if (link !== undefined) void first.then(hideLink, () => undefined);
-/** Once the link is kept, its secret leaves the address and the history. */
+/** Removes the link's secret from the address and the history, once the link is stored. */
 function hideLink(): void {
   if (location.hash === hash) history.replaceState(null, "", formatRoute({ view: "picker" }));
 }

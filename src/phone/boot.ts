@@ -1,6 +1,6 @@
-/** The page's first script. It imports nothing at once, so that it runs while the rest of the page is still loading. */
+/** The page's first script. It has no static imports, so it runs while the rest of the page is still loading. */
 
-/** A notification leads to a session: what that shows is loaded beside the page itself, and not file by file. */
+/** Loads the files of the session view all at once, in parallel with the page: a notification opens a session. */
 function loadSessionFiles(): void {
   const files = document.querySelector<HTMLMetaElement>("meta[name=session-files]")?.content ?? "";
   for (const href of files.split(" ")) {
@@ -9,6 +9,6 @@ function loadSessionFiles(): void {
 }
 
 if (/^#\/(?:s|inbox)\//.test(location.hash)) loadSessionFiles();
-// The list is shown: a tap on it leads to a session.
+// Once the list is shown, a tap on it opens a session.
 else addEventListener("svc-list-shown", loadSessionFiles, { once: true });
 void import("./begin.ts");

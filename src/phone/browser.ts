@@ -1,19 +1,19 @@
 /** What the page needs from its browser: a name for the device, the visible height, a count in the title, and a service worker. */
 import { STRINGS } from "./strings.ts";
 
-/** What `navigator` may have beside its user agent: Chromium tells a phone's model only on request. */
+/** The parts of `navigator` that name the device. Chromium reveals a phone's model only on request. */
 interface BrowserFacts {
   userAgent: string;
   userAgentData?: { getHighEntropyValues(hints: string[]): Promise<{ model?: string }> };
 }
 
-/** Their signs in the user agent, in this order: each of the others also says `Safari`. */
+/** User-agent patterns, tested in this order: Edge also matches `Chrome`, and both match `Safari`. */
 const BROWSERS = { Edge: /\bEdg\//, Firefox: /\bFirefox\//, Chrome: /Chrome\//, Safari: /\bSafari\// };
 const SYSTEMS = { Windows: /\bWindows\b/, Mac: /\bMacintosh\b/, Linux: /\bLinux\b/ };
-/** Longer than any name on the market: a browser may say what it likes. */
+/** Longer than any real model name: a browser may send any text. */
 const MODEL_MAX_LENGTH = 60;
 
-/** The display name that the phone gives the relay: what tells one of the user's devices from another. */
+/** Returns the display name for the relay, by which users tell their devices apart. */
 export async function deviceName({ userAgent, userAgentData }: BrowserFacts): Promise<string> {
   const { devices } = STRINGS;
   if (/iPhone/.test(userAgent)) return devices.iphone;
@@ -48,7 +48,7 @@ export function followVisibleHeight(window: Window): void {
 /** Undefined at first: the icon may still show the count of an earlier page. */
 let shownCount: number | undefined;
 
-/** Counts what waits for the user in the page's title and, where the app is installed, on its icon. */
+/** Shows the count in the page's title and, where the app is installed, on its icon. */
 export function showCount(count: number): void {
   if (count === shownCount) return;
   shownCount = count;
@@ -58,9 +58,9 @@ export function showCount(count: number): void {
   if ("setAppBadge" in navigator) void navigator.setAppBadge(count).catch(() => undefined);
 }
 
-/** The worker's file, beside the page. */
+/** The worker's file, next to the page. */
 const WORKER = "service_worker.js";
-/** The only policy for Trusted Types that the relay allows. */
+/** The only Trusted Types policy that the relay allows. */
 const POLICY = "svc";
 
 interface Policy {
@@ -74,7 +74,10 @@ interface TrustedTypes {
 /** Made once: the relay does not allow a second one of the same name. */
 let policy: Policy | undefined;
 
-/** Undefined where there are no service workers (without https, except on localhost), or where the worker could not be loaded. */
+/**
+ * Registers the service worker. Undefined without support (no https, and not localhost) or if the script cannot be
+ * loaded.
+ */
 export async function registerWorker(): Promise<ServiceWorkerRegistration | undefined> {
   // Undefined on pages that are not secure, which the type does not say.
   const container: ServiceWorkerContainer | undefined = navigator.serviceWorker;
@@ -85,7 +88,7 @@ export async function registerWorker(): Promise<ServiceWorkerRegistration | unde
   }
 }
 
-/** The one script that the page loads by a string; the policy accepts no other. */
+/** Wraps the name of the one script that the page loads by a string; the policy rejects any other. */
 function trusted(script: string): string {
   const types = (globalThis as { trustedTypes?: TrustedTypes }).trustedTypes;
   const createScriptURL = (url: string): string => {

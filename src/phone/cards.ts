@@ -1,4 +1,4 @@
-/** Cards: their options for a tap, the outcome of the answer to one, and whether it still stands for the agent's dialog. */
+/** Cards: their options to tap, the outcome of an answer, and whether the card's dialog may still be open. */
 import {
   type Answer,
   answerText,
@@ -55,7 +55,7 @@ function outcomeOf({ state, reason }: Receipt): CardOutcome {
   }
 }
 
-/** The dialog may still be open: its card has no answer yet, or one that the agent has not taken. */
+/** True if the card's dialog may still be open: it has no answer yet, or one that the agent has not taken. */
 export function isStanding(
   { push, ask, receipt }: { push: Push; ask: Asked; receipt: Receipt },
   { answer, now }: { answer: Message | undefined; now: number },
@@ -72,12 +72,12 @@ export function answerBody(ask: Asked | undefined, answer: Answer): string {
     : answerText(answer, secretFields(ask));
 }
 
-/** What is asked, in a line. */
+/** The question in one line. */
 export function questionLine({ ask, push: { body = "" } }: { ask: Asked; push: Push }): string {
   return ask.kind === "approval" ? `${ask.tool}: ${body}` : body;
 }
 
-/** The options of a card that has one question with one answer; none for any other. */
+/** The options of a card with a single question and a single choice, else an empty list. */
 export function singleOptions(asked: Asked): CardQuestion["options"] {
   const [question, ...others] = asked.kind === "questions" ? asked.questions : [];
   return question === undefined || others.length > 0 || question.multiple === true ? [] : question.options;

@@ -72,7 +72,7 @@ function valueOf(
 const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;
 /** 1,500 may be 1500 or 1.5, where a fraction is written with a point. */
 const AMBIGUOUS_COMMA = /^[+-]?[1-9]\d{0,2},\d{3}$/;
-/** 1.500 and 1.500.000,5, where a fraction is written with a comma: so the page itself writes thousands there. */
+/** 1.500 and 1.500.000,5, where a fraction is written with a comma: the page itself groups thousands like this. */
 const GROUPED = /^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?$/;
 
 function numberOf(text: string, commaIsDecimal: boolean): number | { fault: FormFault } {

@@ -26,7 +26,7 @@ import type { MirrorOpener } from "./terminal_streams.ts";
 interface ControllerOptions extends Omit<LiveRelayOptions, "outboxStore" | "sealing"> {
   /** Undefined on a page without WebCrypto. */
   pairing?: PairingStorage | undefined;
-  /** The account or its hosts have changed: this browser's other pages begin anew. */
+  /** Called when the account or its hosts have changed: this browser's other pages then reload. */
   changed?(): void;
 }
 
@@ -40,7 +40,7 @@ export class Controller {
   readonly #drafts: KeptDrafts;
   readonly #marks: ReadMarks;
   readonly #own: OwnMessages;
-  /** The account that the user is asked about. */
+  /** The account that the user is being asked to switch to. */
   #swap: Swap | undefined;
 
   constructor(options: ControllerOptions) {
@@ -58,7 +58,7 @@ export class Controller {
     const { sealing, storage } = this.#options;
     if (opened !== undefined) await storage.keepLink(opened);
     const [account, kept] = await Promise.all([storage.readAccount(), storage.readLink(), sealing.load()]);
-    // Signing out erases what is kept.
+    // Signing out meanwhile erases the stored link.
     const link = opened ?? kept;
     if (link?.kind === "pair") return await this.claim(link);
     if (link?.kind === "key") return await this.#signInByLink(link.key.trim(), account);
@@ -66,7 +66,7 @@ export class Controller {
     else this.#options.store.dispatch({ type: "signIn", signIn: { kind: "out" } });
   }
 
-  /** The user accepted the account of the link. The old one is left and erased once the relay has accepted the new one. */
+  /** The user accepted the link's account: leaves and erases the old one once the relay has accepted the new one. */
   async swapAccount(leave: () => Promise<void>): Promise<void> {
     const { store, storage, sealing } = this.#options;
     const swap = this.#swap;
@@ -163,7 +163,7 @@ export class Controller {
     this.#showPairing();
   }
 
-  /** The check words differ, so someone is intercepting: erase everything. */
+  /** The check words differ, so the pairing was intercepted: erases everything. */
   async wordsDiffer(): Promise<void> {
     const { deviceId = "ID" } = await this.#options.storage.readAccount() ?? {};
     await this.signOut({ code: "words_differ", message: "The check words differ", deviceId });
@@ -174,7 +174,7 @@ export class Controller {
     return this.#options.sealing.pairedHosts();
   }
 
-  /** The name stays on this phone; the host is not told. */
+  /** The name is only stored on this phone. */
   async renameHost(deviceId: string, name: string): Promise<void> {
     const { sealing } = this.#options;
     const host = sealing.pairedHost(deviceId);
@@ -202,13 +202,13 @@ export class Controller {
     return account && { name: accountName(account, STRINGS.swap), deviceId: account.deviceId };
   }
 
-  /** Calls of the relay with this account's key. */
+  /** The relay's API with this account's key. */
   async api(): Promise<RelayApi> {
     const account = await this.#options.storage.readAccount();
     return createRelayApi({ ...this.#options, apiKey: account?.apiKey });
   }
 
-  /** What an export of the history reads with. */
+  /** For reading the history: the API, and the keys that open its sealed texts. */
   async history(): Promise<{ api: RelayApi; sealing: Sealing }> {
     return { api: await this.api(), sealing: this.#options.sealing };
   }
@@ -223,14 +223,14 @@ export class Controller {
     store.dispatch({ type: "signIn", signIn: { kind: "out", ...(problem ? { problem } : {}) } });
   }
 
-  /** Resolves once nothing of the account is being stored. */
+  /** Disconnects. Resolves once pending writes have finished. */
   async stop(): Promise<void> {
     const live = this.#live;
     this.#live = undefined;
     await live?.stop();
   }
 
-  /** Shown at once, kept across reloads, and sent as soon as the relay is reachable. */
+  /** Shows a message at once, keeps it across reloads, and sends it as soon as the relay is reachable. */
   async send(to: SessionName, body: string, options: SendOptions = {}): Promise<void> {
     const { deviceId, session } = to;
     const { sendAnyway, later, keepsDraft, again } = options;
@@ -256,8 +256,8 @@ export class Controller {
   }
 
   /**
-   * Sends the text as a new message (after `desk_busy` even while the local user types), or again if never accepted. One
-   * for later is so again, unless its time has passed.
+   * Sends the text as a new message, or again if it was never accepted. If the local user or a draft blocked it, it is
+   * now typed anyway. A scheduled message stays scheduled, unless its time has passed.
    */
   async resend(message: Message): Promise<void> {
     const { progress, body, later } = message;
@@ -271,17 +271,17 @@ export class Controller {
     });
   }
 
-  /** Its text becomes the draft once it is certain that it will not be typed. */
+  /** Moves the text to the draft once it is certain that the message will not be typed. */
   edit(message: Message): Promise<void> {
     return this.#own.edit(message);
   }
 
-  /** Not typed, unless its typing has begun. A message that never left this phone is gone at once. */
+  /** Cancels a message, unless its typing has begun. One that never left this phone is removed at once. */
   cancel(message: Message): Promise<void> {
     return this.#own.cancel(message);
   }
 
-  /** Asks a host for something; the id by which its answer is found among the messages. */
+  /** Sends a request to a host. Returns its message id, by which `progressOf` finds the outcome. */
   ask(request: RequestContent): string {
     const id = randomUuid();
     void this.#own.compose({ id, ...request });
@@ -302,7 +302,7 @@ export class Controller {
     void this.#live?.readNeeded();
   }
 
-  /** The user has this in view: what came until now is read. */
+  /** Call this while the user sees the items of `key`: marks all that has arrived as read. */
   read(key: string): void {
     this.#marks.read(key);
   }
@@ -332,7 +332,9 @@ export class Controller {
 
   readonly keepDrafts = (): void => this.#drafts.keep(this.#options.store.get());
 
-  /** Returns the problem on failure. A phone that was signed in before stays signed in then. */
+  /**
+   * Returns the problem on failure, undefined on success. A phone that was signed in before a failure stays signed in.
+   */
   async #trySignIn(find: () => Promise<Account>): Promise<SignInProblem | undefined> {
     const { storage } = this.#options;
     try {
@@ -370,7 +372,7 @@ export class Controller {
     // Before the first view: an open session asks for its mirror as soon as it is drawn.
     const live = new LiveRelay(account, { ...this.#options, onConnected: () => this.#marks.begin() });
     this.#live = live;
-    // Signed out meanwhile, or in to another account.
+    // The user has signed out meanwhile, or signed in to another account.
     const isOver = (): boolean => this.#live !== live;
     const kept = await storage.readSessions();
     if (isOver()) return;
@@ -391,7 +393,10 @@ export class Controller {
   }
 }
 
-/** Why signing in failed. What is neither the relay nor the host may work at the next try, as a script that did not load. */
+/**
+ * Why signing in failed. `page_failed` stands for any other error, such as a script that did not load: a retry may
+ * work.
+ */
 function signInProblem(error: unknown): SignInProblem {
   if (error instanceof RelayError) return { code: error.code, message: error.message };
   if (error instanceof UnprovenHost) return { code: "unproven_host", message: error.message };

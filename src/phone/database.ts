@@ -17,7 +17,7 @@ interface Wrapped {
   ciphertext: ArrayBuffer;
 }
 
-/** What is read is parsed by the reader. */
+/** The code that reads a value parses it. */
 interface Schema extends DBSchema {
   account: { key: string; value: unknown };
   outbox: { key: string; value: { id: string } };
@@ -27,15 +27,15 @@ interface Schema extends DBSchema {
 
 export type Database = IDBPDatabase<Schema>;
 
-/** Does some work on a database, which is opened when it is first needed. */
+/** Runs `work` on a database, which is opened on first use. */
 export type Opened<D> = <T>(work: (database: D) => Promise<T>) => Promise<T>;
 
-/** The browser has closed the connection, or ended the transaction: on a new connection it may work. */
+/** True if the browser closed the connection or ended the transaction: a new connection may work. */
 export function isLost(error: unknown): boolean {
   return error instanceof DOMException && /^(InvalidState|Abort|Unknown)Error$/.test(error.name);
 }
 
-/** Opens the database again after a failure, and does the work once more if its connection was lost. */
+/** Reopens the database after a failure, and repeats the work once if the connection was lost. */
 export function reopening<D extends { close(): void }>(open: () => Promise<D>): Opened<D> {
   let opened: Promise<D> | undefined;
   const attempt: Opened<D> = async (work) => {
@@ -51,7 +51,7 @@ export function reopening<D extends { close(): void }>(open: () => Promise<D>): 
   return (work) => attempt(work).catch((error) => isLost(error) ? attempt(work) : Promise.reject(error));
 }
 
-/** Does some work on a store, in a transaction of its own. Resolves once that is on the disk. */
+/** Runs `work` on a store in its own transaction. Resolves once that is on the disk. */
 export async function write<S extends DBSchema, N extends StoreNames<S>>(
   database: IDBPDatabase<S>,
   name: N,
@@ -67,9 +67,10 @@ export interface Kept {
   isPlain: boolean;
 }
 
-/** What the list of sessions needs, read in one transaction. */
+/** Stands for a value that was never stored. */
 const NOTHING: Kept = { value: undefined, isPlain: true };
 
+/** What the list of sessions needs, read in one transaction. */
 export interface FirstRead {
   database: Opened<Database>;
   account: Kept;
@@ -77,7 +78,7 @@ export interface FirstRead {
   link: Kept;
 }
 
-/** One that a page of a newer version has changed is opened as it is: this page must not lose what the user writes. */
+/** Opens the database, even one of a newer version: this page must not lose what the user writes. */
 export async function openDatabase(): Promise<Database> {
   const open = (version?: number): Promise<Database> =>
     openDB<Schema>("svc", version, {
@@ -95,7 +96,7 @@ export async function openDatabase(): Promise<Database> {
   return await open(3).catch((error) => error.name === "VersionError" ? open() : Promise.reject(error));
 }
 
-/** With the link by which the page was opened, which is kept first. */
+/** Reads what the first view needs. First stores `opened`, the link that opened the page. */
 export async function readFirst(
   cipher: SubtleCrypto | undefined,
   opened: SignInLink | undefined,
@@ -115,12 +116,12 @@ export async function readFirst(
   return { database, account: account ?? NOTHING, sessions: sessions ?? NOTHING, link: link ?? NOTHING };
 }
 
-/** What a link is kept as, until it was used. */
+/** The stored form of a link that has not been used yet. */
 export function keptLink(link: SignInLink): { at: number; link: SignInLink } {
   return { at: Date.now(), link };
 }
 
-/** Into the store `account`; encrypted, unless there is nothing to encrypt it with. */
+/** Writes to the store `account`, encrypted if the page has WebCrypto. */
 export async function putKept(
   database: Database,
   { name, value, cipher }: { name: string; value: unknown; cipher: SubtleCrypto | undefined },
@@ -161,7 +162,7 @@ async function wrap(value: unknown, { cipher, key }: Wrapping): Promise<Wrapped>
   return { iv, ciphertext: await cipher.encrypt({ name: "AES-GCM", iv }, key, text) };
 }
 
-/** The value is undefined if this browser's key does not open it; without its account the phone is signed out then. */
+/** The value is undefined if this browser's key cannot decrypt it. If that is the account, the phone is signed out. */
 async function kept(found: unknown, wrapping: Wrapping | undefined): Promise<Kept> {
   if (!isWrapped(found)) return { value: found, isPlain: true };
   if (wrapping === undefined) return { value: undefined, isPlain: false };

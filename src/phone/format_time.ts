@@ -27,7 +27,7 @@ export function formatWait(ms: number): string {
   return formatAge(Math.ceil(ms / MINUTE_MS) * MINUTE_MS);
 }
 
-/** `14:03`, with the date if that is another day. */
+/** `14:03`, with the date if it is not today. */
 export function formatTime(epochMs: number, nowMs: number): string {
   const date = new Date(epochMs);
   const { clock, day } = formats();
@@ -36,15 +36,15 @@ export function formatTime(epochMs: number, nowMs: number): string {
   return isToday ? time : `${day.format(date)}, ${time}`;
 }
 
-/** `16,384`, which would be a fraction in German: there it is `16.384`. */
+/** `16,384`, or `16.384` in German, where a comma would start the fraction. */
 export function formatNumber(number: number): string {
   return number.toLocaleString(localeOf(STRINGS.code));
 }
 
-/** Making one takes longer than the rest of a message's bubble. */
+/** Cached: creating a formatter takes longer than the rest of a message's bubble. */
 let made: { code: string; clock: Intl.DateTimeFormat; day: Intl.DateTimeFormat } | undefined;
 
-/** The page's language, as it is written where the browser's user lives if that is one of the browser's, too. */
+/** The browser's variant of the page's language, such as `de-CH`, if it has one, else the plain code. */
 function localeOf(code: string): string {
   return navigator.languages.find((one) => one.toLowerCase().split("-")[0] === code) ?? code;
 }

@@ -6,7 +6,7 @@ import type { Receipt } from "../protocol/receipt.ts";
 import { type CardOutcome, cardOutcome, isStanding } from "./cards.ts";
 import { isOwn, laterReceipt, type Message, type SendFailure } from "./message.ts";
 
-/** The page keeps this many of the newest items; older ones are at the relay. */
+/** The page keeps this many of the newest items; older ones stay on the relay. */
 export const INBOX_MAX = 300;
 
 export interface QuestionItem {
@@ -38,7 +38,7 @@ export function inboxItemOf({ push, receipt }: PushRecord): InboxItem | undefine
   return isNotification(type) ? { kind: "notification", push, receipt, type } : undefined;
 }
 
-/** Adds items, keeps the later receipt and any text that was sealed, and bounds how many there are besides `opened`. */
+/** Adds items, keeps later receipts and sealed texts, and drops the oldest beyond `most`, but never `opened`. */
 export function withItems(
   inbox: Inbox,
   added: readonly InboxItem[],
@@ -54,7 +54,7 @@ export function withItems(
   return items.size <= most ? items : bounded(items, { opened, most });
 }
 
-/** Its text came sealed, so the relay cannot replace it. */
+/** True if the text came sealed: the relay cannot replace it. */
 function wasSealed({ kind, push: { sealedFor, title, body } }: InboxItem): boolean {
   return sealedFor !== undefined && (kind === "question" || (title ?? body) !== undefined);
 }
@@ -75,7 +75,7 @@ export function closedItems(inbox: Inbox, now: number): InboxItem[] {
   return newestFirst(inbox).filter((item) => item.kind === "notification" || !isOpen(item, now));
 }
 
-/** A card is closed when its time is over, even if its host is gone and has not said so. */
+/** A card is closed when its time is over, even if its host is gone and has not reported it. */
 export function isOpen({ push, receipt, ask }: QuestionItem, now: number): boolean {
   return !receipt.final && !(isCard(ask) && now >= askDeadline(push.createdAt, ask));
 }
@@ -84,7 +84,7 @@ function newestFirst(inbox: Inbox): InboxItem[] {
   return [...inbox.values()].sort((one, other) => other.push.createdAt - one.push.createdAt);
 }
 
-/** When the newest was sent; 0 if there is none. */
+/** When the newest item was sent, in epoch milliseconds; 0 if there is none. */
 export function newestAt(inbox: Inbox): number {
   return Math.max(0, ...[...inbox.values()].map(({ push }) => push.createdAt));
 }
@@ -98,7 +98,7 @@ function bounded(items: Inbox, { opened, most }: { opened: string | undefined; m
 }
 
 export type QuestionStatus =
-  /** `late`: the agent has stopped waiting, so the answer will be typed into its session; without one, it is closed. */
+  /** `late`: the agent has stopped waiting, so the answer will be typed into its session. */
   | { kind: "open"; late: boolean; deadline: number }
   | { kind: "sending"; message: Message }
   | { kind: "failed"; message: Message; failure: SendFailure }
@@ -111,7 +111,7 @@ export type QuestionStatus =
     here: boolean;
     unsent?: Message;
   }
-  /** `unsent`: what was answered here, and not accepted any more. */
+  /** `unsent`: an answer from here that the relay did not accept. */
   | { kind: "closed"; why: "withdrawn" | "expired"; unsent?: Message };
 
 /** How far an answer got: not known yet, received by the agent, typed into the session, or lost. */
@@ -152,7 +152,7 @@ function answered(
     outcome: isCard(ask) ? cardOutcome(answer) : outcomeOf(answer),
     ...(answer ? { answer } : {}),
     ...(typed ? { typed } : {}),
-    // After a reload only the text that this phone sealed shows it.
+    // After a reload, only a sealed text shows that the answer came from this phone.
     here: answer !== undefined && isOwn(answer),
   };
 }
@@ -165,7 +165,7 @@ function outcomeOf(answer: Message | undefined): AnswerOutcome {
   return state === "refused" ? "lost" : "pending";
 }
 
-/** Questions whose cards stand for a dialog that is open, as far as this phone knows. */
+/** The cards whose dialogs are open, as far as this phone knows. */
 export function standingCards(
   { inbox, messages }: { inbox: Inbox; messages: ReadonlyMap<string, Message> },
   now: number,

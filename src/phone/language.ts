@@ -1,4 +1,4 @@
-/** The page's language: chosen by the user, else the first of the browser's that there is. */
+/** The page's language: the user's choice, else the browser's first language that the page supports. */
 import { type Language, languageFor } from "./languages.ts";
 import { setStrings, STRINGS, type Strings } from "./strings.ts";
 
@@ -13,7 +13,7 @@ export function currentLanguage(): Language {
   return languageFor(chosenLanguage(), navigator.languages);
 }
 
-/** Its name outlives a reload: there a choice is kept that the browser refuses to store. */
+/** `window.name` outlives a reload, so it keeps a choice that the browser refuses to store. */
 const page: Window = self;
 
 function chosenLanguage(): string {
@@ -24,16 +24,18 @@ function chosenLanguage(): string {
   }
 }
 
-/** Loads the catalog. A view reads it when its module is loaded, so this comes first. */
+/** Loads the texts. A view reads them when its module is loaded, so this comes first. */
 export async function loadLanguage(): Promise<void> {
   const language = currentLanguage();
   if (language === "en") return;
-  // Without a network, and in no copy: English is better than nothing.
+  // Without a network and without a cached copy, English is better than nothing.
   const strings = await LOADERS[language]().catch(() => undefined);
   if (strings !== undefined) setStrings(strings);
 }
 
-/** Tells screen readers and the browser which language the page is in, whatever was chosen. */
+/**
+ * Sets the document's title and, for screen readers, the language of its texts, which may differ from the chosen one.
+ */
 export function labelDocument(document: Document): void {
   document.documentElement.lang = STRINGS.code;
   document.title = STRINGS.app.longTitle;

@@ -1,6 +1,6 @@
-/** The languages that there are, and which of them a user gets. Without their texts: the service worker needs few of these. */
+/** The page's languages, and which one a user gets. Apart from the texts, of which the service worker needs few. */
 
-/** By their codes, each named in itself. */
+/** By code, each with its name in that language. */
 export const LANGUAGES = { en: "English", de: "Deutsch" } as const;
 export type Language = keyof typeof LANGUAGES;
 

@@ -23,7 +23,7 @@ import { draftKeyOf, outboxOf, type PhoneEvent, relayNow, type Store, unsettledO
 import type { Account, PhoneStorage } from "./storage.ts";
 import { type MirrorOpener, TerminalStreams } from "./terminal_streams.ts";
 
-/** After a connect, at most this many messages behind the pages that it reads are read again. */
+/** After a connect, at most this many unsettled messages older than the pages read are read again. */
 const UNSETTLED_MAX = 50;
 
 /** The effects default to the browser's own. */
@@ -55,14 +55,14 @@ export class LiveRelay {
   #isStopped = false;
   /** Of the newest connection. */
   #welcome: EventData<"welcome"> | undefined;
-  /** What is being stored. */
+  /** Pending writes. */
   #writing: Promise<unknown> = Promise.resolve();
-  /** Aborted when the link is lost: what was to be read then is read after the next connection. */
+  /** Aborted when the link is lost; unfinished reads are repeated after the next connect. */
   #reading = new AbortController();
   /** The number of the newest request for the sessions, and of the newest that was answered. */
   #asked = 0;
   #answered = 0;
-  /** For each such request that is not answered: the hosts that were heard of meanwhile. */
+  /** For each pending request for the sessions: the hosts that have reported since it was sent. */
   readonly #heard = new Set<Set<string>>();
 
   constructor(account: Account, options: LiveRelayOptions) {
@@ -111,13 +111,13 @@ export class LiveRelay {
     });
   }
 
-  /** Asks for the sessions beside the link's handshake, so that the list does not wait for it. */
+  /** Requests the sessions in parallel with the link's handshake, so that the list does not wait for it. */
   start(): void {
     this.#link.start();
     void tolerateRelayErrors(() => this.#readSessions());
   }
 
-  /** Resolves once nothing is being stored. */
+  /** Resolves once pending writes have finished. */
   async stop(): Promise<void> {
     this.#reading.abort();
     this.#link.close();
@@ -147,7 +147,7 @@ export class LiveRelay {
     this.#outbox.abort();
   }
 
-  /** The relay may have this unsent message: it did not answer. */
+  /** True if the relay may have this unsent message although it did not answer. */
   mayHaveSent(id: string): boolean {
     return this.#outbox.mayHaveSent(id);
   }
@@ -161,7 +161,9 @@ export class LiveRelay {
     });
   }
 
-  /** What a tapped notification leads to, and the text of an open dialog, may be older than the history that was read. */
+  /**
+   * Loads the item that a notification opened and the texts of open dialogs, if older than the history that was read.
+   */
   async readNeeded(signal = this.#reading.signal): Promise<void> {
     const state = this.#options.store.get();
     if (state.history === "unread") return;
@@ -185,14 +187,14 @@ export class LiveRelay {
     return await this.#api.sendPush(await pushOf(message, sealing), { signal });
   }
 
-  /** For events about pushes: a message that the relay has need not stay in the outbox store. */
+  /** Dispatches an event about pushes, then removes messages that the relay has from the outbox store. */
   async #dispatchAndSweep(event: PhoneEvent): Promise<void> {
     const { store, outboxStore } = this.#options;
     store.dispatch(event);
     await outboxStore.sweep(store.get());
   }
 
-  /** The relay answers: a link that waits for its next attempt need not wait any longer. */
+  /** The relay is reachable, so a waiting link reconnects at once. */
   async #onAccepted(accepted: PushAccepted): Promise<void> {
     if (!this.#link.connected) this.#link.reconnectNow();
     await this.#dispatchAndSweep({ type: "accepted", accepted });
@@ -203,7 +205,7 @@ export class LiveRelay {
     store.dispatch({ type: "failed", id, failure });
     const { messages } = store.get();
     const message = messages.get(id);
-    // First the one that is not cancelled after all: its stored copy would not be sent.
+    // First the message that is not cancelled after all: its stored copy still says that it is.
     for (const failed of [messages.get(message?.cancels ?? ""), message]) {
       if (failed?.progress.kind === "failed") await this.#write(outboxStore.fail(failed));
     }
@@ -214,12 +216,12 @@ export class LiveRelay {
     const wasLive = store.get().link.kind === "live";
     store.dispatch({ type: "link", link: state });
     if (state.state !== "connected") this.#reading.abort();
-    // What was listed last: a page that is opened without the link shows it.
+    // A page that is opened without the link shows the sessions that were listed last.
     if (state.state === "waiting" && wasLive) void this.#keepSessions();
     if (state.state === "connected" && state.answering && !wasLive) {
       if (!this.#isStopped) onConnected?.();
       void this.#keepDeviceId(state.welcome.deviceId);
-      // On the same connection nothing was missed, and what is being sent or read goes on.
+      // On the same connection nothing was missed, and running sends and reads continue.
       if (state.welcome === this.#welcome) void this.#outbox.pump();
       else void this.#catchUp();
       this.#welcome = state.welcome;
@@ -251,7 +253,7 @@ export class LiveRelay {
     await this.readNeeded(signal);
   }
 
-  /** What came of older messages may have been reported while there was no link. */
+  /** Older messages may have been settled while there was no link. */
   async #readUnsettled(listed: ReadonlySet<string>, signal: AbortSignal): Promise<void> {
     const unsettled = unsettledOf(this.#options.store.get()).filter(({ id }) => !listed.has(id));
     for (const { id } of unsettled.slice(0, UNSETTLED_MAX)) {
@@ -259,7 +261,7 @@ export class LiveRelay {
     }
   }
 
-  /** They are shown however old they are. One that is no longer among them was closed meanwhile. */
+  /** Reads all open questions, which are shown at any age. A question that is no longer listed was closed meanwhile. */
   async #readOpenQuestions(signal: AbortSignal): Promise<void> {
     const { store, clock = systemClock } = this.#options;
     const listed = new Set<string>();
@@ -280,7 +282,7 @@ export class LiveRelay {
     }
   }
 
-  /** Nothing else asks again while the link lasts: what one failed request left out would be missing until then. */
+  /** Retries on transient errors: while the link lasts, nothing else would read again what a failed request missed. */
   async #readPatiently(read: () => Promise<void>, signal = this.#reading.signal): Promise<void> {
     if (signal.aborted) return;
     const { clock = systemClock, random = Math.random } = this.#options;
@@ -310,14 +312,14 @@ export class LiveRelay {
     await this.#keepSessions();
   }
 
-  /** For the next start, which may have no network. */
+  /** Stores the sessions for the next start, which may have no network. */
   async #keepSessions(): Promise<void> {
     const { store, storage } = this.#options;
     const { devices, signIn } = store.get();
     if (devices !== undefined && signIn.kind === "in") await this.#write(storage.writeSessions(devices));
   }
 
-  /** A full or broken storage costs what was to be kept for the next start, and nothing that is shown now. */
+  /** A full or broken storage only affects the next start, not what is shown now. */
   async #write(writing: Promise<void>): Promise<void> {
     this.#writing = Promise.allSettled([this.#writing, writing]);
     await writing.catch(() => undefined);
@@ -333,7 +335,7 @@ export class LiveRelay {
     return page;
   }
 
-  /** `page`: they are a page of the history. */
+  /** `page`: set if the pushes are a page of the history. */
   async #add(pushes: readonly PushRecord[], page?: HistoryPage): Promise<void> {
     const records = await this.#options.sealing.openRecords(pushes);
     await this.#dispatchAndSweep({ type: "history", records, ...(page ? { page } : {}) });

@@ -33,7 +33,7 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
     controller.keepDrafts();
     countAttention(state);
     if (push.loaded !== undefined) push.loaded.changed();
-    // It may not have arrived: the view needs it once it is opened, or the link is back.
+    // The module is not loaded yet, or failed to load; the notifications view needs it.
     else if (state.route.view === "notifications") push.load().then(draw, () => undefined);
   });
   const store = createStore(draw);
@@ -74,20 +74,20 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
 }
 
 /**
- * A page knows its account and hosts from its start: one that another page has signed out, or paired, begins anew. Returns
- * how to tell the others.
+ * Reloads the page when another page has changed the account or its hosts, which are only read at the start. Returns a
+ * function that notifies the other pages.
  */
 function followOtherPages(): () => void {
   const channel = new BroadcastChannel("svc-account");
   channel.addEventListener("message", () => {
-    // Even if a file is being sent.
+    // Reload without asking, even if a file is being sent.
     onbeforeunload = null;
     location.reload();
   });
   return () => channel.postMessage("changed");
 }
 
-/** Empty: the page's file has a text in it until there is something to draw. */
+/** Returns the root, cleared of the placeholder text in the page's HTML. */
 function pageRoot(): HTMLElement {
   const root = document.getElementById("app") ?? document.body;
   root.replaceChildren();
@@ -99,14 +99,14 @@ async function leaveAccount(push: ReturnType<typeof latePush>): Promise<void> {
   await (await push.load()).ringing.leave();
 }
 
-/** Until the history was read, what is not known does not take away the count that the app's icon has. */
+/** Until the history is read, a count of 0 does not clear the badge on the app's icon. */
 function countAttention(state: PhoneState): void {
   const { signIn, history } = state;
   const count = signIn.kind === "in" ? attentionCount(state) : 0;
   if (count > 0 || signIn.kind === "out" || history !== "unread") showCount(count);
 }
 
-/** What rings is loaded after the list, or when the account is left. */
+/** Loads the notifications code on first use: after the list, or when the account is left. */
 function latePush(options: PushPageOptions): { loaded?: PushPage; load(): Promise<PushPage> } {
   return {
     async load() {
@@ -129,9 +129,11 @@ function oncePerTask(draw: () => void): () => void {
   };
 }
 
-/** So that a tap on the list does not wait for it. A failure shows when it is needed. */
+/**
+ * Preloads the session view, so that a tap on the list does not wait for it. A failure shows when the view is needed.
+ */
 async function loadLater(): Promise<void> {
-  // The first script asks for their files all at once.
+  // boot.ts then preloads their files all at once.
   dispatchEvent(new Event("svc-list-shown"));
   await Promise.allSettled([import("./views/session.tsx"), import("./terminal_screen.ts")]);
   await import("./views/shortcut_help.tsx").then(({ startShortcuts }) => startShortcuts(), () => undefined);
@@ -195,7 +197,7 @@ function settingsActions(controller: Controller): Omit<SettingsActions, "signOut
   };
 }
 
-/** A link on the open page: its key or code leaves the address and the history before anything else happens. */
+/** Returns the sign-in link in the address, and removes its key or code from the address and the history. */
 function takeSignInLink(): SignInLink | undefined {
   const link = parseSignInLink(location.hash);
   if (link !== undefined) history.replaceState(null, "", formatRoute({ view: "picker" }));
@@ -214,7 +216,7 @@ function followLink(controller: Controller, store: Store): void {
   addEventListener("offline", () => controller.reconnectNow());
 }
 
-/** The page shows that a link got no answer: it is tried again once the network is back. */
+/** True if a sign-in link got no answer: it is tried again once the network is back. */
 function waitsForNetwork({ signIn, pairing }: PhoneState): boolean {
   const problem = signIn.kind === "out" ? signIn.problem : pairing?.kind === "failed" ? pairing : undefined;
   return problem?.hasLink === true;

@@ -5,7 +5,7 @@ import type { PushAccepted, PushRecord } from "../protocol/push.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
 import type { SessionName } from "./sessions.ts";
 
-/** Push types by which the user asks a host for something else than typing a message. */
+/** Types of pushes that ask a host for something other than typing a message. */
 export const HOST_REQUESTS = ["agent.start", "agent.end", "project.mute"] as const;
 export type HostRequest = (typeof HOST_REQUESTS)[number];
 
@@ -21,13 +21,13 @@ export interface SendFailure {
 
 /** How far a message got: still here, rejected by the relay, or accepted by the relay and with a receipt. */
 export type Progress =
-  /** `unsaved`: it would not survive a reload yet. `problem`: why it is tried again and again. */
+  /** `unsaved`: it would not survive a reload yet. `problem`: why it is still being retried. */
   | { kind: "outbox"; unsaved?: true; problem?: SendFailure }
   | { kind: "failed"; failure: SendFailure }
   /** `unproven`: a later state that the relay claims, but the paired host has not proven. */
   | { kind: "taken"; receipt: KnownReceipt; expiresAt: number; unproven?: PushState };
 
-/** `deliverable`: the relay alone says that the sealed message has ended, while its host would still act on it. */
+/** `deliverable`: only the relay claims that the sealed message has ended; its host would still act on it. */
 export type KnownReceipt = Receipt & { deliverable?: true };
 
 /** A receipt after its proof was checked; `unproven` if a paired host should have proven it and did not. */
@@ -35,7 +35,7 @@ export type CheckedReceipt = KnownReceipt & { unproven?: true };
 
 /** A record with the texts that this phone can read. */
 export interface OpenedRecord extends PushRecord {
-  /** This phone sealed it, and does not know for which host and session. */
+  /** This phone sealed it, but does not know for which host and session. */
   isUnbound?: true;
 }
 
@@ -56,15 +56,15 @@ export interface Message {
   sendAnyway?: boolean;
   /** When it is typed, if not at once. */
   later?: Later;
-  /** How long it may wait; without it, for the relay's default. */
+  /** How long it may wait; the relay's default if omitted. */
   ttlSeconds?: number;
-  /** Set for a cancellation: the message that is not to be typed. */
+  /** Set for a cancellation: the id of the message that it cancels. */
   cancels?: string;
-  /** Set for what is to be done about a dialog: its id. */
+  /** Set for an action on a dialog: the dialog's id. */
   dialog?: string;
-  /** Set for what a host is asked to do besides typing; the body says it. */
+  /** Set for a request to a host; its details are in the body. */
   request?: HostRequest;
-  /** It is being cancelled, and not sent any more. */
+  /** It is being cancelled, and no longer sent. */
   cancelled?: true;
   /** Once it is cancelled, its text becomes the draft. */
   editing?: true;
@@ -72,7 +72,7 @@ export interface Message {
   answers?: { question: string; data?: AnswerData; sealTo?: SessionName };
   /** Set for a late answer that is typed: the id of its question. */
   inReplyTo?: string;
-  /** The message whose text this one sends again: if that was sealed, this one is, too. */
+  /** The id of the message whose text this one repeats: if that was sealed, this one is, too. */
   again?: string;
   /** Written on this phone. */
   fromHere?: boolean;
@@ -81,73 +81,77 @@ export interface Message {
   progress: Progress;
 }
 
-/** Known to be written on this phone: the relay may have made up any other message. */
+/** True if the message is known to be written on this phone: the relay may have made up any other. */
 export function isOwn({ fromHere, sealed }: Pick<Message, "fromHere" | "sealed">): boolean {
   return fromHere === true || sealed === "here" || sealed === "unbound";
 }
 
-/** Something that the user wrote, rather than a request about a message, a dialog or an agent. */
+/** True for text that the user wrote, false for a request about a message, a dialog or an agent. */
 export function isText({ cancels, dialog, request }: Message): boolean {
   return cancels === undefined && dialog === undefined && request === undefined;
 }
 
-/** Not sent any more; whether the relay has it is not known. */
+/** No longer sent; it is not known whether the relay has it. */
 export const NOT_KNOWN: Progress = { kind: "taken", receipt: NOTHING_PROVEN, expiresAt: 0 };
 
-/** The relay may have it although it did not answer: it is not sent again. */
+/** Stops sending a message that the relay may have although it did not answer. */
 export function withoutSending(message: Message, edit: boolean): Message {
   const { progress } = message;
   const kept = progress.kind === "taken" ? progress : NOT_KNOWN;
   return { ...message, cancelled: true, ...(edit ? { editing: true as const } : {}), progress: kept };
 }
 
-/** The relay has refused it here. One that the relay has reported on was sent by another page of this browser. */
+/** Marks a message as refused by the relay, unless the relay has reported on it: then another page has sent it. */
 export function withFailure(message: Message, failure: SendFailure): Message {
   const { progress } = message;
   const isReported = progress.kind === "taken" && progress !== NOT_KNOWN;
   return isReported ? message : { ...message, progress: { kind: "failed", failure } };
 }
 
-/** The relay refuses its cancellation: unless the relay has reported on it, it was not sent either. */
+/**
+ * The relay refuses the cancellation. Unless the relay has reported on the message, it was not sent either and fails.
+ */
 export function withoutCancelling(message: Message, failure: SendFailure): Message {
   const { cancelled: _cancelled, editing: _editing, ...rest } = message;
   return message.progress === NOT_KNOWN ? { ...rest, progress: { kind: "failed", failure } } : message;
 }
 
-/** It is on this phone, also after a reload, until it is connected to the relay. */
+/** True if the message is stored on this phone and waits for the link. */
 export function waitsForLink({ progress }: Message, isLive: boolean): boolean {
   return !isLive && !(progress.kind === "outbox" && progress.unsaved);
 }
 
-/** Of a message that is sent again. */
+/** Resets a message that is sent again. */
 export function unsent({ cancelled: _cancelled, editing: _editing, ...message }: Message): Message {
   return { ...message, progress: { kind: "outbox", unsaved: true } };
 }
 
-/** The answer to a card: the host proves its outcome. */
+/** True for the answer to a card, whose outcome the host proves. */
 export function isCardAnswer(data: AnswerData | undefined): boolean {
   return data?.answers !== undefined || data?.decided !== undefined;
 }
 
-/** What a host acknowledges has not reached it yet when the relay accepts it, whatever the relay says. */
+/**
+ * Marks a message as accepted by the relay. If its host acknowledges it, it is only queued, whatever the relay claims.
+ */
 export function taken(message: Message, { state: claimed, expiresAt }: PushAccepted): Message {
   const state = message.answers === undefined || isCardAnswer(message.answers.data) ? "queued" : claimed;
   if (message.progress.kind === "taken") return withReceipt(message, message.progress.receipt, expiresAt);
   return withReceipt(message, { state, final: false, at: {} }, expiresAt);
 }
 
-/** It is tried again, and waits for a reason that the user may do something about. */
+/** Adds the reason for which a message is still being retried, which the user may be able to fix. */
 export function withProblem(message: Message, problem: SendFailure): Message {
   const { progress } = message;
   return progress.kind === "outbox" ? { ...message, progress: { ...progress, problem } } : message;
 }
 
-/** It survives a reload from now on. */
+/** Marks a message as stored: it survives a reload from now on. */
 export function saved(message: Message): Message {
   return message.progress.kind === "outbox" ? { ...message, progress: { kind: "outbox" } } : message;
 }
 
-/** The local user or a draft blocked it: sending it again types it anyway. */
+/** True if the local user or a draft blocked the message: sending it again types it anyway. */
 export function mayInsist({ reason }: Receipt): boolean {
   return reason === "desk_busy" || reason === "phone_draft";
 }
@@ -232,7 +236,7 @@ export function withRelayCopy(known: Message, { progress, createdAt }: Message):
 
 type Taken = Extract<Progress, { kind: "taken" }>;
 
-/** An unproven receipt is noted beside the known one and never replaces it. */
+/** An unproven receipt is kept in addition to the known one and never replaces it. */
 function takenProgress(
   known: Taken | undefined,
   { unproven, ...receipt }: CheckedReceipt,
@@ -258,7 +262,7 @@ export function sentAgain(messages: readonly Message[]): ReadonlySet<string> {
   return new Set(older.map(({ id }) => id));
 }
 
-/** The newest messages, and the older ones that are not sent or are being edited. */
+/** The `most` newest messages, and older ones that are unsent or being edited. */
 export function newestMessages(messages: Map<string, Message>, most: number): Map<string, Message> {
   if (messages.size <= most) return messages;
   const newest = [...messages.values()].sort((one, other) => other.createdAt - one.createdAt);

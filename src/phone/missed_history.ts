@@ -1,10 +1,10 @@
-/** Reads what came to the history while the page had no link, back to what it had read or heard of before. */
+/** Reads the pushes that arrived while the page had no link, back to the newest one that it already had. */
 import type { PushPage, PushRecord } from "../protocol/push.ts";
 
 /** `last` reaches the beginning of the history, `gap` does not reach what was read before. */
 export type HistoryPage = "more" | "last" | "gap";
 
-/** What is missing beyond this many pages is read when the user asks for earlier messages. */
+/** Pushes missed beyond this many pages are read when the user asks for earlier messages. */
 export const MISSED_PAGES_MAX = 5;
 
 interface MissedHistoryOptions {
@@ -21,21 +21,23 @@ interface Missed {
 
 export class MissedHistory {
   readonly #options: MissedHistoryOptions;
-  /** Undefined until something was read. Nothing that came before `newest` is missing; without it, there was nothing. */
+  /**
+   * Undefined before the first read. Nothing older than `newest` is missing; it is undefined if the history was empty.
+   */
   #known: { newest: string | undefined } | undefined;
-  /** What the link reports continues what was read. */
+  /** The pushes that the link reports directly follow those that were read. */
   #isComplete = false;
 
   constructor(options: MissedHistoryOptions) {
     this.#options = options;
   }
 
-  /** The link reported a push, and it was read. */
+  /** Call this when a push that the link reported has been read. */
   heard(id: string): void {
     if (this.#isComplete) this.#known = { newest: id };
   }
 
-  /** Call this after every connect. */
+  /** Reads the missed pushes. Call this after every connect. */
   async read(signal: AbortSignal): Promise<Missed> {
     this.#isComplete = false;
     const listed = new Set<string>();

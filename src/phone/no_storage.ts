@@ -18,7 +18,7 @@ export function showNoStorage({ app, noStorage = NO_STORAGE_STRINGS }: Strings):
   });
   const page = element("main", { className: "first-load" });
   page.append(heading, reason, button);
-  // The text of this place appears late otherwise.
+  // Otherwise the text of a `first-load` element appears late.
   page.style.animation = "none";
   document.getElementById("app")?.replaceChildren(page);
 }

@@ -1,4 +1,4 @@
-/** The texts of the settings of notifications in the page's language. The list of sessions does without them. */
+/** The texts of the notification settings in the page's language. The list of sessions does not load them. */
 import { type NotificationStrings, STRINGS } from "./strings.ts";
 import { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
 

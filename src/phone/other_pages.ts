@@ -1,4 +1,4 @@
-/** Shows in the browser's other pages what this one has sent, before there is a receipt of it, and here what they have sent. */
+/** Shows messages that one of the browser's pages has sent in its other pages, before there is a receipt. */
 import type { RelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
 import type { Sealing } from "./sealing.ts";
@@ -9,7 +9,7 @@ export interface OtherPagesOptions {
   history(): Promise<{ api: Pick<RelayApi, "getPush">; sealing: Pick<Sealing, "openRecords"> }>;
 }
 
-/** Returns what is to be called after every change of the state. */
+/** Returns a function to call after every change of the state. */
 export function followSent({ store, history }: OtherPagesOptions): () => void {
   const channel = new BroadcastChannel("svc-sent");
   const show = async (id: string): Promise<void> => {
@@ -17,12 +17,12 @@ export function followSent({ store, history }: OtherPagesOptions): () => void {
     if (signIn.kind !== "in") return;
     const { api, sealing } = await history();
     const records = await sealing.openRecords([await api.getPush(id)]);
-    // Signed out meanwhile, or in to another account.
+    // The user may have signed out meanwhile, or signed in to another account.
     if (store.get().signIn === signIn) store.dispatch({ type: "history", records });
   };
   channel.addEventListener("message", ({ data }) =>
     void show(String(data)).catch((error) => {
-      // What cannot be read now comes with its receipt, or after the next connect.
+      // A message that cannot be read now arrives with its receipt, or after the next connect.
       if (!(error instanceof RelayError)) throw error;
     }));
   let { messages } = store.get();
@@ -33,7 +33,7 @@ export function followSent({ store, history }: OtherPagesOptions): () => void {
   };
 }
 
-/** The relay has them now, and had not before. */
+/** The ids of the messages that the relay has newly accepted. */
 function newlySent(before: PhoneState["messages"], now: PhoneState["messages"]): string[] {
   if (before === now) return [];
   const sent = [...now.values()].filter(({ id, progress }) =>

@@ -1,4 +1,4 @@
-/** A message's way out of the phone: stored, turned into a push, and sent over HTTP until the relay has it. */
+/** Stores messages, turns them into pushes, and sends them over HTTP until the relay has them. */
 import type { Clock } from "../async/clock.ts";
 import { retryDelayMs } from "../async/retry.ts";
 import { RELAY_BACKOFF, RelayError } from "../client/relay_error.ts";
@@ -22,9 +22,9 @@ import { draftKeyOf, type PhoneState } from "./state.ts";
 import type { OutboxEntry, PhoneStorage } from "./storage.ts";
 
 export interface OutboxOptions {
-  /** The message was written since the page was opened. */
+  /** True if the message was written since the page was opened. */
   isNew(id: string): boolean;
-  /** An earlier page's message is still to be sent: no other page has cancelled or sent it meanwhile. */
+  /** True if an earlier page's message has yet to be sent: no other page has cancelled or sent it meanwhile. */
   isWaiting(id: string): Promise<boolean>;
   /** The next message to send, if there is one, for a session that is not `held`. */
   next(held: ReadonlyMap<string, unknown>): Message | undefined;
@@ -32,9 +32,9 @@ export interface OutboxOptions {
   onAccepted(accepted: PushAccepted): Promise<void>;
   /** The relay will never accept this message as it is. */
   onFailed(id: string, failure: SendFailure): Promise<void>;
-  /** It is tried again, and has failed several times. */
+  /** It has failed several times and is still being retried. */
   onDelayed(id: string, failure: SendFailure): void;
-  /** It is not to be sent any more. */
+  /** It no longer needs to be sent. */
   onGone(id: string): void;
   clock: Clock;
   random: () => number;
@@ -42,7 +42,7 @@ export interface OutboxOptions {
 
 /** The user learns why a message waits after this many tries. */
 const TRIES_SHOWN = 3;
-/** An attempt of a message after so many counts as hanging after TRY_MS, the next one after twice that, and so on. */
+/** The first attempt after this many counts as hanging after TRY_MS, the next one after twice that, and so on. */
 const FREE_TRIES = 2;
 const TRY_MS = 5_000;
 
@@ -57,14 +57,14 @@ export class Outbox {
   #cancelRetry: () => void = () => {};
   /** How often each message was tried since the page was opened. */
   readonly #tries = new Map<string, number>();
-  /** Why the messages to these sessions wait for the next try, while others are sent. */
+  /** The sessions whose messages wait for the next try while others are sent, each with the error. */
   readonly #held = new Map<string, unknown>();
 
   constructor(options: OutboxOptions) {
     this.#options = options;
   }
 
-  /** Call this when a message was written. */
+  /** Sends all unsent messages. Call this when a message was written. */
   async pump(): Promise<void> {
     if (this.#sending || this.#stopped) return;
     this.#sending = true;
@@ -83,8 +83,8 @@ export class Outbox {
   }
 
   /**
-   * Call this when the network is back: aborts an attempt that may hang and retries at once. The push id makes that safe.
-   * Each try of a message gets more time than the one before: a slow uplink may have been the trouble.
+   * Call this when the network is back: aborts an attempt that may hang and retries at once. The push id makes that
+   * safe. Each try of a message gets more time than the one before, in case the uplink is slow.
    */
   async hurry(): Promise<void> {
     this.#attempts = 0;
@@ -93,12 +93,15 @@ export class Outbox {
     await this.pump();
   }
 
-  /** The relay may have it, even if it did not answer. A message of an earlier page may have been tried, too. */
+  /**
+   * True if the relay may have the message, even without an answer. An earlier page may have tried to send its
+   * messages.
+   */
   mayHaveSent(id: string): boolean {
     return this.#tries.has(id) || !this.#options.isNew(id);
   }
 
-  /** Ends a running attempt: the message that it sends is no longer wanted. */
+  /** Aborts the running attempt, whose message is no longer wanted. */
   abort(): void {
     this.#attempt.abort();
   }
@@ -109,7 +112,7 @@ export class Outbox {
     this.#cancelRetry();
   }
 
-  /** The error for which all remaining messages have to wait, if there is one. */
+  /** Returns the error that makes all remaining messages wait, if there is one. */
   async #sendOne(message: Message): Promise<unknown> {
     this.#attempt = new AbortController();
     const { signal } = this.#attempt;
@@ -144,19 +147,19 @@ export class Outbox {
   }
 }
 
-/** What is not the relay's is the phone's own: its storage or its encryption. */
+/** An error that does not come from the relay comes from this phone's storage or encryption. */
 function failureOf(error: unknown): SendFailure {
   if (error instanceof RelayError) return { code: error.code, message: error.message };
   return { code: NOT_PREPARED, message: `Cannot prepare the message: ${error}` };
 }
 
-/** Sending it again unchanged may succeed. */
+/** True if sending the same message again may succeed. */
 function mayPass(error: unknown): boolean {
   if (!(error instanceof RelayError)) return isLost(error);
   return error.transient || error.code === "unauthenticated" || isRefusedByProxy(error);
 }
 
-/** What a proxy answers in the relay's place may be about this message alone. Only that it is too large is certain. */
+/** True if a proxy refused the message in the relay's place, perhaps this one alone. 413 is certain to fail again. */
 function isRefusedByProxy(error: unknown): boolean {
   if (!(error instanceof RelayError) || error.transient) return false;
   return error.code === "bad_answer" && error.status >= 400 && error.status !== TOO_LARGE;
@@ -171,7 +174,7 @@ export class OutboxStore {
   readonly #storage: PhoneStorage;
   readonly #ids = new Set<string>();
   readonly #restored = new Set<string>();
-  /** Those whose text may become a draft. */
+  /** The ids of messages whose text may become a draft. */
   readonly #editing = new Set<string>();
 
   constructor(storage: PhoneStorage) {
@@ -188,30 +191,30 @@ export class OutboxStore {
     return entries.map(restoredMessage);
   }
 
-  /** Left here by an earlier page. */
+  /** True if an earlier page stored the message. */
   isRestored(id: string): boolean {
     return this.#restored.has(id);
   }
 
-  /** It is stored, and no page is cancelling it. A storage that cannot be read keeps no message from being sent. */
+  /** True if the message is stored and no page is cancelling it, or if the storage cannot be read. */
   async isWaiting(id: string): Promise<boolean> {
     const entries = await this.#storage.readOutbox().catch(() => undefined);
     const entry = entries?.find((one) => one.id === id);
     return entries === undefined || (entry !== undefined && !isCancelled(entry));
   }
 
-  /** Whether the entry survives a reload. A full or broken storage keeps no message from being sent. */
+  /** Returns whether the entry survives a reload. A full or broken storage does not keep a message from being sent. */
   async put(entry: OutboxEntry): Promise<boolean> {
     this.#note(entry);
     return await this.#storage.putOutbox(entry).then(() => true, () => false);
   }
 
-  /** Stores a message as it is now, if it is still stored. False if that failed. */
+  /** Updates the stored copy of a message, if there is one. Returns false if that failed. */
   async replace(message: Message): Promise<boolean> {
     return !this.#ids.has(message.id) || await this.put(entryOf(message));
   }
 
-  /** The relay has rejected it: only a text is worth keeping, what else was asked for is out of date after a reload. */
+  /** Keeps a text that the relay has rejected; an answer or request is removed, as it is out of date after a reload. */
   async fail(message: Message): Promise<void> {
     if (isText(message) && message.answers === undefined) await this.replace(message);
     else await this.remove(message.id);
@@ -222,8 +225,8 @@ export class OutboxStore {
   }
 
   /**
-   * Removes those that the relay has, according to its answer, a receipt or the history, and that are not being edited.
-   * One that is being cancelled stays until the relay has the cancellation.
+   * Removes the messages that the relay has, according to its answer, a receipt or the history, and that are not being
+   * edited. One that is being cancelled stays until the relay has the cancellation.
    */
   async sweep({ messages, drafts }: Pick<PhoneState, "messages" | "drafts">): Promise<void> {
     const known = [...this.#ids].map((id) => messages.get(id)).filter((message) => message !== undefined);
@@ -242,7 +245,7 @@ export class OutboxStore {
     }));
   }
 
-  /** `before`: what must survive a reload first. What cannot be removed is tried again by the next sweep. */
+  /** Removes the copy once `before` has resolved. The next sweep retries a removal that failed. */
   async #erase(id: string, before: () => Promise<void> = async () => {}): Promise<void> {
     this.#ids.delete(id);
     try {
@@ -268,12 +271,12 @@ function restoredMessage({ failure, ...entry }: OutboxEntry): Message {
   };
 }
 
-/** An earlier version noted only those that are edited. */
+/** Earlier versions stored only `editing`. */
 function isCancelled({ cancelled, editing }: OutboxEntry): boolean {
   return cancelled === true || editing === true;
 }
 
-/** What is stored of a message. */
+/** The stored form of a message. */
 export function entryOf(
   { fromHere: _fromHere, sealed: _sealed, inReplyTo: _inReplyTo, progress, ...entry }: Message,
 ): OutboxEntry {
@@ -294,7 +297,7 @@ export async function commandPush(message: Message, sealing: Sealing): Promise<P
   };
 }
 
-/** The push for what a host is asked to do besides typing a message. */
+/** The push for a request to a host, or for an action on a dialog. */
 export async function requestPush(
   message: Message,
   { type, sealing }: { type: HostRequest | "dialog.answer"; sealing: Sealing },

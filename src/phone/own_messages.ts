@@ -1,4 +1,4 @@
-/** What the user does with messages of this phone: composed, now or for later, edited, cancelled, discarded, sent again. */
+/** The user's actions on messages of this phone: compose, schedule, edit, cancel, discard, resend. */
 import type { Clock } from "../async/clock.ts";
 import { randomUuid } from "../async/encodings.ts";
 import type { Later } from "../protocol/later.ts";
@@ -36,27 +36,27 @@ export class OwnMessages {
     await this.#send(entry);
   }
 
-  /** By the relay's clock, as far as it is known, but after every unsent message: they are sent in this order. */
+  /** By the relay's clock, as far as it is known, but after every unsent message: messages are sent in this order. */
   #nextTime(): number {
     const { store, clock } = this.#options;
     const last = outboxOf(store.get()).at(-1)?.createdAt ?? 0;
     return Math.max(relayNow(store.get(), clock.now()), last + 1);
   }
 
-  /** Sends one that the relay rejected once more. */
+  /** Retries a message that the relay rejected. */
   async retry(message: Message): Promise<void> {
     this.#options.store.dispatch({ type: "retried", id: message.id });
     await this.#send(entryOf(unsent(message)));
   }
 
-  /** Says that it survives a reload once that is so. */
+  /** Stores the entry, marks it as saved once it survives a reload, and sends it. */
   async #send(entry: OutboxEntry): Promise<void> {
     const { store, outboxStore, live } = this.#options;
     if (await outboxStore.put(entry)) store.dispatch({ type: "saved", id: entry.id });
     await live()?.pump();
   }
 
-  /** Its text becomes the draft once it is certain that it will not be typed. */
+  /** Moves the text to the draft once it is certain that the message will not be typed. */
   async edit(message: Message): Promise<void> {
     const { id, progress } = message;
     const isFailed = progress.kind === "failed";
@@ -66,7 +66,7 @@ export class OwnMessages {
     if (isFailed) await this.discard(id);
   }
 
-  /** Not typed, unless its typing has begun. A message that never left this phone is gone at once. */
+  /** Cancels a message, unless its typing has begun. One that never left this phone is removed at once. */
   async cancel(message: Message, { edit }: { edit: boolean } = { edit: false }): Promise<void> {
     const { store, outboxStore, live } = this.#options;
     const { id, deviceId, session, progress } = message;
@@ -77,13 +77,13 @@ export class OwnMessages {
     store.dispatch({ type: "cancelled", id, edit });
     const cancelled = store.get().messages.get(id);
     const isNoted = cancelled !== undefined && await outboxStore.replace(cancelled);
-    // Its text is worth less than that it is not sent after a reload.
+    // Losing the text is better than sending it after a reload.
     if (!isNoted && !edit) await outboxStore.remove(id);
     live()?.abortSending();
     await this.compose({ deviceId, session, body: "", cancels: id });
   }
 
-  /** Cancels those of an earlier page whose cancellation it could not store. */
+  /** Repeats the cancellations that an earlier page could not store. */
   async cancelRest(messages: readonly Message[]): Promise<void> {
     for (const message of messages) {
       const isOpen = message.cancelled && !messages.some(({ cancels }) => cancels === message.id);
@@ -91,7 +91,7 @@ export class OwnMessages {
     }
   }
 
-  /** Taken from the page's state first: the outbox must not send it meanwhile. */
+  /** Removes the message from the page's state first, so that the outbox does not send it meanwhile. */
   async discard(id: string): Promise<void> {
     this.#options.store.dispatch({ type: "discarded", id });
     await this.#options.outboxStore.remove(id);
@@ -103,7 +103,7 @@ const DAY_MS = 24 * HOUR_MS;
 /** After its time, a message may wait this long for its host or for a dialog. */
 const AFTER_MS = HOUR_MS;
 
-/** The furthest time that can be chosen: the message must not expire before it. */
+/** How far ahead a message can be scheduled: it must not expire before its time. */
 export const LATER_MAX_MS = TTL_MAX_SECONDS * 1_000 - AFTER_MS - 60_000;
 
 export interface SendOptions {
@@ -112,13 +112,16 @@ export interface SendOptions {
   later?: Later;
   /** When the agent's usage limit resets, if that is known. */
   resetsAt?: number | undefined;
-  /** The text is not what is in the field. */
+  /** Keeps the draft: the text does not come from the field. */
   keepsDraft?: boolean;
-  /** The message whose text this is. */
+  /** The id of the message whose text this one repeats. */
   again?: string;
 }
 
-/** A message that waits for the agent waits for a day, or until an hour after its limit resets. `now`: the relay's clock. */
+/**
+ * How long a scheduled message may wait: until an hour after its time; for an agent, a day or until an hour after the
+ * reset.
+ */
 export function laterTtlSeconds(
   later: Later,
   { now, resetsAt }: { now: number; resetsAt?: number | undefined },

@@ -1,4 +1,4 @@
-/** This phone's own sealed messages among what the relay lists: their text and all that it is bound to are as this phone sealed them. */
+/** Restores this phone's sealed messages in the relay's records: the text, and all it is bound to, as they were sealed. */
 import { carriedAnswer, lateAnswerId } from "../protocol/late_answer.ts";
 import type { Push, PushRecord, SealedBody } from "../protocol/push.ts";
 import type { OpenedRecord } from "./message.ts";
@@ -23,13 +23,16 @@ export async function withOwnTexts(
   }));
 }
 
-/** Undefined if the relay shows what was sealed as something else. */
+/** Undefined if the relay lists the message under another type than the one it was sealed for. */
 function ownForm({ id, type }: Push, own: ReadonlyMap<string, SentForm>): SealedForm | undefined {
   const sent = own.get(id);
   return sent !== undefined && isSealed(sent) && (sent.boundTo?.type ?? type) === type ? sent : undefined;
 }
 
-/** The answer in a message that types it late. The answer to a card, which its host acknowledges, is never typed. */
+/**
+ * This phone's answer in a message that types it late. An answer to a card, which the host acknowledges, is never
+ * typed.
+ */
 async function lateForm(push: Push, own: ReadonlyMap<string, SentForm>): Promise<SealedForm | undefined> {
   const sent = push.type === "agent.command" ? own.get(carriedAnswer(push) ?? "") : undefined;
   if (sent === undefined || !isSealed(sent) || sent.host !== undefined) return undefined;
@@ -41,12 +44,12 @@ function isSealed(sent: SentForm): sent is SealedForm {
   return sent.form !== "plain";
 }
 
-/** Only the times and the sender are the relay's to say. */
+/** Only the times and the sender are taken from the relay. */
 function asSealed({ push, receipt }: PushRecord, { body, form, boundTo }: SealedForm): OpenedRecord {
   const { id, type, from, createdAt, expiresAt, data } = push;
   const plain = { id, type, from, createdAt, expiresAt, body, sealed: form };
   if (boundTo === undefined) {
-    // An earlier version did not store it: the text is shown where the relay has it, and cannot be sent from there.
+    // Earlier versions did not store it: the text is shown where the relay lists it, and cannot be resent from there.
     const { targetDeviceId, agentSessionName, inReplyTo } = push;
     const place = { targetDeviceId, agentSessionName, inReplyTo };
     return { push: { ...plain, ...place, data: textData(type, data) }, receipt, isUnbound: true };
@@ -56,12 +59,12 @@ function asSealed({ push, receipt }: PushRecord, { body, form, boundTo }: Sealed
   return { push: { ...plain, ...place, data: textData(type, { sendAnyway, later }) }, receipt };
 }
 
-/** The data of an answer would be the answer. */
+/** Drops the data of an answer: it would be taken for the answer. */
 function textData(type: string, data: Push["data"]): Push["data"] {
   return type === "ask.answer" ? undefined : data;
 }
 
-/** What stands beside a text that another device sealed is not that device's. */
+/** Drops plain text next to another device's sealed text: it does not come from that device. */
 function withoutOthersText(record: PushRecord): PushRecord {
   const { body: _body, data, ...push } = record.push;
   return push.sealed === undefined

@@ -1,4 +1,4 @@
-/** What pairing stores on the phone, in IndexedDB: its key pair, the paired hosts, and sent messages. */
+/** What pairing stores on the phone, in IndexedDB: the phone's key pair, the paired hosts, and sent messages. */
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { PairedHost } from "../client/claim_pairing.ts";
 import type { Later } from "../protocol/later.ts";
@@ -13,7 +13,7 @@ export interface BoundTo {
   session: string;
   sendAnyway?: boolean | undefined;
   later?: Later | undefined;
-  /** Of a cancellation, the message; of an answer, the question. */
+  /** For a cancellation, the id of the message; for an answer, of the question. */
   inReplyTo?: string | undefined;
 }
 
@@ -45,7 +45,10 @@ export interface PairingStorage {
   putHost(host: PairedHost): Promise<void>;
   removeHost(deviceId: string): Promise<void>;
   readSent(ids: readonly string[]): Promise<SentForm[]>;
-  /** Stores the entry, unless another page has stored one with this id. The one that counts, once it survives a reload. */
+  /**
+   * Stores the entry unless another page has stored one with its id. Resolves to the stored one once it survives a
+   * reload.
+   */
   addSent(sent: SentForm): Promise<SentForm>;
   /** Resolves once the entry survives a reload. Drops the oldest beyond `SENT_MAX`. */
   putSent(sent: SentForm): Promise<void>;

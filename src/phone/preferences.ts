@@ -17,20 +17,20 @@ const Preferences = z.object({
   theme: z._default(z.enum(THEMES), "system"),
   textSize: z._default(z.literal(TEXT_SIZES), 100),
   grouping: z._default(z.enum(GROUPINGS), "state"),
-  /** Hosts that were removed from the list: when each was last online then, by device id. */
+  /** Hosts that were removed from the list, by device id: when each had last been online. */
   removed: z._default(z.record(z.string(), z.number()), {}),
 });
 export type Preferences = z.infer<typeof Preferences>;
 
 const KEY = "svc.preferences";
-/** How the user looks at the terminals of sessions; their names are the account's. */
+/** The view settings of sessions' terminals. They contain session names, so they belong to the account. */
 export const TERMINALS_KEY = "svc.terminals";
 
 export function forgetTerminals(): void {
   try {
     localStorage.removeItem(TERMINALS_KEY);
   } catch {
-    // A browser that keeps nothing has nothing to forget, and goes on to leave the account.
+    // A browser without storage has nothing to forget.
   }
 }
 
@@ -77,7 +77,7 @@ export function applyPreferences({ theme, textSize }: Preferences, document: Doc
   }
 }
 
-/** The page's dark colors stand in a media rule: a chosen theme switches it on or off. */
+/** The page's dark colors are in a media rule: a chosen theme switches it on or off. */
 function mediaFor(owner: object, current: string, theme: Theme): string {
   const served = original.get(owner) ?? current;
   original.set(owner, served);

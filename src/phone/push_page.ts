@@ -1,4 +1,4 @@
-/** Connects notifications and the browser's other pages with this one: the browser's effects, the service worker's messages, and what is on the screen. */
+/** Connects the page with notifications, the service worker and the browser's other pages. */
 import { type Clock, systemClock } from "../async/clock.ts";
 import { randomUuid } from "../async/encodings.ts";
 import { createWebPushApi, type WebPushApi } from "../client/web_push_api.ts";
@@ -27,7 +27,7 @@ export interface PushPageOptions extends OtherPagesOptions {
 
 export interface PushPage {
   ringing: Ringing;
-  /** For every change of the state or of the page's visibility. */
+  /** Call this after every change of the state or of the page's visibility. */
   changed(): void;
 }
 
@@ -58,10 +58,10 @@ export function pushPage(options: PushPageOptions): PushPage {
     notifications: async () => await (await registration())?.getNotifications() ?? [],
     now: () => Date.now(),
   });
-  const tellSent = followSent(options);
+  const shareSent = followSent(options);
   const changed = (): void => {
     seen.update(options.store.get(), document.visibilityState === "visible");
-    tellSent();
+    shareSent();
   };
   // Undefined on pages that are not secure, which the type does not say.
   const container: ServiceWorkerContainer | undefined = navigator.serviceWorker;
@@ -79,10 +79,10 @@ async function registration(): Promise<ServiceWorkerRegistration | undefined> {
   return await container?.getRegistration();
 }
 
-/** A worker that takes longer to be loaded and installed is not coming. */
+/** A worker that takes longer to load and install counts as failed. */
 const WORKER_LIMIT_MS = 10_000;
 
-/** The worker that receives pushes, registered once more if that has failed. Rejects when it cannot be loaded. */
+/** Resolves to the worker that receives pushes, registering it again if that failed. Rejects if it cannot be loaded. */
 export async function readyWorker(
   container: Pick<ServiceWorkerContainer, "getRegistration" | "ready">,
   { register = registerWorker, clock = systemClock }: {
@@ -123,7 +123,7 @@ function browserOf(window: Window & typeof globalThis): PushBrowser {
   };
 }
 
-/** Seals with the secret of the first paired host, as that host does: the worker opens it in the same way. */
+/** Seals a test push with the secret of the first paired host, as that host does, so that the worker can open it. */
 async function sealForSelf(
   id: string,
   pairing: PairingStorage | undefined,
@@ -139,7 +139,7 @@ async function sealForSelf(
 
 /** An older push has rung already, or never will. An open question is reported at any age. */
 const FRESH_MS = 60_000;
-/** Ids that are remembered as reported. */
+/** At most this many reported ids are kept. */
 const REPORTED_MAX = 1_000;
 
 interface SeenOptions {
@@ -150,7 +150,9 @@ interface SeenOptions {
   now(): number;
 }
 
-/** Reports which pushes are on the screen, so that they ring no phone that shows them, and takes away notifications that are done. */
+/**
+ * Reports which pushes are on the screen, so that they ring no phone that shows them, and closes their notifications.
+ */
 export class Seen {
   readonly #options: SeenOptions;
   readonly #reported = new Set<string>();
@@ -160,7 +162,7 @@ export class Seen {
     this.#options = options;
   }
 
-  /** For every change of the state, of which most change nothing here. */
+  /** Call this after every change of the state; most changes have no effect here. */
   update({ inbox, route, clockOffsetMs, signIn }: PhoneState, visible: boolean): void {
     const last = this.#last;
     if (signIn.kind !== "in") return;
@@ -194,7 +196,7 @@ function isFresh({ kind, push, receipt }: InboxItem, now: number): boolean {
   return kind === "question" ? !receipt.final : now - push.createdAt < FRESH_MS;
 }
 
-/** The inbox shows everything, a session what is about it. */
+/** The inbox shows every item, a session view only its own. */
 function isInView({ push }: InboxItem, route: Route): boolean {
   if (route.view === "inbox") return true;
   if (route.view !== "session" || push.agentSessionName !== route.session) return false;

@@ -1,4 +1,4 @@
-/** What a message's bubble says: how far it got, why it stopped there, and what to do. */
+/** The text of a message's bubble: how far it got, why it stopped there, and what to do. */
 import { REASONS } from "../protocol/reasons.ts";
 import type { PushState, Reason, Receipt } from "../protocol/receipt.ts";
 import type { Later } from "../protocol/later.ts";
@@ -21,9 +21,9 @@ export interface ReceiptText {
   anyway?: boolean;
   /** The relay rejected it, so it can be discarded. */
   discardable?: boolean;
-  /** It can be kept from being typed. */
+  /** It can still be cancelled. */
   cancellable?: boolean;
-  /** Its text can become the draft: it is certain, or can be made so, that it is not typed. */
+  /** Its text can become the draft: it is not typed, or can still be cancelled. */
   editable?: boolean;
   /** It waits for a time or for the agent. */
   isScheduled?: boolean;
@@ -39,7 +39,7 @@ export interface ReceiptContext {
   cancelling?: boolean;
   /** Its host will not type it. */
   cancelledByHost?: boolean;
-  /** This phone cannot check the receipt: it is no good news then. */
+  /** This phone cannot check the receipt, so it is not shown as good news. */
   mayBeForged?: boolean;
   now: number;
 }
@@ -54,7 +54,7 @@ export function receiptText(message: Message, context: ReceiptContext): ReceiptT
   return isOffered ? { ...text, resendFrom } : text;
 }
 
-/** This phone knows the text, and for which host and session it was. */
+/** True if this phone knows the text, and for which host and session it was. */
 export function isReusable({ sealed }: Message): boolean {
   return sealed === undefined || sealed === "here";
 }
@@ -82,7 +82,7 @@ function progressText(message: Message, context: ReceiptContext): ReceiptText {
       const claimed = progress.unproven ??
         (receipt.deliverable && !context.cancelledByHost ? receipt.state : undefined);
       const { anyway, ...taken } = takenText(receipt, expiresAt, context);
-      // One that was sent anyway met what no message may be typed behind.
+      // A message that was already sent with `sendAnyway` met something that it cannot override.
       const text = anyway && !message.sendAnyway ? { ...taken, anyway } : taken;
       if (context.cancelling && text.cancellable) return withClaim(cancellingText(context), claimed);
       const isWaiting = later !== undefined && text.cancellable && waitsForLater(receipt);
@@ -101,7 +101,7 @@ function cancellingText({ hostOnline }: ReceiptContext): ReceiptText {
   return { tone: "pending", state: TEXT.cancelling, detail: hostOnline ? "" : TEXT.cancellingOffline };
 }
 
-/** It waits for its time, not for something else that keeps it from being typed. */
+/** True if the message waits for its time, and for nothing else that keeps it from being typed. */
 function waitsForLater({ state, reason }: Receipt): boolean {
   return state !== "held" || reason === "not_before" || reason === "until_idle" || reason === "until_reset";
 }
@@ -112,7 +112,7 @@ function scheduledText(later: Later, { hostOnline, now }: ReceiptContext): Omit<
   return { tone: "pending", state: TEXT.scheduled, detail, isScheduled: true };
 }
 
-/** Shows a state that only the relay claims, beside the known one if there is one. */
+/** Adds a state that only the relay claims. */
 function withClaim(text: ReceiptText, claimed: PushState | undefined): ReceiptText {
   if (claimed === undefined) return text;
   return { ...text, tone: "unsure", detail: TEXT.unproven(TEXT.states[claimed]) };
@@ -123,7 +123,7 @@ function takenText(receipt: Receipt, expiresAt: number, context: ReceiptContext)
   switch (receipt.state) {
     case "queued": {
       const until = formatTime(expiresAt, context.now);
-      // Nobody has said how long, as long as the relay has not answered.
+      // The expiry is not known until the relay has answered.
       const detail = context.hostOnline || expiresAt === 0 ? "" : TEXT.queuedOffline(until);
       return { tone: "pending", state, detail, cancellable: true, editable: true };
     }
@@ -157,7 +157,7 @@ function takenText(receipt: Receipt, expiresAt: number, context: ReceiptContext)
   }
 }
 
-/** The dialog's card says what can be done. */
+/** An open dialog's card shows what can be done. */
 function heldDetail(receipt: Receipt): string {
   const { reason } = receipt;
   if (!isReason(reason)) return TEXT.heldGoesOn;
@@ -171,7 +171,7 @@ export function reasonDetail({ reason }: Receipt): string {
   return reason === undefined ? "" : TEXT.refusedOther(reason);
 }
 
-/** The same text would be refused again. */
+/** Reasons for which the same text would be refused again. */
 const HOPELESS: ReadonlySet<string> = new Set(
   ["shell_escape", "approval_change", "invalid_body", "answer_taken"] satisfies Reason[],
 );

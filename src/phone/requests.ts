@@ -1,4 +1,4 @@
-/** What a host is asked to do besides typing messages, and whether it was done. */
+/** Requests to a host other than messages, and their outcomes. */
 import { TTL_MIN_SECONDS } from "../protocol/limits.ts";
 import type { StartData } from "../protocol/push.ts";
 import { REASONS } from "../protocol/reasons.ts";
@@ -9,15 +9,15 @@ import type { PhoneState } from "./state.ts";
 import type { OutboxEntry } from "./storage.ts";
 import { STRINGS } from "./strings.ts";
 
-/** A start that the host has not received by then is not wanted any more. */
+/** A start that the host has not received by then is no longer wanted. */
 const START_TTL_SECONDS = 60;
 
-/** How long a request may wait on the phone: longer than its clock may be wrong. */
+/** How long a request may wait on the phone: longer than the phone's clock may be off. */
 export const ASKED_MAX_MS = 600_000;
 /** The failure of a request that waited on the phone for too long. */
 export const OUTDATED = "outdated";
 
-/** The host was asked for it so long ago that it would surprise whoever asked. */
+/** True if the request waited so long that carrying it out would surprise the user. */
 export function isOutdated({ request, dialog, createdAt }: Message, now: number): boolean {
   return (request ?? dialog) !== undefined && now - createdAt > ASKED_MAX_MS;
 }
@@ -66,10 +66,10 @@ export type RequestProgress =
   | { kind: "done"; session: string | undefined }
   /** `why`: in a sentence or two, with what to do about it. */
   | { kind: "failed"; why: string }
-  /** Nobody can tell. */
+  /** The outcome is not known. */
   | { kind: "unclear" };
 
-/** Of the request with this id. `now` is by the relay's clock. */
+/** The progress of the request with this id. `now` is by the relay's clock. */
 export function progressOf(
   { messages }: Pick<PhoneState, "messages">,
   { id, now }: { id: string; now: number },
@@ -78,7 +78,7 @@ export function progressOf(
   return message === undefined ? { kind: "pending", unsaved: true } : requestProgress(message, now);
 }
 
-/** The id of such a request to the host that is not settled yet. */
+/** The id of the newest pending request to this host with this body, if there is one. */
 export function openRequest(
   { messages }: Pick<PhoneState, "messages">,
   { deviceId, body, now }: { deviceId: string; body: string; now: number },

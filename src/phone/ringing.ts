@@ -1,4 +1,4 @@
-/** Notifications on this phone: whether it can be rung, switching them on and off, what rings, the test, and the subscription for the relay's key. */
+/** Notifications on this phone: support for them, on and off, what rings, the test, and the subscription at the relay. */
 import { openDB } from "idb";
 import { decodeBase64url, encodeBase64url } from "../async/encodings.ts";
 import { errorText } from "../async/error_text.ts";
@@ -32,16 +32,16 @@ export interface RingingState {
   test?: TestRun | undefined;
 }
 
-/** What the browser does. */
+/** The browser's effects. */
 export interface PushBrowser {
   support(): PushSupport;
-  /** Asks the user, who must have tapped. */
+  /** Asks the user for permission; browsers only allow that after a tap. */
   allow(): Promise<boolean>;
   /** Rejects with the browser's reason. */
   subscribe(key: string): Promise<WebPushSubscription>;
   unsubscribe(): Promise<void>;
   isSubscribed(): Promise<boolean>;
-  /** Takes away the notifications that are shown. */
+  /** Closes the notifications that are shown. */
   closeAll(): Promise<void>;
   timeZone(): string;
 }
@@ -51,7 +51,7 @@ interface RingingOptions {
   storage: Omit<PushStorage, "readLanguage" | "writeLanguage">;
   /** Undefined while signed out, or before the phone has a device id. */
   relay(): Promise<{ api: WebPushApi; deviceId: string } | undefined>;
-  /** A text sealed as a host would seal it for this phone; undefined when it is paired with none. */
+  /** Seals a text as a host would for this phone; resolves to undefined if it is paired with none. */
   seal(id: string): Promise<SealedForPhones | undefined>;
   newId(): string;
   now(): number;
@@ -64,7 +64,7 @@ export class Ringing {
   readonly #options: RingingOptions;
   readonly #listeners = new Set<(state: RingingState) => void>();
   #state: RingingState;
-  /** What is being saved or removed. */
+  /** The last of the pending changes. */
   #saving: Promise<void> = Promise.resolve();
 
   constructor(options: RingingOptions) {
@@ -76,13 +76,13 @@ export class Ringing {
     return this.#state;
   }
 
-  /** Returns the function that ends it. */
+  /** Calls `listener` after every change. Returns a function that ends this. */
   watch(listener: (state: RingingState) => void): () => void {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
 
-  /** Finds out whether notifications are on, and stores the subscription again: the relay may have lost it. */
+  /** Reads whether notifications are on, and stores the subscription again: the relay may have lost it. */
   async load(): Promise<void> {
     const { browser, storage } = this.#options;
     const preferences = await storage.readPreferences();
@@ -93,7 +93,7 @@ export class Ringing {
     await this.#inTurn(() => this.#save(preferences));
   }
 
-  /** For a tap. */
+  /** Asks for permission and subscribes. Must be called from a tap. */
   async switchOn(): Promise<void> {
     const { browser, storage } = this.#options;
     this.#change({ busy: true, problem: undefined });
@@ -110,7 +110,7 @@ export class Ringing {
     this.#change({ busy: false });
   }
 
-  /** Before the phone leaves its account. */
+  /** Call this before the phone leaves its account. */
   async leave(): Promise<void> {
     const { browser, storage } = this.#options;
     await browser.closeAll().catch(() => undefined);
@@ -150,7 +150,7 @@ export class Ringing {
     this.setQuiet(NIGHT);
   }
 
-  /** Sends a message the whole way and shows the time of each part. */
+  /** Sends a push to this phone and shows the time of each leg. */
   async test(): Promise<void> {
     const { relay, seal, newId, now } = this.#options;
     const id = newId();
@@ -173,7 +173,7 @@ export class Ringing {
     }
   }
 
-  /** A message of the service worker about a test. */
+  /** Call this for the service worker's message about a test. */
   tested({ id, openedAt, shownAt, sealed }: Extract<WorkerMessage, { kind: "svc-tested" }>): void {
     const startedAt = this.#state.test?.startedAt ?? 0;
     this.#testStep(id, { phone: { opened: openedAt - startedAt, shown: shownAt - startedAt, sealed } });
@@ -194,7 +194,7 @@ export class Ringing {
     });
   }
 
-  /** One after the other: the last change stays, and none subscribes again what was switched off. */
+  /** Runs changes one after the other, so that the last one wins and none subscribes again after switching off. */
   #inTurn(work: () => Promise<void>): Promise<void> {
     return this.#saving = this.#saving.then(work).catch((error) =>
       this.#change({ problem: errorText(error) })
@@ -205,7 +205,7 @@ export class Ringing {
     this.#change({ problem: await this.#subscribe(preferences) });
   }
 
-  /** Why it failed; undefined when the relay has the subscription. */
+  /** Returns why it failed, or undefined if the relay has the subscription. */
   async #subscribe(preferences: RingPreferences): Promise<string | undefined> {
     const { browser, relay } = this.#options;
     try {
@@ -230,7 +230,7 @@ function withKind(off: readonly RingKind[], kind: RingKind, rings: boolean): Rin
   return RING_KINDS.filter((one) => one === kind ? !rings : off.includes(one));
 }
 
-/** The subscription for this key; one for another key, of an earlier relay, is replaced. Rejects with the browser's reason. */
+/** Returns the subscription for this key, replacing one for another relay's key. Rejects with the browser's reason. */
 export async function subscribe(
   manager: Pick<PushManager, "getSubscription" | "subscribe">,
   key: string,
@@ -255,9 +255,9 @@ function formOf(subscription: PushSubscription): WebPushSubscription {
   return { endpoint: endpoint ?? "", keys: { p256dh: keys["p256dh"] ?? "", auth: keys["auth"] ?? "" } };
 }
 
-/** In IndexedDB, where the service worker finds it too. */
+/** Settings in IndexedDB, where the service worker can read them, too. */
 interface PushStorage {
-  /** Undefined until notifications were switched on. */
+  /** Undefined unless notifications are on. */
   readPreferences(): Promise<RingPreferences | undefined>;
   writePreferences(preferences: RingPreferences): Promise<void>;
   /** The page's language; null until a page has been open. */
@@ -288,7 +288,7 @@ export function pushStorage(): PushStorage {
       return typeof found === "string" ? found : null;
     },
     writeLanguage: (language) => write(LANGUAGE_KEY, language),
-    // The language stays: it is the page's, and is written only when the page is opened.
+    // The language stays: it belongs to the page, which only writes it when it is opened.
     clear: () => database((one) => one.delete(STORE, KEY)),
   };
 }

@@ -1,4 +1,4 @@
-/** The page's routes and sign-in links, both in the address's fragment. Back is the browser's own. */
+/** The page's routes and sign-in links, both in the address's fragment. */
 
 export type Route =
   | { view: "picker" }
@@ -50,7 +50,7 @@ export function formatRoute(route: Route): string {
   return `#/s/${encodeURIComponent(route.deviceId)}/${encodeURIComponent(route.session)}${panel}`;
 }
 
-/** The push that a tapped notification leads to. */
+/** The id of the push that a tapped notification opens. */
 export function openedItem(route: Route): string | undefined {
   return "item" in route ? route.item : undefined;
 }
@@ -73,10 +73,10 @@ export function parseSignInLink(fragment: string): SignInLink | undefined {
   return key ? { kind: "key", key } : undefined;
 }
 
-/** What a text from the camera or the clipboard is worth to a page at `pageUrl`. */
+/** What a text from the camera or the clipboard means to a page at `pageUrl`. */
 export type ReadLink =
   | { kind: "link"; link: SignInLink & { kind: "pair" } }
-  /** A code of another relay is not sent to this one: it could claim it there. */
+  /** A code of another relay must not be sent to this one, which could claim it there. */
   | { kind: "other_relay"; relay: string }
   | { kind: "none" };
 

@@ -1,4 +1,4 @@
-/** The files that are being sent, one for each session. They go on when the session's view is left. */
+/** The files that are being sent, one for each session. They continue when the session's view is left. */
 import type { UploadOptions, UploadResult } from "./upload.ts";
 
 export type ShownUpload =
@@ -20,7 +20,7 @@ export class RunningUploads {
   readonly #all = new Map<string, Running>();
   readonly #listeners = new Set<() => void>();
 
-  /** Called after every change, until the result is called. */
+  /** Calls `listener` after every change. Returns a function that ends this. */
   follow(listener: () => void): () => void {
     this.#listeners.add(listener);
     return () => this.#listeners.delete(listener);
@@ -30,7 +30,7 @@ export class RunningUploads {
     return this.#all.get(session)?.shown;
   }
 
-  /** In place of the session's file before. */
+  /** Replaces the session's previous file. */
   async start({ name }: Pick<File, "name">, { session, send, onStored }: StartOptions): Promise<void> {
     this.dismiss(session);
     const abort = new AbortController();
@@ -50,14 +50,14 @@ export class RunningUploads {
     if (result.kind === "done") onStored(result.path);
   }
 
-  /** Cancels the session's file, or takes its failure away. */
+  /** Cancels the session's upload, or removes its failure. */
   dismiss(session: string): void {
     this.#all.get(session)?.abort.abort();
     this.#all.delete(session);
     this.#changed();
   }
 
-  /** The account is left. */
+  /** Cancels all uploads when the account is left. */
   end(): void {
     for (const session of [...this.#all.keys()]) this.dismiss(session);
   }
@@ -69,11 +69,11 @@ export class RunningUploads {
   }
 }
 
-/** In the browser's own words. Chrome before version 119 looks at the value alone. */
+/** The browser chooses the text. Chrome before version 119 only checks `returnValue`. */
 function askToStay(event: BeforeUnloadEvent): void {
   event.preventDefault();
   event.returnValue = "sending";
 }
 
-/** Those of this page. */
+/** This page's uploads. */
 export const UPLOADS = new RunningUploads();

@@ -1,4 +1,4 @@
-/** Seals a message for a paired host: for how long, and what it is bound to. */
+/** Seals a message for a paired host, with its expiry and what it is bound to. */
 import type { PairedHost } from "../client/claim_pairing.ts";
 import { sealMessage } from "../crypto/stored_message.ts";
 import type { Later } from "../protocol/later.ts";
@@ -7,8 +7,8 @@ import type { SentForm } from "./pairing_storage.ts";
 import { ASKED_MAX_MS } from "./requests.ts";
 
 /**
- * A sealed message expires after this time: a relay that withholds it for longer cannot deliver it any more. It is resent as
- * it was sealed, also by a phone that was offline for hours.
+ * How long a sealed message is valid: a relay that withholds it for longer can no longer deliver it. It is resent as it
+ * was sealed, even by a phone that was offline for hours.
  */
 export const SEALED_LIFE_MS = 86_400_000;
 
@@ -21,14 +21,14 @@ export interface OutgoingMessage {
   body: string;
   /** The text to seal, if that is not the body. */
   text?: string;
-  /** The host itself acknowledges it, and not a program that shares no secret with this phone. */
+  /** The host itself acknowledges it, rather than a program that shares no secret with this phone. */
   byHost?: boolean;
   sendAnyway?: boolean | undefined;
   later?: Later | undefined;
   ttlSeconds?: number | undefined;
-  /** Of a cancellation, the message; of an answer, the question. */
+  /** For a cancellation, the id of the message; for an answer, of the question. */
   inReplyTo?: string | undefined;
-  /** The message whose text this one sends again. */
+  /** The id of the message whose text this one repeats. */
   again?: string | undefined;
 }
 
@@ -60,7 +60,7 @@ export async function sealedForm(
   };
 }
 
-/** A request waits on this phone for a limited time, and would surprise whoever made it when it comes later. */
+/** A request only waits on this phone for a limited time: the user would not expect it later. */
 function lifeMs({ type, ttlSeconds = 0 }: OutgoingMessage): number {
   const isRequest = ["dialog.answer", ...HOST_REQUESTS].includes(type);
   const ttlMs = ttlSeconds * 1_000;

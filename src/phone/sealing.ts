@@ -60,7 +60,7 @@ export class Sealing {
     return [...this.#hosts.values()].find((host) => host.unanswered);
   }
 
-  /** The user has seen the same words on the host. */
+  /** The user has confirmed that the host shows the same words. */
   async confirmHost(deviceId: string): Promise<void> {
     const { unanswered: _words, ...host } = this.#hosts.get(deviceId) ?? {};
     if ("secret" in host) await this.keepHost(host);
@@ -71,7 +71,7 @@ export class Sealing {
     this.#hosts.set(host.deviceId, host);
   }
 
-  /** For a change of account: the new one has other hosts. */
+  /** Call this for a change of account: the new one has other hosts. */
   async forgetHosts(): Promise<void> {
     for (const deviceId of [...this.#hosts.keys()]) await this.forgetHost(deviceId);
   }
@@ -94,7 +94,7 @@ export class Sealing {
   }
 
   /**
-   * Records with the texts that this phone sealed itself, and with those that hosts sealed for it. Texts sealed for
+   * Returns the records with the texts that this phone sealed, and those that hosts sealed for it. Texts sealed for
    * other phones are left out, and so is any plain text that the relay put in place of a sealed one.
    */
   async openRecords(records: readonly PushRecord[]): Promise<OpenedRecord[]> {
@@ -117,7 +117,7 @@ export class Sealing {
     return await this.#checked(receipt, sent);
   }
 
-  /** What the host reports besides its sessions; of a paired one, only what it sealed for this phone. */
+  /** What the host reports in addition to its sessions; for a paired host, only what it sealed for this phone. */
   async openDetails({ deviceId, details }: DeviceSessions): Promise<HostDetails | undefined> {
     const { storage } = this.#options;
     const host = this.#hosts.get(deviceId);
@@ -139,12 +139,12 @@ export class Sealing {
       if (!RELAY_STATES.has(receipt.state)) return { ...receipt, unproven: true };
       return this.#isDeliverable(sent, receipt) ? { ...receipt, deliverable: true } : receipt;
     }
-    // A full or broken storage costs the remembered end, and not the receipt that was proven.
+    // If the storage is full or broken, only the stored end is lost, not the proven receipt.
     if (receipt.final) await this.#options.storage?.putSent({ ...sent, end: receipt }).catch(() => undefined);
     return receipt;
   }
 
-  /** The relay alone says that this is the end, or why, and could still deliver the message. */
+  /** True if only the relay claims that the message has ended, or why, and could still deliver it. */
   #isDeliverable(
     { sentAt, notAfter = sentAt + TTL_MAX_SECONDS * 1_000 }: SentForm,
     receipt: Receipt,
@@ -160,7 +160,7 @@ export class Sealing {
     const { isOver, openHostPush } = await import("../crypto/host_push.ts");
     const opened = await openHostPush(record.push, { phone, secret, keyPair: await storage.ownKeys() });
     if (opened === undefined) return withoutText(record);
-    // As old as its host says: a relay must not show an old text as new, nor a question whose time is over as open.
+    // Its age is the host's: a relay must not show an old text as new, or a question past its time as open.
     const { sealedAt = Infinity, sealedUntil: _until, ...rest } = opened;
     const push = { ...rest, createdAt: Math.min(rest.createdAt, sealedAt + SKEW_MS) };
     const { receipt } = record;
@@ -181,7 +181,7 @@ export class Sealing {
     );
   }
 
-  /** Throws RelayError for a text that was sealed before, and where the relay would choose the host among paired ones. */
+  /** Throws RelayError for a text that was sealed before, or if the relay would choose among paired hosts. */
   async #checkPlain(storage: PairingStorage, { deviceId, again }: OutgoingMessage): Promise<void> {
     const [before] = again === undefined ? [] : await storage.readSent([again]);
     const wasSealed = before !== undefined && before.form !== "plain";
@@ -190,7 +190,7 @@ export class Sealing {
   }
 }
 
-/** For a sealed push that cannot be opened. Plain text in it is not from the host. */
+/** For a sealed push that cannot be opened: any plain text in it is not from the host. */
 function withoutText(record: OpenedRecord): OpenedRecord {
   if (record.push.sealedFor === undefined) return record;
   const { title: _title, body: _body, data: _data, ...push } = record.push;

@@ -1,4 +1,4 @@
-/** The page's service worker: each of its duties is a file in `worker/` that adds its own listeners, and what they need of storage and relay is here. */
+/** The page's service worker: each of its duties is a file in `worker/`; their access to storage and relay is here. */
 import { createRelayApi } from "../client/api.ts";
 import { createWebPushApi } from "../client/web_push_api.ts";
 import { openHostPush } from "../crypto/host_push.ts";

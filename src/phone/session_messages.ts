@@ -1,9 +1,11 @@
-/** What a session's view needs beside the state, and the list of sessions does without: times by the relay's clock, and cancellations that count. */
+/** For session views, kept out of the list of sessions: times by the relay's clock, and cancelled messages. */
 import type { Later } from "../protocol/later.ts";
 import { SKEW_MS } from "../protocol/limits.ts";
 import type { PhoneState } from "./state.ts";
 
-/** With the time by the relay's clock. For a paired host, a relay that lies about that moves it by `SKEW_MS` at most. */
+/**
+ * Converts the time to the relay's clock. For a paired host, a relay that lies about it shifts it by `SKEW_MS` at most.
+ */
 export function laterByRelay(
   later: Later,
   { clockOffsetMs, isPaired }: { clockOffsetMs: number; isPaired: boolean },
@@ -13,7 +15,7 @@ export function laterByRelay(
   return { kind: "at", at: Math.round(later.at + Math.min(limitMs, Math.max(-limitMs, clockOffsetMs))) };
 }
 
-/** Ids of the messages that their host will not type any more, since it has taken their cancellation. */
+/** The ids of the messages whose cancellation their host has accepted: they will not be typed. */
 export function cancelledByHost({ messages }: Pick<PhoneState, "messages">): ReadonlySet<string> {
   const taken = [...messages.values()].filter(({ progress }) =>
     progress.kind === "taken" && progress.receipt.state === "submitted" && progress.unproven === undefined

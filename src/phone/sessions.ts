@@ -43,7 +43,7 @@ function groupOf(session: HostSession, waiting: ReadonlySet<string>): Group {
 /** The nonempty groups: sessions that wait for the user first, those of offline hosts last. */
 export function groupSessions(
   devices: readonly DeviceSessions[],
-  /** Those that wait although their state does not say so, by `sessionKey`. */
+  /** Sessions that wait although their state does not say so, by `sessionKey`. */
   waiting: ReadonlySet<string> = new Set(),
 ): { group: Group; sessions: HostSession[] }[] {
   const all = allSessions(devices);
@@ -71,7 +71,7 @@ export function groupByHost(
     }));
 }
 
-/** From this many sessions on the list can be searched. */
+/** The list can be searched from this many sessions on. */
 export const SEARCHED_FROM = 8;
 
 /** The hosts with the sessions that contain every word of the query; case and diacritics do not matter. */
@@ -93,7 +93,7 @@ function plainText(text: string): string {
 /** When removed hosts were last online, by device id. */
 export type RemovedHosts = Readonly<Record<string, number>>;
 
-/** Without the hosts that were removed and have not been online since. */
+/** The hosts, except those that were removed and have not been online since. */
 export function keptHosts(devices: readonly DeviceSessions[], removed: RemovedHosts): DeviceSessions[] {
   return devices.filter(({ deviceId, online, lastSeen }) =>
     online || lastSeen > (removed[deviceId] ?? -Infinity)
@@ -113,7 +113,7 @@ export function findSession(
   );
 }
 
-/** The title that the program set; empty for the host's name, which is tmux's default title. */
+/** The title that the program set; empty if it is the host's name, which is tmux's default title. */
 export function screenTitle({ entry: { title }, host }: HostSession): string {
   return title === host ? "" : title;
 }
@@ -145,14 +145,14 @@ export function trustedSessions(
   return { ...device, host: host.host, sessions };
 }
 
-/** What the relay answered when it was asked for the sessions. */
+/** The relay's answer to a request for the sessions. */
 export interface ListedSessions {
   devices: readonly DeviceSessions[];
-  /** The hosts that were heard of in the meantime, by device id. */
+  /** The hosts that have reported in the meantime, by device id. */
   heard?: ReadonlySet<string>;
 }
 
-/** An answer over HTTP may be older than what arrived live in the meantime. */
+/** Merges an answer over HTTP, which may be older than what arrived live in the meantime. */
 export function withListed(
   known: readonly DeviceSessions[],
   { devices, heard = new Set() }: ListedSessions,
@@ -178,7 +178,7 @@ export function withDevice(
   return devices.map((old) => old.deviceId === device.deviceId ? device : old);
 }
 
-/** Details may be opened in another order than they arrived. */
+/** Keeps the newest details: they may be opened in a different order than they arrived. */
 export function withDetails(
   known: ReadonlyMap<string, HostDetails>,
   { deviceId, details }: { deviceId: string; details: HostDetails },

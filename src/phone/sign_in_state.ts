@@ -1,4 +1,4 @@
-/** How far the phone is signed in, and what the user is asked about it. */
+/** The state of signing in, and what the user is asked about it. */
 
 /** A failure that the sign-in page explains. */
 export interface SignInProblem {
@@ -6,7 +6,7 @@ export interface SignInProblem {
   message: string;
   /** The link is kept: it may work when it is tried again. */
   hasLink?: boolean;
-  /** The device that this phone was: it is to be revoked, because the words differ. */
+  /** This phone's former device id, which should be revoked because the check words differ. */
   deviceId?: string;
 }
 

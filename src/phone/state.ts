@@ -35,7 +35,7 @@ import {
   withListed,
 } from "./sessions.ts";
 
-/** The page keeps this many of the newest messages, and what was read further back; older ones are at the relay. */
+/** The page keeps this many of the newest messages, plus those read further back; older ones stay on the relay. */
 export const MESSAGES_MAX = 1_000;
 
 /** `live` only while the relay answers. */
@@ -51,13 +51,13 @@ export interface PhoneState {
   clockOffsetMs: number;
   /** Undefined until the relay has sent them. */
   devices: readonly DeviceSessions[] | undefined;
-  /** What hosts report besides their sessions, as far as this phone can read it; by device id. */
+  /** What hosts report in addition to their sessions, as far as this phone can read it; by device id. */
   details: ReadonlyMap<string, HostDetails>;
   messages: ReadonlyMap<string, Message>;
   history: "unread" | "more" | "whole";
   /** The oldest push read from the history without a gap: the next page continues from it. */
   oldestRead: { id: string; createdAt: number } | undefined;
-  /** Records in the pages that reached further back: as many more are kept than arrive by themselves. */
+  /** The number of records read further back: that many more are kept. */
   readBack: number;
   inbox: Inbox;
   route: Route;
@@ -65,11 +65,11 @@ export interface PhoneState {
   paired: ReadonlySet<string>;
   pairing?: PairingResult | undefined;
   swap?: AccountSwap | undefined;
-  /** Drafts and marks of what was read are those of the account, not yet empty. */
+  /** True once the account's drafts and read marks are loaded. */
   isRestored: boolean;
   /** Unsent text, by `sessionKey` or `answerDraftKey`. */
   drafts: Readonly<Record<string, string>>;
-  /** Until when the user has read what agents sent, by `sessionKey` or `ALL_SEEN`; by the relay's clock. */
+  /** Up to when the user has read what agents sent, by `sessionKey` or `ALL_SEEN`; by the relay's clock. */
   seen: Readonly<Record<string, number>>;
 }
 
@@ -87,19 +87,19 @@ export type PhoneEvent =
   /** `page`: the records are a page of the history. */
   | { type: "history"; records: readonly OpenedRecord[]; page?: HistoryPage }
   | { type: "restored"; messages: readonly Message[] } & Pick<PhoneState, "drafts" | "seen">
-  /** `keepsDraft`: the text is not what is in the field. */
+  /** `keepsDraft`: the text does not come from the field. */
   | { type: "composed"; message: Message; keepsDraft?: boolean }
   | { type: "saved"; id: string }
   | { type: "accepted"; accepted: PushAccepted }
   | { type: "failed" | "delayed"; id: string; failure: SendFailure }
   | { type: "retried"; id: string }
   | { type: "discarded"; id: string }
-  /** The user wants the message cancelled; `edit`: its text becomes the draft then. */
+  /** The user wants to cancel the message; `edit`: its text then becomes the draft. */
   | { type: "cancelled"; id: string; edit: boolean }
   | { type: "route"; route: Route }
   | { type: "drafted"; key: string; text: string }
   | { type: "seen"; key: string; at: number }
-  /** The text of a message that is not typed any more goes back into the field. */
+  /** The text of a message that will not be typed goes back into the field. */
   | { type: "edited"; message: Message };
 
 export const INITIAL_STATE: PhoneState = {
@@ -184,19 +184,19 @@ function withRestored(
   return { ...withMessages(state, messages), drafts: { ...drafts, ...state.drafts }, seen, isRestored: true };
 }
 
-/** The text of an answer is the draft again, as nothing else keeps it once its question is closed. */
+/** The text of a failed answer becomes the draft again: nothing else keeps it once its question is closed. */
 function withFailed(state: PhoneState, { id, failure }: { id: string; failure: SendFailure }): PhoneState {
   const failed = change(state, id, (message) => withFailure(message, failure));
   const message = failed.messages.get(id);
   if (message?.progress.kind !== "failed") return failed;
   const { cancels = "", answers } = message;
   if (answers !== undefined && answers.data === undefined) return withEdited(failed, message);
-  // What the relay has not said says nothing about the message that was to be cancelled.
+  // An error that does not come from the relay does not show what became of the message to cancel.
   if ([NOT_PREPARED, "bad_answer"].includes(failure.code)) return failed;
   return change(failed, cancels, (cancelled) => withoutCancelling(cancelled, failure));
 }
 
-/** Its draft holds what it sends. */
+/** Sends an answer again, and empties its draft, which holds the same text. */
 function withRetried(state: PhoneState, id: string): PhoneState {
   const { answers } = state.messages.get(id) ?? {};
   const retried = change(state, id, unsent);
@@ -212,7 +212,7 @@ function withComposed(
   return isText(message) && !keepsDraft ? withDraft(added, draftKeyOf(message), "") : added;
 }
 
-/** Messages that are cancelled now and were to be edited become the draft, before what is in the field. */
+/** Puts the text of messages that were cancelled to be edited into the draft, before its text. */
 function edited(state: PhoneState, ids: readonly string[]): PhoneState {
   for (const id of ids) {
     const message = state.messages.get(id);
@@ -225,7 +225,7 @@ function edited(state: PhoneState, ids: readonly string[]): PhoneState {
   return state;
 }
 
-/** The message's text in the field, before what is there, unless an earlier page has put it there. */
+/** Puts the message's text into the draft, before its text, unless an earlier page has done so. */
 function withEdited(state: PhoneState, message: Message): PhoneState {
   const key = draftKeyOf(message);
   const before = state.drafts[key] ?? "";
@@ -287,7 +287,7 @@ function withHistory(
   };
 }
 
-/** A request to a host is only known to the page that asked for it: a record of it says nothing but its outcome. */
+/** Updates requests to hosts: they are known only to the page that made them, and a record only adds the outcome. */
 function withOutcomes(state: PhoneState, records: readonly OpenedRecord[]): PhoneState {
   const requests = records.filter(({ push }) => state.messages.get(push.id)?.fromHere);
   return requests.reduce(
@@ -302,7 +302,7 @@ export function answerDraftKey(questionId: string): string {
   return `ask/${questionId}`;
 }
 
-/** Also of messages that wait for one another: those to one session, or answers to one question. */
+/** Messages with the same key wait for one another: those to one session, or answers to one question. */
 export function draftKeyOf(message: Message): string {
   return message.answers === undefined ? sessionKey(message) : answerDraftKey(message.answers.question);
 }
@@ -347,7 +347,7 @@ export function createStore(onChange: (state: PhoneState) => void): Store {
   };
 }
 
-/** The session's messages, oldest first. One that names no device is taken for the session's that shows it. */
+/** The session's messages, oldest first, including messages for a session of this name that name no device. */
 export function messagesOf(state: PhoneState, name: SessionName): Message[] {
   return [...state.messages.values()]
     .filter((message) =>
@@ -373,7 +373,7 @@ export function outboxOf(state: PhoneState): Message[] {
     .sort((one, other) => one.createdAt - other.createdAt);
 }
 
-/** Messages that the relay has and whose outcome is open, newest first. */
+/** Messages that the relay has and that are not final, newest first. */
 export function unsettledOf({ messages }: PhoneState): Message[] {
   return [...messages.values()]
     .filter(({ progress }) => progress.kind === "taken" && !progress.receipt.final)

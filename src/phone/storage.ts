@@ -1,4 +1,4 @@
-/** What the phone keeps across reloads, in IndexedDB: the account and the last list, encrypted, unsent messages, drafts. */
+/** What the phone keeps in IndexedDB: the account and the last list of sessions (both encrypted), unsent messages, drafts. */
 import * as z from "zod/mini";
 import { AnswerData } from "../protocol/ask.ts";
 import { Later } from "../protocol/later.ts";
@@ -37,7 +37,7 @@ export const Account = z.object({
 });
 export type Account = z.infer<typeof Account>;
 
-/** A link with which the phone is being signed in; after this time it has lost its worth. */
+/** A link with which the phone is being signed in is kept for as long as it can be valid. */
 const LINK_KEPT_MS = PAIRING_TTL_SECONDS * 1_000;
 const KeptLink = z.object({
   at: z.number(),
@@ -47,13 +47,16 @@ const KeptLink = z.object({
   ]),
 });
 
-/** How the user tells accounts apart, without revealing the key. The service worker does without the page's texts. */
+/**
+ * A name by which the user tells accounts apart, without revealing the key. `texts` keeps the page's texts out of the
+ * service worker.
+ */
 export function accountName({ apiKey, deviceId }: Account, texts: Pick<Strings["swap"], "key">): string {
   const key = texts.key(`${apiKey.slice(0, KEY_SHOWN_CHARS)}…`);
   return deviceId === undefined ? key : `${deviceId} (${key})`;
 }
 
-/** A message that the relay is not known to have, or whose text is to become the draft. */
+/** A message that the relay is not known to have, or whose text becomes the draft once it is cancelled. */
 export const OutboxEntry = z.object({
   id: PushId,
   deviceId: z.string(),
@@ -62,21 +65,21 @@ export const OutboxEntry = z.object({
   createdAt: z.number(),
   sendAnyway: z.optional(z.boolean()),
   later: z.optional(Later),
-  /** Without it, the relay's default. */
+  /** The relay's default if omitted. */
   ttlSeconds: z.optional(z.number()),
-  /** Set for what is to be done about a dialog: its id. */
+  /** Set for an action on a dialog: the dialog's id. */
   dialog: z.optional(PushId),
-  /** Set for what a host is asked to do besides typing. */
+  /** Set for a request to a host. */
   request: z.optional(z.enum(HOST_REQUESTS)),
-  /** Set for a cancellation: the message that is not to be typed. */
+  /** Set for a cancellation: the id of the message that it cancels. */
   cancels: z.optional(PushId),
-  /** The message whose text this one sends again. */
+  /** The id of the message whose text this one repeats. */
   again: z.optional(PushId),
-  /** It is being cancelled, and not sent any more. */
+  /** It is being cancelled, and no longer sent. */
   cancelled: z.optional(z.literal(true)),
   /** Once it is cancelled, its text becomes the draft. */
   editing: z.optional(z.literal(true)),
-  /** Set once the relay has rejected it: it is not sent again by itself. */
+  /** Set once the relay has rejected it: it is only sent again by the user. */
   failure: z.optional(z.object({ code: z.string(), message: z.string() })),
   /** Set for an answer: the question, the answer if it is not text, and the host if it must be sealed. */
   answers: z.optional(z.object({
@@ -94,23 +97,23 @@ export type Snippet = z.infer<typeof Snippet>;
 export interface PhoneStorage {
   readAccount(): Promise<Account | undefined>;
   writeAccount(account: Account): Promise<void>;
-  /** The link whose use was interrupted, such as by a reload or a lost network. */
+  /** The link whose use was interrupted, for example by a reload or a lost network. */
   readLink(): Promise<SignInLink | undefined>;
   keepLink(link: SignInLink): Promise<void>;
-  /** It was used, or is of no use. */
+  /** Call this when the link was used or is invalid. */
   forgetLink(): Promise<void>;
-  /** The sessions as they were last seen; undefined if there are none, or no way to encrypt them. */
+  /** The sessions as last seen; undefined if there are none, or no way to encrypt them. */
   readSessions(): Promise<DeviceSessions[] | undefined>;
   writeSessions(devices: readonly DeviceSessions[]): Promise<void>;
   readOutbox(): Promise<OutboxEntry[]>;
   /** Resolves once the entry survives a reload. */
   putOutbox(entry: OutboxEntry): Promise<void>;
   removeOutbox(id: string): Promise<void>;
-  /** Texts that were not sent yet, by their keys in the page's state. */
+  /** Texts that have not been sent yet, by their keys in the page's state. */
   readDrafts(): Promise<Record<string, string>>;
   /** An empty text removes the draft. */
   putDraft(key: string, text: string): Promise<void>;
-  /** Until when the user has read what agents sent, by the keys in the page's state. */
+  /** Up to when the user has read what agents sent, by the keys in the page's state. */
   readSeen(): Promise<Record<string, number>>;
   putSeen(key: string, at: number): Promise<void>;
   /** The user's own texts for messages. */
@@ -121,8 +124,8 @@ export interface PhoneStorage {
 }
 
 /**
- * Without `cipher` (a page without WebCrypto), the account is stored in plain text. What `first` holds is not read
- * again, once each.
+ * Without `cipher` (a page without WebCrypto), the account is stored in plain text. The first read of each value in
+ * `first` is served from there.
  */
 export function openStorage(cipher?: SubtleCrypto, first?: FirstRead): PhoneStorage {
   const database = first?.database ?? reopening(openDatabase);
@@ -143,7 +146,7 @@ export function openStorage(cipher?: SubtleCrypto, first?: FirstRead): PhoneStor
     readAccount: async () => {
       const { value, isPlain } = await read(ACCOUNT_KEY);
       const account = Account.safeParse(value).data;
-      // An earlier version stored it in plain text.
+      // Earlier versions stored it in plain text.
       if (account !== undefined && isPlain && cipher !== undefined) await put(ACCOUNT_KEY, account);
       return account;
     },
@@ -190,7 +193,7 @@ function keptOutbox(
   database: Opened<Database>,
 ): Pick<PhoneStorage, "readOutbox" | "putOutbox" | "removeOutbox"> {
   return {
-    // One that an older page wrote in another form must not take the others with it.
+    // An entry that an older page wrote in another form must not discard the others.
     readOutbox: async () =>
       (await database((one) => one.getAll("outbox"))).flatMap((entry) =>
         OutboxEntry.safeParse(entry).data ?? []
@@ -228,7 +231,7 @@ function keptTexts(database: Opened<Database>): KeptTexts {
   };
 }
 
-/** Keeps the unsent texts of this page for the next one. */
+/** Stores the unsent texts of this page for the next one. */
 export class KeptDrafts {
   readonly #storage: Pick<PhoneStorage, "putDraft" | "readDrafts">;
   #kept: PhoneState["drafts"] = {};
@@ -238,7 +241,7 @@ export class KeptDrafts {
     this.#storage = storage;
   }
 
-  /** What an earlier page has kept. */
+  /** Call this with the drafts that an earlier page stored. */
   restored(drafts: PhoneState["drafts"]): void {
     this.#kept = drafts;
   }
@@ -249,18 +252,18 @@ export class KeptDrafts {
     if (drafts === kept || !isRestored) return;
     this.#kept = drafts;
     for (const key of new Set([...Object.keys(kept), ...Object.keys(drafts)])) {
-      // A full or broken storage costs the draft after a reload.
+      // If the storage is full or broken, the draft is only lost on a reload.
       if (drafts[key] !== kept[key]) {
         void this.#storage.putDraft(key, drafts[key] ?? "").catch(() => void (this.#hasFailed = true));
       }
     }
   }
 
-  /** Shows what another page of this phone has written, or sent, meanwhile. Call this when the page becomes visible. */
+  /** Shows what another page of this phone has written or sent meanwhile. Call this when the page becomes visible. */
   async renew({ get, dispatch }: Store): Promise<void> {
     const { drafts, isRestored } = get();
     const stored = isRestored && await this.#storage.readDrafts().catch(() => undefined);
-    // What could not be stored is here alone.
+    // A draft that could not be stored exists only here.
     if (!stored || this.#hasFailed || !get().isRestored) return;
     for (const key of new Set([...Object.keys(drafts), ...Object.keys(stored)])) {
       const text = stored[key] ?? "";
