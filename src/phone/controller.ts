@@ -332,9 +332,7 @@ export class Controller {
 
   readonly keepDrafts = (): void => this.#drafts.keep(this.#options.store.get());
 
-  /**
-   * Returns the problem on failure, undefined on success. A phone that was signed in before a failure stays signed in.
-   */
+  /** Returns the problem on failure. A phone that was signed in before then stays signed in. */
   async #trySignIn(find: () => Promise<Account>): Promise<SignInProblem | undefined> {
     const { storage } = this.#options;
     try {
@@ -393,10 +391,7 @@ export class Controller {
   }
 }
 
-/**
- * Why signing in failed. `page_failed` stands for any other error, such as a script that did not load: a retry may
- * work.
- */
+/** Why signing in failed. `page_failed`: any other error, such as a script that did not load; a retry may work. */
 function signInProblem(error: unknown): SignInProblem {
   if (error instanceof RelayError) return { code: error.code, message: error.message };
   if (error instanceof UnprovenHost) return { code: "unproven_host", message: error.message };

@@ -161,9 +161,7 @@ export class LiveRelay {
     });
   }
 
-  /**
-   * Loads the item that a notification opened and the texts of open dialogs, if older than the history that was read.
-   */
+  /** Loads the item that a notification opened and the texts of open dialogs, if older than the history read so far. */
   async readNeeded(signal = this.#reading.signal): Promise<void> {
     const state = this.#options.store.get();
     if (state.history === "unread") return;

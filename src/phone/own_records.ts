@@ -1,4 +1,4 @@
-/** Restores this phone's sealed messages in the relay's records: the text, and all it is bound to, as they were sealed. */
+/** Restores this phone's sealed messages in the relay's records: text and bindings are as this phone sealed them. */
 import { carriedAnswer, lateAnswerId } from "../protocol/late_answer.ts";
 import type { Push, PushRecord, SealedBody } from "../protocol/push.ts";
 import type { OpenedRecord } from "./message.ts";

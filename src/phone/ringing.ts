@@ -1,4 +1,4 @@
-/** Notifications on this phone: support for them, on and off, what rings, the test, and the subscription at the relay. */
+/** Notifications on this phone: support, switching them on and off, what rings, the test, and the subscription. */
 import { openDB } from "idb";
 import { decodeBase64url, encodeBase64url } from "../async/encodings.ts";
 import { errorText } from "../async/error_text.ts";

@@ -1,4 +1,4 @@
-/** What the phone keeps in IndexedDB: the account and the last list of sessions (both encrypted), unsent messages, drafts. */
+/** What the phone keeps in IndexedDB: the account and the last list of sessions, encrypted; unsent messages; drafts. */
 import * as z from "zod/mini";
 import { AnswerData } from "../protocol/ask.ts";
 import { Later } from "../protocol/later.ts";
@@ -47,10 +47,7 @@ const KeptLink = z.object({
   ]),
 });
 
-/**
- * A name by which the user tells accounts apart, without revealing the key. `texts` keeps the page's texts out of the
- * service worker.
- */
+/** A name by which the user tells accounts apart, without revealing the key. */
 export function accountName({ apiKey, deviceId }: Account, texts: Pick<Strings["swap"], "key">): string {
   const key = texts.key(`${apiKey.slice(0, KEY_SHOWN_CHARS)}…`);
   return deviceId === undefined ? key : `${deviceId} (${key})`;

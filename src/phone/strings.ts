@@ -17,7 +17,7 @@ import type { SESSION_STRINGS } from "./strings_session.ts";
 import type { SETTINGS_STRINGS } from "./strings_settings.ts";
 
 const ENGLISH = {
-  /** Of the language (BCP 47). */
+  /** The language's BCP 47 code. */
   code: "en",
   app: {
     title: "svc",
@@ -309,7 +309,7 @@ const ENGLISH = {
     pane_dead: "Check the terminal on the host.",
     rate_limited: "Wait, then send it again.",
     shell_escape: "Start the message with another character.",
-    desk_busy: "Sending it anyway types it behind the text there, unless that begins with / or !.",
+    desk_busy: "Sending it anyway types it after the text there, unless that begins with / or !.",
     muted: "Unmute the project in the session's menu, or on the host: svc unmute.",
     mute_failed: "Check the listener's log: svc logs.",
     muted_at_computer: "Unmute it there: svc unmute.",
@@ -346,7 +346,7 @@ const ENGLISH = {
     dialog_gone: "Check the session.",
     answer_unconfirmed: "Check the session.",
     phone_draft:
-      "Sending it anyway types it behind that, unless that begins with / or !. Live keys can finish it.",
+      "Sending it anyway types it after that, unless that begins with / or !. Live keys can finish it.",
     not_before: "Until then you can edit or cancel it.",
     until_idle: "Until then you can edit or cancel it.",
     until_reset: "Until then you can edit or cancel it.",
@@ -376,9 +376,9 @@ export type SessionStrings = Translated<typeof SESSION_STRINGS>;
 /** The texts of notifications in any language. */
 export type NotificationStrings = Translated<typeof NOTIFICATION_STRINGS>;
 
-/** A catalog in any language: the compiler names what is missing in one. */
+/** A catalog in any language: a missing text is a compile error. */
 export type Strings = Translated<typeof ENGLISH> & {
-  /** The English ones of these are loaded where they are shown. */
+  /** The English texts of these are loaded with their views. */
   readonly cards?: CardStrings;
   readonly audit?: AuditStrings;
   readonly ofSession?: SessionStrings;

@@ -10,11 +10,11 @@ export const ADD_HOST_STRINGS = {
   aim: "Point the camera at the QR code.",
   notALink: "That code is not a pairing link from svc.",
   pasteLabel: "Pairing link",
-  pasteHint: "Or paste the link that stands below the code.",
+  pasteHint: "Or paste the link below the code.",
   pair: "Pair",
   wrongLink: "This is not a pairing link. It starts with http and contains #pair=.",
   otherRelay: (relay: string) => `This link belongs to another relay, ${relay}. Open it in the browser.`,
-  /** Why the camera gives no picture: `unsupported` also on a page without https. */
+  /** Why there is no picture from the camera; `unsupported` includes a page without https. */
   camera: {
     unsupported: "This page has no access to a camera: that needs https. Paste the link instead.",
     denied: "The browser may not use the camera. Allow it in the browser's settings, or paste the link.",

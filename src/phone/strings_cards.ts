@@ -1,4 +1,4 @@
-/** The English texts of cards, which stand for agents' own dialogs: loaded with their views. */
+/** The English texts of cards, which represent agents' dialogs: loaded with their views. */
 import type { Decision, UNUSUAL } from "../protocol/ask.ts";
 import type { CardOutcome } from "./cards.ts";
 

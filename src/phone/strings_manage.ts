@@ -1,4 +1,4 @@
-/** The English texts of what is managed from a phone: the list of hosts and sessions, starting and ending agents, muting, another account. */
+/** The English texts for managing hosts and agents: the list, starting and ending agents, muting, another account. */
 import type { Grouping } from "./preferences.ts";
 
 export const HOST_STRINGS = {
@@ -76,11 +76,11 @@ export const HOST_STRINGS = {
   },
 } as const;
 
-/** Before a link changes the account. */
+/** Shown before a link switches the account. */
 export const SWAP_STRINGS = {
   heading: "Switch accounts?",
   question: "This link signs the phone in to a different account. Switch only if you meant to.",
-  /** An account by the beginning of its key. */
+  /** Names an account by the beginning of its key. */
   key: (beginning: string) => `key ${beginning}`,
   from: "Current account",
   to: "In the link",

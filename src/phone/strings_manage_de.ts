@@ -1,4 +1,4 @@
-/** The texts of what is managed from a phone in German: the list, agents, muting, settings, a host's audit log, notifications. */
+/** The German texts for managing hosts and agents: list, agents, muting, settings, audit log, notifications. */
 import type { NotificationStrings, Strings } from "./strings.ts";
 import type { AuditStrings } from "./strings_audit.ts";
 

@@ -7,7 +7,7 @@ export const NOTIFICATION_STRINGS = {
     asks: (session: string) => `${session} asks`,
     /** The title of a request for permission. */
     wantsPermission: (session: string) => `${session} asks for permission`,
-    /** Titles where the text is not for this phone, or is not there yet. */
+    /** Titles used when the text is not for this phone, or has not arrived yet. */
     untold: {
       ask: "A question for you",
       "agent.attention": "An agent waits for you",

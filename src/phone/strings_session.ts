@@ -1,4 +1,4 @@
-/** The English texts of a session's views: its terminal, dialogs, and what helps with messages, such as sending later, snippets, files and keyboard shortcuts. */
+/** The English texts of a session's views: terminal, dialogs, and tools for messages, such as snippets and files. */
 
 export const SESSION_STRINGS = {
   dialog: {
@@ -121,7 +121,7 @@ export const SESSION_STRINGS = {
     gone: {
       heading: "No screen to show",
       why: "svc shows a terminal while its session runs, and keeps no copy of it.",
-      next: "To go on, start the agent again on its computer. It appears in the list by itself.",
+      next: "To continue, start the agent again on its computer. It appears in the list.",
     },
     lastScreen: "The session has ended. This is its last screen.",
     lost: "No connection: the screen is frozen and keys are not sent.",

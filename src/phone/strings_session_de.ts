@@ -1,4 +1,4 @@
-/** The texts of a session's views in German: its terminal, dialogs, what helps with messages, and cards. */
+/** The German texts of a session's views: terminal, dialogs, tools for messages, and cards. */
 import type { SessionStrings } from "./strings.ts";
 import type { CardStrings } from "./strings_cards.ts";
 

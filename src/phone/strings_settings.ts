@@ -1,4 +1,4 @@
-/** The English texts of the settings. The list of sessions does without them. */
+/** The English texts of the settings. The list of sessions does not load them. */
 import type { TextSize, Theme } from "./preferences.ts";
 
 export const SETTINGS_STRINGS = {

@@ -13,7 +13,10 @@ export type Emulator = headless.Terminal;
 export type EmulatorCell = headless.IBufferCell;
 type EmulatorLine = headless.IBufferLine;
 
-/** Unicode 11 is close enough to how tmux counts widths. Queries in the output get no answer, as nothing reads it. */
+/**
+ * Unicode 11 is close enough to tmux's character widths. Queries in the output get no answer: nothing reads the
+ * replies.
+ */
 export function makeEmulator({ cols, rows }: { cols: number; rows: number }): Emulator {
   const terminal = new Terminal({ cols, rows, allowProposedApi: true, scrollback: SCROLLBACK_LINES });
   terminal.loadAddon(new Unicode11Addon());
@@ -67,12 +70,12 @@ const BASIC = [
   ...["#2e3436", "#e05561", "#7fc06e", "#d8b25a", "#5c9ee6", "#b98ae0", "#4fb8c4", "#d3d7cf"],
   ...["#7c8684", "#f2777f", "#9ade86", "#f2cf7b", "#82b8f5", "#d0a8f2", "#73d6e0", "#f4f6f3"],
 ];
-/** Levels of the color cube of 6 × 6 × 6. */
+/** Levels of the 6 × 6 × 6 color cube. */
 const CUBE = [0, 95, 135, 175, 215, 255];
 const [INVERSE_FOREGROUND, INVERSE_BACKGROUND] = ["var(--terminal-ground)", "var(--terminal-text)"];
 const EVEN = /^[\u0020-\u007e]*$/;
 
-/** The runs of a line: adjacent cells that look alike. `cell` is a buffer for reading. */
+/** The runs of a line: adjacent cells that look alike. `cell` is reused for every read. */
 export function runsOf(
   line: EmulatorLine,
   { columns, cursor, cell }: { columns: number; cursor: number | undefined; cell: EmulatorCell },
@@ -91,7 +94,7 @@ function runOf(cell: EmulatorCell, cursor: boolean): Run {
   return { text, columns: cell.getWidth(), uneven: !EVEN.test(text), style: styleOf(cell), cursor };
 }
 
-/** Each uneven character is a separate run, except repeated ones, which make up rules. */
+/** Each uneven character is a separate run, except for repeats, such as in rules. */
 function add(runs: Run[], run: Run): void {
   const last = runs.at(-1);
   const joins = last !== undefined && !run.cursor && !last.cursor && last.uneven === run.uneven &&
@@ -153,7 +156,7 @@ export function indexed(index: number): string {
   return rgb(at(36) << 16 | at(6) << 8 | at(1));
 }
 
-/** A run as an element. Sets styles through the DOM, which the page's content security policy allows. */
+/** Returns a run as an element. Sets styles through the DOM, which the page's content security policy allows. */
 export function elementOf({ text, columns, uneven, style: cellStyle, cursor }: Run): HTMLElement {
   const element = document.createElement("span");
   element.textContent = text;
@@ -179,7 +182,7 @@ export function elementOf({ text, columns, uneven, style: cellStyle, cursor }: R
   return element;
 }
 
-/** The numbers of the lines that contain the text; upper and lower case are the same. */
+/** The numbers of the lines that contain the text, ignoring case. */
 export function linesWith({ buffer: { active } }: Pick<Emulator, "buffer">, text: string): number[] {
   const wanted = text.toLowerCase();
   const lines = Array.from({ length: active.length }, (_none, y) => y);

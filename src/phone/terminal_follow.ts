@@ -1,8 +1,8 @@
-/** Where a terminal is scrolled to while it is followed: its newest lines and its cursor; and what a selection holds. */
+/** Computes where a followed terminal scrolls to: its newest lines and cursor stay in view. Also checks for selections. */
 
 /** Lines shown above a cursor that is far from the end. */
 const LINES_ABOVE = 2;
-/** Columns shown beside a cursor that was outside the view. */
+/** Columns shown next to a cursor that was outside the view. */
 const COLUMNS_BESIDE = 4;
 
 /** Lines are counted from the start of the scrollback. */
@@ -44,7 +44,7 @@ export function followedLeft(
   return end > left + width ? end - width + beside : left;
 }
 
-/** The user has selected some of its text. */
+/** True if the user has selected text in the element. */
 export function isSelectedIn(element: Element | null): boolean {
   const selection = document.getSelection();
   return element !== null && selection !== null && !selection.isCollapsed &&

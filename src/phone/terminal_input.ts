@@ -16,7 +16,7 @@ export interface KeyPress {
 
 /**
  * The code of a key that an input method took (UI Events, section 9.3). Safari ends a composition before it reports the
- * Enter that confirmed it, so that `isComposing` is false then.
+ * Enter that confirmed it, with `isComposing` already false.
  */
 const TAKEN_KEY_CODE = 229;
 

@@ -29,28 +29,28 @@ const FONT_MAX_PIXELS = 28;
 /** The smallest readable size; a terminal too wide for it is panned. */
 const FONT_READABLE_PIXELS = 8;
 const FONT_DEFAULT_PIXELS = 13;
-/** Where there is little height, as with an open keyboard in landscape, letters shrink to show as many rows. */
+/** If there is little height, as with an open keyboard in landscape, the font shrinks to show this many rows. */
 const ROWS_MIN = 8;
 const MEASURED_COLUMNS = 100;
 
 interface TerminalScreenOptions {
   /** Scrolls; contains nothing else. */
   container: HTMLElement;
-  /** The user has scrolled to the first line, or wants to scroll up by `pages` where nothing is above. */
+  /** The user has scrolled to the first line, or tries to scroll `pages` beyond it. */
   onTop(pages: number): void;
   /** Called when the user leaves the end or comes back, and when lines were added below meanwhile. */
   onAway(away: AwayFromEnd | undefined): void;
-  /** The screen was drawn. */
+  /** Called after each drawing. */
   onDrawn(): void;
 }
 
 /** The user has scrolled up. */
 export interface AwayFromEnd {
-  /** Lines that came since. */
+  /** Lines added since then. */
   newer: number;
 }
 
-/** A finger that moves this far down, where nothing is above, asks for what was before. */
+/** Pulling this far down at the first line requests earlier lines. */
 const PULL_PIXELS = 40;
 const PULL_PAGES = 0.5;
 
@@ -81,7 +81,7 @@ export class TerminalScreen {
   /** The number of lines when the user scrolled up. */
   #leftAt: number | undefined;
   #reportedNewer = 0;
-  /** The line at the reader's top, which gets another number when the oldest lines go; and its number so far. */
+  /** The line at the top of the view, and its last number, which changes when the oldest lines are dropped. */
   #place: { marker: IMarker; line: number } | undefined;
   #found: number | undefined;
 
@@ -147,7 +147,7 @@ export class TerminalScreen {
     if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#drawNow());
   }
 
-  /** Earlier lines were requested and may arrive above. */
+  /** Call this when earlier lines are requested: once they arrive, the view scrolls up by `pages` into them. */
   expectEarlier(pages: number): void {
     this.#expected = { lines: this.terminal.buffer.active.length, pages };
   }
@@ -156,7 +156,7 @@ export class TerminalScreen {
     this.#container.scrollTop -= pages * this.#view().height;
   }
 
-  /** Back to the newest lines. */
+  /** Scrolls to the newest lines. */
   showLatest(): void {
     this.#found = undefined;
     this.#atEnd = true;
@@ -169,7 +169,7 @@ export class TerminalScreen {
     return plainText(this.terminal);
   }
 
-  /** The lines that contain the text, the first one first; upper and lower case are the same. */
+  /** The numbers of the lines that contain the text, in order, ignoring case. */
   find(text: string): number[] {
     return linesWith(this.terminal, text);
   }
@@ -178,7 +178,7 @@ export class TerminalScreen {
   showFound(y: number | undefined): void {
     this.#found = y;
     if (y !== undefined) {
-      // Lines that came since the last frame have no room yet, and scrolling would end before them.
+      // Lines added since the last frame are not laid out yet, so scrolling would stop short of them.
       this.#drawNow();
       const { lineHeight, height } = this.#view();
       this.#atEnd = false;
@@ -199,7 +199,7 @@ export class TerminalScreen {
   #drawNow(): void {
     cancelAnimationFrame(this.#frame);
     this.#frame = 0;
-    // A selection would be lost with the lines that it stands in.
+    // Redrawing would replace the selected lines and so end the selection.
     if (isSelectedIn(this.#canvas)) return this.#reportHeld();
     if (!this.#isSized) this.#fitView();
     const { cols, buffer: { active } } = this.terminal;
@@ -217,7 +217,7 @@ export class TerminalScreen {
     this.#options.onDrawn();
   }
 
-  /** What a selection holds is as little live as what was scrolled up to. */
+  /** A selection freezes the view, so it is reported like scrolling up. */
   #reportHeld(): void {
     this.#leftAt ??= this.#drawn.lines;
     this.#options.onAway({ newer: Math.max(0, this.#followed().lines - this.#leftAt) });
@@ -237,7 +237,7 @@ export class TerminalScreen {
     this.#options.onAway({ newer });
   }
 
-  /** Where everything fits, nothing scrolls: a pull or the wheel asks for earlier lines instead. */
+  /** If everything fits, nothing scrolls: a pull or the wheel then requests earlier lines. */
   #followPull(listening: AddEventListenerOptions): void {
     const container = this.#container;
     let begun: number | undefined;
@@ -292,7 +292,7 @@ export class TerminalScreen {
     this.draw();
   }
 
-  /** When earlier lines arrive, keeps the visible ones in place, or scrolls up by the pages asked for. */
+  /** When earlier lines arrive, keeps the visible ones in place, or scrolls up by the requested pages. */
   #keepPosition({ lineHeight, height }: FollowedView): void {
     const { lines = Infinity, pages = 0 } = this.#expected ?? {};
     const added = this.#drawn.lines - lines;
@@ -303,7 +303,7 @@ export class TerminalScreen {
     if (!this.#atEnd) this.#container.scrollTop += added * lineHeight - pages * height;
   }
 
-  /** Once the buffer is full, each new line moves all lines up by one: the reader's go along. */
+  /** Once the buffer is full, each new line moves all others up by one: scrolls along with them. */
   #keepPlace({ lineHeight }: FollowedView): void {
     const { marker, line = 0 } = this.#place ?? {};
     const moved = marker === undefined || marker.isDisposed ? 0 : marker.line - line;
@@ -383,7 +383,7 @@ export class TerminalScreen {
     return width > 0 ? width / MEASURED_COLUMNS / 10 : 0.6;
   }
 
-  /** The emulator does not expose whether the cursor is visible, so watch the sequences. */
+  /** Watches escape sequences, because the emulator does not expose whether the cursor is visible. */
   #followCursor(): void {
     const { parser } = this.terminal;
     const follow = (shown: boolean) => (params: (number | number[])[]): boolean => {

@@ -1,4 +1,4 @@
-/** What a terminal's status line says, and whether keys can be sent. */
+/** The text of a terminal's status line, and whether keys can be sent. */
 import type { KeyState } from "../protocol/pane_frame.ts";
 import { SESSION_TEXT } from "./session_text.ts";
 import { STRINGS } from "./strings.ts";
@@ -7,7 +7,7 @@ import type { TerminalState } from "./terminal_stream.ts";
 const { reasons: WHY, advice: ADVICE } = STRINGS;
 const { terminal: TEXT } = SESSION_TEXT;
 
-/** What the page knows about a terminal. */
+/** What a terminal's status line depends on. */
 export interface TerminalInfo {
   /** `lost`: there is no link to the relay. */
   stream: TerminalState | { kind: "lost" };
@@ -15,7 +15,7 @@ export interface TerminalInfo {
   /** Milliseconds from the last input to the report that it was typed. */
   latencyMs?: number | undefined;
   fit: "on" | "off" | "refused";
-  /** The user has scrolled up: what is shown is not the newest. */
+  /** Set while the user has scrolled up, away from the newest lines. */
   away?: { newer: number } | undefined;
   /** Why the last key was not sent. */
   said?: string;
@@ -60,7 +60,7 @@ export function statusText({ stream, keys, fit, away, said, unsure = false }: Te
   }
 }
 
-/** Of a session that has ended; `screen` is what is still drawn of it. */
+/** The status of a session that has ended; `screen` is the text that is still drawn. */
 export function endedText(screen: string): StatusText {
   const status = screen.trim() === "" ? TEXT.ends.session_ended : TEXT.lastScreen;
   return { status, warning: "", tone: "pending" };

@@ -72,7 +72,7 @@ export class TerminalStream {
   #opened: Opened | undefined;
   #state: TerminalState = { kind: "opening" };
   #attempts = 0;
-  /** Of what is due next: another opening, or the end of the wait for the host's answer. */
+  /** Cancels the timer for the next opening, or for the host's answer. */
   #cancelTimer: () => void = () => {};
   #isClosed = false;
   #typed = 0;
@@ -103,7 +103,7 @@ export class TerminalStream {
     await this.#open();
   }
 
-  /** An end that was reported stays on the screen until the stream is live again. */
+  /** Opens the stream without changing the state: a reported end stays on the screen until the stream is live again. */
   async #open(): Promise<void> {
     this.#leave();
     if (this.#isClosed) return;
@@ -127,7 +127,7 @@ export class TerminalStream {
     });
   }
 
-  /** The link is gone: keys without a confirmation may or may not have been typed. */
+  /** Call this when the link is lost. Keys without a confirmation may or may not have been typed. */
   lost(): void {
     this.#cancelTimer();
     this.#watch.stop();
@@ -142,14 +142,14 @@ export class TerminalStream {
     this.#options.onClosed?.();
   }
 
-  /** The number by which the host will refer to this input; undefined if the stream is not live and nothing was sent. */
+  /** Sends input. Returns the number by which the host will refer to it, or undefined if the stream is not live. */
   type(input: KeyInput): number | undefined {
     const sending = this.#sendSealed(encodeKeyInput(input));
     if (sending !== undefined) this.#feed.expectEcho();
     return sending?.sequence;
   }
 
-  /** A part of a file, or the wish to read something. Resolves once it is sent, or cannot be. */
+  /** Sends a part of a file, or a request to read something. Resolves once it is sent, or cannot be. */
   async upload(input: UploadInput | ReadInput): Promise<void> {
     await this.#sendSealed(encodeUpload(input))?.sent;
   }
@@ -192,7 +192,7 @@ export class TerminalStream {
     if (this.#opened?.stream === stream) this.#onEnded(reason);
   }
 
-  /** The payload of a pane frame. */
+  /** Takes the payload of a pane frame. */
   async onBytes(stream: number, payload: Uint8Array): Promise<void> {
     const opened = this.#opened;
     if (opened?.stream !== stream) return;
@@ -288,7 +288,7 @@ interface FedTerminal {
 
 interface FeedOptions {
   terminal: FedTerminal;
-  /** This many bytes were parsed: the mirror may send as many again. */
+  /** Called when this many bytes were parsed: the mirror may send as many again. */
   shown(bytes: number): void;
   status(status: MirrorStatus): void;
   /** The terminal has changed. */
@@ -329,7 +329,7 @@ class TerminalFeed {
     this.#options.terminal.input("");
   }
 
-  /** Queued behind earlier writes, because a resize itself takes effect at once. */
+  /** Queued after earlier writes, because a resize itself takes effect at once. */
   resize({ cols, rows }: { cols: number; rows: number }, done: () => void = () => {}): void {
     const { terminal } = this.#options;
     terminal.write("", () => {

@@ -1,4 +1,4 @@
-/** The open mirrors of one link: passes each frame to its stream, and tells all of them when the link breaks. */
+/** The open mirrors of one link: passes each frame to its stream, and notifies all of them when the link breaks. */
 import type { Clock } from "../async/clock.ts";
 import type { RelayLink } from "../client/relay_link.ts";
 import type { PhoneHandshake } from "../crypto/stream.ts";
@@ -10,7 +10,7 @@ import type { TerminalStream, TerminalStreamOptions } from "./terminal_stream.ts
 
 export type TerminalViewer = Pick<TerminalStreamOptions, "terminal" | "onState" | "onStatus" | "onDrawn">;
 
-/** The class comes from the view: the list of sessions does without its code. */
+/** The view passes the class in, so that the list of sessions does not load its code. */
 export type MirrorOpener = (
   name: SessionName,
   viewer: TerminalViewer,
@@ -76,7 +76,7 @@ export class TerminalStreams {
     for (const stream of this.#streams) void stream.onBytes(frame.stream, frame.payload);
   }
 
-  /** With the secret of a pairing if there is one, else with fresh keys alone. */
+  /** Uses the pairing's secret if there is one, else only fresh keys. */
   async #handshake({ deviceId, session }: SessionName): Promise<PhoneHandshake | undefined> {
     const { sealing } = this.#options;
     if (!sealing.isAvailable || deviceId === "") return undefined;

@@ -10,7 +10,7 @@ export type Trouble = "silent" | "keys_late" | "tampered";
 
 interface TerminalWatchOptions {
   clock: Pick<Clock, "elapsed" | "after">;
-  /** `trouble` has changed. */
+  /** Called when `trouble` has changed. */
   changed(): void;
 }
 
@@ -34,14 +34,14 @@ export class TerminalWatch {
     return this.#isTampered ? "tampered" : undefined;
   }
 
-  /** The mirror is live. */
+  /** Call this when the mirror is live. */
   start(): void {
     this.stop();
     this.#heardAt = this.#options.clock.elapsed();
     this.#wait(MIRROR_SILENT_MS);
   }
 
-  /** The mirror is closed. */
+  /** Call this when the mirror is closed. */
   stop(): void {
     this.#cancel();
     this.#cancel = () => {};
@@ -49,7 +49,7 @@ export class TerminalWatch {
     this.#sentAtPulse = 0;
   }
 
-  /** A frame arrived and could be opened. */
+  /** Call this when a frame arrived and could be opened. */
   heard(): void {
     this.#heardAt = this.#options.clock.elapsed();
     if (!this.#isSilent) return;

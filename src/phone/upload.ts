@@ -12,14 +12,14 @@ import type { SessionName } from "./sessions.ts";
 import type { TerminalState, TerminalStream } from "./terminal_stream.ts";
 import type { TerminalViewer } from "./terminal_streams.ts";
 
-/** The relay closes the connection of a phone that sends more; live keys need a part of it. */
+/** The relay closes the connection of a phone that sends more; live keys need the rest. */
 const PACE = { perSecond: KEY_BYTES_PER_SECOND * 0.6, burst: 8 * UPLOAD_CHUNK_BYTES };
 /** A host that does not answer for this long is older, or this sign-in may only read. */
 export const ANSWER_WITHIN_MS = 20_000;
-/** A lost connection may come back within this time: so long the host keeps what it has of the file. */
+/** A lost connection may come back within this time: the host keeps the received part of the file for as long. */
 export const RESUME_WITHIN_MS = 600_000;
 
-/** For the host to learn that the user has cancelled it. */
+/** Time for the host to receive the user's cancellation. */
 const STOPPED_WITHIN_MS = 5_000;
 
 export type UploadResult =
@@ -55,7 +55,7 @@ export async function uploadFile(
   }
 }
 
-/** The stream is gone; the file goes on over the next one. */
+/** The stream is gone; the upload continues over the next one. */
 const INTERRUPTED = { kind: "interrupted" } as const;
 type End = UploadResult | typeof INTERRUPTED;
 type Sender = Pick<TerminalStream, "upload">;
@@ -68,7 +68,7 @@ class Sending {
   readonly #id = crypto.getRandomValues(new Uint32Array(1))[0] ?? 0;
   #stream: TerminalState = { kind: "opening" };
   #answer: UploadState | undefined;
-  /** Over the stream of now. */
+  /** True once the file was announced over the current stream. */
   #isAnnounced = false;
   #wasInterrupted = false;
   #heardAt: number;
@@ -81,7 +81,7 @@ class Sending {
     this.#heardAt = this.#clock.elapsed();
   }
 
-  /** The stream mirrors the session as well; what it draws goes nowhere. */
+  /** The stream also mirrors the session; its output is discarded. */
   readonly viewer: TerminalViewer = {
     terminal: { write: (_data, done) => done?.(), resize: () => {}, input: () => {} },
     onState: (state) => {
@@ -90,7 +90,7 @@ class Sending {
       this.#wake();
     },
     onStatus: ({ upload, keys }) => {
-      // An older host takes the announcement for a key that it does not know.
+      // An older host takes the announcement for an unknown key.
       const isOld = keys?.reason === "invalid_body";
       const answer = isOld ? { id: this.#id, state: "refused", received: 0, reason: "old" } as const : upload;
       if (answer?.id !== this.#id) return;
@@ -115,13 +115,13 @@ class Sending {
     }
   }
 
-  /** The stream stays for a moment: with it, the host would drop what it has not opened yet. */
+  /** Keeps the stream for a moment: when it closes, the host drops the frames that it has not opened yet. */
   async #stop(stream: Sender): Promise<void> {
     await stream.upload({ type: "upload.stop", id: this.#id });
     await delay(STOPPED_WITHIN_MS, { clock: this.#clock });
   }
 
-  /** Over one stream. The host says how much it has from the ones before. */
+  /** Sends the file over one stream, from the point that the host reports as received over earlier ones. */
   async #try(stream: Sender): Promise<End> {
     const { name, size } = this.#file;
     const opened = await this.#until(() => this.#stream.kind === "live");
@@ -162,7 +162,7 @@ class Sending {
     return undefined;
   }
 
-  /** Undefined once the condition holds; else why it never will. */
+  /** Resolves to undefined once the condition holds, else to the end because of which it never will. */
   async #until(condition: () => boolean): Promise<End | undefined> {
     for (;;) {
       const end = this.#ended();

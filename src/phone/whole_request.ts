@@ -1,4 +1,4 @@
-/** Fetches all of a long request from its host, part by part over a sealed stream, and checks that it is what the card names. */
+/** Fetches a long request from its host, part by part over a sealed stream, and checks it against the card's digest. */
 import { type Clock, systemClock } from "../async/clock.ts";
 import { sha256Hex } from "../async/encodings.ts";
 import { Wakeup } from "../async/wakeup.ts";
@@ -9,11 +9,11 @@ import type { SessionName } from "./sessions.ts";
 import type { TerminalState, TerminalStream } from "./terminal_stream.ts";
 import type { TerminalViewer } from "./terminal_streams.ts";
 
-/** Parts that are asked for ahead of what has arrived: few, so that pings pass on a slow connection. */
+/** Parts requested ahead of what has arrived: few, so that pings get through on a slow connection. */
 const PARTS_AHEAD = 3;
-/** A part that does not come within this time is asked for again: the host may have had to slow this phone down. */
+/** A part that has not arrived after this time is requested again: the host may have slowed this phone down. */
 export const ASK_AGAIN_MS = 4_000;
-/** Without anything new for this long, offline included, the phone gives up. */
+/** The phone gives up when nothing new has arrived for this long, even if it was offline. */
 export const SILENT_MS = 30_000;
 
 export type FetchedRequest =
@@ -23,7 +23,7 @@ export type FetchedRequest =
   | { kind: "cancelled" };
 
 export interface FetchOptions {
-  /** The card. */
+  /** The card's id. */
   id: string;
   session: SessionName;
   whole: Pick<WholeRequest, "length" | "digest">;
@@ -38,7 +38,7 @@ export function fetchRequest(options: FetchOptions): Promise<FetchedRequest> {
   return new Fetching(options).fetch();
 }
 
-/** One request, in the order in which it happens. What has arrived stays when the stream breaks and is opened again. */
+/** One fetch, in the order in which it happens. What has arrived is kept when the stream breaks and is opened again. */
 class Fetching {
   readonly #options: FetchOptions;
   readonly #clock: Clock;
@@ -46,9 +46,9 @@ class Fetching {
   #stream: TerminalState = { kind: "opening" };
   /** All that has arrived without a gap. */
   #text = "";
-  /** Parts behind it, by their place. */
+  /** Parts after a gap, by their offset. */
   readonly #ahead = new Map<number, string>();
-  /** When each missing part was asked for. */
+  /** When each missing part was requested, by its offset. */
   readonly #asked = new Map<number, number>();
   #failure: Extract<FetchedRequest, { kind: "failed" }>["reason"] | undefined;
   #heardAt: number;
@@ -60,12 +60,12 @@ class Fetching {
     this.#heardAt = this.#clock.elapsed();
   }
 
-  /** The stream mirrors the session as well; what it draws goes nowhere. */
+  /** The stream also mirrors the session; its output is discarded. */
   readonly viewer: TerminalViewer = {
     terminal: { write: (_data, done) => done?.(), resize: () => {}, input: () => {} },
     onState: (state) => {
       this.#stream = state;
-      // A new stream knows nothing of what was asked on the last one.
+      // Requests on the last stream are not answered on a new one.
       if (state.kind !== "live") this.#asked.clear();
       this.#news.wake();
     },
@@ -122,7 +122,7 @@ class Fetching {
     }
   }
 
-  /** What was not asked for is dropped, so that a host cannot fill this phone's memory. */
+  /** Drops parts that were not requested, so that a host cannot fill this phone's memory. */
   #take({ at, text }: RequestPart): void {
     if (!this.#asked.has(at) || at < this.#text.length) return;
     const { whole } = this.#options;

@@ -124,10 +124,10 @@ interface BesideListProps {
   children: JSX.Element;
 }
 
-/** On a tablet the list of sessions stays beside the open one. */
+/** On a tablet, the list of sessions stays next to the open session. */
 function BesideList({ state, actions, children }: BesideListProps): JSX.Element {
   const isWide = useMedia("(min-width: 760px) and (min-height: 500px)");
-  // In the same place of the tree at any width: what is open in the session stays open when the phone is unfolded.
+  // The session has the same place in the tree at any width, so that it keeps its state when the phone is unfolded.
   return (
     <div class={isWide ? "beside" : "alone"}>
       {isWide && (
@@ -153,7 +153,7 @@ function useMedia(query: string): boolean {
   return matches;
 }
 
-/** Scrolls to what a tapped notification leads to: once it is there, and again when another one is opened. */
+/** Scrolls to the item that a tapped notification opened, once it is loaded. */
 function useItemInView({ route, inbox }: PhoneState): void {
   const item = openedItem(route);
   const isLoaded = item !== undefined && inbox.has(item);

@@ -1,4 +1,4 @@
-/** A request for permission: all of it, what is unusual about it, and what may be decided from here. */
+/** A request for permission: its text, what is unusual about it, and the decisions that can be made here. */
 import type { JSX } from "preact";
 import type { Answer, CardData, Decision } from "../../protocol/ask.ts";
 import { checkBody } from "../check_input.ts";
@@ -35,7 +35,7 @@ export function ApprovalForm({ request, ...props }: Props): JSX.Element {
 }
 
 interface DecisionsProps extends Omit<Props, "request"> {
-  /** All of the request has been gone through. */
+  /** The user has gone through the whole request. */
   isRead: boolean;
   /** What to do until then. */
   hint: string;
@@ -43,7 +43,7 @@ interface DecisionsProps extends Omit<Props, "request"> {
   children: JSX.Element;
 }
 
-/** What is known of a request, its text, and the buttons for what may be decided. */
+/** A request's facts and text, and the buttons for the possible decisions. */
 export function Decisions({ children, hint, ...props }: DecisionsProps): JSX.Element {
   const { id, card, draft, onDraft, isRead } = props;
   const isReadFirst = !isRead && allowing(card).length > 0;
@@ -116,7 +116,7 @@ function RejectButton({ card, draft, onAnswer, isSettled, act }: ButtonProps): J
   );
 }
 
-/** After the decision, or once there is none any more. */
+/** A request that was decided or can no longer be decided. */
 export function ClosedRequest({ card, request }: RequestProps): JSX.Element {
   const reading = useReading();
   return (
@@ -154,7 +154,7 @@ function RequestFacts({ card }: { card: ApprovalCard }): JSX.Element {
   );
 }
 
-/** Why it cannot be allowed from here. */
+/** Explains why the request cannot be allowed from here. */
 function Limits({ card: { withheld, decisions } }: { card: ApprovalCard }): JSX.Element | null {
   if (withheld !== undefined) return <p class="late-hint">{CARDS.withheld[withheld]}</p>;
   if (decisions.includes("once") || decisions.includes("always")) return null;

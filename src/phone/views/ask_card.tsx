@@ -114,7 +114,7 @@ function Body(props: Props & { status: QuestionStatus }): JSX.Element {
   }
 }
 
-/** What was answered here in vain, also before a reload: a text is the draft then. */
+/** Returns the answer from here that was not accepted. After a reload, a text answer is in the draft. */
 export function unsentText(
   { unsent, here }: { unsent?: Message; here?: boolean },
   { item: { push, ask }, state }: { item: QuestionItem; state: Pick<PhoneState, "drafts"> },
@@ -202,7 +202,7 @@ const TONES: Record<Exclude<AnswerOutcome, "typed"> | CardOutcome, Tone> = {
   unproven: "unsure",
 };
 
-/** A late answer got as far as the message that it became; that it was handed on is no good news yet. */
+/** The tone of an answer's status. A late answer has the tone of the message that it became. */
 export function answeredTone(outcome: AnswerOutcome | CardOutcome, message: Tone | undefined): Tone {
   return outcome === "typed" ? message ?? "pending" : TONES[outcome];
 }

@@ -1,4 +1,4 @@
-/** The controls for answering a question: buttons, checkboxes, free text, or a form with named fields; and what is entered, as the question's draft. */
+/** The controls for answering a question: buttons, checkboxes, free text or a form, whose input is the question's draft. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Answer, AskData, AskField, FieldValue } from "../../protocol/ask.ts";
@@ -61,7 +61,7 @@ export function AskForm(props: AskFormProps): JSX.Element {
   );
 }
 
-/** Open at first if something was written; then it is the user's. */
+/** Initially open if there is a draft; after that, the user opens and closes it. */
 function OwnAnswer(props: AskFormProps): JSX.Element {
   const [isOpen, setOpen] = useState(props.draft !== "");
   return (
@@ -247,7 +247,7 @@ function Control({ id, field, value, fault, onValue }: FieldProps): JSX.Element 
 /** What the user has entered into a form. */
 type RawValues = Readonly<Record<string, RawValue>>;
 
-/** Empty when nothing is entered. Drafts are stored unencrypted, so that no secret belongs in one. */
+/** The draft of a form; empty if nothing is entered. It has no secrets, because drafts are stored unencrypted. */
 export function formDraft(fields: readonly AskField[], values: RawValues): string {
   const kept = fields.filter(({ name, secret }) => secret !== true && values[name]);
   return kept.length === 0
@@ -267,7 +267,7 @@ export function formValues(fields: readonly AskField[], draft: string): RawValue
   return Object.fromEntries(values);
 }
 
-/** Options that are ticked, and own words beside them. */
+/** The ticked options, and the user's own text. */
 interface Ticked {
   chosen: readonly string[];
   text: string;
@@ -277,7 +277,7 @@ export function tickedDraft({ chosen, text }: Ticked): string {
   return chosen.length === 0 && text === "" ? "" : JSON.stringify({ chosen, text });
 }
 
-/** A draft that is not one of ticks is the own words. */
+/** Parses a draft. If it is not one of `tickedDraft`, all of it is the user's own text. */
 export function tickedIn(options: readonly string[], draft: string): Ticked {
   const { chosen, text } = objectIn(draft);
   if (!Array.isArray(chosen) || typeof text !== "string") return { chosen: [], text: draft };

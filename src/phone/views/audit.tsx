@@ -77,7 +77,7 @@ export function AuditView({ state, notice, actions, deviceId }: Props): JSX.Elem
 
 const NOTHING_READ: AuditState = { entries: [], kind: "failed", more: true };
 
-/** Reads the first page as soon as there is a session to ask by. */
+/** Reads the first page as soon as there is a session through which to ask. */
 function useAuditLog(
   session: SessionName | undefined,
   mirror: MirrorOpener,
@@ -103,7 +103,7 @@ function useAuditLog(
   };
 }
 
-/** By their ids; empty until the relay has answered. */
+/** The names of devices by id; empty until the relay has answered. */
 function useDeviceNames(actions: AuditActions, isLive: boolean): ReadonlyMap<string, string> {
   const [names, setNames] = useState<ReadonlyMap<string, string>>(new Map());
   const load = async (): Promise<void> => {
@@ -111,7 +111,7 @@ function useDeviceNames(actions: AuditActions, isLive: boolean): ReadonlyMap<str
       const devices = await actions.devices();
       setNames(new Map(devices.map(({ id, name }) => [id, name])));
     } catch (error) {
-      // The ids are shown then.
+      // The ids are shown instead.
       if (!(error instanceof RelayError)) throw error;
     }
   };
@@ -123,18 +123,18 @@ function useDeviceNames(actions: AuditActions, isLive: boolean): ReadonlyMap<str
 
 function Entry({ entry, from, now }: { entry: AuditEntry; from: string; now: number }): JSX.Element {
   const { time, session, outcome, length, digest, about } = entry;
-  const said = outcomeText(outcome);
+  const shown = outcomeText(outcome);
   return (
     <li class="card">
       <div class="card-head">
-        <span class="label">{said.state}</span>
+        <span class="label">{shown.state}</span>
         <time dateTime={time}>{formatTime(Date.parse(time), now)}</time>
       </div>
-      {said.reason !== "" && <p>{said.reason}</p>}
+      {shown.reason !== "" && <p>{shown.reason}</p>}
       <p class="facts">
         <span>{session}</span>
         <span>{TEXT.from(from)}</span>
-        <span>{said.isFile ? TEXT.bytes(length) : TEXT.characters(length)}</span>
+        <span>{shown.isFile ? TEXT.bytes(length) : TEXT.characters(length)}</span>
       </p>
       {about !== undefined && (
         <p class="facts">
@@ -150,7 +150,10 @@ function Entry({ entry, from, now }: { entry: AuditEntry; from: string; now: num
   );
 }
 
-/** Of `submitted`, `refused shell_in_pane`, `keys typed` or `upload stored`. An unknown word stays as it is. */
+/**
+ * Describes an outcome such as `submitted`, `refused shell_in_pane`, `keys typed` or `upload stored`. Unknown words
+ * stay.
+ */
 function outcomeText(outcome: string): { state: string; reason: string; isFile: boolean } {
   const words = outcome.split(" ");
   const kind = words[0] === "keys" || words[0] === "upload" ? words.shift() : undefined;
@@ -158,8 +161,8 @@ function outcomeText(outcome: string): { state: string; reason: string; isFile: 
   const known = PUSH_STATES.find((one) => one === word);
   const state = known !== undefined ? STRINGS.receipt.states[known] : word === "stored" ? TEXT.stored : word;
   const reason = Object.hasOwn(REASONS, code) ? STRINGS.reasons[code as keyof typeof REASONS] : code;
-  const said = kind === "keys" ? TEXT.keys(state) : kind === "upload" ? TEXT.file(state) : state;
-  return { state: said, reason, isFile: kind === "upload" };
+  const text = kind === "keys" ? TEXT.keys(state) : kind === "upload" ? TEXT.file(state) : state;
+  return { state: text, reason, isFile: kind === "upload" };
 }
 
 interface ProgressProps {
@@ -191,7 +194,7 @@ function Progress({ log: { kind, entries, more }, why, onRead }: ProgressProps):
   return <p class="hint" role="status">{kind === "unpaired" ? TEXT.unpaired : TEXT.reading}</p>;
 }
 
-/** Oldest first and a line of JSON each, as on the host. */
+/** Saves the entries as they are on the host: oldest first, one line of JSON each. */
 function save(entries: readonly AuditEntry[], host: string): void {
   const lines = entries.toReversed().map((entry) => `${JSON.stringify(entry)}\n`);
   const day = new Date().toISOString().slice(0, 10);
@@ -214,7 +217,7 @@ interface AuditOptions {
   clock?: Clock;
 }
 
-/** The session by which to ask a host: one that runs. */
+/** A running session through which the host can be asked, if there is one. */
 export function auditSession(sessions: readonly HostSession[]): SessionName | undefined {
   const found = sessions.find(({ entry }) => entry.state !== "exited");
   return found && { deviceId: found.deviceId, session: found.entry.name };
@@ -249,7 +252,7 @@ export class AuditLog {
     this.#stream?.close();
   }
 
-  /** The stream mirrors the session as well; what it draws goes nowhere. */
+  /** The stream also mirrors the session; its output is discarded. */
   readonly #viewer: TerminalViewer = {
     terminal: { write: (_data, done) => done?.(), resize: () => {}, input: () => {} },
     onState: (state) => {
@@ -259,7 +262,7 @@ export class AuditLog {
       if (this.#isLive) this.#ask();
     },
     onStatus: ({ audit }) => {
-      // A page that was asked for twice comes twice.
+      // A page that was requested twice arrives twice.
       if (
         audit === undefined || this.#state.kind !== "reading" || audit.skip !== this.#state.entries.length
       ) {
@@ -275,7 +278,7 @@ export class AuditLog {
     onDrawn: () => {},
   };
 
-  /** Asks until the host answers: it may have had to slow this phone down. */
+  /** Repeats the request until the host answers: it may have slowed this phone down. */
   #ask(): void {
     this.#cancelWait();
     if (this.#state.kind !== "reading") return;

@@ -1,25 +1,25 @@
-/** What the views of cards share: their texts, the whole text of a request and whether it was in view, and buttons that do nothing while they move. */
+/** Shared by the views of cards: texts, a request's text and whether it was read, and buttons that act only at rest. */
 import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Asked, Decision } from "../../protocol/ask.ts";
 import { STRINGS } from "../strings.ts";
 import { CARD_STRINGS, type CardStrings } from "../strings_cards.ts";
 
-/** In the page's language. */
+/** The texts of cards in the page's language. */
 export const CARDS: CardStrings = STRINGS.cards ?? CARD_STRINGS;
 
-/** A decision is kept by its name, with a reason after a colon. */
+/** Returns an answer as it is shown. A decision is stored as its name, with any reason after a colon. */
 export function givenText(ask: Asked, body: string): string {
   const [name, ...reason] = ask.kind === "approval" ? body.split(": ") : [];
   const decision = Decision.safeParse(name).data;
   return decision === undefined ? body : [CARDS.decided[decision], ...reason].join(": ");
 }
 
-/** Scroll positions are fractions of a pixel off. */
+/** Scroll positions may be off by fractions of a pixel. */
 const ROUNDING_PIXELS = 2;
 /** An edge of the text counts as seen when nearly all of it was on the screen. */
 const SEEN = 0.9;
-/** How hosts name a hidden character. */
+/** How hosts write a hidden character. */
 const NAMED = /^⟨U\+/;
 /** Letters and digits that are written from right to left. */
 const LEFTWARD = "[\\u0590-\\u08ff\\ufb1d-\\ufdff\\ufe70-\\ufefe\\u{10800}-\\u{10fff}\\u{1e800}-\\u{1efff}]+";
@@ -41,7 +41,9 @@ interface Edges {
 }
 const UNSEEN: Edges = { start: false, end: false, right: false };
 
-/** Read once its beginning, its end and, unless its lines are wrapped, their right end have been on the screen. */
+/**
+ * Tracks whether a text was read: its beginning, its end and, unless lines are wrapped, their right end were in view.
+ */
 export function useReading(): Reading {
   const text = useRef<HTMLPreElement>(null);
   const [isWrapped, setWrapped] = useState(false);
@@ -56,7 +58,7 @@ export function useReading(): Reading {
     observer.observe(element);
     return () => observer.disconnect();
   }, [isWrapped]);
-  // Before the text is painted: what scrolled past earlier would not count as read.
+  // Observes before the text is painted, so that nothing scrolls past unnoticed.
   useLayoutEffect(() => {
     const element = text.current;
     if (element === null || isRead) return;
@@ -70,7 +72,7 @@ export function useReading(): Reading {
   return { isRead, isWide, isWrapped, setWrapped, text };
 }
 
-/** Returns the function that ends it. */
+/** Calls `see` when an edge of the text comes into view. Returns a function that ends this. */
 export function watchEdges(element: HTMLElement, see: (edges: Partial<Edges>) => void): () => void {
   const [start, end] = element.querySelectorAll(".edge");
   const observer = new IntersectionObserver((entries) => {
@@ -120,8 +122,8 @@ export function RequestText({ text, reading }: { text: string; reading: Reading 
 }
 
 /**
- * With the names of hidden characters emphasized, and words from right to left apart, so that they change the order of
- * nothing beside them.
+ * Returns the text with the names of hidden characters emphasized and right-to-left words isolated, so that they do not
+ * change the order of the text around them.
  */
 export function marked(text: string): (string | JSX.Element)[] {
   return text.split(MARKED).map((part, place) => {
@@ -135,12 +137,12 @@ const SETTLED_MS = 700;
 const SAMPLE_MS = 100;
 
 export interface Settled {
-  /** For the element around the buttons. */
+  /** The ref for the element around the buttons. */
   place: RefObject<HTMLDivElement | null>;
   isSettled: boolean;
   /** The last tap came too early and did nothing. */
   wasEarly: boolean;
-  /** Acts if the buttons have stood still, and otherwise says so. */
+  /** Runs the action if the buttons have stood still, else sets `wasEarly`. */
   act(action: () => void): void;
 }
 
@@ -161,7 +163,7 @@ function useSettled(): Settled {
     const timer = setInterval(() => setSettled(check()), SAMPLE_MS);
     return () => clearInterval(timer);
   }, []);
-  // Also what has moved since the last sample.
+  // Checks again: the buttons may have moved since the last sample.
   const act = (action: () => void): void => {
     const isStill = check();
     setEarly(!isStill);
@@ -174,7 +176,7 @@ interface CardButtonsProps {
   children(settled: Pick<Settled, "isSettled" | "act">): JSX.Element;
 }
 
-/** Around the buttons of a card: they do nothing while they move, so that a tap that is already under way hits no other request. */
+/** Wraps a card's buttons, which do nothing while they move: a tap under way must not hit another request. */
 export function CardButtons({ children }: CardButtonsProps): JSX.Element {
   const { place, isSettled, wasEarly, act } = useSettled();
   return (

@@ -19,7 +19,7 @@ const { composer: TEXT } = STRINGS;
 const { insert: INSERT, later: LATER } = SESSION_TEXT;
 const HOUR_MS = 3_600_000;
 const MORNING_HOUR = 8;
-/** The times that are offered are by the minute. */
+/** How often the suggested times are updated, which are shown to the minute. */
 const TIMES_EVERY_MS = 5_000;
 
 interface Props {
@@ -30,7 +30,7 @@ interface Props {
   draft: string;
   /** How messages are encrypted. */
   mode: Sealing;
-  /** The session's name is not a valid one. */
+  /** The session's name is invalid. */
   blocked: boolean;
   /** Since when the agent has reached its usage limit, and until when, if that is known. */
   limit: SessionEntry["limit"];
@@ -113,7 +113,7 @@ function SendButton({ isOff }: { isOff: boolean }): JSX.Element {
 
 type Sheet = "insert" | "later" | undefined;
 
-/** The open sheet. "Later" takes the place of the first one, so that the browser does not know where the focus was before. */
+/** The open sheet. "later" replaces "insert", so the browser cannot return the focus to the opener by itself. */
 function useSheet(): {
   opener: RefObject<HTMLButtonElement | null>;
   open: Sheet;
@@ -129,7 +129,7 @@ function useSheet(): {
   return { opener, open, setOpen };
 }
 
-/** Opens what can be done with the message besides sending it now. */
+/** Opens the sheet with further actions on the message. */
 function AddButton(
   { button, onPress }: { button: RefObject<HTMLButtonElement | null>; onPress(): void },
 ): JSX.Element {
@@ -156,7 +156,7 @@ interface SheetsProps extends Pick<Props, "draft" | "limit" | "texts" | "upload"
   onLater(later: Later): void;
 }
 
-/** Outside the form, which Enter in one of their fields would submit. */
+/** Rendered outside the form, which Enter in one of their fields would submit. */
 function Sheets(props: SheetsProps): JSX.Element | null {
   const { draft, limit, texts, upload, open, canSend, onOpen, onInsert, onLater } = props;
   const close = (): void => onOpen(undefined);
@@ -208,7 +208,7 @@ function Field(
   );
 }
 
-/** Puts a text into the draft where the cursor is, which stands behind it then. */
+/** Returns a function that inserts a text at the cursor of the draft and moves the cursor behind it. */
 function useInsertion(
   field: RefObject<HTMLTextAreaElement | null>,
   { draft, onDraft }: Pick<Props, "draft" | "onDraft">,
@@ -249,7 +249,7 @@ interface LaterDialogProps {
   onClose(): void;
 }
 
-/** The choice of when a message is typed that is not typed at once. */
+/** The dialog for choosing when a message is typed. */
 function LaterDialog({ limit, onChoose, onClose }: LaterDialogProps): JSX.Element {
   const dialog = useRef<HTMLDialogElement>(null);
   const now = useNow(TIMES_EVERY_MS);
@@ -310,7 +310,7 @@ function OtherTime({ now, onChoose }: { now: number; onChoose(at: number): void 
   );
 }
 
-/** In an hour, and tomorrow morning; by this device's clock. */
+/** In an hour, and the next morning; in epoch milliseconds by this device's clock. */
 export function suggestedTimes(now: number): number[] {
   const morning = new Date(now);
   morning.setHours(MORNING_HOUR, 0, 0, 0);

@@ -1,4 +1,4 @@
-/** Keeps a scrolling element at its end while content is added or it gets another size, until the user scrolls up. */
+/** Keeps a scrolling element at its end while content is added or its size changes, until the user scrolls up. */
 import type { RefObject } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
@@ -6,7 +6,7 @@ interface FollowedEnd {
   isAt(): boolean;
   /** Scrolls to the end if the user was left there and has not scrolled up since. */
   follow(): void;
-  /** To be called after each scroll event. Returns whether the user is at the end. */
+  /** Call this after each scroll event. Returns whether the user is at the end. */
   scrolled(): boolean;
 }
 
@@ -20,7 +20,10 @@ export function useFollowedEnd(
   { near, endOf = scrollEnd }: { near: number; endOf?(place: HTMLElement): number },
 ): FollowedEnd {
   const isAt = useRef(true);
-  /** The end when it was last in view. Content and the element's size change before the end is followed: neither is a scroll. */
+  /**
+   * The end when it was last in view. A change of content or size moves the end before it is followed, without a
+   * scroll.
+   */
   const last = useRef({ end: 0, height: 0 });
   const note = (element: HTMLElement): void => {
     last.current = { end: endOf(element), height: element.clientHeight };

@@ -110,12 +110,12 @@ interface DialogCardProps {
   dialog: DialogView;
   /** The relay's clock. */
   now: number;
-  /** In the session the label is in the heading; beside its terminal the text is on the screen. */
+  /** In a session, the heading has the label; next to its terminal, the screen has the text. */
   place: "inbox" | "messages" | "terminal";
   actions: DialogActions;
 }
 
-/** An open dialog: its text, since when it waits, and what may be done about it from here. */
+/** An open dialog: its text, how long it has been waiting, and what may be done about it from here. */
 export function DialogCard({ state, dialog, now, place, actions }: DialogCardProps): JSX.Element {
   const { session, since, can, push } = dialog;
   const href = formatRoute({ view: "session", deviceId: session.deviceId, session: session.entry.name });
@@ -226,7 +226,7 @@ export function NotificationCard(
   );
 }
 
-/** Encrypted for other phones. */
+/** True if the text is encrypted for other phones. */
 function isUnreadable({ sealedFor, title, body }: NotificationItem["push"]): boolean {
   return sealedFor !== undefined && title === undefined && body === undefined;
 }

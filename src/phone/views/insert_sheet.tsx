@@ -1,4 +1,4 @@
-/** What can be put into a message: the user's own snippets, how they are changed and found, and what was sent before. Nothing here sends anything. */
+/** What can be put into a message: the user's snippets, to edit and search, and earlier texts. Nothing here sends anything. */
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { randomUuid } from "../../async/encodings.ts";
@@ -13,12 +13,12 @@ import { Icon, SearchInput } from "./shared.tsx";
 const { insert: TEXT, snippet: SNIPPET } = SESSION_TEXT;
 /** With fewer texts than this, there is no search field. */
 const SEARCH_FROM = 6;
-/** The list is as long as that; a search finds the others. */
+/** The list shows this many texts; a search finds the others. */
 const SENT_SHOWN_MAX = 100;
 
 /** Where the texts come from. */
 export interface InsertTexts {
-  /** What was sent to this session, the newest first. */
+  /** The texts that were sent to this session, newest first. */
   sent(): readonly string[];
   /** The relay may have earlier messages. */
   mayHaveMore: boolean;
@@ -41,7 +41,7 @@ export function InsertSheet({ draft, texts, children, onInsert, onClose }: Props
   const { snippets, problem, change } = useSnippets(texts);
   const [edited, edit] = useState<Snippet>();
   useLayoutEffect(() => dialog.current?.showModal(), []);
-  /** First of all, as closing gives the field the focus, and Chromium then reports its cursor at the beginning. */
+  /** Inserts before closing: that focuses the field, and Chromium then reports its cursor at the beginning. */
   const insert = (text: string): void => {
     onInsert(text);
     dialog.current?.close();
@@ -81,7 +81,7 @@ export function InsertSheet({ draft, texts, children, onInsert, onClose }: Props
 interface KeptSnippets {
   snippets: readonly Snippet[];
   problem: string;
-  /** Applied to what is kept at that time: another page may have changed it. */
+  /** Applies a change to the snippets as stored at that time: another page may have changed them. */
   change(how: (before: readonly Snippet[]) => Snippet[]): void;
 }
 
@@ -266,11 +266,11 @@ function SnippetForm({ snippet, isNew, onSave, onDelete, onBack }: SnippetFormPr
   );
 }
 
-/** More would not be found again, and all of them are read and written together. */
+/** All snippets are read and written together, and more would be hard to find. */
 export const SNIPPETS_MAX = 100;
 export const SNIPPET_NAME_MAX_CHARS = 60;
 
-/** The newest first; one with the same id is replaced where it is. */
+/** Adds a snippet in front, or replaces the one with its id in place. */
 export function withSnippet(snippets: readonly Snippet[], snippet: Snippet): Snippet[] {
   const isKnown = snippets.some(({ id }) => id === snippet.id);
   if (!isKnown) return [snippet, ...snippets].slice(0, SNIPPETS_MAX);
@@ -289,7 +289,7 @@ export function isFound(wanted: string, texts: readonly string[]): boolean {
   return wanted.toLowerCase().split(/\s+/).every((word) => all.includes(word));
 }
 
-/** The draft with `text` in place of its selection, and where the cursor stands then. */
+/** The draft with `text` in place of its selection, and the new position of the cursor. */
 export function withInserted(
   draft: string,
   { text, start, end }: { text: string; start: number; end: number },
