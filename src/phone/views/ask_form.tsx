@@ -1,4 +1,4 @@
-/** The controls for answering a question: buttons, checkboxes, free text or a form, whose input is the question's draft. */
+/** The controls for answering a question: buttons, checkboxes, free text or a form; and their input as its draft. */
 import type { JSX } from "preact";
 import { useState } from "preact/hooks";
 import type { Answer, AskData, AskField, FieldValue } from "../../protocol/ask.ts";

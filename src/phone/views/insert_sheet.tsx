@@ -1,4 +1,4 @@
-/** What can be put into a message: the user's snippets, to edit and search, and earlier texts. Nothing here sends anything. */
+/** What can be put into a message: the user's snippets, to edit and search, and earlier texts. Sends nothing. */
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { randomUuid } from "../../async/encodings.ts";
@@ -301,7 +301,7 @@ export function withInserted(
   return { draft: `${before}${lead}${text}${trail}${after}`, cursor: start + lead.length + text.length };
 }
 
-/** The texts that were sent to the session before, the newest first, each once. */
+/** The texts that were sent to the session before, newest first, each once. */
 export function sentTexts(state: PhoneState, name: SessionName): string[] {
   const own = messagesOf(state, name).filter((message) =>
     isReusable(message) && message.inReplyTo === undefined && message.body.trim() !== ""

@@ -1,14 +1,14 @@
-/** Keeps the focus near its place when what has it disappears, as a message's button does once it was pressed. */
+/** Keeps the focus nearby when the focused element disappears, as a message's button does once it was pressed. */
 import type { TargetedEvent } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 
 interface Focused {
   element: Element;
-  /** Where the focus goes without it, the nearest first. */
+  /** The elements that may get the focus instead, nearest first. */
   around: (HTMLElement | null)[];
 }
 
-/** Properties of the element that keeps the focus; for the component that draws it. */
+/** Returns properties for the element within which the focus is kept. */
 export function useKeptFocus(): { onFocusIn(event: TargetedEvent<HTMLElement>): void } {
   const last = useRef<Focused>(undefined);
   useLayoutEffect(() => {
@@ -17,7 +17,7 @@ export function useKeptFocus(): { onFocusIn(event: TargetedEvent<HTMLElement>): 
     last.current = undefined;
     const place = around.find((one) => one?.isConnected);
     if (!place) return;
-    // Only what has this can be given the focus.
+    // Only an element with a tabindex can be focused.
     if (!place.hasAttribute("tabindex")) place.tabIndex = -1;
     place.focus({ preventScroll: true });
   });

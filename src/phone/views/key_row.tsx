@@ -1,4 +1,4 @@
-/** Keys that a phone's keyboard lacks, with Ctrl and Alt that are held for other keys, pasting, and other actions on the terminal. */
+/** Keys that a phone's keyboard lacks, Ctrl and Alt to hold for other keys, pasting, and actions on the terminal. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { KeyInput } from "../../protocol/key_input.ts";
@@ -11,7 +11,7 @@ import type { Terminal } from "./use_terminal.ts";
 const { terminal: TEXT, keys: KEYS, latches: LATCHES, paste: PASTE } = SESSION_TEXT;
 type Key = keyof typeof KEYS;
 
-/** As tmux names them. */
+/** Keys by their tmux names. */
 const FIRST = ["Escape", "Tab", "BTab", "Up", "Down", "Left", "Right", "Enter", "C-c"] as const;
 const MORE = [
   ...["C-d", "C-l", "C-r", "C-u", "C-o", "C-z", "BSpace", "DC"],
@@ -25,7 +25,7 @@ interface Props {
   /** Also shows the rarer keys. */
   isMore: boolean;
   onMore(isMore: boolean): void;
-  /** Ctrl or Alt waits for a key. */
+  /** Called when Ctrl or Alt was tapped. */
   onLatch(): void;
   /** The user wants to select text. */
   onSelect(): void;
@@ -78,7 +78,7 @@ interface LatchButtonProps {
   onLatch(): void;
 }
 
-/** A tap holds the key for the next one, a second tap until a third. */
+/** A tap holds the modifier for the next key, a second tap until a third. */
 function LatchButton({ name, terminal, onLatch }: LatchButtonProps): JSX.Element {
   const latch = terminal.latches[name];
   return (
@@ -177,7 +177,7 @@ function keepFocus(event: Event): void {
 
 const TICK_MS = 8;
 
-/** Under the finger, where the browser can and the user wants motion. */
+/** Vibrates briefly, if the browser can and the user has not reduced motion. */
 function buzz(): void {
   const vibrate: Navigator["vibrate"] | undefined = navigator.vibrate?.bind(navigator);
   if (!matchMedia("(prefers-reduced-motion: reduce)").matches) vibrate?.(TICK_MS);
@@ -190,7 +190,7 @@ type Pasted =
 
 type Clipboard = { readText(): Promise<string> };
 
-/** What the clipboard gives to a terminal. Call this on a tap: browsers ask the user then. */
+/** Reads the clipboard as terminal input. Call this on a tap: browsers then ask the user for permission. */
 export async function readPaste(
   clipboard: Clipboard | undefined = navigator.clipboard,
 ): Promise<Pasted> {
@@ -208,21 +208,21 @@ export async function readPaste(
   return inputs.length === 0 ? { kind: "empty" } : { kind: "inputs", inputs };
 }
 
-/** How Ctrl or Alt is held: not, for the next key, or until it is let go. */
+/** How Ctrl or Alt is held: not at all, for the next key, or until it is released. */
 type Latch = "off" | "next" | "locked";
 type Modifier = "ctrl" | "alt";
 export type Latches = Readonly<Record<Modifier, Latch>>;
 
 export const NO_LATCHES: Latches = { ctrl: "off", alt: "off" };
 
-/** A tap holds it for the next key, a second one until a third lets go. */
+/** What a tap changes: the first holds for the next key, the second until a third releases it. */
 const NEXT: Readonly<Record<Latch, Latch>> = { off: "next", next: "locked", locked: "off" };
 
 export function pressed(latches: Latches, modifier: Modifier): Latches {
   return { ...latches, [modifier]: NEXT[latches[modifier]] };
 }
 
-/** What is held after a key. */
+/** The latches after a key was typed. */
 export function afterKey({ ctrl, alt }: Latches): Latches {
   const kept = (latch: Latch): Latch => latch === "locked" ? "locked" : "off";
   return { ctrl: kept(ctrl), alt: kept(alt) };
@@ -232,7 +232,7 @@ export function isHeld({ ctrl, alt }: Latches): boolean {
   return ctrl !== "off" || alt !== "off";
 }
 
-/** One key with what is held; undefined if a terminal has no such key. */
+/** The input as one key with the held modifiers; undefined if a terminal has no such key. */
 export function withLatches(inputs: readonly KeyInput[], { ctrl, alt }: Latches): KeyInput | undefined {
   const [input, more] = inputs;
   if (input === undefined || more !== undefined || (ctrl !== "off" && alt !== "off")) return undefined;
@@ -249,16 +249,16 @@ export function withLatches(inputs: readonly KeyInput[], { ctrl, alt }: Latches)
 export interface LatchedTerminal extends Terminal {
   latches: Latches;
   press(modifier: Modifier): void;
-  /** The next key is typed with Ctrl or Alt. */
+  /** True if the next key is typed with Ctrl or Alt. */
   isHeld(): boolean;
   /** Types without Ctrl and Alt, even if they are held. */
   paste(inputs: readonly KeyInput[]): boolean;
 }
 
-/** `session`: what is held is let go when it changes. */
+/** Adds Ctrl and Alt to a terminal. They are released when `session` changes. */
 export function useLatches(terminal: Terminal, session: string): LatchedTerminal {
   const [latches, show] = useState(NO_LATCHES);
-  // Two keys may come before the next rendering.
+  // Two keys may arrive before the next rendering.
   const held = useRef(latches);
   const set = (next: Latches): void => {
     held.current = next;

@@ -1,4 +1,4 @@
-/** Chooses the page's language; its label is beside it. */
+/** The control for the page's language, without its label. */
 import type { JSX } from "preact";
 import { chooseLanguage, currentLanguage } from "../language.ts";
 import { LANGUAGES } from "../languages.ts";

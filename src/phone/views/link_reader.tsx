@@ -1,4 +1,4 @@
-/** Takes a pairing link from the camera, whose QR code it reads, or from a text field; and the view that adds a host to a signed-in phone. */
+/** Reads a pairing link from a QR code or a text field; and the view that adds a host to a signed-in phone. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { readLink, type SignInLink } from "../route.ts";
@@ -128,8 +128,8 @@ class CameraError extends Error {
   }
 }
 
-/** Time between two looks at the picture, in milliseconds. */
-const LOOK_EVERY_MS = 120;
+/** Time between two scans of the picture. */
+const SCAN_EVERY_MS = 120;
 /** Pictures are reduced to this width: enough for a code that fills a third of it. */
 const WIDTH_MAX_PX = 720;
 
@@ -144,7 +144,7 @@ interface BarcodeDetectorClass {
   getSupportedFormats(): Promise<string[]>;
 }
 
-/** Whether the browser offers a camera to this page at all. */
+/** True if the browser offers a camera to this page at all. */
 function hasCamera(): boolean {
   return isSecureContext && navigator.mediaDevices?.getUserMedia !== undefined;
 }
@@ -170,7 +170,7 @@ async function scanQr(
       await pause(signal);
     }
   } catch (error) {
-    // Taking the picture away while it starts makes `play` fail.
+    // Removing the video while it starts makes `play` fail.
     if (!signal.aborted) throw error;
   } finally {
     for (const track of stream.getTracks()) track.stop();
@@ -216,14 +216,14 @@ function readFrame(
   try {
     return decodeQr({ width, height, data: context.getImageData(0, 0, width, height).data });
   } catch {
-    // The library throws when the picture holds no code that it can read.
+    // The library throws if the picture contains no code that it can read.
     return undefined;
   }
 }
 
 function pause(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
-    const timer = setTimeout(resolve, LOOK_EVERY_MS);
+    const timer = setTimeout(resolve, SCAN_EVERY_MS);
     signal.addEventListener("abort", () => {
       clearTimeout(timer);
       resolve();

@@ -64,7 +64,7 @@ function useLiveTyping(terminal: LatchedTerminal, onLeave: () => void): LiveTypi
   const field = useRef<Field>(null);
   const [isComposing, setComposing] = useState(false);
   const composition = useRef({ typed: "", lastKey: "" });
-  // Before the field is painted: later, it would discard what the user has typed by then.
+  // Runs before the field is painted: a later reset would discard what the user has typed by then.
   useLayoutEffect(() => {
     resetField(field.current);
     field.current?.focus();
@@ -98,7 +98,7 @@ function useLiveTyping(terminal: LatchedTerminal, onLeave: () => void): LiveTypi
   return { field, isComposing, events };
 }
 
-/** Sends what can be sent of an unfinished composition. */
+/** Sends the text of an unfinished composition, if it can be sent already. */
 function typeComposition(
   field: Field | null,
   { composition, terminal }: { composition: { typed: string; lastKey: string }; terminal: LatchedTerminal },
@@ -110,12 +110,15 @@ function typeComposition(
   if (!typeNow(terminal, inputsOfChange(composition.typed, text))) return;
   composition.typed = text;
   if (!isKey) return;
-  // A letter with Ctrl is no part of a word: what is composed begins anew.
+  // A letter with Ctrl is not part of a word, so the composition starts over.
   composition.typed = "";
   resetField(field);
 }
 
-/** Sends the field's text, of which `before` is already typed. If the padding is gone, it was a backspace. False: it stays. */
+/**
+ * Sends the field's text, of which `before` is already typed. Missing padding means a backspace. False if nothing was
+ * sent.
+ */
 function take(
   field: Field | null,
   { before, terminal }: { before: string; terminal: LatchedTerminal },
@@ -129,12 +132,12 @@ function take(
   return true;
 }
 
-/** A composition may end after the keys were blocked: the field is read-only only for what is typed from then on. */
+/** Types unless keys are blocked. A composition may end after that: a read-only field only prevents new input. */
 function typeNow(terminal: LatchedTerminal, inputs: readonly KeyInput[]): boolean {
   return !isBlocked(terminal.info) && terminal.type(inputs);
 }
 
-/** The padding is last where the cursor was before it, and gone where a paste has replaced it. */
+/** The field's text without the padding, which is last if the cursor was before it, and gone if a paste replaced it. */
 function textOf({ value, selectionEnd }: Field): string {
   if (value.startsWith(PADDING)) return value.slice(PADDING.length);
   const isLast = value.endsWith(PADDING) && selectionEnd < value.length;

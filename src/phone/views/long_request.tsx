@@ -1,4 +1,4 @@
-/** A request that is longer than its push: its beginning, then all of it once it was fetched, and what may be decided about it. */
+/** A request that is longer than its push: its beginning, the whole text once fetched, and the possible decisions. */
 import type { JSX } from "preact";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { Answer, WholeRequest } from "../../protocol/ask.ts";
@@ -23,7 +23,7 @@ interface Props {
 type Loading =
   | { kind: "beginning"; failed?: keyof typeof CARDS.long.failed }
   | { kind: "loading"; share: number }
-  /** `shown`: proves to the host that this phone has all of it. */
+  /** `shown`: proves to the host that this phone has the whole text. */
   | { kind: "whole"; text: string; shown: string };
 
 export function LongApproval({ push, card, openMirror, onAnswer, ...draft }: Props): JSX.Element {
@@ -46,7 +46,7 @@ export function LongApproval({ push, card, openMirror, onAnswer, ...draft }: Pro
   );
 }
 
-/** With what may be decided once all of it is here. */
+/** The card with the decisions that are possible once the whole request is here. */
 function wholeCard({ withheld, ...card }: Props["card"]): ApprovalCard {
   const { decisions } = card.whole;
   return { ...card, decisions, ...(withheld === "never_list" ? { withheld } : {}) };
@@ -108,7 +108,7 @@ function Beginning(
   );
 }
 
-/** All of it. Only what is near the screen is laid out and marked: the browser skips the rest. */
+/** The whole request. Only parts near the screen are laid out and marked: the browser skips the rest. */
 function LongText({ text, onRead }: { text: string; onRead(): void }): JSX.Element {
   const element = useRef<HTMLPreElement>(null);
   const parts = useMemo(() => partsOf(text), [text]);
@@ -159,11 +159,11 @@ function Part({ part, isNear }: { part: RequestPiece | undefined; isNear: boolea
 
 /** An estimate, until the browser has laid a part out. */
 const ROW_EM = 1.5;
-/** Parts before and after those on the screen that are ready to be scrolled to. */
+/** This many parts before and after those on the screen are prepared for scrolling. */
 const NEAR = 2;
-/** How finely it is counted what has been on the screen. */
+/** The number of slices in which each part is counted as seen. */
 const SLICES = 32;
-/** Laying out what comes on the screen moves the end a little: so often it is gone to again. */
+/** How often scrolling to the end is repeated: laying out new parts moves the end a little. */
 const END_TRIES = 10;
 
 interface Seen {
@@ -201,7 +201,7 @@ function useSeen(element: { current: HTMLPreElement | null }, parts: readonly Re
   return seen;
 }
 
-/** The parts that are on the screen; notes their slices. */
+/** Returns the parts that are on the screen, and adds their visible slices to `slices`. */
 function onScreen(pre: HTMLElement, slices: Set<number>): { first: number; last: number } {
   const rect = pre.getBoundingClientRect();
   const [top, bottom] = [Math.max(0, rect.top), Math.min(innerHeight, rect.bottom)];
@@ -231,11 +231,11 @@ function toEnd(pre: HTMLElement, tries = END_TRIES): void {
   if (tries > 0) requestAnimationFrame(() => toEnd(pre, tries - 1));
 }
 
-/** Characters of a piece: a few screens. */
+/** The most characters of a piece: a few screens. */
 export const PIECE_CHARS = 4_096;
 /** Characters in a row on a phone, for the estimate of a piece's height. */
 const ROW_CHARS = 44;
-/** The name of a hidden character is not cut apart. */
+/** The length of the longest name of a hidden character, which must not be split. */
 const NAME_MAX_CHARS = 10;
 
 interface RequestPiece {
@@ -246,7 +246,7 @@ interface RequestPiece {
   goesOn: boolean;
 }
 
-/** Cut after a line where one ends, else between two characters. */
+/** Splits the text into pieces: after a line if possible, else between two characters. */
 export function partsOf(text: string): RequestPiece[] {
   const pieces: RequestPiece[] = [];
   for (let at = 0; at < text.length;) {

@@ -13,7 +13,7 @@ export function Markdown({ text }: { text: string }): JSX.Element {
 function showBlock(block: Block, key: number): JSX.Element {
   switch (block.kind) {
     case "heading":
-      // Below the headings of the page, so that its outline stays whole.
+      // Not a heading element, which would change the page's outline.
       return <p key={key} class="md-heading" data-level={block.level}>{block.children.map(showInline)}</p>;
     case "paragraph":
       return <p key={key}>{block.children.map(showInline)}</p>;
@@ -72,7 +72,7 @@ const RULE = /^ {0,3}(?:(?:- *){3,}|(?:\* *){3,}|(?:_ *){3,})$/;
 const QUOTE = /^ {0,3}> ?/;
 const ITEM = /^( {0,3})([-*+]|\d{1,9}[.)])( {1,4})(?=\S)/;
 
-/** Reads a strict subset: everything else, HTML included, stays text. */
+/** Parses a strict subset: everything else, HTML included, stays text. */
 export function parseMarkdown(text: string): Block[] {
   return blocksOf(text.split("\n"), 0);
 }
@@ -114,7 +114,7 @@ function blockAt(lines: readonly string[], { at, depth }: Place): Found {
   return paragraph(lines, at);
 }
 
-/** Not by one pattern, which would try every way to divide a long run of blanks. */
+/** Not a single regular expression, which would try every way to divide a long run of blanks. */
 function withoutClosingMarks(heading: string): string {
   const text = heading.trim();
   let end = text.length;
@@ -155,7 +155,7 @@ function list(lines: readonly string[], { at, depth }: Place): Found {
   return { block: { kind: "list", isOrdered, start: isOrdered ? parseInt(first) : 1, items }, next };
 }
 
-/** The first line after an item: one that is neither indented below it nor blank before such a line. */
+/** Returns the index of the line after an item, to which indented lines and blank lines before them belong. */
 function itemEnd(lines: readonly string[], { from, indent }: { from: number; indent: number }): number {
   let end = from;
   for (let at = from; at < lines.length; at++) {

@@ -16,7 +16,7 @@ import { Icon, NotEncrypted, PlainSign, TONE_ICONS, useNow } from "./shared.tsx"
 const { session: TEXT, bubble: BUBBLE } = STRINGS;
 /** This close to the end counts as being at the end. */
 const END_PIXELS = 60;
-/** Above what waits for the user, when it begins at the top. */
+/** The gap above the waiting items when they begin at the top. */
 const WAITING_GAP_PIXELS = 10;
 
 export interface Shown {
@@ -26,7 +26,7 @@ export interface Shown {
   mayBeForged: boolean;
 }
 
-/** Both sides by time; what is yet to be typed comes last. */
+/** Messages and items by time; scheduled messages come last. */
 function inOrder(shown: readonly Shown[], items: readonly InboxItem[]): (Shown | InboxItem)[] {
   const time = (entry: Shown | InboxItem): number => {
     if ("push" in entry) return entry.push.createdAt;
@@ -82,13 +82,16 @@ export function MessageList({ shown, state, waiting, isOver, now, actions, ...pr
   );
 }
 
-/** Of the drafts, only those of answers: a letter in the message field must not draw a long conversation again. */
+/**
+ * The state that is drawn. Only the drafts of answers are included: typing a message must not redraw a long
+ * conversation.
+ */
 function drawnFrom({ drafts, ...rest }: PhoneState): unknown[] {
   const answers = Object.entries(drafts).filter(([key]) => key.startsWith(answerDraftKey("")));
   return [...Object.values(rest), ...answers.flat()];
 }
 
-/** In place of the messages that are at the relay: what was not sent yet is shown meanwhile. */
+/** Shown until the history is read, together with unsent messages. */
 function Unread({ isReached }: { isReached: boolean }): JSX.Element {
   return <p class="empty unread-history" role="status">{isReached ? TEXT.loading : TEXT.notReached}</p>;
 }
@@ -102,7 +105,7 @@ function EmptyState({ isOver }: Pick<Props, "isOver">): JSX.Element {
   );
 }
 
-/** Where the list ends, or where what waits for the user begins if all of that does not fit. */
+/** The scroll position of the list's end, or of the first waiting item if they do not all fit. */
 function endOf(list: HTMLElement): number {
   const end = list.scrollHeight - list.clientHeight;
   const waiting = list.querySelector(".waiting");
@@ -112,8 +115,8 @@ function endOf(list: HTMLElement): number {
 }
 
 /**
- * Keeps the list at its end when messages are added or the field grows. If the user has scrolled away, the first message in
- * view stays where it is: earlier ones may come above it.
+ * Keeps the list at its end when messages are added or the field grows. If the user has scrolled away, the first
+ * message in view keeps its place, even if earlier ones are added above it.
  */
 function useStickToEnd(content: unknown) {
   const list = useRef<HTMLElement>(null);
@@ -241,14 +244,14 @@ interface ReceiptActionsProps {
   actions: ReceiptActionsHandlers;
 }
 
-/** What can be done with a message, wherever its receipt shows. */
+/** The actions on a message, wherever its receipt is shown. */
 export function ReceiptActions(
   { message, receipt, clockOffsetMs, actions }: ReceiptActionsProps,
 ): JSX.Element | null {
   const { discardable, cancellable, editable, resendFrom } = receipt;
   const edit = (): void => {
     actions.edit(message);
-    // Once it is drawn: an ended session has a field only while there is a draft.
+    // Waits until the field is drawn: an ended session only has one while there is a draft.
     queueMicrotask(() => document.querySelector<HTMLElement>(".composer textarea")?.focus());
   };
   if (!discardable && !cancellable && !editable && resendFrom === undefined) return null;

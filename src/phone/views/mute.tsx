@@ -11,7 +11,7 @@ import { Command } from "./shared.tsx";
 const { mute: TEXT } = STRINGS;
 
 export interface MuteActions {
-  /** Returns the id of the request's message, as does the next one. */
+  /** Returns the id of the request's message, as does `unmute`. */
   mute(session: HostSession, muted: boolean): string;
   unmute(deviceId: string, directory: string): string;
 }
@@ -23,7 +23,7 @@ interface Props {
   actions: MuteActions;
 }
 
-/** Nothing where the host does not say what it has muted: it is offline, or runs an older svc. */
+/** Without buttons if the host does not report what it has muted: it is offline, or runs an older svc. */
 export function SessionMute({ state, session, now, actions }: Props & { session: HostSession }) {
   const [hasAsked, setHasAsked] = useState(false);
   const { entry: { muted, createdAt }, online, deviceId } = session;
@@ -39,7 +39,7 @@ export function SessionMute({ state, session, now, actions }: Props & { session:
       </>
     );
   }
-  // Once it was asked, the button stays: the list may be older than the session's state.
+  // The button stays once it was used: the list may be older than the session's state.
   if (muted && !hasAsked && !isOpen && known?.length && !known.some(({ byPhone }) => byPhone)) {
     return (
       <>
@@ -104,7 +104,7 @@ export function MutedProjects({ state, now, actions }: Props): JSX.Element {
 
 interface AskProps extends Pick<Props, "state" | "now"> {
   deviceId: string;
-  /** The request's, by which one that was asked before a reload is found. */
+  /** The request's body, by which a request from before a reload is found. */
   body: string;
   label: string;
   /** Distinguishes it from others of the same label for a screen reader. */

@@ -212,7 +212,7 @@ interface Step {
   tone: "good" | "bad" | "pending";
 }
 
-/** The way of the test, as far as it is known. */
+/** The steps of the test that are known so far. */
 function stepsOf({ relay, vendor, phone }: TestRun): Step[] {
   const steps = TEXT.testSteps;
   const good = (text: string): Step => ({ text, tone: "good" });

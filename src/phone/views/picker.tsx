@@ -1,4 +1,4 @@
-/** The home view: the sessions of all hosts, those that wait for the user first, with what finds one in a long list. */
+/** The home view: the sessions of all hosts, those that wait for the user first, with a search in long lists. */
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
 import type { DeviceSessions } from "../../protocol/session.ts";
@@ -52,7 +52,7 @@ interface Props {
   /** The link's notice. */
   notice: JSX.Element | null;
   actions: PickerActions;
-  /** It stands beside an open session, which is the page's main part then. */
+  /** The list is next to an open session, which is then the main part of the page. */
   isBeside?: boolean;
 }
 
@@ -101,10 +101,10 @@ export function PickerView({ state, notice, actions, isBeside = false }: Props):
   );
 }
 
-/** Where the list of a sign-in was left. */
+/** The query and scroll position with which the list was left, in the current sign-in. */
 const left: { signIn?: PhoneState["signIn"]; query: string; top: number } = { query: "", top: 0 };
 
-/** What is searched for. Who comes back to the list finds it as it was left. */
+/** The search query. Restores query and scroll position when the user returns to the list. */
 function useQuery({ signIn }: PhoneState, isBeside: boolean): [string, (query: string) => void] {
   const isSame = !isBeside && left.signIn === signIn;
   const [query, setQuery] = useState(isSame ? left.query : "");
@@ -116,7 +116,7 @@ function useQuery({ signIn }: PhoneState, isBeside: boolean): [string, (query: s
   return [query, setQuery];
 }
 
-/** What is stored, with a function that changes it. */
+/** The stored preferences, and a function that changes them. */
 function usePreferences(): [Preferences, (change: Partial<Preferences>) => void] {
   const [preferences, setPreferences] = useState(readPreferences);
   return [preferences, (change) => {
@@ -131,7 +131,7 @@ interface GroupsProps {
   state: PhoneState;
   devices: readonly DeviceSessions[];
   grouping: Grouping;
-  /** Nothing is left out by a search. */
+  /** No search filters the list. */
   isWhole: boolean;
   now: number;
 }
@@ -234,7 +234,7 @@ function GroupingChoice(
   );
 }
 
-/** Only on this phone: a host that comes back is shown again. */
+/** Removes a host from this phone's list until it is back online. */
 function RemoveHost({ host, onRemove }: { host: string; onRemove(): void }): JSX.Element {
   return (
     <button
@@ -325,11 +325,11 @@ function Empty({ state }: { state: PhoneState }): JSX.Element {
 
 interface SessionCardProps {
   session: HostSession;
-  /** The last one on its screen. */
+  /** The last line of the session's screen. */
   line: string | undefined;
-  /** What its agent sent and the user has not read. */
+  /** The number of items from its agent that the user has not read. */
   unread: number;
-  /** It stands beside the list. */
+  /** The session is open next to the list. */
   isOpen: boolean;
   /** The relay's clock. */
   now: number;

@@ -1,4 +1,4 @@
-/** The controls of a questions card: one tap for one question with one answer, otherwise choices and a button for all; and what is entered, as its draft. */
+/** The controls of a questions card: one tap for a single choice, else choices and a Send button; and its draft. */
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import {
@@ -40,7 +40,7 @@ export function QuestionsForm(props: Props): JSX.Element {
     : <Form {...props} initial={isNamed ? preselected : undefined} />;
 }
 
-/** The own words are behind a button: they need a field, and another one to send them. */
+/** The user's own words come after a button: they need a field and a Send button. */
 function ByTap({ id, question, onAnswer, ...props }: Props & { question: CardQuestion }): JSX.Element {
   const [isOwn, setOwn] = useState(false);
   if (isOwn) return <Form {...{ id, onAnswer, ...props }} isOwn />;
@@ -137,7 +137,7 @@ function initialEntries(
 }
 
 interface QuestionFieldsProps {
-  /** Of the group of controls. */
+  /** The name of the group of controls. */
   name: string;
   question: CardQuestion;
   entry: Entry;
@@ -189,7 +189,7 @@ interface ChoiceProps {
   children: JSX.Element;
 }
 
-/** As large as its row. */
+/** A choice as large as its row. */
 function Choice({ type, name, isChosen, onChoose, children }: ChoiceProps): JSX.Element {
   return (
     <label class="tick" data-type={type}>
@@ -249,7 +249,7 @@ export type QuestionsCard = Extract<CardData, { kind: "questions" }>;
 
 /** What is entered for one question. */
 export interface Entry {
-  /** Places of the chosen options. */
+  /** Indexes of the chosen options. */
   options: readonly number[];
   /** The user answers in their own words, too, or in place of an option. */
   isOwn: boolean;
@@ -280,7 +280,7 @@ export function draftOf(entries: readonly Entry[]): string {
   return JSON.stringify(entries);
 }
 
-/** With one answer, an option takes the place of any other and of the own words. */
+/** Toggles an option if several are allowed, else selects it in place of any other and of the user's own words. */
 export function withOption(question: CardQuestion, entry: Entry, place: number): Entry {
   if (question.multiple !== true) return { ...entry, options: [place], isOwn: false };
   const others = entry.options.filter((one) => one !== place);
@@ -302,7 +302,7 @@ export function answersOf(card: QuestionsCard, entries: readonly Entry[]): CardA
   return cardFault(card, { kind: "answers", answers }) === undefined ? answers : undefined;
 }
 
-/** A question without options has only the own words. */
+/** A question without options can only be answered in the user's own words. */
 function answerOf(question: CardQuestion, { options, isOwn, text }: Entry): CardAnswer {
   const hasText = (isOwn || question.options.length === 0) && text.trim() !== "";
   return { options: [...options], ...(hasText ? { text } : {}) };

@@ -47,7 +47,7 @@ export interface SessionActions extends MessageActions, AskActions, DialogAction
   read(key: string): void;
   send(to: SessionName, body: string, options?: SendOptions): void;
   draft(to: SessionName, text: string): void;
-  /** As it is now, whatever view is shown. */
+  /** Returns the current draft, whatever view is shown. */
   draftOf(to: SessionName): string;
   readSnippets(): Promise<Snippet[]>;
   writeSnippets(snippets: readonly Snippet[]): Promise<void>;
@@ -62,7 +62,7 @@ interface Props {
   panel: Panel;
   /** The push at which the messages open. */
   item?: string | undefined;
-  /** The option of the question there that a notification's button named. */
+  /** The option of that question that a notification's button named. */
   option?: number | undefined;
   /** The link's notice. */
   notice: JSX.Element;
@@ -76,7 +76,7 @@ export function SessionView({ state, name, panel, item, option, notice, actions 
   const label = (session ?? end?.session)?.entry.label || name.session;
   const shown = shownMessages(state, { name, hostOnline: session?.online ?? false, now });
   const mode = state.paired.has(name.deviceId) ? "psk" : "off";
-  // The opened one is shown above the messages.
+  // The opened item is shown above the messages.
   const items = itemsOf(state, name).filter(({ push }) => push.id !== item);
   useRead(sessionKey(name), { inbox: state.inbox, read: actions.read });
   const waiting = waitingOf({ state, name, panel, items, now, actions });
@@ -87,7 +87,7 @@ export function SessionView({ state, name, panel, item, option, notice, actions 
     </>
   );
   const field = useComposer({ state, name, session, label, mode, actions });
-  // A text that was begun can still be read and copied.
+  // A draft can still be read and copied after the end.
   const composer = end === undefined || state.drafts[sessionKey(name)] ? field : null;
   const ended = end && <SessionEndCard {...{ name, end, now, panel }} />;
   return (
@@ -125,14 +125,14 @@ interface ComposerSource extends Pick<Props, "state" | "name" | "actions"> {
   mode: Sealing;
 }
 
-/** An upload goes on when the panel changes, or the view. */
+/** The field for messages. An upload continues when the panel or the view changes. */
 function useComposer({ session, ...source }: ComposerSource): JSX.Element {
   const upload = useSessionUpload(source);
   const limit = session?.online ? session.entry.limit : undefined;
   return <SessionComposer {...source} {...{ agent: session?.entry.agent ?? "", limit, upload }} />;
 }
 
-/** The path of a stored file goes to the end of the draft, which may have changed meanwhile. */
+/** Appends the path of a stored file to the draft, which may have changed meanwhile. */
 function useSessionUpload({ name, actions }: Pick<Props, "name" | "actions">): FileUpload {
   return useUpload({
     session: sessionKey(name),
@@ -171,14 +171,14 @@ function shownMessages(
     });
     return { message, receipt, mayBeForged };
   });
-  // What is yet to be typed comes last.
+  // Scheduled messages come last.
   return [
     ...all.filter(({ receipt }) => !receipt.isScheduled),
     ...all.filter(({ receipt }) => receipt.isScheduled),
   ];
 }
 
-/** A pending or held receipt is shown until there is a newer one. A forged one must not hide it. */
+/** A pending or held receipt is shown until there is a newer one. One that may be forged must not hide it. */
 function newestReceipt(
   shown: readonly Shown[],
   { state, now, actions }: { state: PhoneState; now: number; actions: SessionActions },
@@ -268,7 +268,7 @@ function waitingOf({ state, name, panel, items, now, actions }: WaitingProps): J
   );
 }
 
-/** Beside the terminal there is no room for the questions themselves: they are with the messages. */
+/** A link to the questions among the messages: next to the terminal there is no room for them. */
 function QuestionsLink(
   { name, questions }: { name: SessionName; questions: readonly QuestionItem[] },
 ): JSX.Element {
@@ -308,7 +308,7 @@ interface HeadProps extends Pick<Props, "state" | "actions"> {
 function SessionHead({ state, name, session, end, now, mode, panel, actions }: HeadProps): JSX.Element {
   const heading = useRef<HTMLHeadingElement>(null);
   const named = session ?? end?.session;
-  // At once: a frame later it would take the focus from a field that was tapped meanwhile.
+  // Before painting: later, it would take the focus from a field that was tapped meanwhile.
   useLayoutEffect(() => heading.current?.focus(), [sessionKey(name)]);
   return (
     <header class="session-head">
@@ -336,7 +336,7 @@ function SessionHead({ state, name, session, end, now, mode, panel, actions }: H
   );
 }
 
-/** Stays open when the session has ended, to say so. */
+/** The sheet stays open when the session ends, to show how that went. */
 function MenuButton({ state, session, actions }: Pick<HeadProps, "state" | "session" | "actions">) {
   const [opened, setOpened] = useState<HostSession>();
   const shown = opened && (session ?? opened);
@@ -377,12 +377,12 @@ function noteOf(session: HostSession | undefined, now: number): string {
 interface OpenedProps {
   state: PhoneState;
   item: string | undefined;
-  /** Of the opened question, the option that a notification's button named. */
+  /** The option of the opened question that a notification's button named. */
   option: number | undefined;
   actions: AskActions;
 }
 
-/** What a tapped notification leads to, above the session's messages. */
+/** The item that a tapped notification opened, above the session's messages. */
 function OpenedItem({ state, item: id, option, actions }: OpenedProps): JSX.Element | null {
   const now = relayNow(state, useNow(LEFT_EVERY_MS));
   const item = id === undefined ? undefined : state.inbox.get(id);

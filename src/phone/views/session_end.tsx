@@ -15,9 +15,9 @@ const { panels: PANELS } = SESSION_TEXT;
 export interface SessionEnd {
   /** As it was last listed; undefined if this page has not seen it. */
   session: HostSession | undefined;
-  /** By the relay's clock; undefined if nothing is known of the session. */
+  /** Epoch milliseconds by the relay's clock; undefined if nothing is known about the session. */
   at: number | undefined;
-  /** `at` is when it ended; else it is the last sign of it. */
+  /** True if `at` is when it ended; else `at` is the last sign of it. */
   isExact: boolean;
 }
 
@@ -27,9 +27,9 @@ interface Seen {
   at?: number;
   devices: PhoneState["devices"];
   hasList: boolean;
-  /** The list has come since the link is up. */
+  /** A list has arrived since the link came up. */
   isCurrent: boolean;
-  /** It was in a current list until now: a session that leaves it has just ended. */
+  /** The session is in a current list: when it leaves the list, it has just ended. */
   isListed: boolean;
   end?: SessionEnd | undefined;
 }
@@ -40,7 +40,7 @@ interface EndSource {
   now: number;
 }
 
-/** Undefined while the session is listed, and while the list may be an old one. */
+/** Returns undefined while the session is listed, and while the list may be outdated. */
 export function useSessionEnd(state: PhoneState, { name, session, now }: EndSource): SessionEnd | undefined {
   const isLive = state.link.kind === "live";
   const { current: seen } = useRef<Seen>({
@@ -67,7 +67,7 @@ export function useSessionEnd(state: PhoneState, { name, session, now }: EndSour
   return seen.end;
 }
 
-/** The relay has sent the list since the page was opened: the history comes after it. */
+/** True if the relay has sent the list since the page was opened: the history comes after it. */
 function hasList({ devices, history }: PhoneState): boolean {
   return devices !== undefined && history !== "unread";
 }
@@ -93,7 +93,7 @@ interface CardProps {
   panel: "terminal" | "messages";
 }
 
-/** In place of the keys and the field. */
+/** Shown in place of the keys and the field. */
 export function SessionEndCard({ name, end, now, panel }: CardProps): JSX.Element {
   return (
     <div class="session-end">

@@ -68,12 +68,12 @@ interface EndProps extends Pick<Props, "state" | "session" | "actions"> {
   now: number;
 }
 
-/** For what takes the place of the button that had the focus. */
+/** A ref for an element that replaces the focused button. */
 function takeFocus(element: HTMLElement | null): void {
   element?.focus();
 }
 
-/** What this is about stays the session that was on the screen when the user asked. */
+/** Its key resets it when another session takes the name: an answer is only for the session that the user saw. */
 function End({ state, session, now, actions }: EndProps): JSX.Element | null {
   const [step, setStep] = useState<"offered" | "asked" | "kept" | { id: string }>("offered");
   const { entry, online } = session;

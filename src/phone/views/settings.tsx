@@ -38,9 +38,9 @@ export interface SettingsActions extends MuteActions {
   pairedHosts(): readonly NamedHost[];
   renameHost(deviceId: string, name: string): Promise<void>;
   forgetHost(deviceId: string): Promise<void>;
-  /** How the user tells accounts apart. */
+  /** The account's name, by which the user tells accounts apart, and this phone's device id. */
   account(): Promise<{ name: string; deviceId?: string | undefined } | undefined>;
-  /** Throws RelayError, as do the next two. */
+  /** Throws RelayError, as do `hooks` and `revokeDevice`. */
   devices(): Promise<readonly Device[]>;
   hooks(): Promise<readonly Hook[]>;
   revokeDevice(id: string): Promise<Partial<DeviceRevoked>>;
@@ -79,7 +79,7 @@ export function SettingsView({ state, notice, actions }: Props): JSX.Element {
   );
 }
 
-/** Whether a device is online is known only while the page has a connection itself. */
+/** Whether a device is online is only known while the page itself is connected. */
 function presence(of: Pick<Device, "online" | "lastSeen">, at: { now: number; isLive: boolean }): string {
   if (of.online) return at.isLive ? TEXT.online : TEXT.notKnown;
   return TEXT.lastSeen(formatAgo(at.now - of.lastSeen));
@@ -208,7 +208,7 @@ function Appearance(): JSX.Element {
 
 type Loaded<T> = { kind: "loading" } | { kind: "loaded"; value: T } | { kind: "failed" };
 
-/** What the relay answers, read when the view opens, and if that failed, when the link is back; `again` reads it once more. */
+/** Reads from the relay when the view opens and, if that failed, when the link is back; `again` repeats it. */
 function useRelay<T>(
   read: () => Promise<T>,
   isLive: boolean,
@@ -228,7 +228,7 @@ function useRelay<T>(
   return { loaded, again };
 }
 
-/** Says that the relay has not answered yet, or that it did not answer. */
+/** Shows that the relay has not answered yet, or that it did not answer. */
 function Pending({ loaded }: { loaded: Loaded<unknown> }): JSX.Element | null {
   if (loaded.kind === "loaded") return null;
   return <p class="hint" role="status">{loaded.kind === "loading" ? TEXT.loading : TEXT.readAgain}</p>;
@@ -338,7 +338,7 @@ interface HistorySource {
   sealing: Pick<Sealing, "openRecords">;
 }
 
-/** Every push that the relay keeps, oldest first, a line of JSON each; throws RelayError. */
+/** Exports every push that the relay keeps, oldest first, one line of JSON each. Throws RelayError. */
 async function exportHistory(
   { api, sealing }: HistorySource,
   onProgress: (pushes: number) => void,

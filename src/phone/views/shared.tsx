@@ -1,4 +1,4 @@
-/** What several views share: icons, fields, state chip, lock sign, session labels, the notice about the link, and loading a view late. */
+/** Shared by several views: icons, fields, state chip, lock sign, session labels, the link's notice, and lazy views. */
 import { type ComponentType, Fragment, type JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isLasting, LINK_PROBLEMS, type LinkProblem } from "../../client/link_problem.ts";
@@ -44,7 +44,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** Decoration only: the text beside it says the same. */
+/** Decoration only: the text next to it has the same meaning. */
 export function Icon({ name }: { name: IconName }): JSX.Element {
   return (
     <svg class="icon" viewBox="0 0 24 24" aria-hidden="true" focusable="false">
@@ -80,7 +80,7 @@ export function SearchInput(
   );
 }
 
-/** The keyboard's shortcut for searching: a view without a search field may listen for this. */
+/** Dispatched for the search shortcut if the view has no search field; a view may handle it. */
 export const SEARCH_EVENT = "svc:search";
 
 /** The logo: a prompt with a cursor. */
@@ -99,7 +99,7 @@ export function PageHead(
   { heading, back, backTo }: { heading: string; back: string; backTo: Route },
 ): JSX.Element {
   const title = useRef<HTMLHeadingElement>(null);
-  // Before the view is painted: later, it would take the focus from a field that the user has tapped by then.
+  // Runs before the view is painted: later, it would take the focus from a field that was tapped meanwhile.
   useLayoutEffect(() => title.current?.focus(), []);
   return (
     <header class="session-head">
@@ -123,11 +123,11 @@ interface TextFieldProps {
   isSecret?: boolean;
   isWrong?: boolean;
   autocomplete: "off" | "current-password";
-  /** Beside the field. */
+  /** Shown next to the field. */
   button: JSX.Element;
 }
 
-/** A labelled field for a text that is copied rather than written: nothing corrects or capitalizes it. */
+/** A labeled field for a text that is copied rather than written: nothing corrects or capitalizes it. */
 export function TextField(
   { id, label, hint, value, onText, isSecret = false, isWrong = false, autocomplete, button }: TextFieldProps,
 ): JSX.Element {
@@ -171,18 +171,18 @@ export function Checkbox({ label, checked, onToggle }: CheckboxProps): JSX.Eleme
   );
 }
 
-/** Notes as read what is in view, whenever something newer comes and the page is visible. */
+/** Marks the items in view as read when a newer one arrives or the page becomes visible. */
 export function useRead(
   key: string,
   { inbox, read }: { inbox: PhoneState["inbox"]; read(key: string): void },
 ): void {
   const newest = newestAt(inbox);
-  // Before the view is painted, so that it counts as read even if the user leaves it right away.
+  // Runs before the view is painted, so that it counts as read even if the user leaves it right away.
   useLayoutEffect(() => {
     const update = (): void => {
       if (document.visibilityState === "visible") read(key);
     };
-    // An effect may run within a rendering, which must not begin another one.
+    // An effect may run during a rendering, which must not start another one.
     queueMicrotask(update);
     document.addEventListener("visibilitychange", update);
     return () => document.removeEventListener("visibilitychange", update);
@@ -199,7 +199,7 @@ export function useNow(intervalMs: number): number {
   return now;
 }
 
-/** How much was not read; nothing if everything was. */
+/** The number of unread items; nothing if there are none. */
 export function Unread({ count }: { count: number }): JSX.Element | null {
   if (count === 0) return null;
   return (
@@ -247,7 +247,7 @@ export function NotEncrypted(): JSX.Element {
   );
 }
 
-/** A command to type or a setting to write. It breaks between its words: at a hyphen an option would be cut in two. */
+/** A command to type or a setting to write. Lines break only between words: a hyphen would split an option. */
 export function Command({ text }: { text: string }): JSX.Element {
   return (
     <code class="command">
@@ -335,7 +335,7 @@ function Notice({ link, unsent, onTryNow, onSignOut }: LinkNoticeProps): JSX.Ele
   );
 }
 
-/** A reason that the relay gave itself stays as it is. */
+/** A message from the relay itself is shown as it is. */
 function problemText({ code, message }: LinkProblem): string {
   return message === LINK_PROBLEMS[code] ? LINK.problems[code] : message;
 }
@@ -356,12 +356,15 @@ function linkText(link: LinkView): string {
   }
 }
 
-/** Only signing in again helps. */
+/** True if only signing in again helps. */
 function isStopped(link: LinkView): boolean {
   return link.kind === "down" && isLasting(link.problem) && link.problem?.code !== "replaced";
 }
 
-/** A view whose code is loaded when it is first shown. Shows `waiting` while the code is loaded; a failure is tried again when the browser is online. */
+/**
+ * A view whose code is loaded when it is first shown, with `waiting` in its place until then. A failure is retried when
+ * the browser is online.
+ */
 export function lazyView<Props extends object>(
   load: () => Promise<ComponentType<Props>>,
   { waiting: Waiting }: { waiting: ComponentType },

@@ -1,4 +1,4 @@
-/** Shortcuts of a hardware keyboard: which one a key is, what it does with the view that is shown, and the list of all, over whatever view that is. */
+/** Keyboard shortcuts: which one a key is, what it does in the current view, and the list of all, over any view. */
 import { type JSX, render } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { SESSION_TEXT } from "../session_text.ts";
@@ -7,7 +7,7 @@ import { Checkbox, SEARCH_EVENT } from "./shared.tsx";
 
 const { shortcuts: TEXT } = SESSION_TEXT;
 
-/** With what a key does; several ways to press it. */
+/** The name of each shortcut, with one or more ways to press it. */
 const LIST: readonly [keyof typeof TEXT.names, readonly (readonly string[])[]][] = [
   ["send", [[TEXT.control, TEXT.enter]]],
   ["write", [["i"]]],
@@ -18,7 +18,7 @@ const LIST: readonly [keyof typeof TEXT.names, readonly (readonly string[])[]][]
   ["help", [["?"]]],
 ];
 
-/** Listens to the keyboard from now on. */
+/** Starts listening to the keyboard. */
 export function startShortcuts(): void {
   const place = document.createElement("div");
   document.body.append(place);
@@ -62,7 +62,7 @@ export type Shortcut = "search" | "back" | "leave" | "write" | "switch" | "help"
 export interface KeyPlace {
   /** In a field. */
   isTyping: boolean;
-  /** In the live terminal's field: every key is the terminal's. */
+  /** In the live terminal's field: every key goes to the terminal. */
   isLive: boolean;
   /** A dialog is open, which handles keys itself. */
   isDialog: boolean;
@@ -97,7 +97,7 @@ export function writeSingleKeys(on: boolean, store: Pick<Storage, "setItem"> = l
   try {
     store.setItem(KEPT, on ? "on" : OFF);
   } catch {
-    // A browser that keeps nothing: the choice lasts until the page is reloaded.
+    // Without storage, the choice is lost when the list closes.
   }
 }
 
@@ -122,7 +122,7 @@ function placeOf(target: EventTarget | null): KeyPlace {
   };
 }
 
-/** False if the view has nothing for it: the key is the browser's then. */
+/** Returns false if the view has no use for the shortcut: the key is then left to the browser. */
 function carryOut(shortcut: Shortcut, help: () => void): boolean {
   switch (shortcut) {
     case "search": {

@@ -157,7 +157,7 @@ function Compare(
 interface FailedProps {
   problem: string;
   onRead(): void;
-  /** Absent when the link is of no use any more. */
+  /** Undefined if the link can no longer be used. */
   onTry: (() => void) | undefined;
 }
 

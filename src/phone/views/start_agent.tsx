@@ -70,7 +70,7 @@ interface HostStartProps {
   onStart(start: StartData): void;
 }
 
-/** What this host lets a phone start, or why it is nothing. */
+/** The choices that this host offers a phone, or why there are none. */
 function HostStart({ state, host, onStart }: HostStartProps): JSX.Element {
   const details = state.details.get(host.deviceId);
   if (details === undefined) return <p>{TEXT.unknown(host.host)}</p>;
@@ -113,7 +113,7 @@ function Choices(
   );
 }
 
-/** With the folder above it, where two projects have the same name. */
+/** The project's name, with its parent folder if two projects have the same name. */
 function projectLabel(
   { project, directory }: StartChoices["projects"][number],
   all: StartChoices["projects"],
@@ -126,7 +126,7 @@ interface ChoiceProps {
   label: string;
   value: string;
   onChoose(value: string): void;
-  /** Value and text of each. */
+  /** Value and text of each option. */
   children: [string, string][];
 }
 

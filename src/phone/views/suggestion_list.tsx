@@ -1,4 +1,4 @@
-/** What the composer suggests while a slash command is written: a list that is used by touch, keyboard or screen reader. */
+/** The composer's suggestions while a slash command is written: a list for touch, keyboard and screen readers. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { isAgentKind } from "../../protocol/names.ts";
@@ -14,7 +14,7 @@ export interface Suggestions {
   options: readonly string[];
   /** The option that the arrow keys have reached; -1 for none. */
   active: number;
-  /** What the field says about its list. */
+  /** The field's attributes that describe the list. */
   attributes: {
     "aria-autocomplete": "list";
     "aria-controls"?: string;
@@ -105,7 +105,10 @@ export function SuggestionList({ suggestions }: { suggestions: Suggestions }): J
 /** The beginning of a command and nothing else: with another slash it is a path. */
 const BEGUN = /^\/([^\s/]*)$/;
 
-/** The commands that the composer suggests for a draft: with their slash, those that begin like the draft first; none if the draft is no command or is one already. */
+/**
+ * Returns the commands to suggest for a draft, with their slash, those that begin like it first; none if the draft is
+ * not the beginning of a command, or is all of one.
+ */
 export function suggestedCommands(draft: string, agent: string): string[] {
   const typed = BEGUN.exec(draft)?.[1]?.toLowerCase();
   if (typed === undefined || !isAgentKind(agent)) return [];

@@ -1,4 +1,4 @@
-/** The session's terminal: its status line, its screen, the same as flowing text, and its text for selecting and for screen readers. */
+/** The session's terminal: its status line, its screen, flowing text, and plain text to select and for screen readers. */
 import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isSelectedIn } from "../terminal_follow.ts";
@@ -23,7 +23,7 @@ interface Props {
   openMirror: OpenMirror;
   /** The newest message's receipt. */
   newest: JSX.Element | null;
-  /** Stands in place of the keys once the session has ended. */
+  /** Shown in place of the keys once the session has ended. */
   ended: JSX.Element | undefined;
   /** Why a message cannot be delivered right now. */
   note: JSX.Element | null;
@@ -82,7 +82,7 @@ export function TerminalPanel(props: Props): JSX.Element {
   );
 }
 
-/** The exact screen, with what lies over it: its text, the field to find something, the way back to the end. */
+/** The exact screen and its overlays: the flowing text, the search field, and the button back to the end. */
 function Place(
   { terminal, isFinding, onFound }: { terminal: Terminal; isFinding: boolean; onFound(): void },
 ): JSX.Element {
@@ -108,12 +108,12 @@ function Place(
   );
 }
 
-/** Shown again at most this often. */
+/** The text is refreshed at most this often. */
 const REFRESH_MS = 250;
 /** This close to the end counts as the end. */
 const END_PIXELS = 24;
 
-/** The output as text whose lines are as long as the phone is wide, beside the exact screen. */
+/** The output as text that wraps at the phone's width, over the exact screen. */
 function FlowingText(
   { terminal, place }: { terminal: Terminal; place: RefObject<HTMLPreElement | null> },
 ): JSX.Element {
@@ -123,7 +123,7 @@ function FlowingText(
     let timer: ReturnType<typeof setTimeout> | undefined;
     const update = (): void => {
       timer = undefined;
-      // A selection would be lost with the text that it stands in.
+      // Replacing the text would end the user's selection.
       if (isSelectedIn(place.current)) return void (timer = setTimeout(update, REFRESH_MS));
       setText(flowing(terminal.text()));
     };
@@ -134,7 +134,7 @@ function FlowingText(
       clearTimeout(timer);
     };
   }, [terminal.info.stream.kind]);
-  // Before the text is painted: otherwise it shows its beginning first, and a user who scrolls up is sent back to its end.
+  // Runs before the text is painted: else its beginning would show first, and a user who scrolls up would be sent back.
   useLayoutEffect(end.follow, [text]);
   const isAway = terminal.info.away !== undefined;
   const scrolled = (): void => {
@@ -155,7 +155,7 @@ function FlowingText(
   );
 }
 
-/** Lines from the end that are shown. */
+/** The text shows this many lines from the end. */
 const LINES_MAX = 1_000;
 const RULE = /[─━═╌┄▔▁_-]{4,}/g;
 const [LEFT_EDGE, RIGHT_EDGE] = [/^\s*[│┃║|] ?/, /[│┃║|]$/];
@@ -173,7 +173,7 @@ export function flowing(text: string): string {
   return lines.join("\n").replace(/\n{3,}/g, "\n\n");
 }
 
-/** Of an ended session: over the place where its screen would be. */
+/** Shown for an ended session, where its screen would be. */
 function NoScreen(): JSX.Element {
   const { heading, why, next } = TEXT.gone;
   return (
@@ -185,7 +185,7 @@ function NoScreen(): JSX.Element {
   );
 }
 
-/** Back to the newest lines, with the number of those that came meanwhile. */
+/** The button back to the newest lines, with the number of lines added meanwhile. */
 function LatestPill({ newer, onPress }: { newer: number; onPress(): void }): JSX.Element {
   return (
     <button type="button" class="latest" data-newer={newer > 0} onClick={onPress}>
@@ -195,7 +195,7 @@ function LatestPill({ newer, onPress }: { newer: number; onPress(): void }): JSX
   );
 }
 
-/** The shortcut for searching finds in the terminal's output. */
+/** Makes the search shortcut search the terminal's output. */
 function useSearchShortcut(find: () => void): void {
   useEffect(() => {
     const onSearch = (event: Event): void => {
@@ -297,7 +297,7 @@ interface Find {
   wanted: string;
   found: { lines: number[]; at: number };
   search(text: string): void;
-  /** To the next match, or the one before. */
+  /** Moves to the next match, or to the one before. */
   move(step: 1 | -1): void;
 }
 
@@ -319,7 +319,7 @@ function useFind(terminal: Terminal): Find {
     const lines = terminal.find(text);
     show(lines, lines.length - 1);
   };
-  /** Lines may have come since, so it searches again from the line that is marked. */
+  /** Searches again, from the marked line, because lines may have been added. */
   const move = (step: 1 | -1): void => {
     const before = found.lines[found.at];
     const lines = terminal.find(wanted);
@@ -336,7 +336,7 @@ function FindBar({ terminal, onClose }: { terminal: Terminal; onClose(): void })
     if (isComposed(event)) return;
     if (event.key === "Enter") move(event.shiftKey ? 1 : -1);
     if (event.key !== "Escape") return;
-    // The page's shortcut for this key would take the focus from where it goes now.
+    // The page's shortcut for this key would move the focus somewhere else.
     event.preventDefault();
     onClose();
   };

@@ -13,7 +13,7 @@ const MEGABYTE = 1_048_576;
 export interface FileUpload {
   shown: ShownUpload | undefined;
   start(file: File): void;
-  /** Cancels it, or takes its failure away. */
+  /** Cancels the upload, or removes its failure. */
   dismiss(): void;
 }
 
@@ -21,7 +21,7 @@ interface Options extends Pick<StartOptions, "session" | "onStored"> {
   send(file: File, options: Pick<UploadOptions, "onProgress" | "signal">): Promise<UploadResult>;
 }
 
-/** One file of a session at a time. */
+/** A session uploads one file at a time. */
 export function useUpload({ session, send, onStored }: Options): FileUpload {
   const [, redraw] = useState(0);
   useEffect(() => UPLOADS.follow(() => redraw((count) => count + 1)), []);
@@ -70,7 +70,7 @@ export function UploadBar({ upload }: { upload: FileUpload }): JSX.Element | nul
   );
 }
 
-/** The browser's own choice of photos, camera and files. */
+/** Opens the browser's picker for photos, camera and files. */
 export function FileButton({ onFile, onDone }: { onFile(file: File): void; onDone(): void }): JSX.Element {
   const input = useRef<HTMLInputElement>(null);
   const choose = ({ currentTarget }: { currentTarget: HTMLInputElement }): void => {

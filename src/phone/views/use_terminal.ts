@@ -27,7 +27,7 @@ export interface Terminal {
   info: TerminalInfo;
   /** False if the mirror is not live and nothing was sent. */
   type(inputs: readonly KeyInput[]): boolean;
-  /** Shows in the status line, until the next key, why one was not sent. */
+  /** Shows in the status line why a key was not sent, until the next key. */
   say(text: string): void;
   fit(on: boolean): void;
   /** Scrolls up, and requests earlier output when needed. */
@@ -36,15 +36,15 @@ export interface Terminal {
   /** Changes the font size by this many pixels. */
   zoom(pixels: number): void;
   text(): string;
-  /** Called after each drawing, until the returned function is called. */
+  /** Calls `listener` after each drawing. Returns a function that ends this. */
   onDrawn(listener: () => void): () => void;
   /** Requests earlier output if there is little of it. */
   loadEarlier(): void;
   showLatest(): void;
-  /** Lines with the text, and a mark on one of them. */
+  /** The numbers of the lines that contain the text, which `showFound` marks. */
   find(text: string): number[];
   showFound(line: number | undefined): void;
-  /** The exact screen, or its text with lines as long as the phone is wide. */
+  /** True if text that wraps at the phone's width is shown in place of the exact screen. */
   asText: boolean;
   showAsText(asText: boolean): void;
   /** The user has scrolled up in the text, or is back at its end. */
@@ -59,7 +59,7 @@ export function useTerminal(name: SessionName, openMirror: OpenMirror): Terminal
   const [info, setInfo] = useState(INITIAL);
   const key = sessionKey(name);
   const [asText, setAsText] = useState(() => readChoices(key).asText === true);
-  /** The exact screen, which lies behind the text, is at a place of its own. */
+  /** How far the text is scrolled up; the exact screen behind it scrolls separately. */
   const [awayInText, setAway] = useState<AwayFromEnd>();
   useEffect(() => {
     const element = container.current;
@@ -111,13 +111,13 @@ class MountedTerminal {
   readonly #terminal = new LateTerminal();
   readonly #abort = new AbortController();
   #stream: TerminalStream | undefined;
-  /** The newest keys, until it is known whether they were typed; `at` is when, unless they wait for a dialog. */
+  /** The newest keys, until the host has reported on them; `at`: when they were sent, unless a dialog holds them. */
   #pending: { sequence: number; at?: number } | undefined;
   #requestedEarlierAt = -Infinity;
   /** Earlier lines were shown; a new stream starts without them. */
   #wantsEarlier = false;
   readonly #listeners = new Set<() => void>();
-  /** The user wants this session's window to fit: asked for when the view opens, and not again after a break. */
+  /** The user wants the session's window to fit: requested when the view opens, and not again after a break. */
   #wantsFit: boolean;
   #isFitAsked = false;
 
@@ -274,7 +274,7 @@ class MountedTerminal {
 
 type FedTerminal = TerminalViewer["terminal"];
 
-/** Keeps what arrives before the terminal's code is loaded. The host sends no more than its first credit until then. */
+/** Queues what arrives before the terminal's code is loaded: at most the host's first credit. */
 class LateTerminal implements FedTerminal {
   #terminal: FedTerminal | undefined;
   #waiting: ((terminal: FedTerminal) => void)[] = [];
@@ -302,16 +302,16 @@ class LateTerminal implements FedTerminal {
   }
 }
 
-/** How the user looks at a session's terminal. */
+/** The user's view settings for a session's terminal. */
 const Choices = z.object({
-  /** Pixels; absent while the letters fit the width. */
+  /** In pixels; absent while the font fits the width. */
   font: z.optional(z.number()),
   fit: z.optional(z.boolean()),
   asText: z.optional(z.boolean()),
 });
 type TerminalChoices = z.infer<typeof Choices>;
 
-/** Sessions whose choices are kept; the ones chosen longest ago go first. */
+/** The settings of this many sessions are stored; those changed longest ago are dropped first. */
 const SESSIONS_MAX = 50;
 
 type Store = Pick<Storage, "getItem" | "setItem">;
@@ -340,6 +340,6 @@ export function writeChoices(
   try {
     store().setItem(TERMINALS_KEY, JSON.stringify([...others, [session, own]]));
   } catch {
-    // A browser that keeps nothing: the choice lasts until the session is left.
+    // Without storage, the choice lasts until the session is left.
   }
 }

@@ -1,4 +1,4 @@
-/** Shows what the relay pushes while the page is closed: opens the sealed text, makes the notification, and leads a tap to the page. */
+/** Shows pushes while the page is closed: opens the sealed text, makes the notification, and opens the page on a tap. */
 import { isOver, type OpenedHostPush } from "../../crypto/host_push.ts";
 import { type Asked, askedOf } from "../../protocol/ask.ts";
 import { parseJson } from "../../protocol/json.ts";
@@ -13,29 +13,29 @@ import type { NotificationEvent, PushEvent, WorkerScope } from "./scope.ts";
 
 type Texts = NotificationStrings["notification"];
 
-/** In the language of the last push. */
+/** The texts, in the language of the last push. */
 let TEXT: Texts = NOTIFICATION_STRINGS.notification;
 /** A browser ends a worker that takes longer, and shows its own text. */
 const LOAD_LIMIT_MS = 8_000;
 /** A host tries for ten minutes to send a note; without a time of its own, the relay then delivers it for this long. */
 const UNTIMED_LIFE_MS = TTL_DEFAULT_SECONDS * 1_000 + SKEW_MS;
 
-/** What the worker needs of the phone's storage and of the relay. */
+/** The worker's access to the phone's storage and to the relay. */
 export interface PushParts {
-  /** The push with its text; undefined when it is not sealed for this phone. */
+  /** Resolves to the push with its text, or to undefined if it is not sealed for this phone. */
   open(push: Push): Promise<OpenedHostPush | undefined>;
-  /** The push from the relay. Rejects when it cannot be reached. */
+  /** Resolves to the push from the relay. Rejects if the relay cannot be reached. */
   load(id: string, signal: AbortSignal): Promise<Push>;
-  /** Reports what was shown. Rejects when the relay cannot be reached. */
+  /** Reports what was shown. Rejects if the relay cannot be reached. */
   report(push: string, how: ShownReport["how"]): Promise<void>;
-  /** In the page's language. */
+  /** Resolves to the texts in the page's language. */
   texts(): Promise<Texts>;
   /** Subscribes again, after the browser dropped the subscription. */
   resubscribe(): Promise<void>;
   now(): number;
 }
 
-/** A message to the pages: the address that a tapped notification leads to, or how a test went. */
+/** A message to the pages: the address that a tapped notification opens, or how a test went. */
 export type WorkerMessage =
   | { kind: "svc-open"; hash: string }
   | { kind: "svc-tested"; id: string; openedAt: number; shownAt: number; sealed: boolean };
@@ -58,7 +58,7 @@ async function onPush(scope: WorkerScope, parts: PushParts, { data }: PushEvent)
     case "test":
       return await showTest(scope, parts, { payload, openedAt });
     case undefined:
-      // A newer relay's: the browser wants every push to be shown.
+      // From a newer relay: browsers require every push to be shown.
       return await scope.registration.showNotification(TEXT.unknown);
   }
 }
@@ -74,8 +74,8 @@ async function ring(scope: WorkerScope, parts: PushParts, payload: Ring): Promis
 }
 
 /**
- * The push with its text, from the message itself or, where that was too long for it, from the relay. Undefined also for the
- * text of another push, and for one that is too old to have just come.
+ * Resolves to the push with its text, from the message or, if too long for that, from the relay. Undefined if it cannot
+ * be opened, belongs to another push, or is too old to have just arrived.
  */
 async function openedText(
   { open, load, now }: PushParts,
@@ -114,8 +114,8 @@ function sealedPush({ id, type, session, sealedFor }: {
 }
 
 /**
- * Browsers that want every push to be shown count a notification that replaces the old one, even when it is closed at
- * once.
+ * Replaces the notification without a sound, then closes it: browsers require every push to show a notification, even
+ * if only for a moment.
  */
 async function withdraw(
   { registration }: WorkerScope,
@@ -136,7 +136,13 @@ async function showTest(
   const body = opened === undefined ? TEXT.testPlain : TEXT.testSealed;
   const data: NotificationData = { id, hash: "#/notifications" };
   await scope.registration.showNotification(TEXT.test, { body, tag: "test", icon: "icon.svg", data });
-  await tellPages(scope, { kind: "svc-tested", id, openedAt, shownAt: now(), sealed: opened !== undefined });
+  await postToPages(scope, {
+    kind: "svc-tested",
+    id,
+    openedAt,
+    shownAt: now(),
+    sealed: opened !== undefined,
+  });
 }
 
 /** Brings the page to the front, or opens it, at the session and the question. */
@@ -158,26 +164,26 @@ async function onClick(
   if (data?.id !== undefined && notification.tag !== "test") await quietly(parts.report(data.id, "tap"));
 }
 
-async function tellPages(scope: WorkerScope, message: WorkerMessage): Promise<void> {
+async function postToPages(scope: WorkerScope, message: WorkerMessage): Promise<void> {
   for (const page of await scope.clients.matchAll({ type: "window", includeUncontrolled: true })) {
     page.postMessage(message);
   }
 }
 
-/** Nothing can be done in a worker about a relay that does not answer. */
+/** Ignores failures: a worker can do nothing about a relay that does not answer. */
 async function quietly(work: Promise<unknown>): Promise<void> {
   await work.catch(() => undefined);
 }
 
 /** A longer text is cut: no system shows more. */
 const BODY_MAX_CHARS = 500;
-/** A card's first options, where the browser shows buttons. */
+/** How many of a card's options become buttons, if the browser shows that many. */
 const ACTIONS_MAX = 2;
 const ACTION_MAX_CHARS = 60;
 
 type Ring = Extract<WebPushPayload, { kind: "ring" }>;
 
-/** Kept with a notification for the tap, and for the page that takes it away. */
+/** Stored with a notification for a tap, and for the page that closes it. */
 export interface NotificationData {
   id: string;
   /** The page's address in the app, from `#` on. */
@@ -201,7 +207,10 @@ interface NotificationAction {
   title: string;
 }
 
-/** `opened` is the push with its text; undefined when the text is not for this phone. `maxActions`: buttons that the browser shows. */
+/**
+ * `opened`: the push with its text, undefined if that is not for this phone. `maxActions`: buttons that the browser
+ * shows.
+ */
 function notificationOf(
   ring: Ring,
   { opened, maxActions }: { opened: OpenedHostPush | undefined; maxActions: number },
@@ -217,9 +226,9 @@ function notificationOf(
     options: {
       body: cut(body, BODY_MAX_CHARS),
       tag: tagOf(place),
-      // A later one about the same session rings again.
+      // A later notification about the same session rings again.
       renotify: true,
-      // As old as its host says.
+      // Its age is the host's: a relay must not show an old push as new.
       timestamp: Math.min(createdAt, (opened?.sealedAt ?? Infinity) + SKEW_MS),
       icon: "icon.svg",
       data: { id, hash: hashOf(place) },
@@ -250,7 +259,7 @@ function bodyOf({ body = "" }: Push, asked: Asked | undefined): string {
   return asked?.kind === "approval" ? `${asked.tool}: ${body}` : body;
 }
 
-/** Of a question with one answer; never for a request for permission. */
+/** Buttons for a question with one answer; none for a request for permission. */
 function actionsOf(asked: Asked | undefined): NotificationAction[] {
   const options = asked === undefined ? [] : singleOptions(asked).slice(0, ACTIONS_MAX);
   return options.map(({ label }, place) => ({ action: String(place), title: cut(label, ACTION_MAX_CHARS) }));
@@ -260,12 +269,12 @@ function cut(text: string, chars: number): string {
   return text.length > chars ? `${text.slice(0, chars - 1)}…` : text;
 }
 
-/** A session's turns and dialogs replace one another; questions and notes stand for themselves. */
+/** A session's turns and dialogs replace one another; each question and note has its own notification. */
 export function tagOf({ id, type, host, session }: Pick<Ring, "id" | "type" | "host" | "session">): string {
   return type === "ask" || type === "note" || session === undefined ? id : `${host}/${session}`;
 }
 
-/** A dialog is in the terminal, everything else among the session's messages. */
+/** A dialog opens the terminal, everything else the session's messages. */
 function hashOf({ id, type, host, session }: Ring): string {
   if (host === "" || session === undefined) return formatRoute({ view: "inbox", item: id });
   const place = type === "agent.attention" ? {} : { panel: "messages" as const, item: id };

@@ -1,4 +1,4 @@
-/** Keeps the files of the page, so that it opens without a network; everything else goes to the relay. */
+/** Caches the page's files, so that it opens without a network; other requests go to the relay. */
 import type { FetchEvent, WorkerScope } from "./scope.ts";
 
 /** The files of one build. */
@@ -10,7 +10,7 @@ export interface Shell {
 }
 
 const CACHE_PREFIX = "svc-shell-";
-/** The version before is kept too: a page that was opened with it may still load its parts. */
+/** The previous version is kept, too: a page that was opened with it may still load its parts. */
 const VERSIONS_KEPT = 2;
 const ANY_ENCODING = { ignoreVary: true };
 
@@ -27,7 +27,7 @@ export function keepShell(scope: WorkerScope, shell: Shell): void {
   async function install(): Promise<void> {
     const cache = await scope.caches.open(name);
     const requests = [...urls].map((url) =>
-      // A part is in the browser's own cache already, where the page has just put it.
+      // A hashed part is in the browser's own cache already, as the page has just loaded it.
       new Request(url, { cache: isHashed(new URL(url)) ? "default" : "no-cache" })
     );
     await cache.addAll(requests);
@@ -47,7 +47,7 @@ export function keepShell(scope: WorkerScope, shell: Shell): void {
   }
 }
 
-/** The URL under which the answer is kept; undefined if the relay answers. A part of an earlier version counts too. */
+/** The URL under which the response is cached, even for an earlier version; undefined if the relay answers. */
 function shellUrl({ request }: FetchEvent, urls: ReadonlySet<string>): string | undefined {
   if (request.method !== "GET") return undefined;
   const url = new URL(request.url);
