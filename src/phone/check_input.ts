@@ -1,4 +1,4 @@
-/** Checks what the user wrote, a text or a form, by the wire's own rules before it is sent. */
+/** Checks what the user wrote, a text or a form, by the wire's rules before it is sent. */
 import { utf8Length } from "../async/encodings.ts";
 import type { AskField, FieldValue } from "../protocol/ask.ts";
 import { FORBIDDEN_CONTROLS, normalizeBody } from "../protocol/canonical.ts";

@@ -58,7 +58,7 @@ export class Controller {
     const { sealing, storage } = this.#options;
     if (opened !== undefined) await storage.keepLink(opened);
     const [account, kept] = await Promise.all([storage.readAccount(), storage.readLink(), sealing.load()]);
-    // Signing out meanwhile erases the stored link.
+    // Signing out in the meantime erases the stored link.
     const link = opened ?? kept;
     if (link?.kind === "pair") return await this.claim(link);
     if (link?.kind === "key") return await this.#signInByLink(link.key.trim(), account);
@@ -332,7 +332,7 @@ export class Controller {
 
   readonly keepDrafts = (): void => this.#drafts.keep(this.#options.store.get());
 
-  /** Returns the problem on failure. A phone that was signed in before then stays signed in. */
+  /** Returns the problem on failure. A phone that was already signed in stays signed in. */
   async #trySignIn(find: () => Promise<Account>): Promise<SignInProblem | undefined> {
     const { storage } = this.#options;
     try {

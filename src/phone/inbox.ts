@@ -75,7 +75,9 @@ export function closedItems(inbox: Inbox, now: number): InboxItem[] {
   return newestFirst(inbox).filter((item) => item.kind === "notification" || !isOpen(item, now));
 }
 
-/** A card is closed when its time is over, even if its host is gone and has not reported it. */
+/**
+ * True until the question is settled. A card also closes when its time is over, even if its host has not reported that.
+ */
 export function isOpen({ push, receipt, ask }: QuestionItem, now: number): boolean {
   return !receipt.final && !(isCard(ask) && now >= askDeadline(push.createdAt, ask));
 }

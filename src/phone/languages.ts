@@ -1,4 +1,4 @@
-/** The page's languages, and which one a user gets. Apart from the texts, of which the service worker needs few. */
+/** The page's languages, and which one a user gets. Separate from the texts, of which the service worker needs few. */
 
 /** By code, each with its name in that language. */
 export const LANGUAGES = { en: "English", de: "Deutsch" } as const;

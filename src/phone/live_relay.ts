@@ -36,7 +36,7 @@ export interface LiveRelayOptions {
   storage: PhoneStorage;
   outboxStore: OutboxStore;
   sealing: Sealing;
-  /** The relay's clock is known. */
+  /** Called when the relay's clock is known. */
   onConnected?: () => void;
   clock?: Clock;
   random?: () => number;
@@ -53,7 +53,7 @@ export class LiveRelay {
   readonly #missed: MissedHistory;
   #account: Account;
   #isStopped = false;
-  /** Of the newest connection. */
+  /** The welcome of the newest connection. */
   #welcome: EventData<"welcome"> | undefined;
   /** Pending writes. */
   #writing: Promise<unknown> = Promise.resolve();
@@ -203,7 +203,7 @@ export class LiveRelay {
     store.dispatch({ type: "failed", id, failure });
     const { messages } = store.get();
     const message = messages.get(id);
-    // First the message that is not cancelled after all: its stored copy still says that it is.
+    // First the message whose cancellation failed: its stored copy still says that it is cancelled.
     for (const failed of [messages.get(message?.cancels ?? ""), message]) {
       if (failed?.progress.kind === "failed") await this.#write(outboxStore.fail(failed));
     }

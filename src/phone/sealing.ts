@@ -60,7 +60,7 @@ export class Sealing {
     return [...this.#hosts.values()].find((host) => host.unanswered);
   }
 
-  /** The user has confirmed that the host shows the same words. */
+  /** Call this when the user has confirmed that the host shows the same words. */
   async confirmHost(deviceId: string): Promise<void> {
     const { unanswered: _words, ...host } = this.#hosts.get(deviceId) ?? {};
     if ("secret" in host) await this.keepHost(host);

@@ -133,7 +133,9 @@ function byUrgency(one: HostSession, other: HostSession): number {
     one.entry.name.localeCompare(other.entry.name);
 }
 
-/** Replaces what the relay says about a paired host with what is proven. For an unpaired one, `host` is undefined. */
+/**
+ * Replaces what the relay reports about a paired host with what is proven. For an unpaired one, `host` is undefined.
+ */
 export function trustedSessions(
   device: DeviceSessions,
   host: Pick<PairedHost, "host"> | undefined,

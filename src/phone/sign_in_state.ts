@@ -13,7 +13,7 @@ export interface SignInProblem {
 export type SignIn =
   | { kind: "restoring" }
   | { kind: "out"; problem?: SignInProblem }
-  /** `isAgain`: the relay has not answered, and is asked again. */
+  /** `isAgain`: the relay has not answered, and the request is repeated. */
   | { kind: "busy"; how: "key" | "pair"; isAgain?: boolean }
   | { kind: "in" };
 

@@ -262,7 +262,7 @@ function withLink(state: PhoneState, link: LinkState): PhoneState {
   }
 }
 
-/** A single push says nothing about the ones before it. */
+/** How much of the history is left to read after a page. A single push does not change that. */
 function historyAfter({ history }: PhoneState, page: HistoryPage | undefined): PhoneState["history"] {
   if (page === "gap") return "more";
   if (page === undefined || history === "whole") return history;

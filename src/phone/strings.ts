@@ -256,8 +256,8 @@ const ENGLISH = {
       unknown_push: "The relay no longer knows this question.",
       not_prepared: "This browser could not read or write its storage. Reload the page and send it again.",
       refused_by_proxy:
-        "Something between this phone and the relay refuses it. It is tried again until you cancel it.",
-      not_yet: "It could not be sent yet. It is tried again by itself.",
+        "Something between this phone and the relay refuses it. svc keeps trying until you cancel it.",
+      not_yet: "It could not be sent yet. svc keeps trying.",
       unsealable: "It must be encrypted, but this phone is no longer paired with the host. Nothing was sent.",
     } as Partial<Record<string, string>>,
     states: {

@@ -193,7 +193,7 @@ export const NOTIFICATION_STRINGS_DE: NotificationStrings = {
   notification: {
     asks: (session) => `${session} fragt`,
     wantsPermission: (session) => `${session} bittet um Erlaubnis`,
-    untold: {
+    titles: {
       ask: "Eine Frage an dich",
       "agent.attention": "Ein Agent wartet auf dich",
       "agent.stop": "Ein Agent ist fertig",

@@ -8,7 +8,7 @@ export const NOTIFICATION_STRINGS = {
     /** The title of a request for permission. */
     wantsPermission: (session: string) => `${session} asks for permission`,
     /** Titles used when the text is not for this phone, or has not arrived yet. */
-    untold: {
+    titles: {
       ask: "A question for you",
       "agent.attention": "An agent waits for you",
       "agent.stop": "An agent has finished",
@@ -56,7 +56,7 @@ export const NOTIFICATION_STRINGS = {
     quiet: "Do not ring at night",
     from: "From",
     to: "To",
-    quietHint: (zone: string) => `By the time of ${zone}. What comes meanwhile is in the inbox.`,
+    quietHint: (zone: string) => `Time zone: ${zone}. What comes meanwhile is in the inbox.`,
     sessionsHeading: "For one session",
     sessionsNone: "No session is running.",
     sessionState: (off: number) => off === 0 ? "Rings" : "Rings for some",

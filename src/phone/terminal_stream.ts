@@ -25,7 +25,7 @@ import { TerminalWatch, type Trouble } from "./terminal_watch.ts";
 
 /** A mirror that ended is reopened after at most this time. */
 export const REOPEN_MAX_MS = 2_000;
-/** A host that has not answered by then is asked again. */
+/** The stream is opened again if the host has not answered by then. */
 export const OPEN_LIMIT_MS = 10_000;
 /** Credit is returned in steps of this many shown bytes. */
 const CREDIT_STEP_BYTES = MIRROR_CREDIT_BYTES / 4;

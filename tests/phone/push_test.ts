@@ -67,7 +67,7 @@ Deno.test("the test shows the whole way with times, on a view that fits and is a
     assert.equal((await browser.shown())[0]?.title, "Notifications work");
 
     await page.getByLabel("Do not ring at night").tap();
-    await page.getByText(/^By the time of /).waitFor();
+    await page.getByText(/^Time zone: /).waitFor();
     await page.locator(".ring-session summary").first().tap();
     await phone.shoot("notifications");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);

@@ -32,7 +32,7 @@ interface Props {
   mode: Sealing;
   /** The session's name is invalid. */
   blocked: boolean;
-  /** Since when the agent has reached its usage limit, and until when, if that is known. */
+  /** Set while the agent has reached its usage limit, with the time when it resets, if known. */
   limit: SessionEntry["limit"];
   /** What can be put into the draft. */
   texts: InsertTexts;

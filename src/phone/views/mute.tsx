@@ -23,7 +23,10 @@ interface Props {
   actions: MuteActions;
 }
 
-/** Without buttons if the host does not report what it has muted: it is offline, or runs an older svc. */
+/**
+ * Mutes a session's project. There is no button if the host does not report what it has muted: offline, or an older
+ * svc.
+ */
 export function SessionMute({ state, session, now, actions }: Props & { session: HostSession }) {
   const [hasAsked, setHasAsked] = useState(false);
   const { entry: { muted, createdAt }, online, deviceId } = session;

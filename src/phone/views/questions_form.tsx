@@ -40,7 +40,7 @@ export function QuestionsForm(props: Props): JSX.Element {
     : <Form {...props} initial={isNamed ? preselected : undefined} />;
 }
 
-/** The user's own words come after a button: they need a field and a Send button. */
+/** The user's own words are behind a button: they need a field and a Send button. */
 function ByTap({ id, question, onAnswer, ...props }: Props & { question: CardQuestion }): JSX.Element {
   const [isOwn, setOwn] = useState(false);
   if (isOwn) return <Form {...{ id, onAnswer, ...props }} isOwn />;

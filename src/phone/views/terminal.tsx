@@ -1,4 +1,4 @@
-/** The session's terminal: its status line, its screen, flowing text, and plain text to select and for screen readers. */
+/** The session's terminal: status line, screen, flowing text, and plain text to select and for screen readers. */
 import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { isSelectedIn } from "../terminal_follow.ts";

@@ -1,4 +1,4 @@
-/** Shows pushes while the page is closed: opens the sealed text, makes the notification, and opens the page on a tap. */
+/** Shows pushes while the page is closed: opens the sealed text, shows a notification, and opens the page on a tap. */
 import { isOver, type OpenedHostPush } from "../../crypto/host_push.ts";
 import { type Asked, askedOf } from "../../protocol/ask.ts";
 import { parseJson } from "../../protocol/json.ts";
@@ -17,7 +17,10 @@ type Texts = NotificationStrings["notification"];
 let TEXT: Texts = NOTIFICATION_STRINGS.notification;
 /** A browser ends a worker that takes longer, and shows its own text. */
 const LOAD_LIMIT_MS = 8_000;
-/** A host tries for ten minutes to send a note; without a time of its own, the relay then delivers it for this long. */
+/**
+ * How long a push without an expiry is valid: a host may try for ten minutes to send it, then the relay's default
+ * applies.
+ */
 const UNTIMED_LIFE_MS = TTL_DEFAULT_SECONDS * 1_000 + SKEW_MS;
 
 /** The worker's access to the phone's storage and to the relay. */
@@ -246,13 +249,13 @@ function titleOf(
   { type, session = "" }: Ring,
   { opened, asked }: { opened: Push | undefined; asked: Asked | undefined },
 ): string {
-  if (opened === undefined) return TEXT.untold[type];
+  if (opened === undefined) return TEXT.titles[type];
   if (type === "ask") {
-    if (session === "") return TEXT.untold.ask;
+    if (session === "") return TEXT.titles.ask;
     return asked?.kind === "approval" ? TEXT.wantsPermission(session) : TEXT.asks(session);
   }
   if (type === "note") return opened.title ?? TEXT.note;
-  return opened.title ?? TEXT.untold[type];
+  return opened.title ?? TEXT.titles[type];
 }
 
 function bodyOf({ body = "" }: Push, asked: Asked | undefined): string {
