@@ -85,19 +85,26 @@ export function shortcutOf(press: KeyPress, place: KeyPlace): Shortcut | undefin
 const KEPT = "svc.singleKeys";
 const OFF = "off";
 
-export function readSingleKeys(store: Pick<Storage, "getItem"> = localStorage): boolean {
+/** The choice that this page made last: without storage it holds until the page is reloaded. */
+let chosen = true;
+
+export function readSingleKeys(storage: () => Pick<Storage, "getItem"> = () => localStorage): boolean {
   try {
-    return store.getItem(KEPT) !== OFF;
+    return storage().getItem(KEPT) !== OFF;
   } catch {
-    return true;
+    return chosen;
   }
 }
 
-export function writeSingleKeys(on: boolean, store: Pick<Storage, "setItem"> = localStorage): void {
+export function writeSingleKeys(
+  on: boolean,
+  storage: () => Pick<Storage, "setItem"> = () => localStorage,
+): void {
+  chosen = on;
   try {
-    store.setItem(KEPT, on ? "on" : OFF);
+    storage().setItem(KEPT, on ? "on" : OFF);
   } catch {
-    // Without storage, the choice is lost when the list closes.
+    // `chosen` has it.
   }
 }
 

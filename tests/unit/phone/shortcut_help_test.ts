@@ -56,7 +56,17 @@ Deno.test("in a field characters are text, and Esc leaves it; single keys can be
     getItem: (key: string) => values.get(key) ?? null,
     setItem: (key: string, value: string) => void values.set(key, value),
   };
-  assert.equal(readSingleKeys(store), true);
-  writeSingleKeys(false, store);
-  assert.equal(readSingleKeys(store), false);
+  assert.equal(readSingleKeys(() => store), true);
+  writeSingleKeys(false, () => store);
+  assert.equal(readSingleKeys(() => store), false);
+});
+
+Deno.test("without storage, the choice of keys holds until the page is reloaded [ux-keyboard]", () => {
+  const refuse = (): never => {
+    throw new DOMException("The operation is insecure", "SecurityError");
+  };
+  for (const on of [false, true]) {
+    writeSingleKeys(on, refuse);
+    assert.equal(readSingleKeys(refuse), on);
+  }
 });
