@@ -213,8 +213,6 @@ const EVENT_FIELDS: Readonly<Record<string, Partial<HookReport>>> = {
   Stop: { state: "idle" },
 };
 
-/** The file in which scripts and tests read back, byte for byte, what the echo agent was given. */
-
 /** One JSON object per line; each gets an answer. */
 export const EchoControl = z.discriminatedUnion("op", [
   z.object({ op: z.literal("permit") }),
@@ -272,6 +270,7 @@ export const TranscriptEntry = z.union([
 ]);
 export type TranscriptEntry = z.infer<typeof TranscriptEntry>;
 
+/** The file in which scripts and tests read back, byte for byte, what the echo agent received. */
 export interface Transcript {
   append(entry: TranscriptEntry): Promise<void>;
   close(): void;

@@ -181,7 +181,7 @@ function only(state: EchoState): Step {
   return { state, effects: [] };
 }
 
-/** What the user can type besides prompts. */
+/** What the user can type other than prompts. */
 type Command = { name: "work"; seconds: number } | { name: "permit" | "help" | "exit" };
 
 const WORK_DEFAULT_SECONDS = 5;

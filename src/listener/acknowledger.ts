@@ -19,9 +19,9 @@ const PENDING_MAX = 10_000;
 export interface AcknowledgerOptions {
   /** The secret this host shares with a phone. */
   secretOf(phone: string): Promise<CryptoKey | undefined>;
-  /** The secret of `svc send` on this host itself, whose key the relay may call anything. */
+  /** The secret of this host's own `svc send`. The relay may list its key under any name. */
   ownSecret(): Promise<CryptoKey | undefined>;
-  /** The outcome of this push is kept whatever else arrives: only such an outcome gets a proof. */
+  /** True if the journal keeps this push's outcome no matter what else arrives. Only such an outcome gets a proof. */
   isLasting(id: string): boolean;
   send(ack: Acknowledgement): void;
   log(line: string): void;
@@ -29,7 +29,7 @@ export interface AcknowledgerOptions {
 
 interface Proving {
   from: string;
-  /** An error where it could not be read: that may have passed when it is needed. */
+  /** An Error if it could not be read; it is then read again when it is needed. */
   secret: Promise<CryptoKey | Error | undefined>;
   /** Acknowledgements of one push are sent in order. */
   sent: Promise<void>;
@@ -99,7 +99,7 @@ export async function recordEnd(
   audit.record(await auditEntry(push, outcome, now));
 }
 
-/** The audit log's line for a push: never its text. */
+/** Returns the audit log's entry for a push, which never contains its text. */
 export async function auditEntry(push: Push, outcome: Outcome, nowMs: number): Promise<AuditEntry> {
   const body = push.body ?? "";
   return {

@@ -1,6 +1,6 @@
 /**
- * What a phone does to an agent besides typing: starts one in a project that this host knows, rejects its dialog or
- * interrupts it, and ends one that svc started; and the end of agents that outlive their terminal.
+ * What a phone can do to an agent other than typing: start one in a project that this host knows, reject its dialog or
+ * interrupt it, and end one that svc started. Also ends agents that outlive their terminal.
  */
 import { runtime } from "#runtime";
 import { agentProfile } from "../agents/profiles.ts";
@@ -30,7 +30,7 @@ export interface StartOptions extends StartEffects {
   /** The host's `allowAgentStart`. */
   allowed: boolean;
   projects(): Promise<readonly KnownProject[]>;
-  /** Written before the agent may run. */
+  /** Records the step in the journal, before the agent can run. */
   record(id: string, step: "typing"): Promise<void>;
   log(line: string): void;
 }
@@ -38,7 +38,7 @@ export interface StartOptions extends StartEffects {
 export interface StartEffects {
   isDirectory(path: string): Promise<boolean>;
   isMuted(directory: string): Promise<boolean>;
-  /** Runs `svc --detach <agent>` there. Undefined if it did not end in time. */
+  /** Runs `svc --detach <agent>` in `directory`. Resolves to undefined if it does not end in time. */
   run(agent: AgentKind, directory: string): Promise<Ran | undefined>;
 }
 
@@ -49,7 +49,7 @@ export interface Ran {
   stderr: string;
 }
 
-/** `submitted` names the session. Throws what `record` throws. */
+/** Starts an agent. A `submitted` outcome has the session's name. Throws what `record` throws. */
 export async function startAgent(push: Push, options: StartOptions): Promise<Outcome> {
   const place = await placeOf(startDataOf(push), options);
   if (typeof place === "string") return refused(place);
@@ -85,7 +85,7 @@ async function existing(found: readonly KnownProject[], options: StartOptions): 
   return found.filter((_, index) => there[index]).map(({ directory }) => directory);
 }
 
-/** A start that takes longer may still happen, in milliseconds. */
+/** Limit for a start, in milliseconds. One that takes longer may still succeed. */
 const START_LIMIT_MS = 60_000;
 
 interface StartEnvironment {
@@ -103,7 +103,7 @@ export function startEffects({ paths, env }: StartEnvironment): StartEffects {
   };
 }
 
-/** How long the list of installed agents is kept: to find it, every folder of PATH is searched. */
+/** How long the list of installed agents is cached: every folder of PATH is searched for it. */
 export const AGENTS_KEPT_MS = 60_000;
 
 interface ChoicesOptions {
@@ -113,7 +113,10 @@ interface ChoicesOptions {
   now(): number;
 }
 
-/** The installed agents, else the built-in one; and the projects, the one that was learned last first. */
+/**
+ * Returns a function that lists the installed agents, or the built-in one if there are none, and the known projects,
+ * newest first.
+ */
 export function startChoices({ commands, projects, now }: ChoicesOptions): () => Promise<StartChoices> {
   let found: { agents: AgentKind[]; at: number } | undefined;
   return async () => {
@@ -132,14 +135,14 @@ async function installedAgents(commands: Pick<Commands, "which">): Promise<Agent
   return installed.length > 0 ? installed : [BUILT_IN];
 }
 
-/** Runs `svc --detach <agent> <args>` there. Undefined if it did not end in time. */
+/** Runs `svc --detach <agent> <args>` in `directory`. Resolves to undefined if it does not end in time. */
 export async function startDetached(
   { env, paths }: StartEnvironment,
   { agent, directory, args, isNew = false }: {
     agent: AgentKind;
     directory: string;
     args: readonly string[];
-    /** Never a session that is there. */
+    /** Always creates a session instead of taking over an existing one. */
     isNew?: boolean;
   },
 ): Promise<Ran | undefined> {
@@ -170,7 +173,10 @@ interface DialogContext {
   dialogOf(session: string): OpenDialog | undefined;
 }
 
-/** For a phone that saw this very dialog. `submitted`: the key was pressed. */
+/**
+ * Rejects or interrupts the dialog, if the screen still shows the one that the phone saw. `submitted`: the key was
+ * pressed.
+ */
 export async function answerDialog(push: Push, { typing, dialogOf }: DialogContext): Promise<Outcome> {
   const answer = parseAnswer(push.body);
   if (answer === undefined) return refused("invalid_body");
@@ -205,7 +211,7 @@ export async function answerDialog(push: Push, { typing, dialogOf }: DialogConte
 
 /** The body: the session's `createdAt` distinguishes it from a later one of the same name. */
 const END = /^end (\d{1,16})$/;
-/** Agents save their conversation when their terminal hangs up. */
+/** How long an agent may take to exit: it saves its conversation when its terminal hangs up. */
 const EXIT_LIMIT_MS = 5_000;
 const PROBE_MS = 100;
 
@@ -214,7 +220,7 @@ export interface EndOptions extends EndEffects {
   allowed: boolean;
   targets: Pick<Targets, "sessions" | "anyServer">;
   isMuted(...directories: string[]): Promise<boolean>;
-  /** Written before the agent may end. */
+  /** Records the step in the journal, before the agent can end. */
   record(id: string, step: "typing"): Promise<void>;
   /** Called when the agent may have ended. */
   ended(): void;
@@ -223,9 +229,9 @@ export interface EndOptions extends EndEffects {
 /** Replaced by tests. */
 export interface EndEffects {
   identity(pid: number): Promise<string>;
-  /** Waits for the end of a process; false if that takes too long. */
+  /** Resolves to true once the process has ended, or to false if that takes too long. */
   exits(pid: number): Promise<boolean>;
-  /** Ends what ignored that its terminal was closed. */
+  /** Ends processes that ignored the closing of their terminal. */
   endLeftovers(pane: { pid: number; identity: string }): Promise<void>;
 }
 
@@ -240,7 +246,7 @@ export function endEffects(): EndEffects {
   };
 }
 
-/** `submitted`: the agent's process is gone. Throws what `record` throws. */
+/** Ends an agent that svc started. `submitted`: its process is gone. Throws what `record` throws. */
 export async function endAgent(push: Push, options: EndOptions): Promise<Outcome> {
   const { allowed, targets, exits } = options;
   const [, createdAt] = END.exec(push.body ?? "") ?? [];
@@ -251,7 +257,7 @@ export async function endAgent(push: Push, options: EndOptions): Promise<Outcome
   const { socket, pane, panePid: pid } = found;
   const identity = await options.identity(pid);
   await options.record(push.id, "typing");
-  // Only while the agent is the pane's process. Other panes of the session stay.
+  // Only if the agent is still the pane's process. Other panes of the session stay open.
   const close = verbs.ifFormat(pane, `#{==:#{pane_pid},${pid}}`, { then: [verbs.killPane(pane)] });
   await targets.anyServer(socket).run(close).catch(ignoreTmux);
   if (!await exits(pid)) await options.endLeftovers({ pid, identity });
@@ -275,7 +281,7 @@ async function findAgent(
   return await isMuted(...directoriesOf(session)) ? "muted" : target;
 }
 
-/** The connection may have been one to this session. The process shows what happened. */
+/** The connection may have ended with this session. Whether the process has ended is checked next. */
 function ignoreTmux(error: unknown): void {
   if (!(error instanceof TmuxError)) throw error;
 }
@@ -300,7 +306,10 @@ export class EndedAgents {
     this.#options = options;
   }
 
-  /** Takes the sessions that were found. That one is missing proves nothing: its window may have moved, or its server not answered. */
+  /**
+   * Updates the watched agents. A missing session proves nothing: its window may have moved, or its server may not have
+   * answered.
+   */
   async take(sessions: readonly TmuxSession[]): Promise<void> {
     const live = new Set<number>();
     for (const { recorded, pane } of sessions) {

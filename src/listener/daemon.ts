@@ -1,4 +1,7 @@
-/** The daemon: takes the lock, mends its home, writes its files, runs the listener until a stop is requested, and removes its files. */
+/**
+ * The daemon: takes the lock, repairs its home, writes its files, runs the listener until a stop is requested, and
+ * removes its files.
+ */
 import { errorText } from "../async/error_text.ts";
 import { type ControlHandlers, serveControl } from "../home/control_socket.ts";
 import { type FileLock, tryLock } from "../home/lock.ts";
@@ -17,7 +20,7 @@ import { parseJson } from "../protocol/json.ts";
 import { isProjectsText } from "./projects.ts";
 import { isStatesText } from "./inventory/session_entry.ts";
 
-/** What the daemon needs of the machine. */
+/** What the daemon needs from the machine. */
 export interface LifecycleHost
   extends Omit<DaemonHost, "sockets">, Pick<Runtime, "pid" | "uid" | "onSignal"> {
   sockets: LocalSockets;
@@ -33,7 +36,7 @@ export interface DaemonRun {
   background: boolean;
   /** Run by a service: waits while another listener runs. */
   standby?: boolean;
-  /** Prints only what a failed start needs: launchd appends all of it to a file that nothing rotates. */
+  /** Prints nothing after a successful start: launchd appends the output to a file that is never rotated. */
   printsOnlyStart?: boolean;
   start(log: (line: string) => void): Promise<RunningListener>;
 }
@@ -42,7 +45,7 @@ export interface DaemonRun {
 const CLAIM_LIMIT_MS = 2_000;
 const CLAIM_PROBE_MS = 50;
 const STANDBY_PROBE_MS = 1_000;
-/** No longer than the socket's own name, so that its path fits where that one does. */
+/** Length of the temporary socket's name: no longer than the final one, so that its path fits wherever that fits. */
 const BOUND_NAME_CHARS = 8;
 /** How often the daemon checks that its files still exist. */
 export const REPAIR_INTERVAL_MS = 30_000;
@@ -83,7 +86,7 @@ export async function runDaemon(host: LifecycleHost, run: DaemonRun): Promise<nu
   }
 }
 
-/** Undefined if a daemon answers, or holds the lock for longer than a check does. */
+/** Takes the lock. Resolves to undefined if a daemon answers, or holds the lock for longer than a check does. */
 async function claim(host: LifecycleHost, paths: HomePaths): Promise<FileLock | undefined> {
   const held = "held" as const;
   const found = await waitFor<FileLock | typeof held>(async () => {
@@ -94,7 +97,10 @@ async function claim(host: LifecycleHost, paths: HomePaths): Promise<FileLock | 
   return found === held ? undefined : found;
 }
 
-/** Waits until the listener that runs has ended, so that the service takes over. A signal ends the wait with the process. */
+/**
+ * Waits until the running listener has ended, so that the service takes over. A signal ends the process, and so the
+ * wait.
+ */
 async function claimAfterOthers(host: LifecycleHost, paths: HomePaths): Promise<FileLock | undefined> {
   const free = await tryLock(host.files, paths.lock);
   if (free !== undefined) return free;
@@ -108,16 +114,16 @@ async function whoRuns(host: LifecycleHost, paths: HomePaths): Promise<string> {
   const pid = status?.pid ?? await recordedPid(host.files, paths);
   const version = status === undefined ? "" : `, v${status.version}`;
   const who = pid === undefined ? "another process" : `process ${pid}${version}`;
-  return `A listener runs already: ${who} holds "${paths.lock}". To replace it run: svc listener --restart`;
+  return `A listener is already running: ${who} holds "${paths.lock}". To replace it run: svc listener --restart`;
 }
 
-/** Written again by the listener, so that a folder in their place only has to go. */
+/** Files that the listener writes again, so a folder in their place only needs to be moved away. */
 const FILES = ["socket", "pid", "version", "log", "journal", "audit", "states", "projects"] as const;
 const FOLDERS = ["markers", "remote", "answers", "uploads", "lastWords", "setup"] as const;
 
 /**
- * Moves what the listener cannot use of `~/.svc` out of the way; one line for each damaged file, with what to do. The
- * caller holds the listener's lock.
+ * Moves unusable files and folders in `~/.svc` out of the way. Returns one line for each damaged file, with what to do.
+ * The caller holds the listener's lock.
  */
 export async function mendHome(files: Files, paths: HomePaths): Promise<string[]> {
   return [...await clearPlaces(files, paths), ...await damagedFiles(files, paths)];
@@ -149,7 +155,7 @@ async function damagedFiles(files: Files, paths: HomePaths): Promise<string[]> {
   };
   for (const [path, isIntact] of [[paths.states, isStatesText], [paths.projects, isProjectsText]] as const) {
     if (!await isDamaged(path, isIntact)) continue;
-    lines.push(`"${path}" is damaged: moved to "${await moveAside(files, path)}". It is made anew.`);
+    lines.push(`"${path}" is damaged: moved to "${await moveAside(files, path)}". A new one is made.`);
   }
   const manifest = `${paths.setup}/manifest.json`;
   if (await isDamaged(paths.service, isServiceText)) {
@@ -159,7 +165,7 @@ async function damagedFiles(files: Files, paths: HomePaths): Promise<string[]> {
   return lines;
 }
 
-/** The schema is the installer's. */
+/** True if the text is a JSON object. The schema belongs to the installer. */
 function isObjectText(text: string): boolean {
   const value = parseJson(text)?.value;
   return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -177,7 +183,7 @@ async function live(host: LifecycleHost, run: DaemonRun, log: ListenerLog): Prom
     daemon.listener = await run.start((line) => log.line(line));
     await stop.asked;
     log.line("svc listener stopping");
-    // The socket stays: an agent's hook that finds none lets its dialog open, and an Enter may be in flight.
+    // The socket stays: without it an agent's hook would let its dialog open, and an Enter may be in flight.
     await presence.leave();
     await Promise.race([daemon.listener.stop(), stop.forced]);
     log.line("svc listener stopped");
@@ -216,7 +222,7 @@ function controlHandlers(
         startedAt,
         wsUrl: run.wsUrl,
       },
-    // Only a second signal is in a hurry.
+    // Only a second signal forces the stop, not a second request.
     stop: () => stop.isAsked || stop.ask(),
     hook: (report) => daemon.listener?.hook(report),
     gate: async (report) => await daemon.listener?.gate(report),
@@ -234,7 +240,7 @@ function keepPresence(
   { log, leave }: { log: ListenerLog; leave: () => void },
 ): { end(): void } {
   let cancel = (): void => {};
-  const look = async (): Promise<void> => {
+  const check = async (): Promise<void> => {
     try {
       if (!await presence.repair()) return leave();
     } catch (error) {
@@ -243,7 +249,7 @@ function keepPresence(
     arm();
   };
   const arm = (): void => {
-    cancel = host.clock.after(REPAIR_INTERVAL_MS, () => void look());
+    cancel = host.clock.after(REPAIR_INTERVAL_MS, () => void check());
   };
   arm();
   return { end: () => cancel() };
@@ -274,7 +280,9 @@ export class Presence {
     this.#options = options;
   }
 
-  /** The socket comes last: once it answers, the files exist, or cannot be written now: then `repair` misses the pid. */
+  /**
+   * Writes the files, then opens the socket. If they cannot be written now, `repair` finds the pid file missing later.
+   */
   async show(): Promise<void> {
     await this.#writeFiles().catch(() => this.#host.files.remove(this.#options.paths.pid));
     await this.#listen();
@@ -287,7 +295,7 @@ export class Presence {
     if ((await files.info(paths.root)) === undefined) return false;
     if (!this.#hasLeft && (await files.info(paths.pid)) === undefined) await this.#writeFiles();
     if (!this.#hasLeft && (await files.info(paths.socket)) === undefined) await this.#listen();
-    // Both may have happened meanwhile.
+    // Either may have been called meanwhile.
     if (this.#hasLeft) await this.leave();
     if (this.#hasEnded) await this.end();
     return true;
@@ -302,7 +310,7 @@ export class Presence {
     await this.leave();
   }
 
-  /** Removes this daemon's files but the socket, and restores none from here on. */
+  /** Removes this daemon's files except the socket, and stops restoring them. */
   async leave(): Promise<void> {
     const { files, pid } = this.#host;
     const { paths } = this.#options;
@@ -320,8 +328,8 @@ export class Presence {
   }
 
   /**
-   * Binds under a name of its own and renames it: a runtime unlinks the name that it bound some time after the close, and
-   * would remove the socket of the daemon that runs by then.
+   * Binds a temporary name and renames it: the runtime unlinks the name that it bound some time after the close, which
+   * would otherwise remove the socket of the next daemon.
    */
   async #listen(): Promise<void> {
     const { files, sockets } = this.#host;

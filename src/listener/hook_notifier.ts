@@ -14,7 +14,7 @@ import type { RunningListener } from "./listener.ts";
 export const NOTIFICATIONS_MAX = 100;
 /** Notifications older than this are dropped, in milliseconds. */
 export const NOTIFICATION_LIFE_MS = 600_000;
-/** Sessions whose dialogs are remembered. */
+/** Sessions whose last dialog is kept. */
 const DIALOGS_MAX = 500;
 /** An agent writes its last message into its transcript within this time, in milliseconds. */
 export const TRANSCRIPT_LIMIT_MS = 3_000;
@@ -30,11 +30,11 @@ export interface HookNotifierOptions {
   seal(push: HostPush, shown: Record<string, unknown>): Promise<HostPush>;
   /** The id of this installation's hooks. */
   hookId(): Promise<string>;
-  /** The project in one of these directories is muted. */
+  /** True if the project in one of these directories is muted. */
   isMuted(...directories: string[]): Promise<boolean>;
-  /** A card brings this session's dialog to the phones. */
+  /** True if a card shows this session's dialog on the phones. */
   isCovered(session: string): Promise<boolean>;
-  /** The last message in an agent's transcript. Undefined until it is there. */
+  /** The last message in an agent's transcript; undefined until it is written. */
   lastWords(agent: string, transcript: string): Promise<string | undefined>;
   log(line: string): void;
 }
@@ -46,17 +46,20 @@ interface Entry {
   at: number;
   report: Pick<HookReport, "agent" | "event" | "cwd" | "session">;
   news: HookNews;
-  /** Where the session's project may lie, besides the agent's own directory. */
+  /** Further directories in which the session's project may lie. */
   directories: readonly string[];
 }
 
-/** The event in the data of the push that has a dialog's text. */
+/** The `event` in the data of a push that carries a dialog's text. */
 export const DIALOG_EVENT = "dialog";
-/** A hook may report a dialog before it is on the screen: its own notice follows only if none shows in this time. */
+/**
+ * A hook may report a dialog before it is on the screen: the hook's notice is sent only if no dialog appears within
+ * this time.
+ */
 export const DIALOG_SHOWN_MS = 2_500;
-/** The text of a dialog stands for a hook's notice for this long. */
+/** How long a dialog's text replaces a hook's notice. */
 export const DIALOG_COVERS_MS = 60_000;
-/** The listener sees within this time that a dialog was closed: a hook's report has it look at once. */
+/** The listener notices within this time that a dialog was closed, since a hook's report makes it check at once. */
 export const DIALOG_CLOSING_MS = 500;
 
 /** A session's last dialog, by the clock's `elapsed`. */
@@ -99,13 +102,13 @@ export class HookNotifier {
     this.#add({ id, at, report: { agent, event: DIALOG_EVENT, cwd, session }, news, directories });
   }
 
-  /** The session shows no dialog any more, since `at` by the clock's `elapsed`. Never throws. */
+  /** The session has shown no dialog since `at`, by the clock's `elapsed`. Never throws. */
   dialogClosed(session: string, at: number): void {
     const shown = this.#dialogs.get(session);
     if (shown !== undefined) shown.closedAt = at;
   }
 
-  /** The dialog's own text says more than the hook's notice of it. */
+  /** Queues a hook's notice, unless the dialog itself appears: its text says more. */
   async #unlessShown(entry: Entry): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#end;
@@ -173,7 +176,7 @@ export class HookNotifier {
   }
 }
 
-/** The dialog opened after the notice was queued, or was open then: of one that was answered before, it says nothing. */
+/** True if the notice is about this dialog: it opened after the notice was queued, or was still open then. */
 function isNoticeOf({ openedAt, closedAt }: ShownDialog, { at, now }: { at: number; now: number }): boolean {
   const wasOpen = openedAt >= at || closedAt - at > DIALOG_CLOSING_MS;
   return wasOpen && now - openedAt <= DIALOG_COVERS_MS;

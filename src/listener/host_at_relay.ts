@@ -1,4 +1,4 @@
-/** This host as its relay sees it: its name, device id and public key, and its clock beside the relay's. */
+/** This host as its relay sees it: its name, device id and public key, and how far its clock is from the relay's. */
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
@@ -38,7 +38,7 @@ async function publicIdentity({ paths, log }: IdentityOptions): Promise<string |
 }
 
 export interface RelayClockOptions {
-  /** The relay's time is not known until it connects again. Called once for each jump. */
+  /** Called once for each jump of this host's clock. The relay's time is unknown until the next connection. */
   jumped(): void;
   clock?: Pick<Clock, "now" | "elapsed">;
 }
@@ -74,7 +74,7 @@ export class RelayClock {
     return relayMs - this.#offsetMs;
   }
 
-  /** Called often: a message would expire at the wrong time until the jump is noticed. */
+  /** Checks for a jump. Call it often: until a jump is noticed, messages may expire at the wrong time. */
   check(): void {
     if (!this.#jumps.check()) return;
     this.#isKnown = false;

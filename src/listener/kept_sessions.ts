@@ -1,4 +1,4 @@
-/** `kept.json`: the sessions that come back after a reboot, and their start: once after each boot, and none that is there. */
+/** `kept.json`: the sessions that are started again after a reboot, once per boot and only if they are not running. */
 import { agentProfile } from "../agents/profiles.ts";
 import { errorText } from "../async/error_text.ts";
 import type { HomePaths } from "../home/paths.ts";
@@ -16,16 +16,16 @@ export const KeptSession = z.object({
   /** The agent's kind. */
   agent: z.string(),
   directory: z.string(),
-  /** Arguments after those with which the agent continues its conversation. */
+  /** Arguments that follow those for continuing the conversation. */
   args: z.array(z.string()),
-  /** The boot in which it was marked, or may have been started again: in the same one it is not started again. */
+  /** The boot in which it was marked, or may have been started again. It is not started twice in one boot. */
   boot: z.string(),
 });
 export type KeptSession = z.infer<typeof KeptSession>;
 
 const KeptFile = z.object({ sessions: z.array(KeptSession) });
 
-/** Throws Error for a damaged file, so that no marked session is forgotten. */
+/** Reads the kept sessions. Throws Error if the file is damaged, so that no session is forgotten. */
 export async function loadKept(files: Pick<Files, "readText">, paths: HomePaths): Promise<KeptSession[]> {
   const text = await readStateText(files, paths.kept);
   if (text === undefined) return [];
@@ -36,7 +36,7 @@ export async function loadKept(files: Pick<Files, "readText">, paths: HomePaths)
   );
 }
 
-/** One process at a time, so that no change is lost. */
+/** Edits the list, one process at a time. Throws Error if another process holds the lock. */
 export async function changeKept(
   files: Files,
   paths: HomePaths,
@@ -69,30 +69,30 @@ export async function bootId(
 export interface RestoreOptions {
   files: Files;
   paths: HomePaths;
-  /** Of the machine as it runs now. */
+  /** The id of the current boot. */
   boot: string;
-  /** The names of the sessions that are there. */
+  /** The names of the existing sessions. */
   running(): Promise<readonly string[]>;
-  /** Starts the agent with these arguments. Undefined if it took too long. Throws only if no process was made. */
+  /** Starts the agent with these arguments. Undefined if it took too long. Throws only if no process was started. */
   start(kept: { agent: AgentKind; directory: string }, args: readonly string[]): Promise<Ran | undefined>;
   log(line: string): void;
 }
 
 /**
- * Throws Error when the list of marked sessions cannot be read or written, or those that are there are not known; nothing
- * is started then.
+ * Starts the kept sessions that are due. Throws Error when the list cannot be read or written, or the existing sessions
+ * are unknown.
  */
 export async function restoreKept(options: RestoreOptions): Promise<void> {
   const { files, paths, boot, log } = options;
   const due = (await loadKept(files, paths)).filter((one) => one.boot !== boot);
   if (due.length === 0) return;
   const there = new Set(await options.running());
-  // Before the start: a listener that dies meanwhile, and the next one, must not start an agent twice.
+  // Before the start, so that no agent is started twice if this listener dies meanwhile.
   await changeKept(files, paths, (all) => all.map((one) => ({ ...one, boot })));
   const started = new Map<string, string>();
-  // One after the other, by name: the wrapper gives each the lowest free number.
+  // One at a time, in the order of their names: the wrapper gives each the lowest free number.
   for (const one of due.sort((a, b) => a.session.localeCompare(b.session, "en", { numeric: true }))) {
-    if (there.has(one.session)) log(`kept session ${one.session}: it is there already`);
+    if (there.has(one.session)) log(`kept session ${one.session}: it exists already`);
     else await startAgain(one, { options, started });
   }
   if (Array.from(started).some(([from, to]) => from !== to)) {
@@ -127,7 +127,7 @@ type StartOutcome =
   /** An agent may run. */
   | { kind: "unknown"; why: string };
 
-/** From here on an exit code is that of a signal, which may have come after the agent's start, or of a tmux that failed. */
+/** Exit codes from here on mean a signal, which may have come after the agent's start, or a failure of tmux. */
 const UNKNOWN_CODES = 128;
 
 async function tryStart(
@@ -146,7 +146,7 @@ async function tryStart(
   }
 }
 
-/** Takes the mark of this boot back, unless the user has changed or removed the entry since. */
+/** Marks the session as due again, unless the user has changed or removed the entry since. */
 async function dueAgain({ session, boot }: KeptSession, options: RestoreOptions): Promise<void> {
   const { files, paths } = options;
   await changeKept(
@@ -156,7 +156,10 @@ async function dueAgain({ session, boot }: KeptSession, options: RestoreOptions)
   );
 }
 
-/** The mark under the name that the user sees now. One that did not come back gives its name to one that has it now. */
+/**
+ * Returns the entry under its session's current name. One that was not restored gets the former name of the session
+ * that now has its name.
+ */
 function underNewName(one: KeptSession, started: ReadonlyMap<string, string>): KeptSession {
   const given = started.get(one.session);
   if (given !== undefined) return { ...one, session: given };

@@ -43,17 +43,20 @@ export interface RunningListener {
   hook(report: HookReport): NamedSession | undefined;
   /** A tool call is about to begin: resolves once no input is in flight into the agent's pane. Must not throw. */
   gate(report: HookReport): Promise<void>;
-  /** An agent's hook waits with a dialog, until `gone`: a phone's answer, or nothing. Must not throw. */
+  /**
+   * Asks the phones about the dialog of a hook that waits until `gone`. Resolves to the answer, or to undefined without
+   * one. Must not throw.
+   */
   dialog(report: HookReport, call: DialogCall & { gone: AbortSignal }): Promise<DialogReply | undefined>;
-  /** A card stands for this session's dialog. Must not throw. */
+  /** True if a card shows this session's dialog on the phones. Must not throw. */
   covers(session: string): Promise<boolean>;
-  /** A session is about to begin: it may once this resolves, until `begun`. Must not throw. */
+  /** A session is about to begin: it may do so once this resolves. `begun` is aborted when it has. Must not throw. */
   sessionBegins(begun: AbortSignal): Promise<void>;
   /** A session began: reads the inventory now. Must not throw. */
   readInventory(): void;
   /** A phone was revoked: ends its streams. Must not throw. */
   revokePhone(phone: string): void;
-  /** Takes nothing more, finishes the current injection, closes every connection and timer. */
+  /** Accepts nothing more, finishes the current injection, and closes every connection and timer. */
   stop(): Promise<void>;
 }
 
@@ -65,9 +68,12 @@ export interface ListenerOptions {
   apiKey: string;
   version: string;
   env: Readonly<Record<string, string>>;
-  /** Writes one line to listener.log, after `[<time>] ` unless it begins with `! `: that line of the specification has no time. */
+  /**
+   * Writes one line to listener.log, after `[<time>] ` unless it begins with `! `: the specification defines those
+   * without a time.
+   */
   log(line: string): void;
-  /** An agent shows another dialog than before, or its session none any more. */
+  /** Called when an agent shows a new dialog, and when its session no longer shows one. */
   dialogs?: { opened(dialog: DialogNews): void; closed(session: string, at: number): void };
 }
 
@@ -78,7 +84,7 @@ const REVOKED_HOST = 'If this host itself was revoked, give it another "deviceNa
 
 const now = (): number => Date.now();
 
-/** Resolves once the timers run and the connection is being made. */
+/** Resolves once the timers are running and the connection is being made. */
 export async function startListener(options: ListenerOptions): Promise<RunningListener> {
   const { files } = runtime;
   const journal = await openJournal({ files, path: options.paths.journal, now });

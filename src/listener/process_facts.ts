@@ -1,4 +1,7 @@
-/** Reads what tmux does not know about a pane's process from the operating system: its state, foreground program and version. */
+/**
+ * Reads from the operating system what tmux does not report about a pane's process: its state, foreground program and
+ * version.
+ */
 import type { Commands, Files } from "../runtime/types.ts";
 import type { ProcessFacts } from "./inject/guard.ts";
 import { isGuardedProgram } from "./inject/programs.ts";
@@ -20,11 +23,11 @@ async function readProc(
 }
 
 export interface FactsOptions {
-  /** Whether an agent is looked for among the children of the foreground program. */
+  /** Whether to look for an agent among the children of the foreground program. */
   findAgent: boolean;
 }
 
-/** A process that is gone reads as not stopped, with an unknown foreground program. */
+/** Reads the facts of a pane's process. One that is gone counts as not stopped, with an unknown foreground program. */
 export async function readProcessFacts(
   pid: number,
   host: ProcessHost,
@@ -41,26 +44,26 @@ async function fromProc(
   const stat = await readProc(`/proc/${pid}/stat`, host);
   const { state, foregroundGroup } = parseStat(stat ?? "");
   const isOwn = foregroundGroup === pid;
-  const [own, ownWords, foreground, words] = await Promise.all([
+  const [own, ownCmdline, foreground, cmdline] = await Promise.all([
     readExecutable(pid, host),
     isOwn ? undefined : readProc(`/proc/${pid}/cmdline`, host),
     foregroundGroup > 0 && !isOwn ? readLiving(foregroundGroup, host) : undefined,
     foregroundGroup > 0 ? readProc(`/proc/${foregroundGroup}/cmdline`, host) : undefined,
   ]);
   const program = (isOwn ? own : foreground) ?? "";
-  const argv = wordsOf(words);
+  const argv = argvOf(cmdline);
   return {
     stopped: state === "T" || state === "t",
     foreground: program,
     argv,
     hasAgent: findAgent && (agentKindOfProgram(program, argv) !== undefined ||
       foregroundGroup > 0 && await launchesAgent(foregroundGroup, host)),
-    shellBelow: isGuardedProgram(own ?? "", isOwn ? argv : wordsOf(ownWords)),
+    shellBelow: isGuardedProgram(own ?? "", isOwn ? argv : argvOf(ownCmdline)),
   };
 }
 
-function wordsOf(cmdline: string | undefined): string[] {
-  return (cmdline ?? "").split("\0").filter((word) => word !== "");
+function argvOf(cmdline: string | undefined): string[] {
+  return (cmdline ?? "").split("\0").filter((argument) => argument !== "");
 }
 
 /** Whether a process of this group, below its leader, is an agent. */
@@ -69,18 +72,18 @@ async function launchesAgent(group: number, host: ProcessHost): Promise<boolean>
   for (let at = 0; at < pids.length && at < TREE_MAX; at++) {
     const pid = pids[at] ?? group;
     if (parseStat(await readProc(`/proc/${pid}/stat`, host) ?? "").group !== group) continue;
-    const [program, words, children] = await Promise.all([
+    const [program, cmdline, children] = await Promise.all([
       readExecutable(pid, host),
       readProc(`/proc/${pid}/cmdline`, host),
       threadsOf(pid, host).then((threads) => childrenOf(threads, host)),
     ]);
-    if (agentKindOfProgram(program ?? "", wordsOf(words)) !== undefined) return true;
+    if (agentKindOfProgram(program ?? "", argvOf(cmdline)) !== undefined) return true;
     pids.push(...children);
   }
   return false;
 }
 
-/** The folders of its threads; one more than `THREADS_MAX` if there are more. */
+/** The `/proc` folders of a process's threads; `THREADS_MAX + 1` of them if there are more. */
 async function threadsOf(pid: number, { files }: Pick<ProcessHost, "files">): Promise<string[]> {
   const threads = await files.list(`/proc/${pid}/task`).catch(() => []);
   return threads.slice(0, THREADS_MAX + 1).map((thread) => `/proc/${pid}/task/${thread}`);
@@ -156,13 +159,13 @@ async function fromPs(pid: number, host: ProcessHost, { findAgent }: FactsOption
 
 /** At most this many processes of a tree are checked. */
 const TREE_MAX = 32;
-/** A program with more threads, several for each of many CPUs, counts as busy: not all of them are checked. */
+/** A program with more threads counts as busy, since not all of them are checked. */
 export const THREADS_MAX = 512;
 
 /**
- * True if a thread of the program in the foreground of a pane is running, or waiting for a CPU or disk, so that it may not have read
- * its input yet, or if its tmux server is, so that it may not have drawn the program's output yet. What the program
- * started in other process groups, a build for example, does not count. Undefined if the system does not say.
+ * True if a thread of the pane's foreground program is running, or waiting for a CPU or disk, so that it may not have
+ * read its input yet; or if the tmux server is, so that it may not have drawn the output yet. What the program started
+ * in other process groups, such as a build, does not count. Undefined if the system does not report it.
  */
 export async function isPaneBusy(
   panePid: number,
@@ -174,7 +177,7 @@ export async function isPaneBusy(
   const pids = [panePid];
   for (let at = 0; at < pids.length && at < TREE_MAX; at++) {
     const process = pids[at] ?? panePid;
-    // Another thread than the first may read the input, or a file on its behalf.
+    // A thread other than the first may read the input, or a file on its behalf.
     const threads = await threadsOf(process, host);
     if (process === panePid || (await statOf(`/proc/${process}`)).group === foregroundGroup) {
       if (threads.length > THREADS_MAX || (await Promise.all(threads.map(statOf))).some(isRunning)) {
@@ -183,13 +186,13 @@ export async function isPaneBusy(
     }
     pids.push(...await childrenOf(threads, host));
   }
-  // tmux comes last: what the program wrote before it came to rest is on the screen once tmux rests too.
+  // tmux is checked last: once it is idle too, all that the program wrote is on the screen.
   return isRunning(await statOf(`/proc/${parent}`));
 }
 
 const isRunning = ({ state }: ProcessStat): boolean => state === "R" || state === "D";
 
-/** The same from ps. */
+/** True if ps shows an agent in this process group. */
 async function groupHasAgent(group: string, host: ProcessHost): Promise<boolean> {
   const { stdout } = await host.commands.run(["ps", "-A", "-ww", "-o", "pgid=,args="]);
   return new TextDecoder().decode(stdout).split("\n").some((line) => {
@@ -203,7 +206,7 @@ async function ps(columns: string, pid: number, host: ProcessHost): Promise<stri
   return new TextDecoder().decode(stdout).trim();
 }
 
-/** How many folders above a program its package is searched. */
+/** How many folders above a program are searched for its package. */
 const FOLDERS_ABOVE_MAX = 6;
 const SCRIPT = /\.(?:c|m)?js$/;
 
@@ -213,10 +216,10 @@ export async function runningVersion(
   { files, platform }: Pick<ProcessHost, "files" | "platform">,
 ): Promise<string | undefined> {
   if (platform !== "linux") return undefined;
-  const words = (await files.readText(`/proc/${pid}/cmdline`).catch(() => undefined) ?? "").split("\0");
+  const argv = (await files.readText(`/proc/${pid}/cmdline`).catch(() => undefined) ?? "").split("\0");
   const program = await files.readLink(`/proc/${pid}/exe`).catch(() => undefined);
-  const script = words.slice(1).find((word) =>
-    !word.startsWith("-") && (SCRIPT.test(word) || word.includes("/bin/"))
+  const script = argv.slice(1).find((argument) =>
+    !argument.startsWith("-") && (SCRIPT.test(argument) || argument.includes("/bin/"))
   );
   for (const path of [script, program]) {
     const version = path === undefined ? undefined : await versionAt(path, files);

@@ -1,4 +1,7 @@
-/** The projects of this host: those in which svc has started agents, `projects.json`; and those that a phone mutes and unmutes. */
+/**
+ * The projects of this host: those in which svc has started agents (`projects.json`), and how a phone mutes and unmutes
+ * them.
+ */
 import { runtime } from "#runtime";
 import { changeMuted, covers, isMuted, type Muted, readMuted } from "../home/muted.ts";
 import * as z from "zod/mini";
@@ -74,9 +77,9 @@ export function projectsOf(sessions: readonly TmuxSession[]): KnownProject[] {
   );
 }
 
-/** To a session. `createdAt` distinguishes it from a later one of the same name. */
+/** The body of a push to a session. `createdAt` distinguishes it from a later one of the same name. */
 const SESSION = /^(mute|unmute) (\d{1,16})$/;
-/** To none: a directory of the host's details. */
+/** The body of a push to no session, with a directory from the host's details. */
 const DIRECTORY = /^unmute (\/.*)$/s;
 
 export interface MuteOptions {
@@ -87,7 +90,7 @@ export interface MuteOptions {
   changed(): void;
 }
 
-/** For the host's details. */
+/** The muted projects, for the host's details. */
 export async function mutedProjects(paths: HomePaths): Promise<MutedProject[]> {
   const { directories, byPhone } = await readMuted(runtime.files, paths);
   return directories.map((directory) => ({
@@ -96,12 +99,15 @@ export async function mutedProjects(paths: HomePaths): Promise<MutedProject[]> {
   }));
 }
 
-/** The list of this host. */
+/** The effects on this host's list of muted projects. */
 export function mutingEffects(paths: HomePaths): Pick<MuteOptions, "change"> {
   return { change: (edit) => changeMuted(runtime.files, paths, edit) };
 }
 
-/** Mutes and unmutes for a phone, which may unmute only what a phone has muted: `svc mute` is the local user's decision. */
+/**
+ * Mutes or unmutes a project for a phone. It may unmute only what a phone has muted: `svc mute` is the local user's
+ * decision.
+ */
 export async function muteProject(push: Push, options: MuteOptions): Promise<Outcome> {
   const edit = await editOf(push, options);
   if (typeof edit === "string") return refused(edit);
@@ -140,7 +146,7 @@ async function editOf(
   return (before) => mute(before, session.recorded);
 }
 
-/** What `svc mute` in the session would mute: the project, if the agent works below it. */
+/** Adds what `svc mute` would mute in the session: the project, if the agent works below it. */
 function mute(
   before: Muted,
   { directory, root }: Pick<TmuxSession["recorded"], "directory" | "root">,
@@ -153,7 +159,7 @@ function mute(
   };
 }
 
-/** All of them or none: with one left, the project would stay muted. */
+/** Removes all matching directories or none: with one left, the project would stay muted. */
 function unmute({ directories, byPhone }: Muted, isMeant: (directory: string) => boolean): Muted | Reason {
   if (directories.some((one) => isMeant(one) && !byPhone.includes(one))) return "muted_at_computer";
   const others = (list: string[]): string[] => list.filter((one) => !isMeant(one));

@@ -56,14 +56,14 @@ type Answer = Omit<Acknowledgement, "id" | "outcome" | "final" | "proof"> & { st
 
 /** What is done with a push. Tests replace the steps. */
 export interface PushSteps extends Pick<OpenOptions, "unseal" | "prepare">, Pick<EarlyPanes, "expect"> {
-  /** `signal`: aborted with Stopping or TakenOver when this listener may begin to type nothing more. */
+  /** `signal`: aborted with Stopping or TakenOver when this listener must not begin to type anything more. */
   inject(command: Command, signal: AbortSignal): Promise<Outcome>;
   start(push: Push): Promise<Outcome>;
   end(push: Push): Promise<Outcome>;
   mute(push: Push): Promise<Outcome>;
   answerDialog(push: Push): Promise<Outcome>;
   answerCard(push: Push): Promise<Outcome>;
-  /** A crash interrupted this push: if it is a message, its text may still be in the composer. */
+  /** Cleans up after a crash that interrupted this push: if it is a message, its text may still be in the composer. */
   leftBehind(push: OpenedPush, earlier: EarlierTyping, signal: AbortSignal): Promise<void>;
   /** Called once for each push that ended. */
   ended(push: Push, outcome: Outcome, elapsedMs: number): Promise<void>;
@@ -153,7 +153,7 @@ export class PushIntake {
     if (!this.#era.end.signal.aborted) this.#era.later.observe(sessions);
   }
 
-  /** Drops what waits: another listener of this device took over and gets it from the relay. */
+  /** Drops the waiting pushes: another listener of this device took over and gets them from the relay. */
   drop(): void {
     this.#era.end.abort(new TakenOver("another listener took over"));
     this.#era.later.clear();
@@ -184,7 +184,7 @@ export class PushIntake {
     if (push.type === "agent.cancel") era.cancelling(push, arrived);
     if (arrived !== undefined) return await arrived;
     era.inHand.delete(push.id);
-    // What was interrupted may have been submitted: it stays with the relay.
+    // An interrupted push may have been submitted: it stays with the relay.
     if (!isInterrupted) await this.#refuse(push, "rate_limited");
   }
 
@@ -200,7 +200,10 @@ export class PushIntake {
     this.#acknowledge(id, progress, { final: false });
   }
 
-  /** A listener was killed while it typed this. What comes after it for the same session must not be typed behind its text. */
+  /**
+   * Ends a push that a listener was typing when it was killed. Later messages for the session must not be typed behind
+   * its text.
+   */
   async #endInterrupted(push: Push, era: Era): Promise<void> {
     const known = this.#options.journal.state(push.id);
     if (!era.end.signal.aborted && (known?.step === "typing" || known?.step === "typed")) {
@@ -226,7 +229,7 @@ export class PushIntake {
     const arrived = this.#options.now();
     const known = this.#options.journal.state(push.id);
     if (known?.step === "done") {
-      // It was cancelled in the meantime, and this acknowledged if it was in hand.
+      // It was cancelled in the meantime. If it is no longer in hand, that was acknowledged already.
       if (!era.inHand.delete(push.id)) return;
       return this.#acknowledge(push.id, { ...known, state: known.outcome }, { final: true });
     }
@@ -237,7 +240,7 @@ export class PushIntake {
       return await this.#end(push, opened, arrived);
     }
     const inHand = era.inHand.get(push.id);
-    // The audit log has the length of a text that is taken away, too.
+    // The audit log also has the length of a text that is withdrawn.
     if (inHand !== undefined) inHand.push = opened;
     const enter = (): Promise<void> | undefined =>
       this.#queues.add(turn, () => this.#work(opened, { arrived, era }));
@@ -251,7 +254,7 @@ export class PushIntake {
     await this.#refuse(opened, later === "invalid" ? "invalid_body" : "rate_limited", arrived);
   }
 
-  /** False if it cannot wait. */
+  /** Keeps the push until `later`. False if it cannot wait. */
   #waitFor(
     later: Later | "invalid",
     push: OpenedPush,
@@ -271,7 +274,10 @@ export class PushIntake {
     await this.#end(push, refused(reason, wait), arrived);
   }
 
-  /** While the host's files cannot be written it waits: what comes after it for the same session must not overtake it. */
+  /**
+   * Opens the push, and retries while the host's files cannot be used: later messages of the session must not overtake
+   * it.
+   */
   async #openInTurn(push: Push, { end: { signal } }: Era): Promise<OpenedPush | Outcome | undefined> {
     const { clock = systemClock } = this.#options;
     for (let tries = 0; !signal.aborted; tries++) {
@@ -304,7 +310,7 @@ export class PushIntake {
     }
   }
 
-  /** True for one that had begun before a hand-over, and went on until its turn came again. */
+  /** Ends a push that had begun before a hand-over. False if it had not begun. */
   async #endedBefore(push: Push, era: Era): Promise<boolean> {
     const known = this.#options.journal.state(push.id);
     if (known?.step === "typing" || known?.step === "typed") await this.#endInterrupted(push, era);
@@ -382,8 +388,8 @@ export class PushIntake {
   }
 
   /**
-   * Atomic: a message is either submitted or withdrawn. One that has not arrived is remembered as withdrawn. If its text is
-   * already in the composer, whoever typed it removes the text and reports the outcome.
+   * Cancels a message, which is then either submitted or withdrawn. One that has not arrived is recorded as withdrawn.
+   * If the text is already in the composer, the injection that typed it removes it and reports the outcome.
    */
   async #withdraw(push: Push, era: Era): Promise<Outcome> {
     const { sealed, body, inReplyTo } = push;
@@ -392,7 +398,7 @@ export class PushIntake {
     const known = journal.state(inReplyTo);
     if (known?.step === "done" && known.outcome === "withdrawn") return { state: "submitted" };
     const inHand = era.inHand.get(inReplyTo);
-    // Only what arrives for one session is in order.
+    // Only pushes for the same session arrive in order.
     if (inHand !== undefined && turnOf(inHand.push) !== turnOf(push)) return refused("invalid_session_name");
     if (inHand?.turn.step === "held" && known?.step !== "done") {
       await this.#takeBack(inHand, { state: "withdrawn" });
@@ -406,22 +412,24 @@ export class PushIntake {
       await journal.record(inReplyTo, { step: "done", outcome: "withdrawn" }, { isSealed });
       return { state: "submitted" };
     }
-    await this.#takeAway(inHand, era, { state: "withdrawn" });
+    await this.#withdrawWaiting(inHand, era, { state: "withdrawn" });
     return { state: "submitted" };
   }
 
-  /** Nothing that a phone has sent is typed once the phone was revoked, and what is typed gets no Enter. */
+  /** Ends the pushes of a revoked phone: waiting ones are not typed, and typed ones get no Enter. */
   async revoke(phone: string): Promise<void> {
     const era = this.#era;
     const own = [...era.inHand.values()].filter(({ push }) => push.from === phone);
     await Promise.all(own.map((inHand) => {
       const isWaiting = inHand.turn.step === "waiting";
       const outcome = refused("unsealable");
-      return isWaiting ? this.#takeAway(inHand, era, outcome) : this.#takeBack(inHand, outcome);
+      return isWaiting ? this.#withdrawWaiting(inHand, era, outcome) : this.#takeBack(inHand, outcome);
     }));
   }
 
-  /** Whoever would press Enter removes the text instead; so does the next listener if this one ends before. */
+  /**
+   * Makes the injection remove the text instead of pressing Enter. The next listener does so if this one ends before.
+   */
   async #takeBack({ push, turn }: InHand, outcome: Outcome): Promise<void> {
     const { journal, log } = this.#options;
     turn.takeBack ??= outcome;
@@ -431,8 +439,8 @@ export class PushIntake {
     });
   }
 
-  /** Ends what waits: whoever would type it finds it withdrawn. */
-  async #takeAway(inHand: InHand, era: Era, outcome: Outcome): Promise<void> {
+  /** Ends a waiting push, and marks it as withdrawn so that it is not typed. */
+  async #withdrawWaiting(inHand: InHand, era: Era, outcome: Outcome): Promise<void> {
     const { push, turn } = inHand;
     turn.step = "withdrawn";
     era.later.remove(push.id);
@@ -441,7 +449,7 @@ export class PushIntake {
     await this.#end(push, outcome);
   }
 
-  /** Nothing was typed: refused. Something may have been typed: unknown, and never typed again. */
+  /** Ends a push whose step threw: `refused` if nothing was typed, else `unknown`. It is never typed again. */
   async #failed(push: Push, error: unknown): Promise<void> {
     this.#options.log(`push ${push.id}: failed: ${errorText(error)}`);
     const step = this.#options.journal.state(push.id)?.step;

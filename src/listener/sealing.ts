@@ -1,4 +1,7 @@
-/** Opens a push: what a phone sealed for this host, and whether the seal is enough; and records it before anything is done with it. */
+/**
+ * Opens a push that a phone sealed for this host, checks that its sealing is strong enough, and records it before
+ * anything is done with it.
+ */
 import {
   isSameSeal,
   type Journal,
@@ -41,8 +44,8 @@ export class PushOpener {
   }
 
   /**
-   * The push with its text, recorded in the journal; or its outcome; or undefined if the host's files cannot be used, which
-   * only the first try of a push logs.
+   * Resolves to the push with its text, recorded in the journal; or to its outcome; or to undefined if the host's files
+   * cannot be used, which only the first try logs.
    */
   async open(push: Push, { isFirst = true } = {}): Promise<OpenedPush | Outcome | undefined> {
     const { journal, log, prepare } = this.#options;
@@ -55,7 +58,7 @@ export class PushOpener {
       if (fault !== undefined) return refused(fault);
       const { found, seal } = push.sealed ? await this.#options.unseal(push) : { found: push };
       if (!("state" in found)) prepare(found);
-      // What is typed waits for the disk by itself, and that syncs this as well.
+      // Typing waits for a sync of its own, which covers this entry too.
       const sync = push.type !== "agent.command";
       if (seal === undefined) {
         const isNew = !("state" in found) && leftIn(journal, push) === undefined;
@@ -100,7 +103,7 @@ function faultOf(push: Push, floor: Sealing): Reason | undefined {
   return Body.safeParse(push.body).success ? undefined : "invalid_body";
 }
 
-/** What the journal says of a text that an earlier listener typed before it stopped, without pressing Enter. */
+/** The journal's record of a text that an earlier listener typed without pressing Enter; undefined without one. */
 export function leftIn(journal: Pick<Journal, "state">, { id }: Pick<Push, "id">): EarlierTyping | undefined {
   const known = journal.state(id);
   return known?.step === "left" ? { emptyAt: known.emptyAt, shown: known.shown } : undefined;
@@ -114,7 +117,7 @@ export interface UnsealHost
 
 /** A push with its text. */
 export interface OpenedPush extends Push {
-  /** When it ends, whatever the relay says, in this host's epoch milliseconds: it was sealed in. */
+  /** The expiry that was sealed in, in this host's epoch milliseconds. The relay cannot extend it. */
   notAfter?: number;
 }
 
@@ -125,7 +128,7 @@ export interface Unsealed {
   seal?: PhoneSeal | undefined;
 }
 
-/** Opens the sealed text. An unsealed text beside it is ignored. Throws PairingsBusy. */
+/** Opens the sealed text, and ignores an unsealed one sent with it. Throws PairingsBusy. */
 export async function unseal(push: Push, host: UnsealHost): Promise<Unsealed> {
   try {
     const opened = await openSealed(push, host);

@@ -39,9 +39,9 @@ export function openTargets(
   });
 }
 
-/** Sessions whose last target is remembered. */
+/** Sessions whose last target is kept. */
 const KNOWN_MAX = 500;
-/** Between two searches of the whole machine, which any name that no session has asks for. */
+/** Minimum time between two searches of the whole machine, which every unknown session name causes. */
 const SEARCH_GAP_MS = 1_000;
 
 export class Targets {
@@ -51,7 +51,7 @@ export class Targets {
   #discovery: TmuxDiscovery;
   /** By session name, the least recently used first. */
   readonly #known = new Map<string, Target>();
-  /** Whoever asks meanwhile shares the next search. */
+  /** Concurrent callers share the next search. */
   readonly #search = new SharedRun(() => this.#searchAll());
   #searchedAt = -Infinity;
   /** The ids of the sessions of the last call of `holdClients`. */
@@ -70,7 +70,7 @@ export class Targets {
     return this.#discovery.sessions();
   }
 
-  /** Where the name led the last time, if that server has a client attached: it may lead elsewhere now. */
+  /** The target that the name resolved to last time, if that server has a client attached. It may be outdated. */
   known(name: string): Target | undefined {
     const target = this.#known.get(name);
     return target !== undefined && this.#pool.open(target.socket) ? target : undefined;
@@ -105,7 +105,7 @@ export class Targets {
     }
   }
 
-  /** Gives a known agent in a session that the wrapper did not create its own profile. */
+  /** Applies the profile of a known agent in a session that the wrapper did not create. */
   async #recognize(target: Target): Promise<Target> {
     if (target.isProfiled) return target;
     const { foreground, argv } = await readProcessFacts(target.panePid, this.#host, { findAgent: false });
@@ -113,7 +113,7 @@ export class Targets {
     return kind === undefined ? target : { ...target, profile: agentProfile(kind), isProfiled: true };
   }
 
-  /** The agent's pane at this place. It may be under another name by now, and another session under this one. */
+  /** Resolves the agent's pane at this place, even if its session was renamed, or another one has its name now. */
   async follow({ session, socket, pane }: Place): Promise<Resolved> {
     const named = await this.resolve(session);
     const isPane = (one: Pick<Target, "socket" | "pane">): boolean =>
@@ -126,7 +126,9 @@ export class Targets {
       : resolveTarget(now.name, [now]);
   }
 
-  /** The same pane as it is now: in a session that the wrapper did not create, another program may run since. */
+  /**
+   * Resolves the same pane again: in a session that the wrapper did not create, another program may have been started.
+   */
   async current(target: Target): Promise<Target> {
     if (target.recordedPid !== 0) return target;
     const found = await this.resolve(target.session);
@@ -143,8 +145,8 @@ export class Targets {
 
   /**
    * Keeps a client attached to each server with sessions that the phone shows, so that a message after a pause need not
-   * wait for one. It attaches in a calm moment, so not at the first call, and to the oldest session, since it ends with
-   * that.
+   * wait for one. It attaches in a calm moment, so not at the first call, and to the oldest session, because the client
+   * ends with its session.
    */
   holdClients(sessions: readonly TmuxSession[]): void {
     const ids = sessions.map(({ socket, id }) => `${socket} ${id}`).sort().join("\n");
@@ -159,7 +161,7 @@ export class Targets {
     this.#pool.hold(oldest.map(({ socket, name }) => ({ socket, session: name })), { attach: !isFirst });
   }
 
-  /** A session is about to begin: it may once this resolves, until `begun`. */
+  /** A session is about to begin: it may do so once this resolves. `begun` is aborted when it has. */
   async sessionBegins(begun: AbortSignal): Promise<void> {
     await this.#gate.begins(begun);
   }
@@ -169,7 +171,7 @@ export class Targets {
     await this.#gate.whenCalm();
   }
 
-  /** A client that gets the output of the target's pane; await `whenCalm` before. The caller closes it. */
+  /** Opens a client that gets the output of the target's pane; await `whenCalm` first. The caller closes it. */
   openMirror({ socket, session, pane }: Target, events: ControlEvents): ControlClient {
     const child = this.#host.commands.pipe(controlArgv(socket, session, { output: true }));
     return new ControlClient(child, { socket, pane, events, gate: this.#gate });
@@ -180,7 +182,7 @@ export class Targets {
     return this.#gated(this.#pool.open(socket) ?? this.#discovery.server(socket));
   }
 
-  /** What is news to control clients runs while none attaches. */
+  /** Runs commands that notify control clients only while none is attaching. */
   #gated(server: TmuxServer): TmuxServer {
     const run = (...commands: TmuxCommand[]): Promise<string> => {
       const work = (): Promise<string> => server.run(...commands);
@@ -210,7 +212,7 @@ export type TargetProfile =
   >
   & { /** Undefined for an unknown agent. */ kind?: AgentProfile["kind"] };
 
-/** A pane to type into. From here on its id, `pane`, is its only name. */
+/** A pane to type into. From here on it is addressed by its id, `pane`, alone. */
 export interface Target {
   socket: string;
   session: string;
@@ -232,7 +234,7 @@ export interface Target {
   spawnOnly: boolean;
 }
 
-/** A session, and once it was looked up the pane of its agent, by which it is known when its name has changed. */
+/** A session, and once it was looked up, the pane of its agent, which identifies it even after a rename. */
 export interface Place {
   session: string;
   socket?: string;
@@ -250,7 +252,7 @@ export function resolveTarget(name: string, sessions: readonly TmuxSession[]): R
   const [session, another] = sessions.filter((one) => one.name === name);
   if (session === undefined) return { kind: "refused", reason: "no_such_session" };
   if (another !== undefined) return { kind: "refused", reason: "ambiguous_session" };
-  // The guard knows shells, but not every editor and interpreter in a user's own session.
+  // The guard recognizes shells, but not every editor and interpreter in a user's own session.
   if (!isReported(session)) return { kind: "refused", reason: "no_such_session" };
   if (session.pane === undefined) return { kind: "refused", reason: "pane_dead" };
   const kind = session.recorded.agent;

@@ -1,4 +1,4 @@
-/** What a listener does at its start about what a killed one left in tmux. */
+/** Undoes, when a listener starts, what a killed one left in tmux. */
 import { runtime } from "#runtime";
 import { verbs } from "../tmux/argv.ts";
 import { endOrphanedClients } from "../tmux/leftovers.ts";
@@ -6,7 +6,10 @@ import { ownerOfBuffer } from "./inject/guard.ts";
 import { restoreAllWindowSizes } from "./mirror/act_on_pane.ts";
 import type { Targets } from "./targets.ts";
 
-/** Clients that tmux keeps, windows of a phone's size, and texts in paste buffers. Never rejects. */
+/**
+ * Ends orphaned clients, restores the sizes of windows that were fitted to a phone, and removes texts from paste
+ * buffers. Never rejects.
+ */
 export async function undoKilledListener(
   targets: Pick<Targets, "sessions" | "anyServer">,
   log: (line: string) => void,
@@ -16,7 +19,7 @@ export async function undoKilledListener(
   await removeTexts(targets).catch((error) => log(`tmux buffers: not removed: ${error}`));
 }
 
-/** Their messages are typed from the journal, if at all. */
+/** Removes the paste buffers of listeners that are gone. Their messages are typed from the journal, if at all. */
 async function removeTexts(targets: Pick<Targets, "sessions" | "anyServer">): Promise<void> {
   const sockets = new Set((await targets.sessions()).map(({ socket }) => socket));
   for (const socket of sockets) {

@@ -1,6 +1,6 @@
 /**
- * The folder `~/.svc/uploads`: room for a new file, and the removal of old ones. A file has a name made here; of the
- * phone's name only a plain extension is kept.
+ * The folder `~/.svc/uploads`: makes room for a new file, and removes old ones. File names are made here, with only a
+ * plain extension from the phone's name.
  */
 import type { Clock } from "../async/clock.ts";
 import { encodeHex, sha256Hex } from "../async/encodings.ts";
@@ -10,14 +10,19 @@ import type { Files } from "../runtime/types.ts";
 
 /** How long a file is kept. */
 export const UPLOADS_KEPT_MS = 7 * 86_400_000;
-/** Bytes kept for one phone: its oldest files go first. At least the largest file that the host takes. */
+/**
+ * Bytes kept for one phone, or the size of the largest file that the host accepts if that is more. The oldest files are
+ * removed first.
+ */
 export const UPLOADS_PER_PHONE_BYTES = 67_108_864;
-/** All phones together may have as many times that. More is refused: no phone's file goes for another's. */
+/** All phones together may use this many times that. More is refused: no phone's file is removed for another's. */
 export const UPLOADS_PHONES = 4;
 /** How often old files are looked for. */
 export const UPLOADS_SWEEP_MS = 3_600_000;
 
-/** Only what svc has made is counted and removed: time, phone, random part, extension. */
+/**
+ * The names of files that svc made, the only ones that are counted and removed: time, phone, random part, extension.
+ */
 const OWN_NAME = /^\d{8}-\d{6}-([0-9a-f]{8})-[0-9a-f]{16}(?:\.[a-z0-9]{1,10})?$/;
 
 export interface UploadFolderOptions {
@@ -61,7 +66,7 @@ export class UploadFolder {
     this.#growing.delete(path);
   }
 
-  /** An empty file with a new name; undefined if there is no room for it. */
+  /** Creates an empty file and resolves to its path, or to undefined if there is no room for it. */
   create(phone: string, { name, size }: { name: string; size: number }): Promise<string | undefined> {
     return this.#making.run(async () => {
       const { files, directory, clock } = this.options;
@@ -75,7 +80,7 @@ export class UploadFolder {
     });
   }
 
-  /** A link in its place, or a folder of another account, would let others choose where files go. */
+  /** Throws Error for a link, or a folder of another account: others could choose where files go. */
   async #checkFolder(): Promise<void> {
     const { files, directory, root, uid } = this.options;
     await files.makeDirectory(directory, { mode: 0o700 });
@@ -110,7 +115,7 @@ export class UploadFolder {
     return true;
   }
 
-  /** The oldest first; one that is being written counts as a whole. */
+  /** Lists the kept files, oldest first. One that is still being written counts with its final size. */
   async #kept(): Promise<KeptFile[]> {
     const { files, directory } = this.options;
     const kept: KeptFile[] = [];

@@ -1,4 +1,7 @@
-/** Files that paired phones send: announced, and taken chunk by chunk into `~/.svc/uploads`, over more than one stream if need be. */
+/**
+ * Files that paired phones send: announced, then received chunk by chunk into `~/.svc/uploads`, over several streams if
+ * necessary.
+ */
 import { sha256Hex } from "../async/encodings.ts";
 import { errorText } from "../async/error_text.ts";
 import { Mutex } from "../async/mutex.ts";
@@ -15,11 +18,11 @@ export const UPLOADS_OPEN_PER_PHONE = 2;
 export const UPLOADS_OPEN_MAX = 8;
 /** Files that one phone may announce. */
 const ANNOUNCED = { perSecond: 0.5, burst: 10 };
-/** A file of which nothing comes for this long is given up. */
+/** A file is given up when no chunk arrives for this long. */
 export const UPLOAD_STALL_MS = 60_000;
 /** A file whose stream was lost waits this long for the phone's next one. */
 export const UPLOAD_PARKED_MS = 600_000;
-/** Stored files that are answered again when the phone did not get the first answer. */
+/** Stored files whose answer is repeated if the phone did not get the first one. */
 const STORED_KNOWN_MAX = 32;
 /** Steps that may wait for the disk; a phone that keeps to its window has fewer. */
 const STEPS_WAITING_MAX = 4 * UPLOAD_CHUNKS_AHEAD_MAX;
@@ -27,7 +30,7 @@ const STEPS_WAITING_MAX = 4 * UPLOAD_CHUNKS_AHEAD_MAX;
 export interface UploadsOptions extends UploadFolderOptions {
   files: UploadFolderOptions["files"] & Pick<Files, "openAppend">;
   sessions(): Promise<TmuxSession[]>;
-  /** The project in one of these directories is muted. */
+  /** True if the project in one of these directories is muted. */
   isMuted(...directories: string[]): Promise<boolean>;
   record(entry: AuditEntry): void;
 }
@@ -35,7 +38,7 @@ export interface UploadsOptions extends UploadFolderOptions {
 export interface UploadStream {
   /** The stream is sealed with the secret of a pairing: the relay sees neither name nor content. */
   isProven: boolean;
-  /** As the phone named itself, which its secret proves. */
+  /** The phone's id as it stated it, which its secret proves. */
   phone: string;
   names: Pick<AuditEntry, "device" | "session" | "pane">;
   answer(state: UploadState): void;
@@ -46,7 +49,7 @@ export class Uploads {
   /** How many files each phone is sending. */
   readonly #open = new Map<string, number>();
   readonly #announced = new TokenBuckets(ANNOUNCED);
-  /** Files that are not complete, the oldest first: the stream after a lost one goes on with them. */
+  /** Incomplete files, oldest first: the phone's next stream continues those of a lost one. */
   readonly #unfinished = new Map<string, StreamUploads>();
   readonly #stored = new Map<string, UploadState>();
   readonly folder: UploadFolder;
@@ -60,13 +63,13 @@ export class Uploads {
     return new StreamUploads(this, stream);
   }
 
-  /** What is not complete is removed. */
+  /** Removes incomplete files. */
   async close(): Promise<void> {
     this.folder.close();
     for (const owner of [...this.#unfinished.values()]) await owner.abandon();
   }
 
-  /** Why this phone may not begin a file now; undefined if it may, and then it has begun one. */
+  /** Begins a file of this phone. Returns why it may not begin one now, or undefined. */
   async begin(phone: string): Promise<"rate_limited" | "upload_busy" | undefined> {
     const { clock } = this.options;
     if (this.#announced.take(phone, clock.elapsed()) > 0) return "rate_limited";
@@ -86,13 +89,13 @@ export class Uploads {
     return all >= UPLOADS_OPEN_MAX ? "all" : undefined;
   }
 
-  /** The stream that has this file, until it has all of it; undefined if none has it any more. */
+  /** Records which stream is receiving this file; undefined once it is complete or given up. */
   hold(key: string, owner: StreamUploads | undefined): void {
     this.#unfinished.delete(key);
     if (owner !== undefined) this.#unfinished.set(key, owner);
   }
 
-  /** The unfinished file of a stream before this one. */
+  /** Takes over the unfinished file of an earlier stream, if there is one. */
   async resume(key: string): Promise<OpenUpload | undefined> {
     return await this.#unfinished.get(key)?.handOver(key);
   }
@@ -116,7 +119,7 @@ export class Uploads {
 }
 
 interface OpenUpload {
-  /** Of this file, whichever stream of its phone sends it. */
+  /** Identifies the file, whichever stream of its phone sends it. */
   key: string;
   id: number;
   size: number;
@@ -146,14 +149,14 @@ export class StreamUploads {
 
   async take(input: UploadInput): Promise<void> {
     if (this.isOver) return;
-    // It does not keep to its window: what it sends from here on is dropped, and the file with it.
+    // The phone exceeds its window: this is dropped, and the gap ends the file.
     if (this.#steps.size >= STEPS_WAITING_MAX) return;
     // Cancelling is the last thing that a phone does before it leaves.
     const isLast = input.type === "upload.stop";
     await this.#steps.run(() => this.isOver && !isLast ? undefined : this.#step(input));
   }
 
-  /** What is not complete waits for the phone's next stream. */
+  /** Ends the stream. An incomplete file waits for the phone's next one. */
   async close(): Promise<void> {
     this.isOver = true;
     await this.#steps.run(() => this.#park());
@@ -163,7 +166,7 @@ export class StreamUploads {
     await this.#steps.run(() => this.#giveUp());
   }
 
-  /** Undefined if this stream has it no more. */
+  /** Gives the unfinished file to another stream; undefined if this one no longer has it. */
   async handOver(key: string): Promise<OpenUpload | undefined> {
     return await this.#steps.run(() => {
       const open = this.#open;
@@ -210,7 +213,7 @@ export class StreamUploads {
       const file = await options.files.openAppend(path, { mode: 0o600 });
       this.#open = { key, id, size, received: 0, path, file, cancelStall: () => {} };
       this.#uploads.hold(key, this);
-      this.#await();
+      this.#startStallTimer();
       this.#stream.answer({ id, state: "taking", received: 0 });
     } catch (error) {
       if (path !== undefined) await options.files.remove(path).catch(() => false);
@@ -219,7 +222,7 @@ export class StreamUploads {
     }
   }
 
-  /** A file of which a lost stream has brought a part, or all of it. */
+  /** True if a lost stream has brought a part of this file, which is then continued, or all of it. */
   async #goesOn(key: string): Promise<boolean> {
     const stored = this.#uploads.stored(key);
     if (stored !== undefined) this.#stream.answer(stored);
@@ -228,7 +231,7 @@ export class StreamUploads {
     if (open === undefined) return false;
     this.#open = open;
     this.#uploads.hold(key, this);
-    this.#await();
+    this.#startStallTimer();
     this.#stream.answer({ id: open.id, state: "taking", received: open.received });
     return true;
   }
@@ -248,7 +251,7 @@ export class StreamUploads {
     return await isMuted(...found.flatMap(directoriesOf)) ? "muted" : undefined;
   }
 
-  /** In order and without a gap. Chunks of a file that was refused may still arrive, and are ignored. */
+  /** Chunks must come in order and without a gap. Those of a refused file may still arrive, and are ignored. */
   async #chunk({ id, at, data }: Extract<UploadInput, { type: "upload.chunk" }>): Promise<void> {
     const open = this.#open;
     if (open?.id !== id) return;
@@ -259,7 +262,7 @@ export class StreamUploads {
       open.received += data.length;
       if (open.received === size) await this.#finish(open);
       else this.#stream.answer({ id, state: "taking", received: open.received });
-      this.#await();
+      this.#startStallTimer();
     } catch (error) {
       await this.#fail(this.#notStored(error));
     }
@@ -279,7 +282,7 @@ export class StreamUploads {
   }
 
   /** Gives the file up if nothing more comes. */
-  #await(): void {
+  #startStallTimer(): void {
     const open = this.#open;
     if (open === undefined) return;
     open.cancelStall();

@@ -1,6 +1,6 @@
 /**
- * Where messages wait: in the queue of their session, where one runs at a time, or for later: for a time, for an idle agent,
- * or for the end of its usage limit.
+ * Where messages wait: in the queue of their session, which runs one at a time, or until later: a time, an idle agent,
+ * or the end of its usage limit.
  */
 import { type Clock, systemClock } from "../async/clock.ts";
 import { Mutex } from "../async/mutex.ts";
@@ -16,7 +16,7 @@ import type { OpenedPush } from "./sealing.ts";
 export const LATER_MAX = 200;
 /** The clocks of the provider and this host may differ by this much. */
 export const RESET_MARGIN_MS = 30_000;
-/** After a message, its session counts as idle only once it has been so for this long: the agent begins to work. */
+/** After a message, its session does not count as idle for this long: the agent may only be about to work. */
 export const NEXT_IDLE_MS = 3_000;
 
 const REASONS = {
@@ -47,7 +47,9 @@ export interface RelayTime {
   toLocalTime(relayMs: number): number;
 }
 
-/** When a push expires, in this host's epoch milliseconds. The relay says, and may lie: what a phone sealed in holds too. */
+/**
+ * Returns when a push expires, in this host's epoch milliseconds: at the relay's time, but never after the sealed one.
+ */
 export function expiryOf({ expiresAt, notAfter = Infinity }: OpenedPush, { toLocalTime }: RelayTime): number {
   return Math.min(toLocalTime(expiresAt), notAfter);
 }
@@ -139,7 +141,7 @@ interface Standing {
   elapsed: number;
 }
 
-/** A message that has expired is due, too: it ends as expired. */
+/** True if the message may be released now. One that has expired is due too, and ends as expired. */
 export function isDue(
   { later, atMs, expiresAt }: Omit<LaterPush, "release" | "session">,
   { entry, turn, now, elapsed }: Standing,
@@ -153,9 +155,12 @@ export function isDue(
 
 /** Messages that may wait for one session; more are refused. */
 export const QUEUE_MAX = 100;
-/** Messages for one session that may wait to be opened; more than the relay has in flight, so that forgeries crowd nobody out. */
+/**
+ * Messages for one session that may wait to be opened; more than the relay has in flight, so that forgeries crowd no
+ * message out.
+ */
 export const ARRIVALS_MAX = 1_000;
-/** Retry-After when it is full. */
+/** Retry-After, in seconds, when a session's queue is full. */
 export const QUEUE_FULL_WAIT_SECONDS = 60;
 
 /** The queue of agent starts. No session has this name. */
@@ -202,11 +207,11 @@ export interface InHand {
   turn: Turn;
   /** Reports `delivered`; gone once that is done. */
   delivered?: () => void;
-  /** A cancellation arrived while it waited, and is opened behind it: it is not typed before that has ended. */
+  /** Set while a cancellation of it is being opened: it is not typed before that has ended. */
   cancelling?: Promise<void> | undefined;
 }
 
-/** From the start, or a hand-over, to the next hand-over or the stop. */
+/** The time from the start or a hand-over to the next hand-over or the stop. */
 export class Era {
   readonly inHand = new Map<string, InHand>();
   readonly later: LaterPushes;
@@ -219,7 +224,7 @@ export class Era {
     this.#clock = clock;
   }
 
-  /** Calls `report` before anything else is reported of this push, and after DELIVERED_WITHIN_MS at the latest. */
+  /** Calls `report` before anything else is reported about this push, and after DELIVERED_WITHIN_MS at the latest. */
   reportSoon(id: string, report: () => void): void {
     const inHand = this.inHand.get(id);
     if (inHand === undefined) return;

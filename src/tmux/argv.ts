@@ -55,10 +55,10 @@ export function controlArgv(socket: string, session: string, { output = false } 
   return ["tmux", "-u", "-S", socket, "-C", "attach-session", "-E", "-t", exactSession(session), "-f", flags];
 }
 
-/** The command line of a client that controlArgv describes. */
+/** Matches the command line of a client that controlArgv starts. */
 export const CONTROL_CLIENT = /^\S*tmux -u -S .+ -C attach-session -E -t =\S+ -f ignore-size(,no-output)?$/;
 
-/** The command with which people attach the session from another terminal. */
+/** The command with which people attach to the session from another terminal. */
 export function attachLine(socket: string | undefined, session: string): string {
   return shellLine(["tmux", ...(socket ? ["-S", socket] : []), "attach", "-t", session]);
 }
@@ -79,14 +79,14 @@ export interface NewSession {
   size?: { columns: number; rows: number };
   env: Readonly<Record<string, string>>;
   argv: readonly string[];
-  /** The format that is printed of the session's first pane, before the user's hooks run. */
+  /** The format that is printed for the session's first pane, before the user's hooks run. */
   print?: string;
 }
 
 /**
- * A tmux format, true from 3.7 on: there `paste-buffer` writes control characters out (`^[`) unless it is given `-S`, which
- * older ones refuse. Known by a variable that came a month after that, because the versions of OpenBSD and of builds from
- * source do not say.
+ * A tmux format, true from 3.7 on: there `paste-buffer` writes control characters as `^[` unless it is given `-S`,
+ * which older ones refuse. Detected by a variable that was added a month later, because the versions of OpenBSD and of
+ * builds from source do not show it.
  */
 const CHANGES_PASTES = "#{!=:#{bracket_paste_flag},}";
 
@@ -94,12 +94,12 @@ export const verbs = {
   /** Prints a format; `target` is a pane id or exactPane(). */
   print: (target: string, format: string): TmuxCommand => ["display-message", "-p", "-t", target, format],
   printPlain: (text: string): TmuxCommand => ["display-message", "-p", text],
-  /** Of all sessions; `filter`: only panes for which this format is true. */
+  /** Lists the panes of all sessions; `filter`: only panes for which this format is true. */
   listPanes: (format: string, filter?: string): TmuxCommand => [
     ...["list-panes", "-a", "-F", format],
     ...(filter === undefined ? [] : ["-f", filter]),
   ],
-  /** Of all windows of one session, given by its id. */
+  /** Lists the panes of all windows of one session, given by its id. */
   listSessionPanes: (
     sessionId: string,
     format: string,
@@ -182,7 +182,7 @@ export const verbs = {
     const paste = ["paste-buffer", ...(options.marks ? ["-p"] : []), ...flags];
     return verbs.ifFormat(pane, CHANGES_PASTES, { then: [[...paste, "-S"]], otherwise: [paste] });
   },
-  /** Runs the user's hook of `copy-mode` only for a pane that is in a mode. */
+  /** Leaves the pane's mode. The user's `copy-mode` hook runs only if the pane is in one. */
   leaveModes: (pane: string): TmuxCommand =>
     verbs.ifFormat(pane, "#{pane_in_mode}", { then: [["copy-mode", "-q", "-t", pane]] }),
   /** The server's global environment, one `NAME=value` on each line, or `-NAME` for a variable that is removed. */
@@ -237,10 +237,13 @@ export const verbs = {
   ],
 };
 
-/** What tmux has news of for all control clients, when svc runs it: on 3.3a modes and sessions, from 3.4 on buffers too. */
+/**
+ * The commands of svc about which tmux notifies all control clients: on 3.3a those for modes and sessions, from 3.4 on
+ * those for buffers too.
+ */
 const NEWS = /\b(?:copy-mode|set-buffer|paste-buffer|delete-buffer|kill-pane|kill-session)\b/;
 
-/** tmux may notify every control client when these run; a text that names such a command counts as one. */
+/** True if tmux may notify every control client when these run; a text that names such a command counts as one. */
 export function areNews(commands: readonly TmuxCommand[]): boolean {
   return commands.some((command) => command.some((word) => NEWS.test(word)));
 }

@@ -1,7 +1,7 @@
 /**
- * Keeps control clients from attaching while tmux has news for control clients of which the listener knows: a session begins
- * or ends, a client detaches, or a command of the listener is news. Before 3.7, a tmux that sends any news to a half-attached
- * client crashes, and every session with it (tmux issue 4980).
+ * Keeps control clients from attaching while tmux is about to notify control clients, as far as the listener knows: a
+ * session begins or ends, a client detaches, or a command of the listener causes a notification. Before 3.7, a tmux
+ * that notifies a half-attached client crashes, and every session with it (tmux issue 4980).
  */
 import { type Clock, delay, systemClock, waitFor } from "../async/clock.ts";
 
@@ -9,9 +9,9 @@ import { type Clock, delay, systemClock, waitFor } from "../async/clock.ts";
 export const BEGIN_MS = 1_000;
 /** After a session has begun or ended, others may follow for this long, in milliseconds. */
 export const CALM_MS = 300;
-/** Who waits for a calm moment goes on after this time: sessions may begin without end. */
+/** A wait for a calm moment ends after this time: sessions may keep beginning. */
 export const CALM_LIMIT_MS = 3_000;
-/** A client is attached within milliseconds; a tmux that stands still must not hold up others. */
+/** A client is attached within milliseconds; a tmux that hangs must not hold up others. */
 const ATTACH_LIMIT_MS = 1_000;
 const PROBE_MS = 5;
 
@@ -42,7 +42,10 @@ export class AttachGate {
     this.#restlessUntil = this.#clock.elapsed() + CALM_MS;
   }
 
-  /** A session is about to begin: it may once this resolves, until `begun`, or for BEGIN_MS. */
+  /**
+   * A session is about to begin: it may do so once this resolves. `begun` is aborted when it has; after BEGIN_MS it
+   * counts as begun.
+   */
   async begins(begun: AbortSignal): Promise<void> {
     this.#beginning++;
     await this.#whenAttached();
@@ -50,7 +53,7 @@ export class AttachGate {
     void over.then(() => this.#beginning--);
   }
 
-  /** A client attaches: call the result, once or more, when it has, or has ended. */
+  /** A client begins to attach: call the result, once or more, when it has attached or ended. */
   attach(): () => void {
     let isAttaching = true;
     this.#attaching++;
@@ -60,7 +63,7 @@ export class AttachGate {
     };
   }
 
-  /** Runs `work`, which resolves once tmux has sent the news of it, while no other client attaches. */
+  /** Runs `work` while no client attaches. It must resolve only once tmux has sent the notifications that it causes. */
   async news<T>(work: () => Promise<T>): Promise<T> {
     this.#news++;
     try {
@@ -73,7 +76,7 @@ export class AttachGate {
 
   async #whenAttached(): Promise<void> {
     await this.#until(() => this.#attaching === 0, ATTACH_LIMIT_MS);
-    // Between that look and this line, a client may have begun that found the gate calm before.
+    // A client that found the gate calm before may have begun in between.
     if (this.#attaching > 0) await this.#until(() => this.#attaching === 0, ATTACH_LIMIT_MS);
   }
 

@@ -43,7 +43,7 @@ interface Request {
 /** Requests are answered in order. The client never resizes a window, and reads everything tmux sends at once. */
 export class ControlClient implements TmuxServer {
   readonly socket: string;
-  /** False if there is no such session: nothing of it has run. Undefined before tmux has answered. */
+  /** False if there is no such session: no command has run. Undefined before tmux has answered. */
   isAttached: boolean | undefined;
   readonly #child: PipedChild;
   readonly #events: ControlEvents | undefined;
@@ -111,7 +111,7 @@ export class ControlClient implements TmuxServer {
     this.#request({ take, fail: done }, [commandLine(commands)]);
   }
 
-  /** Detaches; a client whose server does not let it go is killed. Pending requests fail, and `ended` is not called. */
+  /** Detaches, or kills a client that its server does not release. Requests fail, and `ended` is not called. */
   async close(): Promise<void> {
     const detach = async (): Promise<void> => {
       this.#disconnect("the control client was closed");
@@ -222,27 +222,27 @@ export class ControlPool {
   }
 
   /**
-   * The server's client. Without one, the first request attaches one to this session, or runs by itself while none may
-   * attach, or where the session has ended or another name; each request restarts its idle time.
+   * The server's client. Without one, the first request attaches one to this session. While none may attach, or if the
+   * session has ended or was renamed, it runs in its own tmux process. Each request restarts the client's idle time.
    */
   get(socket: string, session: string): TmuxServer {
-    const byItself = spawningServer(this.#commands, socket);
+    const spawning = spawningServer(this.#commands, socket);
     return {
       socket,
       run: (...commands: TmuxCommand[]) => {
         const open = this.open(socket);
-        if (open === undefined && this.#gate?.isCalm === false) return byItself.run(...commands);
+        if (open === undefined && this.#gate?.isCalm === false) return spawning.run(...commands);
         const client = open ?? this.#attach({ socket, session });
         this.#keep(client);
         return client.run(...commands).catch((error) => {
           if (client.isAttached !== false) throw error;
-          return byItself.run(...commands);
+          return spawning.run(...commands);
         });
       },
     };
   }
 
-  /** The clients of these servers stay. `attach`: one that has none gets one, attached to this session, if it may attach. */
+  /** Keeps these servers' clients. `attach`: a server without one gets one for this session, if it may attach. */
   hold(sessions: readonly PooledSession[], { attach }: { attach: boolean }): void {
     const mayAttach = attach && this.#gate?.isCalm !== false;
     this.#held = new Set(sessions.map(({ socket }) => socket));

@@ -27,7 +27,7 @@ export interface DiscoveryOptions {
 interface Wanted {
   /** Only a session of this name. */
   name?: string;
-  /** Waits for a server that did not answer the last time for as long as for others. */
+  /** Waits as long for a server that did not answer the last time as for others. */
   isPatient?: boolean;
 }
 
@@ -54,7 +54,7 @@ export class TmuxDiscovery {
       this.#extra = await runningServerSockets(this.#host);
     }
     const sockets = [...new Set([...await socketFiles(this.#host), ...this.#extra])];
-    // Until they have answered, what is known counts: others ask meanwhile.
+    // Until they have answered, others that ask meanwhile get what is known.
     this.#tried = new Map(sockets.map((socket) => [socket, this.#tried.get(socket) ?? false]));
     for (const socket of this.#hung.keys()) if (!this.#tried.has(socket)) this.#hung.delete(socket);
     return await this.#read(sockets, { isPatient: deep });
@@ -100,7 +100,10 @@ export class TmuxDiscovery {
     return await Promise.race([pending, late.promise]).finally(cancel);
   }
 
-  /** At most one read at a time. It goes on when nobody waits for it any more, and its answer shows that the server is back. */
+  /**
+   * At most one read at a time. It continues when no caller waits for it anymore, and its answer shows that the server
+   * is back.
+   */
   #readOnce(socket: string): Promise<TmuxSession[]> {
     const running = this.#hung.get(socket);
     if (running !== undefined) return running;
@@ -163,7 +166,7 @@ async function socketsIn(folder: string, host: DiscoveryEnvironment): Promise<st
   return (await Promise.all(names.map((name) => ownSocket(`${trust.path}/${name}`, host)))).flat();
 }
 
-/** The resolved path of a socket that only this account can be behind. */
+/** The resolved path of the socket if only this account can be behind it, else none. */
 async function ownSocket(path: string, host: DiscoveryEnvironment): Promise<string[]> {
   const trust = await socketTrust(path, host);
   if (trust.kind === "refused") host.distrusted?.(path, trust.why);

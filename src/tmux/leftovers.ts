@@ -1,4 +1,7 @@
-/** Ends what is left behind: by an agent that ignores the end of its session, and by a listener that was killed. */
+/**
+ * Ends processes that were left behind by an agent that ignores the end of its session, or by a listener that was
+ * killed.
+ */
 import { type Clock, delay } from "../async/clock.ts";
 import type { Commands, Files } from "../runtime/types.ts";
 import { CONTROL_CLIENT } from "./argv.ts";
@@ -32,8 +35,8 @@ const NO_TERMINAL = /^[?-]*$/;
 export type TerminalHost = LeftoverHost & { files: Pick<Files, "readLink"> };
 
 /**
- * Nothing else shows that a process was left behind: its session may have another name, or its window another session. False
- * if only ps could tell and is not to be asked.
+ * True if the process has lost its terminal. Nothing else shows that it was left behind: its session may have another
+ * name, or its window another session. False if only ps could show that, and `withPs` is false.
  */
 export async function hasLostTerminal(
   { files, commands }: TerminalHost,
@@ -82,8 +85,8 @@ async function processRows(host: LeftoverHost): Promise<ProcessRow[]> {
 }
 
 /**
- * Ends the control clients of a listener that was killed. tmux 3.3a keeps a client for good when it was about to write to
- * it while its reader was gone and its input was not yet closed.
+ * Ends the control clients of a listener that was killed. tmux 3.3a keeps a client forever if it was about to write to
+ * it when its reader was gone and its input not yet closed.
  */
 export async function endOrphanedClients(commands: Pick<Commands, "run" | "kill">): Promise<void> {
   const { stdout } = await commands.run(["ps", "-A", "-ww", "-o", "pid=,ppid=,args="]);

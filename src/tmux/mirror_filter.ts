@@ -13,10 +13,10 @@ const NOTHING: readonly number[] = [];
 type State = "ground" | "escape" | "csi" | "string" | "dcs" | "data" | "data escape" | "character";
 
 /**
- * What tmux ignores is dropped: another terminal may act on it. tmux itself handles title, clipboard and palette strings
- * (OSC, DCS, APC, PM, SOS and `ESC k`): they are dropped. So are C1 controls written as UTF-8, which tmux treats as text
- * without width, and characters after a joiner: tmux gives the sequence the first character's width, another terminal does
- * not. Incomplete sequences are kept for the next call, so that anything may be written between two outputs.
+ * Drops what another terminal would treat differently: what tmux ignores; the strings for title, clipboard and palette,
+ * which tmux itself handles (OSC, DCS, APC, PM, SOS and `ESC k`); C1 controls written as UTF-8, which tmux treats as
+ * text without width; and characters after a joiner, where tmux gives the sequence the first character's width.
+ * Incomplete sequences are kept for the next call, so that anything may be written between two outputs.
  */
 export class OutputFilter {
   /** The user disabled the alternate screen: tmux ignores sequences that switch to it. */
@@ -204,7 +204,7 @@ export class OutputFilter {
     return isMisplaced ? this.#begin("string", DCS) : this.#begin("dcs", byte);
   }
 
-  /** Only `ESC \` ends the data; of `ESC ESC \` tmux takes the first two together. */
+  /** Only `ESC \` ends the data; tmux takes the first two bytes of `ESC ESC \` together. */
   #data(byte: number): readonly number[] {
     const isEscaped = this.#state === "data escape";
     if (isEscaped && byte === BACKSLASH) return this.#begin("ground");
@@ -212,7 +212,7 @@ export class OutputFilter {
   }
 }
 
-/** All that tmux knows, and the end of a string. */
+/** All that tmux supports, and the end of a string. */
 const KNOWN_ESCAPES = /^([78=>DEHMc\\]|[()][0B]|#8)$/;
 const CSI = /^([<-?]?)((?!:)[\d:;]*)([ -\/]*)([@-~])$/;
 const KNOWN_FINALS = "@ABCDEFGHJKLMPSTXZ`bcdfghlmnrstu";
@@ -235,14 +235,17 @@ export function knownCsi(text: string): string | undefined {
   return fields.slice(0, used).some((field) => field.includes(":")) ? undefined : text;
 }
 
-/** Of the modes without a prefix, other terminals know more than tmux: new-line mode would shift every line. */
+/** Other terminals support more modes without a prefix than tmux: new-line mode would shift every line. */
 function knownModes(prefix: string, fields: readonly string[], final: string): string | undefined {
   if (prefix === "") return fields.some((field) => /^0*4$/.test(field)) ? `4${final}` : undefined;
   const modes = fields.filter((field) => /^\d+$/.test(field));
   return modes.length === 0 ? undefined : `${prefix}${modes.join(";")}${final}`;
 }
 
-/** The code of a whole character of three bytes, as frames are drawn with; 0 for one that needs a closer look. */
+/**
+ * The code of a whole character of three bytes, such as those that frames are drawn with; 0 for one that needs a closer
+ * look.
+ */
 function plainCharacter(bytes: Uint8Array, at: number): number {
   const [first = 0, second = 0, third = 0] = [bytes[at], bytes[at + 1], bytes[at + 2]];
   if (first < 0xe1 || first > 0xec || (second & 0xc0) !== 0x80 || (third & 0xc0) !== 0x80) return 0;

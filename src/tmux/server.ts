@@ -10,14 +10,14 @@ export interface TmuxServer {
   run(...commands: TmuxCommand[]): Promise<string>;
 }
 
-/** tmux refused a command; `message` is what tmux said. */
+/** tmux refused a command; `message` is what tmux printed. */
 export class TmuxError extends Error {
   override name = "TmuxError";
   /** The connection was lost during the command: whether it ran is unknown. */
   readonly lost: boolean;
   /** The server did not answer in time. */
   readonly late: boolean;
-  /** What the commands of a tmux process printed nevertheless: a hook of the user may have failed, and none of them. */
+  /** What the commands of a tmux process printed before: perhaps only a hook of the user failed, and none of them. */
   readonly printed: string;
 
   constructor(message: string, options: { lost?: boolean; late?: boolean; printed?: string } = {}) {
@@ -42,14 +42,14 @@ export interface TmuxProcess {
   stdin?: string;
 }
 
-/** What a client says whose server ended meanwhile. */
+/** What a client prints when its server has ended. */
 const SERVER_GONE = /lost server|server exited/;
-/** What it says of a socket that cannot be made, such as in a folder that does not exist: it exits with 0 then. */
+/** What it prints for a socket that cannot be made, such as in a folder that does not exist: it exits with 0 then. */
 const NO_SERVER = /^error creating .*/m;
 /** Exit codes from here on stand for a signal. */
 const SIGNALLED = 128;
 
-/** A tmux process refuses commands of 16 KB, which the screens of some eighty sessions take. */
+/** A tmux process refuses commands of 16 KB, about as much as reading the screens of eighty sessions takes. */
 const ARGV_MAX_BYTES = 12_000;
 
 /**
@@ -79,10 +79,10 @@ export async function runTmux(
   if (isLate) {
     throw new TmuxError(`tmux did not answer within ${REQUEST_LIMIT_MS} ms`, { lost: true, late: true });
   }
-  const said = result.stderr.trim();
-  const lost = result.code >= SIGNALLED || SERVER_GONE.test(said);
+  const message = result.stderr.trim();
+  const lost = result.code >= SIGNALLED || SERVER_GONE.test(message);
   const printed = decoder.decode(result.stdout);
-  throw new TmuxError(said || `tmux exited with ${result.code}`, { lost, printed });
+  throw new TmuxError(message || `tmux exited with ${result.code}`, { lost, printed });
 }
 
 /** Every run is one tmux process. */
@@ -124,7 +124,10 @@ export function withEnvironment(
 
 const SEPARATOR = "\t";
 
-/** A variable's value on one line: tmux prints paths and what programs call themselves unescaped, and a line feed in one could pass for a record. */
+/**
+ * A variable's value on one line: tmux prints paths and program names unescaped, and a line feed in one could pass for
+ * a record.
+ */
 export function oneLine(variable: string): string {
   return `#{s/[\u0001-\u001f]/?/:${variable}}`;
 }
@@ -203,7 +206,7 @@ async function folderFault(folder: string, host: TrustHost): Promise<string | un
   const faults = await Promise.all(
     upwards(folder).map(async (path) => {
       const info = await host.files.info(path).catch((error) => unreadable(path, error));
-      if (typeof info !== "object") return info ?? `"${path}" is not there`;
+      if (typeof info !== "object") return info ?? `"${path}" does not exist`;
       if (!isOwn(info, host.uid)) return `"${path}" belongs to user ${info.uid}`;
       if ((info.mode & OTHERS_WRITE) === 0 || (info.mode & STICKY) !== 0) return undefined;
       return `others can write to "${path}" (mode ${modeText(info)})`;

@@ -18,7 +18,10 @@ export const SESSION_OPTIONS = {
   claim: "@svc_claim",
 } as const;
 
-/** Names one run of an agent on this host: a later session of the same name has another one, also on a new tmux server. */
+/**
+ * Identifies one run of an agent on this host: a later session of the same name has another one, even on a new tmux
+ * server.
+ */
 export function agentRun({ created, pane, pid }: Record<"created" | "pane" | "pid", string>): string {
   return `${created} ${pane} ${pid}`;
 }
@@ -35,7 +38,7 @@ export interface TmuxPane {
   rows: number;
 }
 
-/** What a profile reads of a pane. */
+/** What a profile reads from a pane. */
 export interface PaneScreen {
   lines: string[];
   title: string;
@@ -63,7 +66,10 @@ export interface TmuxSession {
   destroyedWhenUnattached: boolean;
 }
 
-/** Where the session's project may lie: as the wrapper recorded it, and where its program is now; "" where that is not known. */
+/**
+ * The directories in which the session's project may lie: those that the wrapper recorded, and the pane's current one;
+ * "" for an unknown one.
+ */
 export function directoriesOf({ recorded, pane }: Pick<TmuxSession, "recorded" | "pane">): string[] {
   return [recorded.directory, recorded.root, pane?.path ?? ""];
 }
@@ -96,7 +102,7 @@ type PaneFields = Record<keyof typeof PANE_FIELDS, string>;
 
 const CLIENT_FIELDS = { control: "#{client_control_mode}", session: "#{client_session}" };
 
-/** Asks tmux for what parseSessions reads; with a name, which must be a valid one, of that session only. */
+/** The commands that print what parseSessions reads; with a name, which must be valid, of that session only. */
 export function sessionQuery(name?: string): readonly TmuxCommand[] {
   const filter = name === undefined ? undefined : `#{==:#{session_name},${name}}`;
   return [
@@ -180,8 +186,8 @@ export const SCREEN_FIELDS = {
 };
 
 /**
- * Screens by pane id: none if a pane has ended, until the next poll. Cursor and lines are of the same moment, since a cursor
- * of another one, outside the composer, reads as a dialog.
+ * Captures screens, by pane id; none if one of the panes has ended. Cursor and lines are of the same moment: a cursor
+ * of another one, outside the composer, would read as a dialog.
  */
 export async function captureScreens(
   server: TmuxServer,

@@ -1,4 +1,7 @@
-/** Gets a wrapper run its session (docs/specification.md, "Wrapper"): attaches a detached one or creates the next, even when other wrappers ask at the same moment. */
+/**
+ * Obtains the session of a wrapper run (docs/specification.md, "Wrapper"): attaches a detached one or creates the next,
+ * even when other wrappers run at the same moment.
+ */
 import type { AgentProfile } from "../agents/profile.ts";
 import { sessionName, sessionOrdinal } from "../protocol/names.ts";
 import { type NewSession, type TmuxCommand, verbs } from "../tmux/argv.ts";
@@ -31,23 +34,23 @@ interface SessionRequest {
   env: Readonly<Record<string, string>>;
   /** The agent's argv with the user's arguments. */
   agent: readonly string[];
-  /** Takes over no session that is there. */
+  /** Always creates a session instead of taking over an existing one. */
   isNew?: boolean;
   version: string;
   size: { columns: number; rows: number };
   /** For a wrapper that attaches: makes the file for the session's last words. */
   lastWords: ((name: string) => Promise<string | undefined>) | undefined;
   now: () => number;
-  /** Announces that a session is about to begin, and resolves when it may; the result is called when it has. */
+  /** Announces that a session is about to begin, and resolves when it may. Call the result when it has begun. */
   announce: () => Promise<() => void>;
   /** Gets the version of the running server, empty while none runs; throws when that tmux cannot be used. */
   checkTmux: (version: string) => Promise<void>;
 }
 
-/** Each lost race means that another wrapper got its session, so this many wrappers may ask at the same moment. */
+/** Each lost race means that another wrapper got its session, so this many wrappers may run at the same moment. */
 const ATTEMPTS_MAX = 100;
 
-/** Throws TmuxError when tmux refuses. */
+/** Takes over or creates the session. Throws TmuxError when tmux refuses. */
 export async function obtainSession(tmux: TmuxAccess, request: SessionRequest): Promise<ObtainedSession> {
   const lost = new Set<string>();
   for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
@@ -197,7 +200,7 @@ export interface SessionPlan {
   agent: readonly string[];
   environment: PaneEnvironment;
   size: { columns: number; rows: number };
-  /** Of the wrapper that attaches; undefined for a session that stays detached. */
+  /** Set by a wrapper that attaches; undefined for a session that stays detached. */
   attaching: { claim: string; lastWords: string | undefined } | undefined;
 }
 
@@ -229,7 +232,7 @@ export function configuration(plan: SessionPlan, pane: string): TmuxCommand[] {
   };
   return [
     verbs.setPaneOption(pane, "remain-on-exit", "off"),
-    // It has no form for one session: every session would end with the last terminal, and at once without one.
+    // It cannot be set for one session: every session would end with the last terminal, and at once without one.
     verbs.setServerOption("exit-unattached", "off"),
     ...(attaching?.lastWords ? [saveLastWords(pane, attaching.lastWords)] : []),
     ...Object.entries(options).map(([option, value]) => verbs.setSessionOption(pane, option, value)),
@@ -261,11 +264,11 @@ const PANE_OWN = new Set([
 ]);
 
 interface PaneEnvironment {
-  /** Of the session: other windows in it get it too. */
+  /** The session's environment, which its other windows get too. */
   session: Record<string, string>;
   /** Variables that the tmux server would pass on although the wrapper does not have them. */
   unset: string[];
-  /** Of the agent alone: other programs in the session are not what the phone reaches. */
+  /** The agent's alone: the phone does not reach other programs in the session. */
   agent: Readonly<Record<string, string>>;
 }
 

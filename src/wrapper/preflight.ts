@@ -1,4 +1,4 @@
-/** What a wrapper run finds out before anything is created: its project, and whether a session is possible: the agent's program, tmux, a terminal. */
+/** What a wrapper run checks before anything is created: its project, the agent's program, tmux and the terminal. */
 import type { AgentProfile } from "../agents/profile.ts";
 import type { Commands, Files, Terminal } from "../runtime/types.ts";
 import { projectName } from "../protocol/names.ts";
@@ -46,7 +46,7 @@ export interface PreflightHost {
 /** The built-in agent's program. */
 const SELF = "svc";
 
-/** argv of the agent with its own first arguments. Throws Error that says how to install it. */
+/** argv of the agent with its profile's arguments. Throws Error that says how to install it. */
 export async function agentCommand(host: PreflightHost, profile: AgentProfile): Promise<string[]> {
   if (profile.binary === SELF) return [...host.selfCommand(), ...profile.args];
   const path = await host.commands.which(profile.binary);
@@ -64,7 +64,10 @@ export function checkTerminal(host: PreflightHost, profile: AgentProfile): void 
   );
 }
 
-/** Throws Error when tmux is missing or too old. `running`: the version of the running server, else tmux is asked. */
+/**
+ * Throws Error when tmux is missing or too old. `running`: the version of the running server; "" checks the installed
+ * one.
+ */
 export async function checkTmux(
   host: PreflightHost,
   profile: AgentProfile,
@@ -84,10 +87,10 @@ export async function installedTmux(commands: Pick<Commands, "run">): Promise<st
   return code === 0 ? new TextDecoder().decode(stdout).trim() : undefined;
 }
 
-/** 3.2 is the first with `new-session -e`. */
+/** The first version with `new-session -e`. */
 const TMUX_OLDEST = { major: 3, minor: 2 } as const;
 
-/** What is wrong with what `tmux -V` printed; undefined when nothing is. */
+/** Why svc cannot use the tmux whose `tmux -V` printed this; undefined if it can. */
 export function tmuxProblem(version: string | undefined): string | undefined {
   if (version === undefined) return "tmux is not installed";
   const oldest = `${TMUX_OLDEST.major}.${TMUX_OLDEST.minor}`;

@@ -35,14 +35,14 @@ export interface WrapperRun extends DaemonOptions {
   detach: boolean;
   /** The listener waits for this run, so it must not be replaced in the meantime. */
   byListener?: boolean;
-  /** Takes over no session that is there. */
+  /** Always creates a session instead of taking over an existing one. */
   isNew?: boolean;
   cwd: string;
 }
 
 /** An agent that exits this soon after its start printed a reason, which is shown again, in milliseconds. */
 const SOON_MS = 15_000;
-/** How long the terminal of a session that was killed may take to close, and how often it is looked at. */
+/** How long the terminal of a session that was killed may take to close, and how often it is checked. */
 const TERMINAL_CLOSES_MS = 1_000;
 const TERMINAL_LOOK_MS = 50;
 
@@ -162,7 +162,7 @@ async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment
   return 0;
 }
 
-/** A session that was renamed keeps its terminal, and its agent goes on. */
+/** Ends the agent if its terminal is gone. A session that was renamed keeps its terminal, and its agent goes on. */
 async function endLeftBehind(host: WrapperHost, agent: { pid: number; identity: string }): Promise<void> {
   const isLost = async (): Promise<boolean> =>
     await processIdentity(host, agent.pid) !== agent.identity || await hasLostTerminal(host, agent.pid);
@@ -191,7 +191,7 @@ function sayReattached(host: WrapperHost, run: WrapperRun, name: string): void {
   );
 }
 
-/** tmux has printed why, such as "open terminal failed". */
+/** Says how to attach later. tmux has printed the reason, such as "open terminal failed". */
 function sayNotAttached(
   host: WrapperHost,
   run: WrapperRun,
@@ -205,7 +205,7 @@ function sayNotAttached(
   );
 }
 
-/** Writes a line of svc's own, beside what the agent writes. */
+/** Writes a line of svc itself, apart from what the agent writes. */
 function say(host: Pick<WrapperHost, "terminal">, line: string): void {
   host.terminal.writeError(`svc: ${line}\n`);
 }
@@ -223,8 +223,8 @@ const NOT_SET_UP = "The phone is not set up on this machine: run svc up.";
 const SIGN_LIMIT_MS = 500;
 
 /**
- * Never throws. Unless `listener.version` calls for a restart, everything is left to `work`. What loads the schemas is
- * called only where there is something to do: it takes longer than everything else in a start.
+ * Never throws. Unless `listener.version` calls for a start or restart, everything is left to `work`. Code that loads
+ * the schemas runs only where there is something to do: it takes longer than everything else in a start.
  */
 export async function checkListener(
   host: DaemonHost,

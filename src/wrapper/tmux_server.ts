@@ -31,7 +31,9 @@ export interface TmuxAccess {
   serverEnv: Record<string, string>;
 }
 
-/** Throws Error when another account could answer in place of tmux: it would get the agent's environment. */
+/**
+ * Finds the tmux server. Throws Error when another account could answer in place of it and get the agent's environment.
+ */
 export async function trustedServer(
   host: ServerHost,
   env: Readonly<Record<string, string>>,
@@ -88,7 +90,7 @@ export interface ServerView {
 
 const SERVER_FIELDS = { version: "#{version}" };
 
-/** Empty while no server runs, or without tmux. */
+/** Reads the server's version, sessions and environment; all empty while no server runs, or without tmux. */
 export async function viewServer(tmux: TmuxAccess): Promise<ServerView> {
   try {
     const output = await run(tmux, [
@@ -132,7 +134,7 @@ export function spentClaim(): string {
   return newClaim(0);
 }
 
-/** For a wrapper that is attached, or that could not attach. */
+/** Ends the claim of a wrapper that is attached, or that could not attach. */
 export function spendClaim(name: string): TmuxCommand {
   return verbs.setSessionOption(exactPane(name), SESSION_OPTIONS.claim, spentClaim());
 }
@@ -165,9 +167,10 @@ const CONFIGURED = "svc-configured";
 const HAS_ONE_PANE = "#{&&:#{==:#{session_windows},1},#{==:#{window_panes},1}}";
 
 /**
- * Creates the session and configures it by its first pane, in one sequence, so that nobody sees a half-made session. Where
- * a hook of the user has opened more panes, another sequence configures it: only after the first one that pane is known.
- * Whatever fails once the session is there, it counts as created. Returns the name that tmux gave it, and the agent's pid.
+ * Creates the session and configures it through its first pane, in one sequence, so that no half-made session is
+ * visible. If a hook of the user has opened more panes, a second sequence configures it, because only then is that pane
+ * known. It counts as created even if something fails after that. Returns the name that tmux gave it, and the agent's
+ * pid.
  */
 export async function createSession(
   tmux: TmuxAccess,
@@ -194,7 +197,7 @@ export async function createSession(
   return { name: created.name, pid: Number(created.pid) };
 }
 
-/** Hooks of the user may have printed other lines. */
+/** Finds the line of the created session: hooks of the user may have printed others. */
 function createdIn(output: string): Record<keyof typeof CREATED_FIELDS, string> | undefined {
   return output.split("\n").flatMap((line) =>
     parseFields(line, { tag: "created", fields: CREATED_FIELDS }) ?? []
@@ -235,24 +238,27 @@ function run({ commands, socket, env }: TmuxAccess, list: readonly TmuxCommand[]
 
 /** An agent that prints more is drawing a screen, and these are not its last words. */
 const WORDS_MAX_BYTES = 65_536;
-/** Only of an agent that ends sooner are they shown, in seconds: see SOON_MS of the wrapper's run, and a busy machine. */
+/**
+ * How long output is saved, in seconds. It is shown only if the agent ends within SOON_MS of the wrapper's run; the
+ * rest allows for a busy machine.
+ */
 const WORDS_SAVED_S = 60;
 /** How long a wrapper waits for the last words to be saved, in milliseconds. Only a killed shell takes this long. */
 const WORDS_LIMIT_MS = 15_000;
 /** The same when they will not be shown: a renamed session is still running, so its words are still being saved. */
 const REMOVED_LIMIT_MS = 500;
 const WORDS_PROBE_MS = 20;
-/** What is older is most likely of a session that is gone, in milliseconds. */
+/** Older files are most likely of sessions that are gone, in milliseconds. */
 const WORDS_KEPT_MS = 86_400_000;
 
 /** Moves the cursor, clears, or takes the whole screen (ECMA-48, xterm): unreadable when shown again. */
 const SCREEN_DRAWING = /\x1b\[[0-9;]*[A-HJKf]|\x1b\[\?1049h|\x1b[78cM]/;
 
 /**
- * What an agent printed before it exited right away is saved and shown again, because tmux clears it off the terminal.
- * Creates the folder for that, and removes what an earlier session of this name left in the file, and what wrappers
- * that were killed left of others. Undefined where svc cannot write: the agent starts without it.
- * The `.part` file exists from now until the words are saved. On a busy machine that may be long after the agent has ended.
+ * Prepares the file for what an agent prints before it exits right away, which is shown again because tmux clears it
+ * off the terminal. Creates the folder, and removes the file of an earlier session of this name and old ones of
+ * wrappers that were killed. Undefined where svc cannot write: the agent starts without it. The `.part` file exists
+ * from now until the words are saved. On a busy machine that may be long after the agent has ended.
  */
 export async function prepareLastWords(
   files: Pick<Files, "makeDirectory" | "createText" | "remove" | "list" | "info">,
@@ -293,7 +299,7 @@ export function saveLastWords(
 ): TmuxCommand {
   const part = shellQuote(partOf(file));
   const script = [
-    // A background command of a shell gets no stdin but an explicit one.
+    // A shell's background command gets no stdin but an explicit one.
     "umask 077; exec 3<&0",
     `head -c ${WORDS_MAX_BYTES} <&3 > ${part} 3<&- & head=$!`,
     `{ trap 'kill $!; exit' TERM; sleep ${seconds} & wait $! && kill $head; } < /dev/null > /dev/null 2>&1 3<&- & limit=$!`,

@@ -139,7 +139,7 @@ testOnBoth(
     assert.equal((await stack.send(session.name, "hello")).receipt.state, "submitted");
     const second = await runSvc(sandbox, [], { launch: example("embedded_listener"), env });
     assert.equal(second.code, 1);
-    assert.match(second.stderr, /A listener runs already/);
+    assert.match(second.stderr, /A listener is already running/);
     listener.kill("SIGINT");
     assert.equal((await listener.exited).code, 0);
   },

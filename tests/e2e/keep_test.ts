@@ -97,7 +97,7 @@ Deno.test("a session that is there is left alone, and one that was released stay
   await stack.echo();
   await endWrappersListener(stack);
   const listener = await startService(stack);
-  await listener.line(/kept session svc-proj: it is there already/);
+  await listener.line(/kept session svc-proj: it exists already/);
   assert.equal((await sessions(stack)).trim(), name);
   await stop(listener);
   assert.match((await stack.svc("keep")).stdout, /^svc-proj +svc echo +\//);

@@ -188,7 +188,7 @@ Deno.test("a second svc listener says which one runs and exits 1 [ls-lock]", asy
   const pid = await host.daemon();
   const { code, stdout } = await host.svc(["listener"]);
   assert.equal(code, 1);
-  assert.match(stdout, new RegExp(`runs already: process ${pid}, .*svc listener --restart`));
+  assert.match(stdout, new RegExp(`is already running: process ${pid}, .*svc listener --restart`));
 });
 
 Deno.test("a foreground listener whose reader is gone runs on, and stops in order", async () => {

@@ -1,6 +1,6 @@
 /**
- * One card: what it shows of an agent's dialog, with everything visible, and what a phone may decide about it; its question,
- * sealed under an id of its own each time it is asked; and the request that phones fetch.
+ * One card: what it shows of an agent's dialog, with hidden characters made visible, and what a phone may decide about
+ * it; its question, sealed under a new id each time it is asked; and the request that phones fetch.
  */
 import type { AgentDialog, DialogAnswer } from "../../agents/hooks.ts";
 import type { Clock } from "../../async/clock.ts";
@@ -29,18 +29,18 @@ import type { Policy } from "../inject/policy.ts";
 import type { Place } from "../targets.ts";
 import { isNeverAllowed, namesOutside } from "./never_allowed.ts";
 
-/** A card without the fields that say who asks, and the text that it shows. */
+/** A card's data without the fields about the asker, and its text. */
 export interface CardContent {
   data: Untimed<CardData>;
   body: string;
-  /** All of the request, if the body is its beginning and a phone may fetch it. */
+  /** The whole request, if the body is only its beginning and a phone may fetch it. */
   text?: string;
 }
 type Untimed<Data> = Data extends unknown ? Omit<Data, "timeoutSeconds" | "replyTo" | "listener"> : never;
 
-/** The sealed text of a push holds no more beside a body of full length. */
+/** A push's sealed text has no room for more data next to a body of full length. */
 const DATA_MAX_BYTES = 6_000;
-/** A line that no one reads to its end. */
+/** Nobody reads a longer line to its end. */
 const LONG_LINE_CHARS = 2_000;
 const TOOL_MAX_CHARS = 200;
 const DIRECTORY_MAX_CHARS = 1_000;
@@ -54,7 +54,7 @@ interface Facts {
   neverAllow: readonly RegExp[];
 }
 
-/** Undefined when there is nothing that a phone may answer, or nothing that fits a card. */
+/** Builds a card's content; undefined when a phone may not answer the dialog, or it does not fit a card. */
 export async function cardContent(dialog: AgentDialog, facts: Facts): Promise<CardContent | undefined> {
   const content = dialog.kind === "questions" ? questions(dialog) : await approval(dialog, facts);
   return content !== undefined && utf8Length(JSON.stringify(content.data)) <= DATA_MAX_BYTES
@@ -101,7 +101,7 @@ async function approval(
       tool: name.slice(0, TOOL_MAX_CHARS),
       directory: place.slice(0, DIRECTORY_MAX_CHARS),
       digest: await sha256Hex(`${tool}\n${directory}\n${request}`),
-      // Also what a phone of an earlier version offers, which shows the beginning alone.
+      // A phone of an earlier version offers these, and shows only the beginning.
       decisions: isLong ? decisions.filter((one) => one === "reject") : decisions,
       unusual: unusualIn(request, { text, directory }),
       ...(withheld === undefined ? {} : { withheld }),
@@ -132,12 +132,12 @@ const DECISIONS: Readonly<Record<Policy["approval"], readonly Decision[]>> = {
 };
 
 /**
- * Control characters, unassigned ones, and those that have no width or change the direction of what follows: whoever
- * decides must not read another text than the one that the agent will act on.
+ * Control characters, unassigned ones, and those that have no width or change the direction of what follows: the user
+ * must not read a different text from the one that the agent will act on.
  */
 const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufffc\u{1d159}]/gu;
-const SEEN = /[\n\t]/;
-/** Marks on one character: more of them cover the lines around it. */
+const LAYOUT = /[\n\t]/;
+/** Combining marks beyond the fourth on one character: they cover the lines around it. */
 const PILED = /(?<=\p{M}{4})\p{M}/gu;
 /** Characters that look like a space or a line break, and that a shell takes for part of a word. */
 const LOOKALIKE = /\r(?!\n)|(?! )\p{Zs}|\u2800/gu;
@@ -146,7 +146,7 @@ const LOOKALIKE = /\r(?!\n)|(?! )\p{Zs}|\u2800/gu;
 export function visible(text: string): string {
   return text.replace(/\r\n?/g, "\n").replace(
     HIDDEN,
-    (character) => SEEN.test(character) ? character : named(character),
+    (character) => LAYOUT.test(character) ? character : named(character),
   ).replace(PILED, named);
 }
 
@@ -155,16 +155,16 @@ function named(character: string): string {
   return `⟨U+${code.toString(16).toUpperCase().padStart(4, "0")}⟩`;
 }
 
-/** The longest beginning of at most that many UTF-8 bytes. */
+/** The longest beginning of at most `limit` UTF-8 bytes. */
 function firstBytes(text: string, limit: number): string {
   return new TextDecoder().decode(encodeUtf8(text).subarray(0, limit)).replace(/\ufffd+$/, "");
 }
 
-/** Characters of all requests together that are kept for phones to fetch. */
+/** Total characters of requests that are kept for phones to fetch. */
 export const REQUESTS_KEPT_MAX_CHARS = 4 * CARD_REQUEST_MAX_BYTES;
 /** Characters of requests that one phone may fetch: the longest one twice, then a part every 50 ms. */
 export const FETCHED = { perSecond: 20 * CARD_PART_CHARS, burst: 2 * CARD_REQUEST_MAX_BYTES };
-/** Why an answer is not a paired phone's: it did not open with the pairing's secret, or is an old one again. */
+/** Refusals of an answer that no paired phone gave: it did not open with the pairing's secret, or was repeated. */
 const NO_PHONES: readonly (Reason | undefined)[] = [
   ...["unsealable", "sealed_required", "dialog_not_allowed"] as const,
   ...["counter_used", "counter_old", "counter_missing"] as const,
@@ -173,30 +173,37 @@ const NO_PHONES: readonly (Reason | undefined)[] = [
 /** How often a dialog is asked before it opens at the computer. */
 export const ASKED_MAX = 4;
 
-/** What an agent's report shows. `likely`: unless the call's end is still to be reported, as some agents do in the background. */
+/**
+ * What an agent's report shows about an answer. `likely`: it was applied, unless the call's end is reported later, as
+ * some agents do in the background.
+ */
 export type Sign = "applied" | "likely" | "gone";
 
 export interface Card {
-  /** Of its question. */
+  /** The id of its question. */
   id: string;
   body: string;
-  /** All of the request, if its push holds the beginning alone. */
+  /** The whole request, if its push holds only the beginning. */
   text: string | undefined;
-  /** The agent shows the dialog while its hook waits, else it works meanwhile; and the screen has shown that. */
+  /** The agent shows the dialog while its hook waits; otherwise it works meanwhile. */
   isShown: boolean;
+  /** The screen has shown the dialog, or the agent at work. */
   wasSeen: boolean;
-  /** The last key at the computer before the hook waited. */
+  /** The last key at the computer before the hook waited, epoch milliseconds. */
   lastKeyAt: number;
   /** The session's name when the card was asked, for which its answer is sealed. */
   session: string;
-  /** Where its screen is: the session may be renamed meanwhile. */
+  /** The place of its screen: the session may be renamed meanwhile. */
   place: Place;
   /** What the agent's hook reported: its kind, and the pane that it runs in, if that is known. */
   asker: Pick<HookReport, "agent" | "session" | "pane" | "socket">;
   data: CardData;
   /** The agent's id of the tool call. */
   tool: string | undefined;
-  /** True once the relay has its first question, and rings the phones; false if it was given up before. */
+  /**
+   * Resolves to true once the relay has its first question and notifies the phones, or to false if the card was given
+   * up before.
+   */
   readonly stored: PromiseWithResolvers<boolean>;
   answer: DialogAnswer | undefined;
   /** The dialog that was on the screen when the answer came. */
@@ -212,13 +219,13 @@ export interface Card {
   isFollowed: boolean;
   /** Woken by an answer, and by whatever may show its outcome. */
   readonly news: Wakeup;
-  /** Aborted when nobody waits any more. */
+  /** Aborted when the wait for an answer is over. */
   readonly end: AbortController;
-  /** By the clock's `elapsed`: when nobody waits any more. */
+  /** By the clock's `elapsed`: when the wait for an answer ends. */
   until: number;
-  /** How often its dialog was asked. */
+  /** How many times its dialog was asked. */
   asked: number;
-  /** Its question was closed by somebody else, and is to be asked anew. */
+  /** Its question was closed by an answer of no paired phone, and must be asked again. */
   isAskedAgain: boolean;
 }
 
@@ -227,7 +234,7 @@ type NewCard = Pick<
   "body" | "text" | "session" | "place" | "asker" | "data" | "tool" | "isShown" | "lastKeyAt"
 >;
 
-/** A card that was not asked yet. `seconds`: how long somebody waits for its answer. */
+/** A card that was not asked yet. `seconds`: how long its hook waits for an answer. */
 export function newCard(
   about: NewCard,
   { clock, seconds }: { clock: Pick<Clock, "after" | "elapsed">; seconds: number },
@@ -241,7 +248,7 @@ export function newCard(
   };
 }
 
-/** The card's question, under a new id. */
+/** Seals the card's question under a new id. */
 export async function askedAs(
   card: Card,
   { clock, host, phones }:
@@ -258,7 +265,10 @@ export async function askedAs(
   return await sealHostPush(ask, { host, phones, shown });
 }
 
-/** Without room to keep all of a request, its card offers only what the beginning is enough for. */
+/**
+ * Returns the content without the whole request if there is no room to keep that: the card then offers only what its
+ * beginning allows.
+ */
 export function keptContent(content: CardContent, open: Iterable<Card>): CardContent {
   if (content.text === undefined || content.data.kind !== "approval") return content;
   const kept = [...open].reduce((total, { text = "" }) => total + text.length, 0);
@@ -267,12 +277,12 @@ export function keptContent(content: CardContent, open: Iterable<Card>): CardCon
   return { data, body: content.body };
 }
 
-/** Empty if the card has no request to fetch, or it ends before this. */
+/** A part of the card's request; empty if there is none to fetch, or it ends before `at`. */
 export function partOf({ text = "" }: Card, at: number): string {
   return text.slice(at, at + CARD_PART_CHARS);
 }
 
-/** Its question was closed by an answer that no paired phone gave. */
+/** True if its dialog must be asked again, because no paired phone gave the answer that closed its question. */
 export function isToAskAgain({ asked }: Card, refusal: Reason | undefined): boolean {
   return NO_PHONES.includes(refusal) && refusal !== undefined && asked < ASKED_MAX;
 }
@@ -283,14 +293,14 @@ export async function isOfAllShown({ id, text }: Card, answer: Answer): Promise<
   return text !== undefined && answer.shown === await shownDigest(id, text);
 }
 
-/** For the audit log: never the texts. */
+/** Describes an answer for the audit log, without its texts. */
 export function aboutText(card: CardData, answer: Answer | undefined): string {
   if (card.kind === "questions") return `${card.questions.length} question(s)`;
   const decision = answer?.kind === "decided" ? answer.decision : "nothing";
   return `${card.tool} ${card.digest} ${decision} of ${card.decisions.join("|")}`;
 }
 
-/** The answer for the hook: what the phone bound to its question has been checked by then. */
+/** Converts an answer to the form for the hook. What the phone bound to its question was checked before. */
 export function dialogAnswer(answer: Answer): DialogAnswer | undefined {
   if (answer.kind === "answers") return answer;
   if (answer.kind !== "decided") return undefined;

@@ -1,6 +1,6 @@
 /**
- * Agents' own dialogs as cards: a hook that waits with a dialog gets the answer of the first phone that gives one, or nothing
- * when the agent is to ask at the computer.
+ * Agents' own dialogs as cards: a hook that waits with a dialog gets the answer of the first phone that gives one, or
+ * nothing, and then the agent asks at the computer.
  */
 import type { DialogAnswer } from "../../agents/hooks.ts";
 import { errorText } from "../../async/error_text.ts";
@@ -46,13 +46,13 @@ import {
 
 /** How long an agent waits for a phone: a hook's own limit is a little longer. */
 export const CARD_SECONDS = Math.floor(DIALOG_LIMIT_MS / 1_000);
-/** Cards open at once; further dialogs open at the computer alone. */
+/** Cards open at once; further dialogs open only at the computer. */
 export const CARDS_MAX = 32;
 /** Pages of open questions in which a new listener looks for the cards of one that was killed. */
 const PAGES_SWEPT = 20;
-/** The local user is at the computer when they pressed a key within this time. */
+/** The local user counts as being at the computer if they pressed a key within this time. */
 export const LOCAL_ACTIVE_MS = 60_000;
-/** An agent that works without its dialog has taken an answer when nothing has spoken against it for this long. */
+/** An agent that works without its dialog has taken an answer if nothing contradicts that for this long. */
 export const APPLIED_MS = 3_000;
 /** If nothing shows within this time whether the agent took the answer, its outcome is `unknown`. */
 export const APPLIED_LIMIT_MS = 20_000;
@@ -67,11 +67,11 @@ export interface CardsOptions extends WatchOptions {
   send(push: HostPush, options: { signal: AbortSignal }): Promise<unknown>;
   /** A page of the account's open questions, before this place in the history. Throws RelayError. */
   openQuestions(before: string): Promise<PushPage>;
-  /** Tells the relay that nobody waits for this question any more. */
+  /** Reports to the relay that this question no longer waits for an answer. */
   withdraw(question: string): void;
   /** The id of the dialog on the session's screen. */
   dialogOnScreen(session: string): string | undefined;
-  /** Takes a report, as of a hook. */
+  /** Takes a report as if a hook had sent it. */
   report(report: HookReport): void;
 }
 
@@ -83,9 +83,9 @@ export class Cards {
   readonly #fetched = new TokenBuckets(FETCHED);
   /** By session: cards that are being made. */
   readonly #preparing = new Map<string, Set<Promise<unknown>>>();
-  /** Withdrawn ones, until the relay's own limit has ended them: repeated after a reconnect. */
+  /** Withdrawn questions, until the relay's own limit has ended them: withdrawn again after a reconnect. */
   readonly #withdrawn = new Map<string, number>();
-  /** What a killed listener left open was looked for. */
+  /** The questions that a killed listener left open were looked for. */
   #hasSwept = false;
   readonly #stop = new AbortController();
   readonly #neverAllow: readonly RegExp[];
@@ -95,7 +95,7 @@ export class Cards {
     this.#neverAllow = options.neverAllow.map((pattern) => new RegExp(pattern, "iu"));
   }
 
-  /** A hook waits with a dialog. Undefined when the agent is to ask at the computer. Never throws. */
+  /** Asks the phones about a hook's dialog; undefined if the agent should ask at the computer. Never throws. */
   async ask(
     report: HookReport,
     call: DialogCall & { gone: AbortSignal },
@@ -110,7 +110,7 @@ export class Cards {
     }
   }
 
-  /** Names the session that an answer was sealed for: the answer names only its question. Without a card it has none. */
+  /** Adds the session that an answer was sealed for, since it names only its question. None without a card. */
   placed(push: Push): Push {
     if (push.type !== "ask.answer") return push;
     const { agentSessionName: _claimed, ...answer } = push;
@@ -118,7 +118,7 @@ export class Cards {
     return card === undefined ? answer : { ...answer, agentSessionName: card.session };
   }
 
-  /** A card has rung for the dialog of this session. One that the relay does not have yet is waited for. */
+  /** True if a card has notified the phones of this session's dialog. Waits for one that is not stored yet. */
   async covers(session: string): Promise<boolean> {
     await Promise.allSettled(this.#preparing.get(session) ?? []);
     const cards = [...this.#cards.values()].filter(({ place }) => place.session === session);
@@ -148,7 +148,7 @@ export class Cards {
     return wait > 0 ? undefined : { card: id, at, text };
   }
 
-  /** Gives an opened answer to the hook that waits; resolves once the agent has gone on with it, or has not. */
+  /** Gives an opened answer to the waiting hook. Resolves once the agent's next steps show what became of it. */
   async answer(push: Push): Promise<Outcome> {
     const card = this.#cards.get(push.inReplyTo ?? "");
     if (card === undefined) return refused("dialog_gone");
@@ -167,23 +167,23 @@ export class Cards {
     if (!await isOfAllShown(card, sent.answer)) return refused("invalid_body");
     const { signal } = this.#stop;
     if (await lookFor(card, { ...this.#options, signal }) === "gone") return refused("dialog_gone");
-    // Only now: another one may have come meanwhile.
+    // Checked only now: another answer may have come meanwhile.
     if (card.answer !== undefined || card.end.signal.aborted) return refused("dialog_gone");
     card.dialog = this.#options.dialogOnScreen(card.place.session);
     card.answer = answer;
-    // Nobody fetches it any more, and the card stays until the agent has gone on.
+    // It is not fetched anymore, and the card stays until the agent has gone on.
     card.text = undefined;
     card.news.wake();
     return await this.#applied(card);
   }
 
-  /** What an agent's hook reports may show that its dialog was answered, or that an answer was taken. */
+  /** Takes a hook's report, which may show that the dialog was answered, or that an answer was taken. */
   hook(report: HookReport): void {
     this.#calls.note(report);
     for (const card of [...this.#cards.values()].filter((one) => isOfItsAgent(report, one))) {
       if (card.answer === undefined && wasAnsweredElsewhere(report, card)) card.end.abort();
       const sign = card.answer === undefined ? undefined : signOf(report, card);
-      // That the call ran shows before the hook took the answer, too.
+      // A call that ran in spite of a rejection shows even before the hook took the answer.
       if (sign === "gone" || sign !== undefined && card.isTaken === true && card.sign === undefined) {
         card.sign = sign;
         card.signAt = this.#options.clock.elapsed();
@@ -193,7 +193,7 @@ export class Cards {
     }
   }
 
-  /** A new connection to the relay: repeats what it may not have heard. */
+  /** A new connection to the relay: repeats what it may have missed. */
   connected(): void {
     for (const id of this.#withdrawn.keys()) this.#options.withdraw(id);
     void this.#sweep();
@@ -220,7 +220,7 @@ export class Cards {
     }
   }
 
-  /** Every dialog opens at the computer. */
+  /** Ends all cards: every dialog opens at the computer. */
   stop(): void {
     this.#stop.abort();
     for (const { end } of this.#cards.values()) end.abort();
@@ -266,7 +266,7 @@ export class Cards {
       ...{ place: view.place, lastKeyAt: view.lastKeyAt },
     }, { clock, seconds: CARD_SECONDS });
     const push = askedAs(card, { clock, host, phones });
-    // It takes its room before it is sealed: others come meanwhile.
+    // Added before it is sealed, so that others that come meanwhile count it.
     this.#cards.set(card.id, card);
     push.catch(() => {
       this.#cards.delete(card.id);
@@ -312,7 +312,7 @@ export class Cards {
         else await card.news.wait(DIALOG_LIMIT_MS, card.end.signal);
       }
     } catch {
-      // Nobody waits any more.
+      // The wait is over.
     }
     return card.answer;
   }
@@ -370,9 +370,9 @@ export class Cards {
     return { state: "unknown", reason: "answer_unconfirmed" };
   }
 
-  /** The agent has worked since then, or asks something else: an interrupted one is idle before it works again. */
+  /** True if the agent has worked since then, or asks something else. An interrupted one is idle first. */
   async #goesOn(card: Card): Promise<boolean> {
-    // A screen that cannot be read now says nothing; the next look may.
+    // An unreadable screen shows nothing; the next one may.
     const view = await lookAt(card, this.#options).catch(() => undefined);
     if (view?.state === "idle") card.wasIdle = true;
     if (card.wasIdle || card.isFollowed) return false;

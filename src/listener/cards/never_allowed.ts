@@ -1,7 +1,7 @@
 /**
- * What no phone may allow, whatever the host's configuration says: calls that destroy beyond the project, publish, take
- * other rights, read or change credentials, or change the agent's own settings. In doubt a request counts as one of them,
- * since the dialog at the computer stays. docs/security.md lists them for the user.
+ * What no phone may allow, whatever the host's configuration: calls that destroy beyond the project, publish, gain
+ * other privileges, read or change credentials, or change the agent's own settings. In doubt a request counts as one of
+ * them, since the dialog at the computer stays. docs/security.md lists them for the user.
  */
 import { agentProfile } from "../../agents/profiles.ts";
 import { AGENT_KINDS } from "../../agents/registry.ts";
@@ -10,9 +10,12 @@ import { DELETES_RUN, isContent, NEVER_RUN, WRITTEN_BY_RUN } from "./never_run.t
 
 const AGENT_SETTINGS = AGENT_KINDS.flatMap((kind) => agentProfile(kind).offLimits.settings);
 
-/** Any of them, whatever the tool; in a list of several, all of them. Looked for in the whole request, in any order. */
+/**
+ * Any entry is enough, whatever the tool; of an entry that is a list, all patterns must match. The whole request is
+ * searched, in any order.
+ */
 const NEVER: readonly (RegExp | readonly RegExp[])[] = [
-  // Other rights.
+  // Other privileges.
   /\b(?:sudo|doas|su|pkexec|runas|setfacl|visudo)\b/i,
   // Published, or lost on a remote.
   [/\bgit\b/i, /\bpush\b/i, /\s-[a-z]*[fd]|--forc|--mir|--del|--prun|\s\+\S|\s:\S/i],
@@ -41,7 +44,7 @@ const NEVER: readonly (RegExp | readonly RegExp[])[] = [
   /(?:^|[;&|(\n])[ \t]*(?:env|export -p|declare -x|set)[ \t]*(?:$|[|>;&\n])/i,
   /\bssh-(?:add|keygen|copy-id)\b|\bexport-secret|\bprintenv\b|\/environ\b|\.config\/gh\b|\bgit\s+credential\b/i,
   /\$\{?\w*(?:TOKEN|SECRET|PASSWORD|API_?KEY)/,
-  // A pattern that may stand for any of these folders.
+  // A glob that may match any of these folders.
   /(?<![\w)\]}?!.*])\.[a-z]{1,8}(?:\*|\?(?!\.))/i,
   // The agents' settings, and svc's; not a property such as `options.codex`.
   new RegExp(`(?:(?<![\\w)\\]}?!.])|(?<=[)\\]}?!.])\\b)(?:${AGENT_SETTINGS.join("|")})\\b`, "i"),
@@ -54,7 +57,7 @@ const NEVER: readonly (RegExp | readonly RegExp[])[] = [
   /\.(?:config\/(?:fish|systemd|autostart|git|nvim)|git\/(?:hooks|config))\b/i,
   /\bgit\s+(?:-\S+\s+(?:\S+\s+)?){0,3}config\b|\s-c\s*(?:core|alias|credential|filter|diff|pager|url|include)\.\S+=/i,
   /\b(?:crontab|systemctl|launchctl|loginctl|LaunchAgents|osascript)\b|\bat\s+now\b/i,
-  // The machine. Of words that prose has, too, only the forms of a command.
+  // The machine. Words that also occur in prose count only in the form of a command.
   /\b(?:mkfs|fdisk|parted|shred|wipefs|poweroff|iptables|nft|pkill|killall|nsenter|chroot|insmod|modprobe|setcap)\b/i,
   /\bdd\s+\w{1,10}=|\bmount\s+[-/]|\bsysctl\s+-w|\bsystemd-run\b/i,
   /\bkill\s+[-\d%$`({"'<]|\bkill[ \t]*$|\bxargs\b[^;&|\n]{0,200}\bkill\b|\bkill\b[^;&|\n]{0,40}<<</im,
@@ -66,7 +69,7 @@ const NEVER: readonly (RegExp | readonly RegExp[])[] = [
     /\b(?:kill|killpg)\s*[(,]/,
   ],
   /\b(?:useradd|usermod|userdel|chsh)\b|\s-v\s*\/:|--privileged\b|\/dev\/(?:tcp|udp)\//i,
-  // What it runs cannot be read here.
+  // Code that cannot be read here.
   /\|&?\s*(?:[^\s|]*\/)?(?:sh|bash|zsh|dash|fish|ksh|python[\d.]*(?!\s+-m\s+json\.tool(?![\w.]))|perl|ruby|node|deno|php)\b/i,
   /\|&?\s*(?:[^\s|]*\/)?(?:busybox|command|env|exec|nice|nohup|setsid|stdbuf|time|timeout|xargs)\s[^|;&\n]{0,80}?\b(?:ba|z|da|k)?sh\b/i,
   /\$'[^']{0,200}\\|(?:^|[\s;&|(])\/(?:usr\/)?s?bin\/\S{0,80}[?*[]/,
@@ -79,9 +82,9 @@ const NEVER: readonly (RegExp | readonly RegExp[])[] = [
   [/\b(?:curl|wget|aria2c|axel|git\s+clone)\b/i, /(?:^|[;&|({`\n])[ \t]*(?:\.\s+\S|(?:~|\.{0,2})\/\S)/],
   /\b(?:npm|pnpm|yarn|bun|pip[\d.]*|uv|cargo|go|gem|deno|npx)\b[^\n;&|]{0,120}\s["']?(?:git\+|github:|https?:|--git\b)/i,
   /\bnpx\s+(?:-y|--yes)\b|\b(?:pnpm|yarn)\s+dlx\b|\b(?:bunx|uvx|pipx)\s|\bgo\s+run\s+\S{1,200}@/i,
-  // For all projects of this account.
+  // Changes for all projects of this account.
   [/\b(?:npm|pnpm|yarn|bun)\b/i, /\s(?:-g|--global)\b|\bglobal\s+add\b|\b(?:config\s+)?set\s+\S/i],
-  // Work that is in no commit, and commits that nothing names any more.
+  // Work that is in no commit, and commits that nothing names anymore.
   [
     /\bgit\b/i,
     /\bclean\s+-\w{0,10}[fdx]|\breset\s+(?:\S+\s+){0,3}--hard\b|\bstash\s+(?:drop|clear)\b|\bbranch\s+-D\b/,
@@ -91,18 +94,21 @@ const NEVER: readonly (RegExp | readonly RegExp[])[] = [
     /\bgit\b/i,
     /\breflog\s+(?:expire|delete)\b|\bupdate-ref\s+-d\b|\bfilter-(?:branch|repo)\b|--prune=now\b/i,
   ],
-  // All of the project.
+  // The whole project.
   /\bfind\s+(?:\.\/?\s+)?-delete\b|\b(?:rmtree|rm_rf|rmSync|rm|remove|removeSync)\(\s*["']?(?:\.?\/?|\*)["']?\s*[,)]/,
 ];
 
-/** The same in a command, where no file's content is shown: a variable in the place of the program. */
+/** Refused in commands too, but not in a file's content: a variable in place of the program. */
 const NEVER_IN_COMMANDS = /(?:^|[;&|(\n])[ \t]*\$(?:\w+|\{\w+\})\s+\S/;
 
-/** What deletes, moves or overwrites: it may name only what is in the project. In a list of several, all of them. */
+/**
+ * Commands that delete, move or overwrite: they may name only what is in the project. Of an entry that is a list, all
+ * patterns must match.
+ */
 const DELETES: readonly (RegExp | readonly RegExp[])[] = [
   /(?<!--)\b(?:rm|rmdir|unlink|truncate|mv|cp|ln|tee|trash|chmod|chown|chgrp)\b/i,
   /\b(?:tar|bsdtar|gtar|unzip|cpio|7z[az]?|install|patch|touch|mkdir)\b/i,
-  // Not the method of a list.
+  // Not the `find` method of a list.
   /(?<!\.)\bfind\b(?!\()|\brsync\b|\bsed\s+-\w*i/i,
   [
     /\b(?:python[\d.]*|perl|ruby|node|deno|bun|php)\b/i,
@@ -110,16 +116,16 @@ const DELETES: readonly (RegExp | readonly RegExp[])[] = [
     /\b(?:rmtree|rm_rf|rm_r|file_put_contents|createWriteStream|(?:rm|rmdir|unlink|remove|rename|move|cp|copy\w{0,6}|write(?:_text|File|TextFile)?)(?:Sync)?)\b/,
   ],
 ];
-/** A home, a variable or a way upwards: where it leads is not known here. */
+/** A home, a variable or a path upwards: it is not known here where it leads. */
 const ELSEWHERE =
   /(?:^|[\s"'=:({,[<>])(?:~|\.\.(?:[/\s;&|)"']|$))|\/\.\.(?:[/\s;&|)"']|$)|\$[\w{(@*]|`|\bcd\s*(?:$|[;&|\n-])|\bHOME\b|homedir|expanduser|\.home\(/;
-/** Where a patch writes. */
+/** Files to which a patch writes. */
 const WRITTEN = /^[ \t]*\*\*\* (?:(?:Add|Update|Delete) File|Move to): *(.+)$/gm;
 const FIELD_OF_FILE = /^(?:file_?path|notebook_?path|path|file):\n {2}(.+)$/gim;
 
 /**
- * The request, and what a shell makes of it: quotes, backslashes, line continuations and empty variables inside a word hide
- * it from the patterns above.
+ * The request as it is, and as a shell reads it: quotes, backslashes, line continuations and empty variables inside a
+ * word hide it from the patterns above.
  */
 function readings(request: string): string[] {
   const joined = request.replace(/\\\n */g, "").replace(/\$\{IFS\}|\$IFS\b/g, " ");
@@ -134,11 +140,11 @@ interface Judging {
   directory: string;
   /** Further patterns of the host. */
   more: readonly RegExp[];
-  /** Called again and again, so that a long request holds nothing else up. */
+  /** Called between patterns, so that a long request does not block other work. */
   breathe?(): Promise<void>;
 }
 
-/** True for a request that only the computer may allow. */
+/** True for a request that may be allowed only at the computer. */
 export async function isNeverAllowed(
   request: string,
   { directory, more, breathe = breather(systemClock) }: Judging,
@@ -163,7 +169,7 @@ export async function isNeverAllowed(
 
 /** Which entries of a list a request matches, part by part. */
 class Entries {
-  /** Of each entry, the patterns that nothing has matched yet. */
+  /** For each entry, the patterns that nothing has matched yet. */
   readonly #left: Set<RegExp>[];
   readonly #breathe: () => Promise<void>;
   #areMet = false;
@@ -188,9 +194,9 @@ class Entries {
 
 /** A longer request is read in parts of this length. */
 const PART_CHARS = 32_768;
-/** How far each part reaches into the next one: whatever is no longer than this is in one of them. */
+/** How far each part overlaps the next one: any text up to this length is whole in one of them. */
 const OVERLAP_CHARS = 8_192;
-/** A part begins and ends with a line that is no longer than this. */
+/** A part is extended to the whole of its first and last line, by at most this much. */
 const LINE_CHARS = 1_024;
 
 function* partsOf(request: string): Generator<string> {
@@ -206,7 +212,7 @@ function* partsOf(request: string): Generator<string> {
 
 /** What a shell drops, or takes for one blank. */
 const DROPPED = /(?:["'\\\s]|\$[@*\d]|\$\{\w{0,40}\})+/g;
-/** With more of it in one place, no part may hold what is before and behind it. */
+/** With more of it in one place, no single part may hold what is before and after it. */
 const DROPPED_MAX_CHARS = 1_024;
 
 function isPadded(part: string): boolean {
@@ -218,7 +224,7 @@ function isElsewhere(text: string, directory: string): boolean {
     pathsIn(text).some((path) => isOutside(path, directory, SCRATCH));
 }
 
-/** A variable that a loop or an assignment gives a path in the project: the value instead, unless a `/` follows. */
+/** Replaces variables to which a loop or an assignment gives a path in the project, unless a `/` follows. */
 function withKnownValues(text: string): string {
   let known = text;
   for (const [, loop, words, given, path] of [...text.matchAll(GIVEN)].slice(0, GIVEN_MAX)) {
@@ -234,14 +240,14 @@ function withKnownValues(text: string): string {
 }
 /** How many variables are followed. */
 const GIVEN_MAX = 8;
-/** `for name in words` and `name=word`, each a command of its own. */
+/** `for name in words` and `name=word`, each as a separate command. */
 const GIVEN =
   /(?:^|[;\n])[ \t]*(?:for[ \t]+([A-Za-z_]\w{0,40})[ \t]+in[ \t]+([^;&|\n$`"'\\]{1,500})(?=[;\n])|([A-Za-z_]\w{0,40})=([^\s;&|$`"'\\]{1,200})(?=[ \t]*(?:;|\n|&&)))/g;
 
-/** Of one command: the rest of a longer one may be in another part. */
+/** The longest command that is judged: the rest of a longer one may be in another part. */
 const DELETED_MAX_CHARS = 8_000;
 
-/** Removes the project itself or everything in it, or what another program names. */
+/** True if it removes the project itself or everything in it, or what another program names. */
 function deletesAll(text: string, directory: string): boolean {
   return text.split(/[;&|\n()`]/).some((command) => {
     if (!/(?<!--)\b(?:rm|rmdir|trash|unlink)\b/i.test(command)) return false;
@@ -270,9 +276,9 @@ function writesOutside(
 
 /** An absolute path, where one may begin; not the slashes of an address or of a relative path. */
 const ABSOLUTE = /(?:^|[\s"'=,(<>|&;{[@]|:(?!\/\/\w))(\/[^\s"'`,;|&<>()]*)/g;
-/** Harmless, and in every other command. */
+/** Harmless paths that many commands name. */
 const COMMON = /^\/(?:dev\/(?:null|stdin|stdout|stderr)|(?:usr\/)?(?:local\/)?bin\/[\w.-]+|tmp\/[^.]*)$/;
-/** The same where something is written or deleted: programs stay. */
+/** Harmless paths to write to or delete, so no programs. */
 const SCRATCH = /^\/(?:dev\/(?:null|stdin|stdout|stderr)|tmp\/[^.]+)$/;
 
 function pathsIn(text: string): string[] {
@@ -284,7 +290,7 @@ function isOutside(path: string, directory: string, harmless: RegExp): boolean {
   return path.includes("/..") || (!isInside && !harmless.test(path));
 }
 
-/** The request names an absolute path that is not in the project, or a way out of it. */
+/** True if the request names an absolute path outside the project, or a way out of it. */
 export function namesOutside(request: string, directory: string): boolean {
   return pathsIn(request).some((path) => isOutside(path, directory, COMMON)) ||
     /(?:^|[\s"'=])(?:~\/|\.\.\/)/.test(request);

@@ -1,4 +1,4 @@
-/** What no phone may allow to run, where no file's new content is shown: such a file may name any of it. */
+/** What no phone may allow to run. These patterns do not apply to a file's new content, which may mention any of it. */
 import { agentProfile } from "../../agents/profiles.ts";
 import { AGENT_KINDS } from "../../agents/registry.ts";
 import type { AgentKind } from "../../protocol/names.ts";
@@ -8,15 +8,15 @@ const PROGRAM =
   "(?:^|[;&|({!`]|\\s-\\w{0,8}c\\s|\\b(?:then|do|else|exec|env|time|nohup|xargs|command|npx|bunx)\\s)" +
   "[ \\t]*(?:[A-Za-z_]\\w{0,40}=[^\\s;&|]{0,80}[ \\t]+){0,3}(?:[/.~][^\\s;&|(){}]{0,80}/)?";
 
-/** These programs, named by patterns with a space between them. */
+/** Matches these programs. Each name holds patterns separated by spaces. */
 function programs(...names: readonly string[]): RegExp {
   return new RegExp(`${PROGRAM}(?:${names.join(" ").replaceAll(" ", "|")})(?![\\w.-])`, "m");
 }
 
-/** What changes the settings or approvals of an agent, whichever it is; regular expressions. */
+/** Arguments that change the settings or approvals of any agent, as regular expressions. */
 const CHANGING = ["mcp", "config", "plugin", "--full-auto", "--allow-all\\S*", "-y"];
 
-/** An agent that changes settings, or runs where no terminal shows its questions. */
+/** Matches an agent that changes settings, or runs where no terminal shows its questions. */
 function agentAlone(kind: AgentKind): RegExp {
   const { binary, npmPackage = binary, offLimits } = agentProfile(kind);
   const { options = [], subcommands = [] } = offLimits;
@@ -28,9 +28,9 @@ function agentAlone(kind: AgentKind): RegExp {
   return new RegExp(`${withWord}|${asProgram.source}`, "m");
 }
 
-/** Any of them; in a list of several, all of them. */
+/** Any entry is enough to refuse a request; of an entry that is a list, all patterns must match. */
 export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
-  // Other rights, and the machine.
+  // Other privileges, and the machine.
   programs(
     "run0 sudoedit gosu su-exec setpriv newgrp sg unshare passwd chpasswd adduser deluser group(?:add|mod|del)",
     "chattr umount ufw mke2fs sgdisk blkdiscard badblocks wipe cryptsetup (?:lv|vg|pv)remove zfs zpool rmmod xkill",
@@ -76,10 +76,10 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   ),
   ...AGENT_KINDS.map(agentAlone),
   /\/dev\/pts\/\d/,
-  // What Git runs.
+  // Programs that Git runs.
   /\bGIT_(?:SSH(?:_COMMAND)?|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND|EXEC_PATH|TEMPLATE_DIR|CONFIG_(?:COUNT|PARAMETERS|KEY_\d+|VALUE_\d+))=/,
   /\bgit\b[^\n;&|]{0,80}\s(?:difftool|mergetool)\b[^\n;&|]{0,80}\s(?:-[xt]|--extcmd|--tool)\b/,
-  // A package's program that is fetched to be run.
+  // Programs of packages that are fetched to be run.
   /\b(?:npx|npm\s+(?:exec|x))\s+(?:-\S+\s+){0,4}(?:@[\w.-]{1,100}\/)?[\w.-]{1,100}@\S/,
   /\bnpx\s+(?:-\S+\s+){0,4}(?:-p|--package)[\s=]|\bnpm\s+(?:exec|x)\s+(?:-\S+\s+){0,4}?(?:-y|--yes)\b/,
   /\b(?:npm\s+(?:init|create|innit)|(?:yarn|pnpm|bun)\s+create)\s+(?:-\S+\s+){0,4}[@a-z]|\bbun\s+x\s/,
@@ -94,9 +94,9 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
     /\bgit\s+clone\b|\b(?:curl|wget)\b[^\n]{0,200}\|\s*(?:bsd|g)?tar\b/i,
     /(?:^|[;&|({`\n])[ \t]*(?:make|ninja|cmake|rake|just|gradlew?|mvnw?|tox|(?:npm|pnpm|yarn|bun)\s+(?:i|ci|install|run|start|test)|(?:cargo|go)\s+(?:run|build|test|install|generate)|pip[\d.]*\s+install|docker[\s-](?:build|compose))(?![\w-])/i,
   ],
-  // What leaves this machine in an address.
+  // Data that leaves this machine in an address.
   /\b(?:curl|wget|dig|nslookup|ping|host)\b[^\n;&|]{0,200}\$\(\s*(?:cat|head|tail|<)/,
-  // What it runs cannot be read here.
+  // Code that cannot be read here.
   /\|&?\s*(?:[({]\s*)?(?:[^\s|]*\/)?(?:csh|tcsh|ash|mksh|nu|bun|tsx|ts-node|pypy3?|julia|swift|elixir|groovy|jshell|expect|parallel|crontab)\b(?!\.)/,
   /\|\s*(?:make\s+-f\s*-|awk\b[^\n]{0,200}\bsystem\s*\()|>\s*\(\s*(?:\w+\s+)?(?:ba|z|da|k|fi|c|tc|a)?sh\b/,
   [/\b(?:curl|wget)\b/, /\|\s*(?:psql|mysql|mariadb|sqlite3|redis-cli|mongosh?)\b/],
@@ -109,21 +109,21 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   /\|&?\s*[({]\s*(?:\w+\s+)?(?:ba|z|da|k|fi)?sh\b/,
   /(?:^|[;&|(]|\b(?:do|then|else)\s)[ \t]*(?:\$\w+\$|\$\([^()\n]{0,80}\)\w|"?\$\w+"?[ \t]*(?:;|$))/m,
   /\bpty\.spawn\b|\bkill-port\b|\b(?:gdb|strace|ltrace)\s+-p|\bfuser\s+-\w*k|\b(?:LD_PRELOAD|BASH_ENV|DYLD_\w+)=|(?:^|[;&|]\s*|\bexport\s+)PATH=(?:\.|\/tmp)/m,
-  // Of Windows.
+  // Windows.
   /\b(?:Remove-Item|(?:Clear|Set|Add)-Content|Out-File|(?:Move|Copy|New)-Item|del|erase|rd|ri|format|takeown|icacls)\b[^\n;|]{0,200}(?:\b[a-z]:(?![\w/])|\$(?:env:|HOME|PROFILE)|\s~|%\w+%|\.\.[\\/])/i,
   /\b(?:Set-ExecutionPolicy|Stop-Computer|Stop-Process|Restart-Computer|Invoke-Expression)\b|\biex\s*\(|\benv:(?:\s|$)/i,
   /\b(?:bcdedit|diskpart|vssadmin|schtasks|certutil|bitsadmin|mshta|rundll32|regsvr32|wmic|reg\s+(?:add|delete)|net\s+(?:user|localgroup))\b/i,
   /\b(?:powershell|pwsh)\b[^\n]{0,100}\s[-/]e(?:c|nc\w*)?\s/i,
 ];
 
-/** What deletes, moves or overwrites: it may name only what is in the project. */
+/** Commands that delete, move or overwrite: they may name only what is in the project. */
 export const DELETES_RUN: readonly RegExp[] = [
   programs("ed ex"),
   /\b(?:sed|perl)\b[^\n;&|]{0,200}\s(?:-\w*i|--in-place)/,
   /\bgit\b[^\n;&|]{0,80}\b(?:worktree|archive|bundle)\b|\bhttp\.server\b|\bFile\.delete\b|\.home\(/,
 ];
 
-/** Where a shell's or a program's output goes, and what of the machine a container gets. */
+/** Paths to which a shell or a program writes, and paths of the machine that a container gets. */
 export const WRITTEN_BY_RUN: readonly RegExp[] = [
   />[>|&]?\s*["'\\]*([/~$]\S*|\.\.\/\S*|[^\s/]{1,80}\/\S{0,200}?\.\.\/\S*)/g,
   /\s(?:-[oO]|--output(?:-document|-dir)?|--directory)[=\s]?\s*["'\\]*([/~$]\S*|\.\.\/\S*)/g,
@@ -135,7 +135,7 @@ export const WRITTEN_BY_RUN: readonly RegExp[] = [
 const FIELD_OF_COMMAND = /^(?:commands?|cmd|script|code|args?|arguments):$/im;
 const FIELD_OF_CONTENT = /^(?:contents?|new_?(?:string|str|source)|edits|file_text|diff|patch):$/im;
 
-/** A file's new content, and nothing that runs. */
+/** True if the request shows a file's new content, and nothing that runs. */
 export function isContent(request: string): boolean {
   return FIELD_OF_CONTENT.test(request) && !FIELD_OF_COMMAND.test(request);
 }

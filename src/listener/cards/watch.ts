@@ -1,6 +1,6 @@
 /**
- * What becomes of the dialog behind an open card: whether it still waits, by what the session shows at the computer, and
- * what the agent's later reports say about it and its answer.
+ * Watches the dialog behind an open card: whether the session's screen still shows that it waits, and what the agent's
+ * later reports show about it and its answer.
  */
 import { type Clock, delay } from "../../async/clock.ts";
 import { errorText } from "../../async/error_text.ts";
@@ -14,12 +14,12 @@ import { SESSIONS_MAX } from "../../protocol/limits.ts";
 
 /** How often an open card checks whether its dialog was answered at the computer, or the local user is back. */
 const WATCH_POLL_MS = 500;
-/** A dialog is gone when this many looks in a row do not see it, so many milliseconds apart. */
+/** A dialog is gone when this many checks in a row do not see it, GONE_STEP_MS apart. */
 const GONE_LOOKS = 3;
 const GONE_STEP_MS = 100;
 /** A connection to the relay that is lost for longer than this ends the wait for a phone. */
 export const LINK_LOST_MS = 5_000;
-/** A session whose screen cannot be read for longer than this is asked at the computer. */
+/** A dialog whose screen cannot be read for longer than this opens at the computer. */
 export const UNREADABLE_MS = 10_000;
 
 interface SessionView extends LocalView {
@@ -27,7 +27,7 @@ interface SessionView extends LocalView {
   place: Place;
 }
 
-/** What the card's session shows now, under whatever name. Throws TmuxError. */
+/** Reads what the card's session shows now, even after a rename. Throws TmuxError. */
 export async function lookAt(
   card: Pick<Card, "place">,
   { look }: Pick<WatchOptions, "look">,
@@ -47,8 +47,9 @@ export interface WatchOptions {
 }
 
 /**
- * Ends the wait when a dialog that the screen has shown is gone from it; of one that its hook holds back, at the first
- * key at the computer, and when the relay, or the screen, is away for longer than a moment. Never throws.
+ * Ends the wait when the dialog has left the screen, or the screen cannot be read for UNREADABLE_MS. While the hook
+ * holds the dialog back, the first key at the computer and a relay that is lost for LINK_LOST_MS end it too. Never
+ * throws.
  */
 export async function watchCard(card: Card, options: WatchOptions): Promise<void> {
   const { clock } = options;
@@ -70,8 +71,9 @@ export async function watchCard(card: Card, options: WatchOptions): Promise<void
 }
 
 /**
- * Gone: the session is, or it has had a key while its hook held the dialog back; or the screen no longer shows the dialog,
- * or the agent at work, after it had shown that. One look may see a half-drawn screen, or fail on a busy machine.
+ * Checks whether the dialog still waits. `gone`: the session is gone, or got a key while its hook held the dialog back;
+ * or the screen no longer shows what it had shown before, the dialog or the agent at work. One check may see a
+ * half-drawn screen, or fail on a busy machine, so several are made.
  */
 export async function lookFor(
   card: Card,
@@ -103,7 +105,7 @@ export class OpenCalls {
   note(report: HookReport): void {
     const { session = "", tool, state } = report;
     const calls = this.#calls.get(session) ?? new Set();
-    // An interrupted turn may report neither its end nor that of its call: the next prompt shows both.
+    // An interrupted turn may report neither its end nor that of its call: the next prompt implies both.
     const isOver = state === "idle" || isNewTurn(report);
     if (tool === undefined) return void (isOver && this.#calls.delete(session));
     if (tool.id === undefined || tool.subagent === true) return;
@@ -113,7 +115,7 @@ export class OpenCalls {
     for (const oldest of this.#calls.keys()) if (this.#calls.size > SESSIONS_MAX) this.#calls.delete(oldest);
   }
 
-  /** The id of the call whose dialog it is, if the agent names it or only one can be meant. */
+  /** The id of the call that the dialog belongs to, if the agent names it or only one is open. */
   of({ session = "", tool }: HookReport): string | undefined {
     const calls = [...this.#calls.get(session) ?? []];
     return tool?.id ?? (calls.length === 1 ? calls[0] : undefined);
@@ -121,8 +123,8 @@ export class OpenCalls {
 }
 
 /**
- * By a hook of the agent that asks: another one may run in its session, for example as its tool. By the pane where both
- * name theirs, since another session may have the name by now.
+ * True for a report by a hook of the agent that asks: another one may run in its session, for example as its tool.
+ * Panes are compared where both are known, since another session may have the name by now.
  */
 export function isOfItsAgent(
   { session, agent, event, pane, socket }: HookReport,
@@ -133,7 +135,7 @@ export function isOfItsAgent(
   return hasPanes ? pane === asker.pane && socket === asker.socket : session === asker.session;
 }
 
-/** The call of this dialog has ended, or its turn: nobody shows the dialog any more. */
+/** True if the dialog's call, or its turn, has ended: the dialog is no longer open. */
 export function wasAnsweredElsewhere(
   { tool, state }: HookReport,
   card: { tool: string | undefined },
@@ -142,12 +144,12 @@ export function wasAnsweredElsewhere(
   return state === "idle" || state === "working";
 }
 
-/** The user has submitted a prompt. */
+/** True if the user has submitted a prompt. */
 export function isNewTurn({ event, tool, state }: HookReport): boolean {
   return tool === undefined && state === "working" && event !== ASK_EVENT;
 }
 
-/** Of an answer that the hook has printed. */
+/** An answer that the hook has printed. */
 interface Given {
   tool: string | undefined;
   isShown: boolean;
@@ -156,8 +158,9 @@ interface Given {
 }
 
 /**
- * What a report says about an answer that the hook has printed: a refused call does not run, an allowed one does. A call
- * without an id is the only one under way. While a dialog is held back, a turn that ends by itself was not interrupted there.
+ * What a report shows about an answer that the hook has printed: a refused call does not run, an allowed one does. A
+ * call without an id is the only one under way. While a dialog is held back, a turn that ends by itself was not
+ * interrupted at the computer.
  */
 export function signOf(
   { tool, state, news }: Pick<HookReport, "tool" | "state" | "news">,

@@ -9,7 +9,7 @@ export const END_LEAST_CHARS = 20;
 /** A draft with fewer rows is complete: every agent shows this many rows, or a mark, before it scrolls. */
 const SCROLLED_LEAST_ROWS = 5;
 
-/** The beginning of the draft may be out of sight, including a `/` or `!` that changes what Enter does. */
+/** True if the beginning of the draft may be out of sight, including a `/` or `!` that changes what Enter does. */
 export function mayHideStart({ draft = "", cut }: Pick<ScreenReading, "draft" | "cut">): boolean {
   return cut === true || draft.split("\n").length >= SCROLLED_LEAST_ROWS;
 }
@@ -17,10 +17,10 @@ export function mayHideStart({ draft = "", cut }: Pick<ScreenReading, "draft" | 
 /** Characters that tmux or an agent may show differently: blanks, joiners, marks, and those outside the basic plane. */
 const NOT_COMPARED = /[\s\p{C}\p{M}\p{Extended_Pictographic}\u{10000}-\u{10ffff}\ufffd]/gu;
 
-/** Of those, what a text of symbols alone may lose: blanks, joiners, marks, skin tones. */
+/** The subset that is ignored in a text of symbols alone: blanks, joiners, marks, skin tones. */
 const NOT_SYMBOLS = /[\s\p{Cc}\p{Cf}\p{Cs}\p{M}\p{Emoji_Modifier}\ufffd]/gu;
 
-/** Both texts without what may be shown differently. Where nothing else is left of one, its symbols must do. */
+/** Both texts without what may be shown differently. If nothing else is left of one, their symbols are compared. */
 function comparable(one: string, other: string): [string, string] {
   const without = (ignored: RegExp): [string, string] => {
     const form = (text: string): string => canonicalText(text).normalize("NFKC").replace(ignored, "");
@@ -55,9 +55,9 @@ export interface LeftBehind {
   text: string;
   /** The draft that showed it, if one did. */
   shown?: string | undefined;
-  /** It was typed into an empty composer then, or an earlier listener was about to, epoch milliseconds. */
+  /** When it was typed into an empty composer, or an earlier listener was about to, epoch milliseconds. */
   emptyAt?: number | undefined;
-  /** What keys that remove it have left, as far as the screen has shown. */
+  /** What the keys that remove it have left of it, as far as the screen has shown. */
   rest?: RestOfText | undefined;
 }
 
@@ -72,7 +72,7 @@ export interface RestOfText {
   localUserActivity: number;
 }
 
-/** True if the draft is what svc left there. Folded pastes look alike: one must be the draft that svc saw. */
+/** True if the draft is what svc left there. Folded pastes look alike: one must equal the draft that svc saw. */
 export function showsLeftBehind(
   draft: string,
   left: LeftBehind,
@@ -84,8 +84,8 @@ export function showsLeftBehind(
 }
 
 /**
- * True if the draft is what further keys at its end may have left of the text. A part of the text from its middle counts
- * only where a composer may not show all of it: else it is what the local user types.
+ * True if the draft is what further keys at its end may have left of the text. A part from the middle of the text
+ * counts only if the composer may not show all of it: otherwise the local user typed it.
  */
 export function showsRest(
   reading: Pick<ScreenReading, "draft" | "cut">,
@@ -112,7 +112,7 @@ export function composerShows(
   return showsFolded(draft, before, profile) || isEndOf(draft, before + text);
 }
 
-/** The draft is the placeholder of a pasted text, or `before` and the placeholder. */
+/** True if the draft is the placeholder of a pasted text, or `before` and the placeholder. */
 function showsFolded(
   draft: string,
   before: string,
@@ -125,7 +125,7 @@ function showsFolded(
   return at > 0 && isSameText(shown.slice(0, at), before);
 }
 
-/** The draft has a placeholder in place of a pasted text. */
+/** True if the draft has a placeholder in place of a pasted text. */
 export function hidesText(draft: string, { foldedPaste }: Pick<AgentProfile, "foldedPaste">): boolean {
   return foldedPaste !== undefined && placeholderOf(foldedPaste).test(draft.replace(/\s/g, ""));
 }
@@ -162,13 +162,13 @@ export interface ConfirmScreens {
 }
 
 /**
- * The composer showed the text and is empty now. Or it is gone, and either a slash command opened another screen, or the
- * text appears where it was not before.
+ * True if the composer showed the text and is empty now. Or if it is gone, and either a slash command opened another
+ * screen, or the text appears where it was not before.
  */
 export function screenConfirms(body: string, { untouched, before, now }: ConfirmScreens): boolean {
   const { reading, screen } = now;
   if (!before.reading.draft) {
-    // The composer was unreadable: the text above it, or the start of work, must do.
+    // The composer was unreadable: the text above it, or the start of work, is enough.
     if (reading.focus === "dialog") return false;
     if (reading.draft === "" && appearsIn(screen, { body, untouched: untouched.screen })) return true;
     const stateBefore = before.reading.state;
@@ -204,7 +204,7 @@ export class ScreenConfirmation {
   }
 }
 
-/** The screen shows the message, which it did not before anything was typed. */
+/** True if the screen shows the message, and did not before anything was typed. */
 export function appearsIn(
   screen: Screen,
   { body, untouched }: { body: string; untouched: Screen },
@@ -240,8 +240,9 @@ export class EnterWatch {
   }
 
   /**
-   * The composer no longer shows the text: until then a dialog that opens would take the key for its answer. Never true
-   * of a screen that no profile reads. One that lost its composer may be half drawn: it counts only after DRAW_LIMIT_MS.
+   * True once the composer no longer shows the text: before that, a dialog that opens would take the key as its answer.
+   * Never true for a screen that no profile reads. One that lost its composer may be half drawn: it counts only after
+   * DRAW_LIMIT_MS.
    */
   get isRead(): boolean {
     const { draft } = this.#before.reading;
@@ -252,8 +253,8 @@ export class EnterWatch {
   }
 
   /**
-   * The same text is still in the composer, in a working agent after CHANGES_AT_WORK. Gemini may take an Enter behind a
-   * paste for a line feed: a tall draft then shows one row less of its beginning.
+   * True if the same text is still in the composer, in a working agent after CHANGES_AT_WORK. Gemini may take an Enter
+   * after a paste as a line feed: a tall draft then shows one row less of its beginning.
    */
   get isLost(): boolean {
     const { focus, cut, draft = "", state } = this.#now.reading;

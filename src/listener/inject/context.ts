@@ -19,9 +19,9 @@ export interface TypingContext {
   inputs: Pick<PaneInputs, "of">;
   policy: Policy;
   effects: TypingEffects;
-  /** Epoch milliseconds. May jump: only for what is compared with the times of others. */
+  /** Epoch milliseconds. May jump: only for comparison with times from elsewhere. */
   now(): number;
-  /** Milliseconds since some fixed moment, for how long something lasts. */
+  /** Milliseconds since some fixed moment, to measure durations. */
   elapsed(): number;
   /** Called after something was typed: the session's state will change. */
   typed(): void;
@@ -30,9 +30,12 @@ export interface TypingContext {
 /** What the injections of one listener share. */
 export interface InjectContext extends TypingContext {
   rateLimit: Pick<SessionRateLimit, "take">;
-  /** Aborted with Stopping or TakenOver: what waits is not typed any more. */
+  /** Aborted with Stopping or TakenOver: waiting messages are no longer typed. */
   signal: AbortSignal;
-  /** Resolves after `ms`, or earlier when a hook reported. Throws TakenOver: what is being typed when the daemon stops goes on. */
+  /**
+   * Resolves after `ms`, or earlier when a hook reported. Throws TakenOver, not Stopping: typing goes on while the
+   * daemon stops.
+   */
   pause(ms: number): Promise<void>;
   /** Writes a step to the journal, durably. */
   record(id: string, step: "accepted" | "typing" | "typed" | "left", earlier?: EarlierTyping): Promise<void>;
@@ -77,9 +80,12 @@ export interface WrittenMarker {
 /** Replaced by tests. */
 export interface TypingEffects {
   processFacts(pid: number, options: FactsOptions): Promise<ProcessFacts>;
-  /** A process of this tree is running or runnable: it may not have read its input. Undefined if the system does not say. */
+  /**
+   * True if a process of this tree is running or runnable: it may not have read its input. Undefined if the system does
+   * not report it.
+   */
   isBusy(pid: number): Promise<boolean | undefined>;
-  /** The project in one of these directories is muted. */
+  /** True if the project in one of these directories is muted. */
   isMuted(...directories: string[]): Promise<boolean>;
   writeMarker(directory: string, message: { body: string; pane: string }): Promise<WrittenMarker>;
 }
@@ -150,7 +156,7 @@ export interface Command {
   left?: EarlierTyping;
 }
 
-/** What the journal says of a text that an earlier listener typed. */
+/** The journal's record of a text that an earlier listener typed. */
 export interface EarlierTyping {
   /** When the composer was empty right before, epoch milliseconds; undefined if it held a draft. */
   emptyAt?: number | undefined;
@@ -160,13 +166,13 @@ export interface EarlierTyping {
 
 /** A message can be cancelled until it is being typed, or while its text is held, and is not submitted once it is cancelled. */
 export interface Turn {
-  /** `held`: its text waits in the composer, and can be taken back. */
+  /** `held`: its text waits in the composer, and can be removed. */
   step: "waiting" | "typing" | "held" | "withdrawn";
-  /** Enter must not be pressed: the outcome once its text is taken back. */
+  /** If set, Enter must not be pressed; the outcome once its text is removed. */
   takeBack?: Outcome;
 }
 
-/** False if it was cancelled. */
+/** Marks the message as being typed. False if it was cancelled. */
 export function beginTyping(turn: Turn): boolean {
   if (turn.step === "withdrawn") return false;
   turn.step = "typing";

@@ -1,4 +1,4 @@
-/** Finds the pane of a message and checks it. Nothing is typed, so it may begin before the message's turn. */
+/** Finds the pane of a message and checks it. Nothing is typed, so this may begin before the message's turn. */
 import type { EventData } from "../../protocol/frames.ts";
 import type { Push } from "../../protocol/push.ts";
 import type { Reason } from "../../protocol/receipt.ts";
@@ -8,7 +8,7 @@ import { checkPane, type PaneCheck } from "./pane_check.ts";
 
 /** A check that is older than this is repeated, in milliseconds: the disk may have stalled meanwhile. */
 export const EARLY_MAX_MS = 200;
-/** A check that began this long before its message came begins again: the relay may have stalled meanwhile. */
+/** A check that began this long before its message came is repeated: the relay may have stalled meanwhile. */
 export const REPEAT_AFTER_MS = 20;
 /** Sessions whose next message may have its pane checked early. */
 const EARLY_SESSIONS_MAX = 500;
@@ -23,15 +23,15 @@ interface CheckedPane extends EarlyCheck {
 interface EarlyCheck {
   check: PaneCheck;
   isMuted: boolean;
-  /** Inputs into the pane that had begun before the check: after another one it is out of date. */
+  /** How many inputs into the pane had begun before the check: after another one it is out of date. */
   begun: number;
   /** When the check began, by the clock's `elapsed`. */
   at: number;
 }
 
 /**
- * Resolves the session's name while the pane that it had the last time is checked. That check counts only if the name
- * still leads to the same pane of the same process; else the right pane is checked now.
+ * Resolves the session's name, and meanwhile checks the pane that it had last time. That check counts only if the name
+ * still leads to the same pane of the same process; otherwise the right pane is checked now.
  */
 export async function findPane(session: string, context: TypingContext): Promise<FoundPane> {
   const known = context.targets.known(session);
@@ -57,7 +57,9 @@ function isSame(one: Target, other: Target): boolean {
   return keys.every((key) => one[key] === other[key]);
 }
 
-/** The checks that begin before their message is recorded: while the relay stores it, or this host its acceptance. */
+/**
+ * Checks that begin before their message is recorded: while the relay stores it, or this host records its acceptance.
+ */
 export class EarlyPanes {
   readonly #context: TypingContext;
   /** By session, the least recently begun first. */
@@ -67,7 +69,9 @@ export class EarlyPanes {
     this.#context = context;
   }
 
-  /** A message that may come: a relay that lies about that causes a check of a session in each EARLY_MAX_MS. */
+  /**
+   * A message may arrive soon. A relay that lies about this causes at most one check of a session in each EARLY_MAX_MS.
+   */
   expect({ id, agentSessionName }: EventData<"push.soon">): void {
     const last = this.#panes.get(agentSessionName);
     const isRecent = last !== undefined && this.#context.elapsed() - last.at < EARLY_MAX_MS;

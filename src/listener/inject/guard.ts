@@ -31,7 +31,10 @@ export interface ProcessFacts {
   foreground: string;
   /** Its arguments, the program first; empty if unknown. */
   argv: readonly string[];
-  /** An agent runs in the foreground process group, perhaps behind a launcher: `npx …`, `caffeinate -i claude`. False if not asked for. */
+  /**
+   * An agent runs in the foreground process group, perhaps behind a launcher: `npx …`, `caffeinate -i claude`. False if
+   * it was not looked for.
+   */
   hasAgent: boolean;
   /** The pane's own process is a shell: it gets the terminal back when the agent ends. */
   shellBelow: boolean;
@@ -47,8 +50,8 @@ interface JudgeContext {
 }
 
 /**
- * Why nothing may be typed, or undefined. What a program that nothing is known of does not read, the shell below runs
- * once it has the terminal back: a build, or an agent that is ending.
+ * Returns why nothing may be typed, or undefined. What an unknown program, such as a build or an agent that is ending,
+ * does not read would be run by the shell below once that has the terminal back.
  */
 export function judgePane(
   pane: PaneFacts,
@@ -80,7 +83,9 @@ function all(conditions: readonly string[]): string {
   );
 }
 
-/** A tmux format, true for a pane that no profile reads. Its tmux server would be busy with its lines, to the cost of other sessions. */
+/**
+ * A tmux format, true for a pane that is too large for any profile. Reading it would delay the server's other sessions.
+ */
 const TOO_LARGE = `#{||:#{e|>:#{pane_width},${MAX_SCREEN_COLUMNS}},#{e|>:#{pane_height},${MAX_SCREEN_ROWS}}}`;
 /** Its negation. */
 export const READABLE_FORMAT = `#{?${TOO_LARGE},0,1}`;
@@ -101,7 +106,10 @@ export interface GuardedPane {
   command: string | undefined;
   /** If undefined, an open dialog does not matter. */
   dialog: DialogMarks | undefined;
-  /** What `dialogRowFormat` gave: the row of plain text that looks like a dialog's. Another value means that a dialog opened since. */
+  /**
+   * The value of `dialogRowFormat`: the row of plain text that looks like a dialog's. Another value means that a dialog
+   * opened since.
+   */
   dialogRow: number;
 }
 
@@ -169,12 +177,14 @@ function needsSpace(body: string, { spaceAfter }: TypingProfile): boolean {
   }
 }
 
-/** A path and nothing else, for which some agents look among their commands and the commands' other names. */
+/** True for a path and nothing else, which some agents look up among the names and aliases of their commands. */
 export function isLonePath(text: string): boolean {
   return /^\/\S*\/\S*$/.test(text);
 }
 
-/** In three agents a message whose first visible character is `!` runs a shell command; some remove invisible ones. */
+/**
+ * True if the first visible character is `!`, which runs a shell command in three agents; some remove invisible ones.
+ */
 export function isShellEscape(body: string): boolean {
   return canonicalText(body).startsWith("!");
 }

@@ -1,4 +1,4 @@
-/** How long a message waits for what stands in its way, and what is reported of that. */
+/** How long a message waits for what stands in its way, and what is reported about that. */
 import type { Command, InjectContext } from "./context.ts";
 import { type HoldReason, LOCAL_USER_HOLD_MS } from "./pane_check.ts";
 

@@ -32,7 +32,7 @@ import { isShellEscape } from "./guard.ts";
 import { fillText, typeText } from "./type_text.ts";
 import { leftBefore, mayTakeBackLater, type Typed, typedStatus, unconfirmed } from "./typed_text.ts";
 
-/** How often a held message checks its pane again; a hook's report comes sooner. */
+/** How often a held message checks its pane again; a hook's report makes it check sooner. */
 export const HOLD_STEP_MS = 200;
 /** Pauses between checks of the screen while a change is expected; the last one repeats. */
 export const CHECK_STEPS_MS = [1, 2, 4, 8, 16, 25] as const;
@@ -111,8 +111,8 @@ async function injectInto(
 }
 
 /**
- * The text stays in the composer. Once the journal says that Enter was not pressed, the message stays with the relay, and
- * the next listener goes on with it. Of a draft the journal holds no more than the mark of a paste.
+ * Leaves the text in the composer. Once the journal says that Enter was not pressed, the message stays with the relay,
+ * and the next listener continues it. Of a draft, the journal holds only the placeholder of a paste.
  */
 async function handOver(attempt: Attempt, text: LeftBehind, error: Stopping): Promise<Outcome> {
   const { command, target } = attempt;
@@ -129,16 +129,16 @@ const MUTED: Step = { kind: "ended", outcome: refused("muted") };
 
 type Step =
   | { kind: "ended"; outcome: Outcome }
-  /** Something stands in the way; `typed` where the text is in the composer already. */
+  /** `typed` if the text is in the composer already. */
   | { kind: "held"; reason: HoldReason | undefined; typed?: Typed };
 
 /**
- * One try with the pane to itself: checks it, unless `checked` is fresh, and if nothing stands in the way does
- * everything up to the confirmation. Throws Stopping if by then another listener may have the message.
+ * One attempt, with no other input into the pane: checks it, unless `checked` is fresh, and if nothing stands in the
+ * way does everything up to the confirmation. Throws Stopping if another listener may have the message by then.
  */
 async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked?: PaneState): Promise<Step> {
   const { command, command: { sendAnyway }, target, input, policy, effects } = attempt;
-  // A search takes tmux long on a large screen, and its other sessions wait: a held message does without.
+  // Searching a large screen keeps tmux from its other sessions: a held message does without.
   const search = before === undefined || input.leftBehind !== undefined;
   const { check, hasSettled } = await checkAfterKeys(attempt, { fresh: checked, search });
   if (check.kind === "refused") return { kind: "ended", outcome: check.outcome };
@@ -160,7 +160,7 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
   }
 }
 
-/** What follows once nothing stands in the way; `before`: why it was held. */
+/** Types, once nothing stands in the way. `before`: why the message was held. */
 async function typeInto(
   attempt: Attempt,
   pane: PaneState,
@@ -199,7 +199,7 @@ async function typeInto(
   return typing === "refused" ? { kind: "held", reason: before } : { kind: "ended", outcome: typing };
 }
 
-/** Where the disk has stalled, somebody may have opened an editor or begun a draft: the pane is looked at once more. */
+/** Checks the pane again if the disk has stalled: the local user may have opened an editor or begun a draft. */
 async function isStillReady(attempt: Attempt, pane: PaneState, since: number): Promise<boolean> {
   if (attempt.elapsed() - since <= EARLY_MAX_MS) return true;
   const { command: { sendAnyway }, target, input, policy } = attempt;
@@ -230,12 +230,12 @@ async function submitTyped(attempt: Attempt, typed: Typed): Promise<Step> {
   }
 }
 
-/** While the text was held, the project may have been muted, the message cancelled, or its phone revoked. */
+/** Presses Enter, or removes the text: the project may be muted by now, the message cancelled, its phone revoked. */
 async function enterOrTakeBack(attempt: Attempt, typed: Typed, pane: PaneState): Promise<Step> {
   const { command: { turn }, input: { isInCall }, effects } = attempt;
   const wasHeld = typed.inFlight === undefined && !isInCall;
   const isMuted = wasHeld && await effects.isMuted(pane.directory);
-  // During a tool call nothing can be removed: its end is waited for.
+  // During a tool call nothing can be removed: wait for its end.
   if (turn.takeBack !== undefined && isInCall) return await holdTyped(typed, "agent_working");
   if (isMuted || turn.takeBack) {
     if (turn.takeBack) typed.overSince ??= attempt.elapsed();
@@ -274,7 +274,7 @@ async function enter(attempt: Attempt, typed: Typed, before: PaneState): Promise
   }
 }
 
-/** The marker, and the journal where it still says that Enter was not pressed; undefined when they cannot be written. */
+/** Writes the marker, and "typed" if the journal still says "left". Undefined when they cannot be written. */
 async function announceEnter(
   { command, target, effects, record }: Attempt,
   typed: Typed,
@@ -288,7 +288,7 @@ async function announceEnter(
   }
 }
 
-/** The pane is gone or takes no more input. Enter was not sent: if the pane is there again, the next message removes the text. */
+/** The pane is gone or takes no input. If it comes back, the next message removes the text, which got no Enter. */
 async function abandon({ target, input }: Attempt, typed: Typed, why: Outcome): Promise<Step> {
   await typed.marker?.withdraw();
   input.leftBehind = typed.text;
@@ -301,7 +301,7 @@ function leaveBehind({ target, input }: Attempt, text: LeftBehind): Outcome {
   return { state: target.isProfiled ? "unknown" : "typed", reason: "screen_stale" };
 }
 
-/** Enter was not sent in time, or may not be any more: removes the text where the screen shows it. */
+/** Enter was not sent in time, or must not be sent anymore: removes the text if the screen shows it. */
 async function takeBack(
   attempt: Attempt,
   typed: Typed,
@@ -385,7 +385,7 @@ async function takeBackUnread(
   { text, untouched, marker, now }: Typed & { marker: WrittenMarker; now: PaneState },
 ): Promise<Outcome | undefined> {
   if (!await removeUnsent(attempt, text, now)) {
-    // A dialog of the agent's new turn, for one, takes the composer's place.
+    // For example, a dialog of the agent's new turn takes the composer's place.
     if (!await marker.taken()) return undefined;
     attempt.input.leftBehind = undefined;
     return { state: "submitted" };

@@ -39,8 +39,8 @@ interface CheckOptions {
 }
 
 /**
- * Observes the pane and applies the guard. An agent whose profile does not read this screen, since it was started after the
- * target was found or by a launcher, gets nothing: its dialogs would not be seen.
+ * Observes the pane and applies the guard. An agent whose profile does not read this screen, since it was started by a
+ * launcher or after the target was found, is refused: its dialogs would not be recognized.
  */
 export async function checkPane(
   { target, server, input, effects, policy }: PaneContext,
@@ -108,10 +108,13 @@ export async function pressEnter(context: PaneContext, pane: PaneState): Promise
 
 /** After this many consecutive checks of an idle process, the agent has read its input and drawn the result. */
 export const CALM_LOOKS = 3;
-/** Longer than agents put off drawing. */
+/** Longer than agents delay drawing. */
 export const CALM_STEP_MS = 50;
 
-/** Only a screen captured after this was true shows the effect of the keys before it. True if the system does not say. */
+/**
+ * True once the agent has read its input and drawn the result: only a screen captured after that shows the effect of
+ * the keys before it. Also true if the system does not report it.
+ */
 export async function isAtRest(
   { target, effects, pause }: Pick<PaneContext, "target" | "effects"> & { pause(ms: number): Promise<void> },
 ): Promise<boolean> {
@@ -125,7 +128,10 @@ export async function isAtRest(
 /** Time for a phone's last keystroke to reach the agent. */
 export const KEY_SETTLE_MS = 300;
 
-/** Checks the pane, unless `fresh` will do, once the phone's last keys have had time to take effect; `hasSettled` if it shows that effect. */
+/**
+ * Checks the pane once the phone's last keys have had time to take effect, or returns `fresh` if it shows that;
+ * `hasSettled` if the effect is visible.
+ */
 export async function checkAfterKeys(
   context: PaneContext & { pause(ms: number): Promise<void> },
   { fresh, ...options }: CheckOptions & { fresh: PaneState | undefined },
@@ -183,7 +189,7 @@ const CLIENT_FIELDS = {
   window: "#{window_id}",
 };
 
-/** Throws TmuxError when the pane or its session is gone. */
+/** Reads facts, clients and screen of the pane. Throws TmuxError when the pane or its session is gone. */
 export async function observe(
   server: TmuxServer,
   target: Target,
@@ -216,7 +222,7 @@ export interface LocalView {
   state: ScreenReading["state"];
 }
 
-/** Undefined for an unknown session. */
+/** Reads what the session shows at the computer; undefined for an unknown session. */
 export async function readLocalView(
   targets: Pick<Targets, "follow" | "server">,
   place: Place,
@@ -299,9 +305,9 @@ export interface HoldContext extends Pick<Target, "recordedPid" | "profile" | "i
 }
 
 /**
- * Undefined if the message may be typed. A dialog takes precedence over the local user. `sendAnyway` does not apply to a
- * draft that begins with `!` or `/`, which would turn the message into a part of a command that nobody has judged, nor to
- * one whose beginning is out of sight, or folded into a placeholder.
+ * Returns why a message must wait; undefined if it may be typed. A dialog takes precedence over the local user.
+ * `sendAnyway` does not apply to a draft that begins with `!` or `/`, which would make the message part of a command
+ * that was not checked, nor to one whose beginning is out of sight, or folded into a placeholder.
  */
 export function holdReason(pane: Observation, context: HoldContext): HoldReason | undefined {
   const { reading } = pane;
@@ -330,7 +336,7 @@ export function isLocalUserActive(
   return localUserActivity > 0 && Math.abs(now - localUserActivity * 1_000) < LOCAL_USER_ACTIVE_MS;
 }
 
-/** What is typed behind the draft would become a part of its command, or may. */
+/** True if text that is typed after the draft becomes part of its command, or may. */
 function hidesCommand({ draft = "", cut }: ScreenReading, { profile, policy }: HoldContext): boolean {
   if (isShellEscape(draft) || mayHideStart({ draft, cut }) || hidesText(draft, profile)) return true;
   return beginsCommand(draft) && !policy.allowApprovalChange;
@@ -342,8 +348,8 @@ function lacksComposer({ reading }: Observation, { isProfiled, policy }: HoldCon
 }
 
 /**
- * A turn is running and no hook holds its dialogs back: one may open at any moment, before the screen shows it. Panes of
- * unknown agents are exempt.
+ * True if a turn is running and no hook holds its dialogs back: one may open at any moment, before the screen shows it.
+ * Panes of unknown agents are exempt.
  */
 export function mayOpenDialog(
   { reading, created }: Pick<Observation, "reading" | "created">,
@@ -353,7 +359,7 @@ export function mayOpenDialog(
   return !input.isGated(profile, created) && !input.isIdle(reading);
 }
 
-/** No dialog can have opened since the first Enter: those of a gated agent wait longer than ENTER_AGAIN_MS. */
+/** True if no dialog can have opened since the first Enter: those of a gated agent wait longer than ENTER_AGAIN_MS. */
 export function mayPressAgain(
   { reading, created }: Observation,
   { input, target, policy }: Pick<PaneContext, "input" | "target" | "policy">,

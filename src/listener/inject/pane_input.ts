@@ -15,7 +15,7 @@ export const GATE_HOLD_MS = 4_000;
 export const TOOL_DIALOG_MS = 10_000;
 /** After a dialog closes, the next one of the same turn may follow within this time. */
 export const NEXT_DIALOG_MS = 1_500;
-/** Tool calls remembered per pane; beyond this the oldest are forgotten. */
+/** Tool calls kept per pane; beyond this the oldest are dropped. */
 export const TOOL_CALLS_MAX = 100;
 /** After Enter an agent counts as working for this long, unless its screen showed it work and finish. */
 export const TURN_START_MS = 2_000;
@@ -23,7 +23,9 @@ export const TURN_START_MS = 2_000;
 export const CALM_MS = 1_000;
 /** The same after a key that opens another view, until a screen has shown one. */
 export const VIEW_CALM_MS = 3_000;
-/** Nothing follows an Escape for this long, because an agent that reads both at once takes them for one sequence. */
+/**
+ * Nothing is typed for this long after an Escape, because an agent that reads both at once takes them for one sequence.
+ */
 export const ESCAPE_MS = 1_000;
 /** The same for text that would turn the Escape into another key, such as `[Z`. */
 export const ESCAPE_JOIN_MS = 5_000;
@@ -64,7 +66,7 @@ export class ToolGate {
   #calls: ToolCall[] = [];
   #inFlight: { ended: Wakeup; isCancelled: boolean } | undefined;
   /** When a hook of this pane last reported that it holds dialogs back: epoch milliseconds, and the clock's `elapsed`. */
-  #heard: { now: number; elapsed: number } | undefined;
+  #confirmed: { now: number; elapsed: number } | undefined;
 
   constructor(clock: InputClock) {
     this.#clock = clock;
@@ -75,24 +77,24 @@ export class ToolGate {
   }
 
   /** A hook of this pane has reported that it holds dialogs back. */
-  heard(): void {
-    this.#heard = { now: this.#clock.now(), elapsed: this.#clock.elapsed() };
+  confirm(): void {
+    this.#confirmed = { now: this.#clock.now(), elapsed: this.#clock.elapsed() };
   }
 
-  forgetHeard(): void {
-    this.#heard = undefined;
+  forgetConfirmation(): void {
+    this.#confirmed = undefined;
   }
 
   /**
-   * A hook has reported so since the session began. `created`: its epoch seconds, which lie in the future after the clock
-   * was set back. `seenAt`: by the clock's `elapsed`, when the session existed.
+   * True if a hook has reported this since the session began. `created`: its epoch seconds, which lie in the future
+   * after the clock was set back. `seenAt`: by the clock's `elapsed`, when the session existed.
    */
-  hasHeardSince({ created, seenAt }: SeenSession): boolean {
-    const heard = this.#heard;
-    return heard !== undefined && (heard.now >= created * 1_000 || heard.elapsed > seenAt);
+  isConfirmedSince({ created, seenAt }: SeenSession): boolean {
+    const confirmed = this.#confirmed;
+    return confirmed !== undefined && (confirmed.now >= created * 1_000 || confirmed.elapsed > seenAt);
   }
 
-  /** Undefined while a dialog may open. */
+  /** Begins an input; undefined while a dialog may open. */
   begin(): InFlight | undefined {
     if (!this.isOpen) return undefined;
     const inFlight = { ended: new Wakeup(this.#clock), isCancelled: false };
@@ -168,7 +170,7 @@ export interface ComposerModel {
   isConfirmed: boolean;
   /** The cursor is at the end of the draft. */
   isAtEnd: boolean;
-  /** The text of the last input, as far as no key may have removed it since: a draft without it is older than that. */
+  /** The text of the last input, without what keys may have removed since: a draft that lacks it is older. */
   lastText: string;
   /** The draft may show a placeholder for a long paste. */
   hasPaste: boolean;
@@ -182,13 +184,13 @@ export interface ComposerModel {
   isFromPhone: boolean;
   /** The last key was Escape. */
   afterEscape: boolean;
-  /** A phone's key was typed since the last message was. */
+  /** A phone's key was typed after the last message. */
   isSinceMessage: boolean;
   /** Time of the last key, epoch milliseconds. */
   keyAt: number;
 }
 
-/** What is typed into a pane, one at a time, and how many have begun. */
+/** The inputs into a pane, one at a time, and how many have begun. */
 interface InputTurns {
   readonly inputs: Mutex;
   begun: number;
@@ -224,7 +226,7 @@ export class PaneInput {
   /** By the clock's `elapsed`, as the next two are: the last key or message. */
   #inputAt = -Infinity;
   #calmDraft: { draft: string; since: number } | undefined;
-  /** The session that was last asked about, since it was first. */
+  /** The session that `isGated` was last asked about, and since when. */
   #seen: SeenSession | undefined;
 
   /** `turns`: those of the same pane under another agent's rules. */
@@ -247,23 +249,23 @@ export class PaneInput {
     return this.turns.inputs.size > 0;
   }
 
-  /** Runs one input at a time, with how many have begun before it. */
+  /** Runs one input at a time. `work` gets the number of inputs that began before it. */
   async alone<T>(work: (others: number) => Promise<T>): Promise<T> {
     return await this.turns.inputs.run(() => work(this.turns.begun++));
   }
 
-  /** This agent's hooks hold its dialogs back. `created`: epoch seconds of the session. */
+  /** True if this agent's hooks hold its dialogs back. `created`: epoch seconds of the session. */
   isGated(profile: Pick<AgentProfile, "gate">, created: number): boolean {
     if (this.#seen?.created !== created) this.#seen = { created, seenAt: this.#clock.elapsed() };
-    return profile.gate !== undefined && this.gate.hasHeardSince(this.#seen);
+    return profile.gate !== undefined && this.gate.isConfirmedSince(this.#seen);
   }
 
-  /** Its hook has reported a tool call that has not ended: it is past its start. */
+  /** True while a tool call that its hook reported has not ended: the agent is then past its start. */
   get isInCall(): boolean {
     return !this.gate.isOpen;
   }
 
-  /** No turn is running, so the agent opens no dialog by itself. */
+  /** True if no turn is running, so the agent opens no dialog by itself. */
   isIdle({ state }: ScreenReading): boolean {
     const startsTurn = !this.#hasWorkedSinceEnter &&
       this.#clock.elapsed() - this.#enterAt < TURN_START_MS;

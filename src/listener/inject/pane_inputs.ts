@@ -1,13 +1,16 @@
-/** The inputs of all panes: which one a target or a hook's report names, although pane ids repeat on every tmux server. */
+/**
+ * The inputs of all panes. Finds the one that a target or a hook's report names, although pane ids repeat on every tmux
+ * server.
+ */
 import { systemClock } from "../../async/clock.ts";
 import type { HookReport } from "../../home/control_socket.ts";
 import type { Target } from "../targets.ts";
 import { type InputClock, PaneInput, ToolGate } from "./pane_input.ts";
 
-/** Panes remembered; beyond this the least recently used one is forgotten. */
+/** Panes that are kept; beyond this the least recently used one is dropped. */
 export const PANES_MAX = 500;
 
-/** What is known of a pane: some agents' hooks report no pane, and those of an older svc no socket. */
+/** What is known about a pane: some agents' hooks report no pane, and those of an older svc no socket. */
 export interface PaneName {
   /** The resolved path of its tmux server's socket. */
   socket?: string | undefined;
@@ -22,8 +25,8 @@ interface KnownPane extends PaneName {
 }
 
 /**
- * The panes that the name may mean: the one with its socket and id, else that of its session, else those with its id, as
- * far as only one of the two has a session.
+ * Returns the panes that the name may mean: the one with its socket and id, else that of its session, else those with
+ * its id, unless both have a session.
  */
 export function panesNamed<P extends KnownPane>(known: readonly P[], name: PaneName): P[] {
   const possible = known.filter((one) => mayBe(one.socket, name.socket) && mayBe(one.pane, name.pane));
@@ -44,7 +47,7 @@ function mayBe(one: string | undefined, other: string | undefined): boolean {
   return one === undefined || other === undefined || one === other;
 }
 
-/** A gate, and what targets and hooks have told of its pane so far. */
+/** A gate, and what targets and hooks have reported about its pane so far. */
 interface NamedGate extends PaneName {
   gate: ToolGate;
   /** The kind of agent whose hooks count: it may run another one in its pane, as a tool. */
@@ -67,7 +70,10 @@ export class PaneInputs {
     this.#clock = clock;
   }
 
-  /** The same for each session that shows the pane: those of a group, or that its window is linked into. */
+  /**
+   * The input of the target's pane, the same for each session that shows it: those of a group, or those that its window
+   * is linked into.
+   */
   of(target: PaneTarget): PaneInput {
     const key = `${target.socket}\n${target.pane}\n${target.panePid}`;
     const { kind } = target.profile;
@@ -81,26 +87,26 @@ export class PaneInputs {
 
   /** Resolves once the tool call that the report announces may begin. */
   async toolBegins(report: HookReport): Promise<void> {
-    const gate = this.#heard(report);
+    const gate = this.#gateOfReport(report);
     await gate?.toolBegins(report);
   }
 
-  /** Any other report of a hook. */
+  /** Takes any other report of a hook. */
   hook(report: HookReport): void {
-    const gate = this.#heard(report);
+    const gate = this.#gateOfReport(report);
     if (report.tool?.step === "after") gate?.toolEnded(report.tool.id);
     if (report.state === "idle") gate?.turnEnded();
   }
 
   /**
-   * Undefined if the report does not tell whose it is: then no pane of that id counts as one that holds its dialogs back.
-   * Also if it is of another kind of agent than the pane's.
+   * The gate of the pane that the report names. Undefined if it may name several, and then none of them counts as one
+   * that holds its dialogs back; also if it is from another kind of agent than the pane's.
    */
-  #heard({ socket, pane, session, gates, agent }: HookReport): ToolGate | undefined {
+  #gateOfReport({ socket, pane, session, gates, agent }: HookReport): ToolGate | undefined {
     if (pane === undefined && session === undefined) return undefined;
     const [named, ...others] = panesNamed(this.#gates, { socket, pane, session });
     if (named !== undefined && others.length > 0) {
-      for (const { gate } of [named, ...others]) gate.forgetHeard();
+      for (const { gate } of [named, ...others]) gate.forgetConfirmation();
       return undefined;
     }
     const isOther = named?.agent !== undefined && named.agent !== agent;
@@ -112,7 +118,7 @@ export class PaneInputs {
     known.pane ??= pane;
     known.session ??= session;
     this.#keep(known);
-    if (gates === true) known.gate.heard();
+    if (gates === true) known.gate.confirm();
     return known.gate;
   }
 

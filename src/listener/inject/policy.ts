@@ -44,7 +44,7 @@ export function policyOf(config: Config): Policy {
   };
 }
 
-/** The phone may type into a permission dialog. */
+/** True if the phone may type into a permission dialog. */
 export function mayAnswerDialogs({ approval }: Policy): boolean {
   return approval === "once" || approval === "always";
 }
@@ -55,7 +55,7 @@ export function dialogActions(policy: Policy): DialogAction[] {
   return mayAnswerDialogs(policy) ? ["reject", "interrupt", "type"] : ["reject", "interrupt"];
 }
 
-/** For each field the configuration key that widens what a phone may do, and when it does. */
+/** For each field, the configuration key that widens what a phone may do, and the values that do so. */
 const WIDENING: { [F in keyof Policy]: { key: keyof Config; isWidened(value: Policy[F]): boolean } } = {
   allowShellEscape: { key: "allowShellEscape", isWidened: Boolean },
   approval: { key: "allowRemoteApproval", isWidened: (approval) => approval !== "none" },
@@ -83,12 +83,12 @@ export function slashCommand(text: string): string | undefined {
   return COMMAND.exec(canonicalText(text))?.[1];
 }
 
-/** `!` or `/` is its first visible character: what is typed behind it becomes a part of a command. */
+/** True if the first visible character is `!` or `/`: text that is typed after it becomes part of a command. */
 export function beginsCommand(text: string): boolean {
   return /^[!/]/.test(canonicalText(text));
 }
 
-/** True for a slash command that is not known to leave approvals, sandbox, hooks and tools as they are. */
+/** True for a slash command that is not known to leave approvals, sandbox, hooks and tools unchanged. */
 export function changesApproval(
   text: string,
   { commands, bareCommands = [] }: Pick<AgentProfile, "commands" | "bareCommands">,
@@ -97,7 +97,7 @@ export function changesApproval(
   const canonical = canonicalText(text);
   const [found, name, end = ""] = COMMAND.exec(canonical) ?? [];
   if (found === undefined || name === undefined || allowApprovalChange) return false;
-  // In front of another blank than a space an agent may read another name.
+  // Before a blank other than a space, an agent may read another name.
   if (end !== "" && end !== " ") return true;
   const rest = canonical.slice(found.length);
   if (STACKED.test(rest) || rest !== "" && bareCommands.includes(name)) return true;

@@ -1,4 +1,7 @@
-/** Which programs execute what is typed: shells, programs that lead to one, and prompts, also those that an interpreter runs. */
+/**
+ * Which programs execute what is typed: shells, programs that lead to one, and prompts, including those that an
+ * interpreter runs.
+ */
 import { programName } from "../../agents/profiles.ts";
 
 /** Programs that must never get a message: interactive shells, and programs that lead to one. */
@@ -129,7 +132,7 @@ const PROMPT_MODULE = /^(IPython|asyncio|code|pdb|ipdb|pudb|bpython|ptpython)$/;
 const CONSOLE = /^(shell|shell_plus|dbshell|console|dbconsole|tinker)$/;
 const RAILS_CONSOLE = /^(c|db)$/;
 
-/** The options of each interpreter whose value is the next argument, which is no script then. */
+/** The options of each interpreter whose value is the next argument, which is then not a script. */
 const VALUE_OPTIONS: readonly (readonly [interpreter: RegExp, option: RegExp])[] = [
   [/^(python|pypy)/i, /^(-[a-zA-Z]*[WXQ]|--check-hash-based-pycs)$/],
   [
@@ -145,50 +148,58 @@ const VALUE_OPTIONS: readonly (readonly [interpreter: RegExp, option: RegExp])[]
 /** Their subcommand `run` stands before the script. */
 const HAS_RUN = /^(deno|bun)/i;
 
-/** What the interpreter runs: a script, a module or code. Undefined if it reads the terminal. `names`: the interpreter's. */
-function scriptOf(names: readonly string[], words: readonly string[]): string | undefined {
+/**
+ * The script, module or code that the interpreter runs; undefined if it reads the terminal. `names`: the interpreter's.
+ */
+function scriptOf(names: readonly string[], args: readonly string[]): string | undefined {
   const isOne = (pattern: RegExp): boolean => names.some((name) => pattern.test(name));
   const [, takesValue] = VALUE_OPTIONS.find(([interpreter]) => isOne(interpreter)) ?? [];
-  for (let at = 0; at < words.length; at++) {
-    const word = words[at] ?? "";
-    if (word === "-") return undefined;
-    if (takesValue?.test(word)) at++;
-    else if (!word.startsWith("-") && !(word === "run" && isOne(HAS_RUN))) return word;
+  for (let at = 0; at < args.length; at++) {
+    const arg = args[at] ?? "";
+    if (arg === "-") return undefined;
+    if (takesValue?.test(arg)) at++;
+    else if (!arg.startsWith("-") && !(arg === "run" && isOne(HAS_RUN))) return arg;
   }
   return undefined;
 }
 
-/** The foreground program executes what is typed. `argv` begins with the program, which a link may name otherwise; a script is named by what interprets it. */
+/**
+ * True if the foreground program executes what is typed. `argv` begins with the program, which may be called by the
+ * name of a link. For a script, `program` is its interpreter.
+ */
 export function isCommandProgram(program: string, argv: readonly string[]): boolean {
-  const [called = "", ...words] = argv;
+  const [called = "", ...args] = argv;
   const names = [program, programName(called)];
   if (names.some((name) => COMMAND_PROGRAM.test(name))) return true;
   if (!names.some((name) => INTERPRETER.test(name))) return false;
-  const script = scriptOf(names, words);
-  if (script === undefined || words.some((word) => ASKS_FOR_PROMPT.test(word))) return true;
-  const flag = words.indexOf("-m");
-  return COMMAND_PROGRAM.test(programName(script)) || opensConsole(script, words) ||
-    (flag >= 0 && PROMPT_MODULE.test(words[flag + 1]?.split(".")[0] ?? ""));
+  const script = scriptOf(names, args);
+  if (script === undefined || args.some((arg) => ASKS_FOR_PROMPT.test(arg))) return true;
+  const flag = args.indexOf("-m");
+  return COMMAND_PROGRAM.test(programName(script)) || opensConsole(script, args) ||
+    (flag >= 0 && PROMPT_MODULE.test(args[flag + 1]?.split(".")[0] ?? ""));
 }
 
-function opensConsole(script: string, words: readonly string[]): boolean {
+function opensConsole(script: string, args: readonly string[]): boolean {
   const name = programName(script);
-  const options = words.slice(words.indexOf(script) + 1);
-  return [name, ...options].some((word) => CONSOLE.test(word)) ||
-    (name === "rails" && options.some((word) => RAILS_CONSOLE.test(word)));
+  const options = args.slice(args.indexOf(script) + 1);
+  return [name, ...options].some((arg) => CONSOLE.test(arg)) ||
+    (name === "rails" && options.some((arg) => RAILS_CONSOLE.test(arg)));
 }
 
 /** A login shell has a leading dash, and a version or path may surround the name. */
 export const GUARDED_PATTERN = `^-?(.*/)?(${GUARDED_PROGRAMS.join("|")})[-.0-9]*$`;
 const GUARDED = new RegExp(GUARDED_PATTERN);
 
-/** Also an interpreter that runs such a program, as Python runs xonsh; it may call itself by that name. `argv`: of the process. */
+/**
+ * True for a guarded program, and for an interpreter that runs one, as Python runs xonsh; it may call itself by that
+ * name. `argv`: the process's.
+ */
 export function isGuardedProgram(program: string, argv: readonly string[] = []): boolean {
   if (GUARDED.test(program)) return true;
-  const [called = "", ...words] = argv;
+  const [called = "", ...args] = argv;
   const names = [program, programName(called)];
   if (!names.some((name) => INTERPRETER.test(name))) return false;
-  const script = scriptOf(names, words) ?? "";
-  const module = words.includes("-m") ? script.split(".")[0] ?? "" : script;
+  const script = scriptOf(names, args) ?? "";
+  const module = args.includes("-m") ? script.split(".")[0] ?? "" : script;
   return [called, script, module].some((name) => GUARDED.test(name));
 }

@@ -21,16 +21,16 @@ import {
 import type { PaneInput } from "./pane_input.ts";
 import { slashCommand } from "./policy.ts";
 
-/** Most keys pressed to empty a composer. */
+/** Maximum number of keys pressed to empty a composer. */
 export const REMOVE_KEYS_MAX = 400;
-/** How long the effect of one of them may take to show. */
+/** How long the effect of one key may take to show. */
 export const REMOVE_STEP_MS = 1_000;
 /**
- * After this many keys in a row without effect no other is pressed: an agent that hangs reads all of them when it wakes,
- * over what the local user types by then.
+ * After this many keys in a row without effect, no more are pressed: an agent that hangs reads all of them when it
+ * wakes, and they would delete what the local user has typed by then.
  */
 export const REMOVE_STUCK_KEYS = 3;
-/** While the draft stays as it was, further ones are pressed only after this time. */
+/** While the draft stays unchanged, further keys are pressed only after this time. */
 export const REMOVE_AGAIN_MS = 10_000;
 /** How long a busy agent may take to draw what an earlier listener typed. */
 export const EARLIER_DRAW_MS = 5_000;
@@ -70,13 +70,15 @@ export async function withoutLeftBehind(
   return after.localUserActivity > localUserActivity ? "desk_busy" : "screen_stale";
 }
 
-/** The composer shows another draft, or none: of what it does not show, nothing is removed later. */
+/**
+ * Forgets the text if the composer shows another draft, or an empty one: what it does not show is not removed later.
+ */
 function without(input: PaneInput, pane: PaneState): PaneState {
   if (pane.reading.draft !== undefined) input.leftBehind = undefined;
   return pane;
 }
 
-/** Looks again while the composer shows another draft, for a limited time: the screen may mix two frames. */
+/** Checks again while the composer shows another draft, for a limited time: the screen may mix two frames. */
 async function untilShown(context: RemoveContext, text: LeftBehind, first: PaneState): Promise<PaneState> {
   const until = context.elapsed() + REMOVE_STEP_MS;
   for (let pane = first;;) {
@@ -88,14 +90,14 @@ async function untilShown(context: RemoveContext, text: LeftBehind, first: PaneS
   }
 }
 
-/** The composer shows the text, or what keys that remove it have left. */
+/** True if the composer shows the text, or what the keys that remove it have left. */
 function shows(context: RemoveContext, text: LeftBehind, pane: PaneState): boolean {
   if (!pane.reading.draft) return false;
   return text.rest === undefined ? showsEarlier(context, text, pane) : showsRest(pane.reading, text);
 }
 
 /**
- * Removes text that a killed listener left in the composer; what cannot be removed now, the next message removes. A busy
+ * Removes text that a killed listener left in the composer; the next message removes what cannot be removed now. A busy
  * agent may not have drawn the text yet.
  */
 export async function removeEarlier(context: RemoveContext, text: LeftBehind): Promise<void> {
@@ -118,8 +120,8 @@ export async function removeEarlier(context: RemoveContext, text: LeftBehind): P
 }
 
 /**
- * True if the draft is what an earlier listener typed. A folded paste must be the one that was seen. If none was, it counts
- * if the composer was empty, and nothing has been typed since: not by the local user, a phone or svc itself.
+ * True if the draft is what an earlier listener typed. A folded paste must be the one that was seen. If none was, any
+ * counts if the composer was empty, and neither the local user, a phone nor svc has typed since.
  */
 export function showsEarlier(
   { target: { profile }, input, now }: Pick<PaneContext, "target" | "input" | "now">,
@@ -161,9 +163,9 @@ interface SentMessage {
 }
 
 /**
- * What became of a message whose text was removed after Enter. An agent that had stalled reads Enter first, and the keys
- * of the removal then meet an empty composer. `removed`: it rests before an empty composer, nothing shows the message, and
- * no hook can take its marker any more.
+ * Finds out what became of a message whose text was removed after Enter. An agent that had stalled reads Enter first,
+ * and the keys of the removal then meet an empty composer. `removed`: it rests with an empty composer, nothing shows
+ * the message, and no hook can take its marker anymore.
  */
 export async function afterRemoval(
   context: RemoveContext,
@@ -182,7 +184,7 @@ export async function afterRemoval(
     isQuiet &&= isEmpty && isResting && !isShown && reading.state === "idle" && !input.isInCall;
     if (!isLast) continue;
     if (isShown) return "taken";
-    // No hook and no text above the composer shows a slash command, but most change the screen.
+    // A slash command is shown by no hook and by no text above the composer, but most of them change the screen.
     const isChanged = screen.lines.join("\n") !== untouched.screen.lines.join("\n");
     if (!isQuiet || (slashCommand(body) !== undefined && isChanged)) return "unclear";
     return await marker.withdraw() ? "removed" : "taken";
@@ -212,7 +214,7 @@ export async function removeText(
       if (keys > 0 && !showsRest(pane.reading, text)) return "kept";
       if (withoutEffect === REMOVE_STUCK_KEYS) return "stuck";
       const { rest } = text;
-      text.rest = { ...seen(pane, profile), pressedAt: context.elapsed(), localUserActivity };
+      text.rest = { ...visiblePart(pane, profile), pressedAt: context.elapsed(), localUserActivity };
       if (!await pressKey(context, pane, keys % 2 === 0 ? "C-u" : "BSpace")) {
         text.rest = rest;
         return "kept";
@@ -228,8 +230,8 @@ export async function removeText(
   }
 }
 
-/** What the composer shows of the text. */
-function seen(
+/** The part of the text that the composer shows. */
+function visiblePart(
   { reading, reading: { draft = "" } }: Pick<PaneState, "reading">,
   profile: PaneContext["target"]["profile"],
 ): Pick<RestOfText, "draft" | "isPart"> {
@@ -237,8 +239,8 @@ function seen(
 }
 
 /**
- * Keys that remove the text were pressed, and nothing shows yet that the agent has read them. It gets no more of them for a
- * while, and none once the local user has pressed a key: it would read them behind that.
+ * True if keys that remove the text were pressed, and nothing shows yet that the agent has read them. No more are
+ * pressed for a while, and none once the local user has pressed a key: the agent would read them after that.
  */
 function awaitsEffect(
   { elapsed }: Pick<RemoveContext, "elapsed">,
@@ -266,7 +268,7 @@ async function afterKey(
     if (draft === "") return pane;
     if (localUserActivity > rest.localUserActivity) return undefined;
     if (draft !== undefined && draft !== rest.draft && showsRest(reading, text)) {
-      text.rest = { ...seen(pane, context.target.profile), localUserActivity: rest.localUserActivity };
+      text.rest = { ...visiblePart(pane, context.target.profile), localUserActivity: rest.localUserActivity };
       return pane;
     }
     if (reading.focus === "dialog" || context.elapsed() >= until) return pane;

@@ -1,4 +1,4 @@
-/** Types a message's text: what may happen before the journal says so, and what follows it. */
+/** Types a message's text: fills its paste buffer before the journal's entry is written, and types after that. */
 import type { TmuxCommand } from "../../tmux/argv.ts";
 import { TmuxError, type TmuxServer } from "../../tmux/server.ts";
 import type { Command, InjectContext, Outcome, PaneContext } from "./context.ts";
@@ -10,11 +10,11 @@ type TextAttempt = PaneContext & Pick<InjectContext, "record"> & { command: Pick
 interface FilledText {
   type: TmuxCommand[];
   filled: Promise<void>;
-  /** Removes what was filled, so that nothing can type it any more. False if it was gone, or there was nothing to fill. */
+  /** Deletes the buffer, so that nothing can type it anymore. False if it was gone, or there was none. */
   discard(): Promise<boolean>;
 }
 
-/** Begins to fill the paste buffer of a text that needs one. Nothing is typed. */
+/** Begins to fill a paste buffer, if the text needs one. Nothing is typed. */
 export function fillText({ command, target, server, ...attempt }: TextAttempt, pane: PaneState): FilledText {
   const { typing } = target.profile;
   const requests = typingRequests(target.pane, {
@@ -34,7 +34,10 @@ export function fillText({ command, target, server, ...attempt }: TextAttempt, p
   return { type: requests.type, filled, discard };
 }
 
-/** Removes what was filled, also a part of it: nobody else would, and tmux keeps a buffer as long as it runs. */
+/**
+ * Deletes a filled or partly filled buffer, which tmux would keep as long as it runs. False if it was gone, or there
+ * was none.
+ */
 export async function discardText(
   server: TmuxServer,
   { discard }: Pick<TypingRequests, "discard">,
@@ -69,7 +72,7 @@ export async function typeText(
   input.forgetKeys();
   return await note("typed", "typed");
 
-  /** After a crash the step before means the same, or that nobody knows: a full disk changes nothing here. */
+  /** After a crash the step before means the same, or an unknown outcome: a full disk changes nothing here. */
   async function note<T>(step: "accepted" | "typed", result: T): Promise<T> {
     await record(command.id, step).catch(() => {});
     return result;

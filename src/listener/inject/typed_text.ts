@@ -1,4 +1,4 @@
-/** A text that svc has typed and not yet submitted, and what the newest screen says of it. */
+/** A text that svc has typed and not yet submitted, and what the newest screen shows of it. */
 import { composerShows, DRAW_LIMIT_MS, isSameText, type LeftBehind, mayHideStart } from "./composer.ts";
 import type { Command, InjectContext, Outcome, PaneContext, WrittenMarker } from "./context.ts";
 import { typingMethod } from "./guard.ts";
@@ -13,7 +13,10 @@ export const SHOW_LIMIT_MS = 60_000;
 export const AFTER_DIALOG_LIMIT_MS = 5_000;
 /** After this time the pane is released to keys and to the agent's tool calls. */
 export const SHOW_HOLD_MS = 2_000;
-/** How long the text of a message that is over is held that cannot be removed yet. Less than the relay waits for its receipt. */
+/**
+ * How long the text of an ended message is held when it cannot be removed at once. Less than the relay waits for its
+ * receipt.
+ */
 export const EXPIRED_HOLD_MS = 60_000;
 
 type TypedContext = PaneContext & InjectContext & { command: Command };
@@ -35,15 +38,15 @@ export interface Typed {
   unknownSince?: number;
   /** A dialog was open since, and the text may have gone into it. */
   hadDialog?: boolean;
-  /** Since when it is to be removed: the message has expired, was cancelled, or is a revoked phone's. */
+  /** Since when it must be removed: the message has expired, was cancelled, or came from a phone that is revoked. */
   overSince?: number;
-  /** The keys that remove it had no effect yet. */
+  /** The keys that remove it have had no effect yet. */
   isStuck?: boolean;
   /** An earlier listener typed it, and the journal says that Enter was not pressed. */
   isLeft?: boolean;
 }
 
-/** What an earlier listener has typed: unless the composer shows it, nobody knows what became of it. */
+/** Returns the text that an earlier listener typed. Unless the composer shows it, its outcome is unknown. */
 export function leftBefore(
   { command, elapsed }: Pick<TypedContext, "command" | "elapsed">,
   untouched: PaneState,
@@ -54,8 +57,8 @@ export function leftBefore(
 }
 
 /**
- * What is to be done with the typed text: press Enter (`shown`), wait, take it back (`over`), or hold it for a reason. The
- * text of an expired message is taken back once it is drawn, and neither a dialog nor a tool call is in the way.
+ * Decides what to do with the typed text: press Enter (`shown`), wait, remove it (`over`), or hold it for a reason. The
+ * text of an expired message is removed once it is drawn, and neither a dialog nor a tool call is in the way.
  */
 export function typedStatus(
   attempt: TypedContext,
@@ -71,12 +74,12 @@ export function typedStatus(
   return status === "shown" ? "agent_working" : status;
 }
 
-/** The text of a message that is over and cannot be removed now may be removed within EXPIRED_HOLD_MS. */
+/** True if the text of an ended message, which cannot be removed now, may be removed within EXPIRED_HOLD_MS. */
 export function mayTakeBackLater({ text, overSince }: Typed, now: number): boolean {
   return text.before === "" && overSince !== undefined && now - overSince < EXPIRED_HOLD_MS;
 }
 
-/** Whether the newest screen shows the typed text, or has lost it, or needs a wait, or why the text is held. */
+/** Returns whether the newest screen shows the typed text, has lost it, or needs a wait; or why the text is held. */
 function draftStatus(
   attempt: TypedContext,
   typed: Typed,

@@ -8,17 +8,17 @@ export interface OpenDialog {
   text: string;
 }
 
-/** What shows the choice that is selected; moving it makes no other dialog. */
+/** Marks of the selected choice; moving them does not make another dialog. */
 const SELECTION = /[❯›●>]/gu;
 
-/** A dialog whose text is another one in each of so many looks is taken as it is. */
+/** A dialog whose text differs in each of this many captures is accepted as it is. */
 export const DIALOG_LOOKS_MAX = 3;
 
 /** The dialogs that agents show: since when each is open, and its text. */
 export class Dialogs {
   /** By pane. */
   readonly #open = new Map<string, OpenDialog>();
-  /** By pane: what the last looks showed of a dialog that may be half drawn. */
+  /** By pane: what the last captures showed of a dialog that may be half drawn. */
   readonly #drawn = new Map<string, readonly string[]>();
   readonly #doubtful = new Set<string>();
 
@@ -31,12 +31,12 @@ export class Dialogs {
     return this.#doubtful.has(pane) || this.#drawn.has(pane);
   }
 
-  /** A dialog opens once the next look shows it, too. */
+  /** True while a dialog waits for the next capture to confirm it. */
   get isAnyOpening(): boolean {
     return this.#drawn.size > 0;
   }
 
-  /** Takes what a new screen shows; no `text` without a dialog. True if another dialog has opened. */
+  /** Takes a new screen, with no `text` if it shows no dialog. True if another dialog has opened. */
   take(
     pane: string,
     { text, at, mayBeHalfDrawn = false }: { text: string | undefined; at: number; mayBeHalfDrawn?: boolean },
@@ -75,8 +75,8 @@ export class Dialogs {
 }
 
 /**
- * The text that the last two looks agree on; of several that differ, because the agent redraws its dialog all the time, the
- * last one, or an earlier one that the last one is a part of. Undefined while a further look is to decide.
+ * Returns the text on which the last two captures agree. If several differ, because the agent redraws its dialog all
+ * the time: the last one, or an earlier one that contains it. Undefined while another capture is needed.
  */
 function wholeOf(looks: readonly string[]): string | undefined {
   const [before, last = ""] = [looks.at(-2), looks.at(-1)];

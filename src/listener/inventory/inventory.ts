@@ -40,12 +40,12 @@ export const ATTENDED_FOR_MS = 15_000;
 /** The minimum between two reads, however many hooks report; and the next one while a dialog may be half drawn. */
 export const POLL_GAP_MS = 200;
 
-/** Claude's hook of a turn that an error ended: its text may say that the usage limit is reached. */
+/** Claude's hook for a turn that an error ended: its text may say that the usage limit is reached. */
 const LIMIT_EVENT = "StopFailure";
 
 /** Bytes of the sessions in one report. The rest of its frame is for the host's details, sealed for the phones. */
 const SESSIONS_MAX_BYTES = TEXT_FRAME_MAX_BYTES - 65_536;
-/** Of a session's name in the log. */
+/** Characters of a session's name that the log shows. */
 const NAME_SHOWN_CHARS = 100;
 
 /** In place of a screen that is too large to be read. */
@@ -59,19 +59,19 @@ const BUSY: readonly AgentState[] = ["working", "starting", "waiting"];
 export interface InventoryOptions {
   sessions(): Promise<TmuxSession[]>;
   server(socket: string): TmuxServer;
-  /** Loads which project directories are muted: true if one of several is. */
+  /** Loads the muted projects; the result is true if the project in one of the directories is muted. */
   muted(): Promise<(...directories: string[]) => boolean>;
   /** The version of the agent that runs as this process, where the system shows it. */
   version?(pid: number): Promise<string | undefined>;
   /** What a phone may do with an open dialog. */
   dialogActions?: readonly DialogAction[];
-  /** The agent of this session shows another dialog than before. */
+  /** The agent of this session shows a new dialog. */
   dialogOpened?(session: TmuxSession, dialog: OpenDialog): void;
-  /** The session of this name shows no dialog any more, since `at` by `elapsed`. */
+  /** The session of this name has shown no dialog since `at`, by `elapsed`. */
   dialogClosed?(session: string, at: number): void;
   /** Configuration keys that widen what a phone may do. */
   widened?: readonly string[];
-  /** Keeps since when each session is in its state, over restarts of the listener. */
+  /** Stores when each session entered its state, across restarts of the listener. */
   states?: StatesStore;
   /** Called once for each session that is left out of the inventory. */
   log?(line: string): void;
@@ -135,7 +135,10 @@ export class Inventory {
     }
   }
 
-  /** With the name that the session of the agent's own pane has now: the agent knows the one with which it began. */
+  /**
+   * Replaces the session's name in the report, which the agent got at its start, by the one that its pane's session has
+   * now.
+   */
   placed(report: HookReport): HookReport {
     const own = this.#sessions.find(({ socket, recorded }) =>
       recorded.agent !== "" && recorded.pane === report.pane && socket === report.socket
@@ -195,7 +198,9 @@ export class Inventory {
     return sessions.filter((session) => !faults.has(session));
   }
 
-  /** The report does not wait for the disk. Of several changes meanwhile the last one is written. */
+  /**
+   * Saves the states, for which the report does not wait. Of several changes meanwhile only the last one is written.
+   */
   #saveStates(clock: StateClock): void {
     const states = clock.known();
     const text = JSON.stringify(states);
@@ -211,7 +216,7 @@ export class Inventory {
       this.#unsaved = undefined;
       await this.#options.states?.save(states).catch(() => {});
     }
-    // With no turn after the last look: states that came between would start no save.
+    // Nothing is awaited after the loop's last check: states that came in between would start no save.
     this.#saving = undefined;
   }
 
@@ -356,7 +361,7 @@ export class Inventory {
   }
 }
 
-/** The first ones, if not all fit: the relay closes the connection of a frame that is too long. */
+/** Returns the first entries that fit: the relay closes a connection that sends too long a frame. */
 function fitting(entries: readonly SessionEntry[]): SessionEntry[] {
   let bytes = 0;
   return entries.filter((entry) => (bytes += utf8Length(JSON.stringify(entry)) + 1) <= SESSIONS_MAX_BYTES);

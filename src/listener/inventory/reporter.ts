@@ -32,8 +32,8 @@ export interface ReportFacts {
   /** Milliseconds since that report. */
   sinceReportMs: number;
   /**
-   * Set since the relay rejected a report and until it stores one: milliseconds since the last report after which the
-   * next one is sent, Infinity until that one was answered.
+   * Set from a rejection until the relay stores a report: milliseconds after the last report at which the next one is
+   * sent, Infinity until the last one was answered.
    */
   retryAfterMs?: number | undefined;
 }
@@ -56,7 +56,7 @@ function rejectionDelayMs(rejections: number): number {
   return Math.min(INVENTORY_HEARTBEAT_MS, RETRY_MIN_MS * 2 ** rejections);
 }
 
-/** What is reported besides the sessions. */
+/** What is reported in addition to the sessions. */
 export type Details = Pick<DetailsReport, "next" | "sent" | "forget">;
 
 export interface ReporterOptions {
@@ -175,7 +175,7 @@ export class Reporter {
     }
   }
 
-  /** Hooks may end the pause at any rate, so a minimum gap follows. */
+  /** Hooks may end the pause at any frequency, so a minimum gap follows. */
   async #pause(isRead: boolean): Promise<void> {
     const { elapsed, pause } = this.#options;
     const since = elapsed();
@@ -296,13 +296,13 @@ export class InventoryPolling {
   }
 }
 
-/** The least time between two reports of nothing but new lines. */
+/** Minimum time between two reports in which only lines have changed. */
 export const LINES_GAP_MS = 3_000;
 
 export type DetailFacts = Omit<HostDetails, "at">;
 
 export interface DetailsReportOptions {
-  /** Throws if the paired phones cannot be read: nothing is sent plain by mistake. */
+  /** Throws if the paired phones cannot be read, so that nothing is sent unsealed by mistake. */
   keys: Pick<HostKeys, "deviceId" | "knownPhones" | "floor">;
   config: Pick<Config, "requireEncryption">;
   facts(): Promise<DetailFacts>;
@@ -310,7 +310,7 @@ export interface DetailsReportOptions {
   now(): number;
 }
 
-/** Details that are due, until it is known that they were sent. */
+/** Details that are due, until they were sent. */
 export interface DueDetails {
   reported: ReportedDetails;
   /** What they were made from: the lines, and the rest. */
@@ -329,11 +329,11 @@ export class DetailsReport {
     this.#options = options;
   }
 
-  /** Undefined if the relay has them, or only lines have changed and it is too early for that. */
+  /** The details that are due; undefined if the relay has them, or if only lines have changed within LINES_GAP_MS. */
   async next(): Promise<DueDetails | undefined> {
     const { keys, config, now } = this.#options;
     const [{ lines, ...found }, phones] = await Promise.all([this.#options.facts(), keys.knownPhones()]);
-    // Nobody could read them but the relay.
+    // Only the relay could read them.
     const facts = phones.length > 0 || await keys.floor(config) !== "psk" ? found : {};
     // The relay must not read what is on a screen.
     const sealed = phones.length > 0 && lines !== undefined ? { lines } : {};
@@ -362,7 +362,9 @@ export class DetailsReport {
   }
 }
 
-/** Without the last lines, then the projects that were learned first, then muted ones, until the rest fits into a report. */
+/**
+ * Drops the last lines, then the projects that were learned first, then muted ones, until the rest fits into a report.
+ */
 function fitting(details: HostDetails): HostDetails {
   if (encodeUtf8(JSON.stringify(details)).length <= HOST_DETAILS_MAX_BYTES) return details;
   const lines = Object.entries(details.lines ?? {});

@@ -65,16 +65,16 @@ export function decideState(
   return Math.abs(now - session.activity * 1_000) < ACTIVE_MS ? "working" : "idle";
 }
 
-/** Since when a session is in its state, by `stateKey`. */
+/** When each session entered its state, by `stateKey`. */
 export type KnownStates = Record<string, { state: AgentState; at: number }>;
 
-/** Remembers since when each session is in its state. Sessions are identified by server and id. */
+/** Records when each session entered its state. Sessions are identified by server and id. */
 export class StateClock {
   readonly #since: Map<string, KnownStates[string]>;
   /** The sessions whose state this listener has read. */
   readonly #seen = new Set<string>();
 
-  /** `known`: what an earlier listener noted. */
+  /** `known`: what an earlier listener stored. */
   constructor(known: KnownStates = {}) {
     this.#since = new Map(Object.entries(known));
   }
@@ -107,7 +107,7 @@ function stateKey({ socket, id, created }: TmuxSession): string {
   return `${socket} ${id} ${created}`;
 }
 
-/** By tmux's times, of a state that began before this listener: an agent that does not work has been silent since. */
+/** Estimates when a state from before this listener's start began: an idle agent has been silent since then. */
 function firstSince(
   { created, activity }: TmuxSession,
   { state, now }: { state: AgentState; now: number },
@@ -234,27 +234,27 @@ export class StateHints {
   }
 }
 
-/** Titles, paths and what a session's options hold are cut to this length: many sessions must fit into one frame. */
+/** Titles, paths and session options are cut to this length: many sessions must fit into one frame. */
 const TEXT_MAX_CHARS = 200;
 
 function clipped(text: string): string {
   return text.slice(0, TEXT_MAX_CHARS).toWellFormed();
 }
 
-/** The phone shows agents, not all of the user's tmux sessions. */
+/** True if the phone shows the session. It shows agents, not all of the user's tmux sessions. */
 export function isReported(session: TmuxSession): boolean {
   const agent = session.recorded.agent !== "" ||
     agentKindOfProgram(session.pane?.command ?? "", []) !== undefined;
   return agent || session.name.startsWith("svc-");
 }
 
-/** Why the relay would reject a report with this session, and the other sessions with it; undefined if it takes it. */
+/** Why the relay would reject a whole report because of this session; undefined if it accepts it. */
 export function entryFault(session: TmuxSession): string | undefined {
   const { error } = SessionEntry.safeParse(toEntry(session, NO_FACTS));
   return error && describeFaults(error);
 }
 
-/** The pane exists, is alive, and runs no shell. */
+/** True if the pane exists, is alive, runs no shell, and still has the recorded process id. */
 export function isAlive(session: TmuxSession): boolean {
   const { pane, recorded } = session;
   if (pane === undefined || pane.dead || isGuardedProgram(pane.command)) return false;
@@ -276,7 +276,7 @@ interface EntryFacts {
   limit?: SessionEntry["limit"];
 }
 
-/** For what tmux alone shows of a session. */
+/** For what tmux alone reports about a session. */
 const NO_FACTS: EntryFacts = { state: "idle", stateSince: 0, muted: false };
 
 export function toEntry(session: TmuxSession, facts: EntryFacts): SessionEntry {
@@ -329,7 +329,7 @@ export interface StatesStore {
   save(states: KnownStates): Promise<void>;
 }
 
-/** Keeps in `states.json` since when each session is in its state. A broken file counts as empty: tmux's own times stand in for it. */
+/** Stores in `states.json` when each session entered its state. A broken file counts as empty. */
 export function statesFile(files: Files, { states: path }: Pick<HomePaths, "states">): StatesStore {
   return {
     load: async () => StatesFile.safeParse(parseJson(await files.readText(path) ?? "")?.value).data ?? {},
@@ -346,7 +346,7 @@ export interface NamedSession {
   directories: string[];
 }
 
-/** Undefined if no session has the name. An agent belongs to its session also while it works in another directory. */
+/** The session that a report names, if any. An agent belongs to it even while it works in another directory. */
 export function namedSession(
   report: HookReport,
   all: readonly TmuxSession[],
@@ -369,7 +369,7 @@ function labelOf(session: TmuxSession): string {
   return toEntry(session, NO_FACTS).label;
 }
 
-/** What the phones are notified of when a session shows another dialog. */
+/** The notification for the phones when a session shows a new dialog. */
 export function dialogNews(session: TmuxSession, { id, text }: OpenDialog): DialogNews {
   const { name, recorded } = session;
   return {

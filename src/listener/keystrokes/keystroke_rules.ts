@@ -11,7 +11,7 @@ import { changesApproval, mayAnswerDialogs, type Policy } from "../inject/policy
 import type { TargetProfile } from "../targets.ts";
 import { KEYS_PER_SECOND } from "../../protocol/limits.ts";
 
-/** Input that is typed, in contrast to fitting the window. */
+/** Input that is typed, as opposed to fitting the window. */
 export type Keystroke = Extract<KeyInput, { type: "text" | "key" | "paste" }>;
 
 /** Keys allowed in every known agent's composer, except those its profile forbids. */
@@ -57,8 +57,8 @@ export function neverApproves(input: Keystroke): boolean {
 }
 
 /**
- * The composer must have caught up with every earlier key before this one, because it submits, may begin a shell
- * command, acts differently on an empty draft, or may be folded behind a draft that nobody knows.
+ * True if the composer must have caught up with every earlier key first: this one submits, may begin a shell command,
+ * acts differently on an empty draft, or may be folded behind an unknown draft.
  */
 export function needsCaughtUp(input: Keystroke, model: ComposerModel, profile: TargetProfile): boolean {
   if (input.type === "paste" && model.expected === undefined) return true;
@@ -76,7 +76,7 @@ function isForbiddenWhenEmpty(key: string, { keys }: TargetProfile): boolean {
   return keys.forbiddenWhenEmpty?.includes(key) ?? false;
 }
 
-/** Continuations of an escape sequence after its ESC (ECMA-48, section 5.3): CSI, SS3, and strings. */
+/** Continuations of an escape sequence after ESC (ECMA-48, section 5.3): CSI, SS3, and strings. */
 const CONTINUES_ESCAPE = /^[[OP\]X^_N]/;
 
 /** True for text that an agent would combine with an Escape it has not read yet. */
@@ -158,14 +158,14 @@ export function draftRefusal(
   if (text === undefined || !takesAny && mayHideStart({ draft, cut })) return "screen_stale";
   if (isShellEscape(text) && !policy.allowShellEscape) return "shell_escape";
   if (input.key === "Tab") return undefined;
-  // The highlighted suggestion may be a different command from the one in the draft, also in front of what is a path.
+  // The highlighted suggestion may be a different command from the one in the draft, even before a path.
   const mayRunAnother = (model.hasMovedChoice || cursorInCommand) && canonicalText(text).startsWith("/");
   const runsPath = profile.typing.spaceAfter === "tail" && isLonePath(draft);
   if ((mayRunAnother || runsPath) && !policy.allowApprovalChange) return "approval_change";
   return changesApproval(text, profile, policy) ? "approval_change" : undefined;
 }
 
-/** The draft with what phones have pasted in place of placeholders; undefined if it hides a text that nobody knows. */
+/** The draft with what phones have pasted in place of placeholders; undefined if it hides an unknown text. */
 function wholeDraft(
   { expected }: ComposerModel,
   draft: string,

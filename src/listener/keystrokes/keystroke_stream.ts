@@ -26,7 +26,7 @@ export const KEYS_HOLD_MS = 10_000;
  * started no turn; not much longer, because a key that interrupts may wait behind them.
  */
 export const KEYS_WORKING_HOLD_MS = TURN_START_MS + 1_500;
-/** How long keys wait on an unrecognized screen, which may be half drawn, without a word to the phone. */
+/** How long keys wait on an unrecognized screen, which may be half drawn, before the phone is notified. */
 export const KEYS_UNKNOWN_HOLD_MS = 1_000;
 /** How often a held key checks its pane again. */
 export const KEYS_HOLD_STEP_MS = 200;
@@ -66,11 +66,14 @@ export class KeystrokeStream {
   #isWorking = false;
   #isOver = false;
   #wake: () => void = () => {};
-  /** By the clock's `elapsed`: since when every look has found an unrecognized screen. */
+  /** By the clock's `elapsed`: since when every check has found an unrecognized screen. */
   #unknownSince: number | undefined;
-  /** By the clock's `elapsed`: when the last keystroke was typed. Until then those behind it waited for their turn alone. */
+  /**
+   * By the clock's `elapsed`: when the last keystroke was typed. Until then, those behind it waited only for their
+   * turn.
+   */
   #typedAt = -Infinity;
-  /** Why the last of the keystrokes that wait was held. */
+  /** Why a waiting keystroke was last held. */
   #heldFor: Reason | undefined;
   /** Reasons already reported: each is reported once. */
   readonly #droppedFor = new Set<string>();
@@ -180,7 +183,7 @@ export class KeystrokeStream {
       if (outcome.state === "late") return this.#late();
       if (outcome.state !== "held") return outcome;
       this.#heldFor = outcome.reason;
-      // However long it has waited for something else, one half-drawn screen refuses no key.
+      // A single half-drawn screen refuses no key, however long that has waited for something else.
       const heldSince = Math.max(at, this.#unknownSince ?? at);
       if (now - heldSince >= holdMs(outcome.reason)) return { ...outcome, state: "refused" };
       const mayBeHalfDrawn = isUnknown ||

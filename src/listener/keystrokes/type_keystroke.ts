@@ -48,8 +48,8 @@ export const STALE_LIMIT_MS = 4_000;
 export const STALE_STEP_MS = 20;
 
 /**
- * `held`: nothing was typed, and the same input may be typed later. `late`: nothing was typed, and nothing may be any more.
- * `unknown`: it may have been typed.
+ * `held`: nothing was typed, and the same input may be typed later. `late`: nothing was typed, and it is too late to
+ * type it. `unknown`: it may have been typed.
  */
 export type KeystrokeOutcome =
   | { state: "typed" | "unknown" }
@@ -194,14 +194,17 @@ async function typeInFlight(
   }
 }
 
-/** In a session that no wrapper made, the shell below may read what follows: tmux names the agent until it has ended. */
+/**
+ * True if the key may end an agent that no wrapper started: the shell below may read what follows, while tmux still
+ * names the agent.
+ */
 function mayEndAgent({ target }: KeystrokeContext, input: Keystroke): boolean {
   return target.recordedPid === 0 && input.type === "key" && input.key === "C-c";
 }
 
 /**
- * Waits until the agent has read the key: a dialog that opens before would take it for its answer. After Enter the screen
- * shows that, or a process that has been calm; other keys may leave the draft as it is.
+ * Waits until the agent has read the key: a dialog that opens before that would take it as its answer. After Enter, the
+ * screen or an idle process shows that; other keys may leave the draft unchanged.
  */
 async function untilSubmitted(context: KeystrokeContext, input: Keystroke, before: PaneState): Promise<void> {
   const { target, effects, elapsed, pause } = context;
@@ -241,7 +244,7 @@ async function typeUnrecognized(
   return outcome;
 }
 
-/** If tmux found the guard false, a second check finds the reason. */
+/** Sends the input behind the guard. If tmux found the guard false, a second check finds the reason. */
 async function send(context: KeystrokeContext, input: Keystroke, pane: PaneState): Promise<KeystrokeOutcome> {
   const typing = requests(context, input, pane);
   const discard = (): Promise<boolean> => discardText(context.server, typing);

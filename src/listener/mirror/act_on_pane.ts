@@ -51,8 +51,8 @@ export interface FitTarget {
 }
 
 /**
- * The window's id, because the pane may leave it before its size is restored; undefined if it has other panes too. A
- * larger size than profiles read is cut to theirs: tmux would be busy with each snapshot of it, to the cost of other
+ * Fits the window to the size and returns its id, because the pane may leave it before its size is restored; undefined
+ * if it has other panes too. The size is limited to what profiles read: snapshots of a larger screen would delay other
  * sessions. Throws TmuxError.
  */
 export async function fitWindow({ server, target }: FitTarget, size: Size): Promise<string | undefined> {

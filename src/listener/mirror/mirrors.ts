@@ -39,7 +39,7 @@ const SUSPICIOUS: ReadonlySet<string> = new Set(["sealed_required", "unsealable"
 interface Stream {
   /** The session's name. */
   name: string;
-  /** As the phone named itself. */
+  /** The device id that the phone claims. */
   phone: string | undefined;
   /** Undefined while it is being opened. */
   session?: WatchedSession;
@@ -233,7 +233,7 @@ class WatchedSession {
   readonly #mirror: SessionMirror;
   readonly #limit: KeystrokeLimit;
   readonly #watchers = new Map<number, Watcher>();
-  /** The stream whose phone fitted a window, and which: the pane may have left it since. */
+  /** The stream whose phone fitted a window, and the window's id: the pane may have left it since. */
   #fitted: { stream: number; window: string } | undefined;
   /** Changes of the window's size run one at a time. */
   readonly #sizing = new Mutex();
@@ -315,7 +315,7 @@ class WatchedSession {
     void this.#watchers.get(stream)?.keystrokes.receive(payload);
   }
 
-  /** Called when nobody watches any more, or the session's client has ended. */
+  /** Called when no phone watches anymore, or the session's client has ended. */
   async close(): Promise<void> {
     for (const stream of [...this.#watchers.keys()]) this.remove(stream);
     await this.#mirror.close();
@@ -348,7 +348,7 @@ class WatchedSession {
     });
   }
 
-  /** Tells phones regularly that the host is alive and which keystrokes it has received. */
+  /** Reports to phones regularly that the host is alive and which keystrokes it has received. */
   #pulse(): void {
     this.#cancelPulse = this.#context.clock.after(MIRROR_PULSE_MS, () => {
       for (const { viewer, keystrokes } of this.#watchers.values()) viewer.pulse(keystrokes.received);

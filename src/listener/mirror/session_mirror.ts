@@ -21,10 +21,13 @@ export const QUIET_MS = 300;
 /** The same for a screen that is never quiet. */
 export const UNSURE_MAX_MS = 1_000;
 
-/** tmux notifies within a second when one of these changes: the panes, their processes, which are dead, and the title. */
+/**
+ * tmux notifies within a second when one of these changes: the panes, their processes, whether they are dead, and the
+ * title.
+ */
 const PANES_FORMAT = "#{W:#{P:#{pane_id} #{pane_pid} #{pane_dead};}}";
 const TITLE_FORMAT = "#{pane_title}";
-/** Reported when panes or windows change, or leave the session: it may be this pane that did. */
+/** Reported when panes or windows change, or leave the session: this pane may be one of them. */
 const CHANGES: ReadonlySet<string> = new Set([
   "%layout-change",
   "%window-close",
@@ -228,7 +231,9 @@ export class SessionMirror {
     this.#sendTitle(title);
   }
 
-  /** `requested`: the lines above the screen that were asked for. A viewer that has wanted more since stays stale. */
+  /**
+   * `requested`: the lines above the screen that were requested. A viewer that has asked for more since stays stale.
+   */
   #show(snapshot: Snapshot, requested: number): void {
     const { cols, rows } = snapshot.facts;
     const { modes } = snapshot.facts;
@@ -338,12 +343,15 @@ export class SessionMirror {
 
 /** Output within FLOOD_WINDOW_MS that counts as a flood: nobody can read it, and forwarding it would slow the program down. */
 export const FLOOD_BYTES = 65_536;
-/** The same during a flood: less of it is forwarded. */
+/** The same during a flood, so that less of it is forwarded. */
 export const FLOODING_BYTES = 8_192;
 export const FLOOD_WINDOW_MS = 50;
 /** How long the output is paused in a flood: phones get five snapshots a second instead. */
 export const FLOOD_REST_MS = 200;
-/** After a slow snapshot, so many times as long as that took: other sessions wait while tmux takes one of a large screen. */
+/**
+ * After a slow snapshot, the pause is this many times as long as it took: other sessions wait while tmux takes one of a
+ * large screen.
+ */
 export const REST_TIMES = 9;
 export const FLOOD_REST_MAX_MS = 2_000;
 
@@ -363,7 +371,7 @@ export class FloodMeter {
     return this.#bytes >= (this.#isFlooding ? FLOODING_BYTES : FLOOD_BYTES);
   }
 
-  /** The output was paused: what follows is measured anew, and more strictly. */
+  /** The output was paused: what follows is measured from zero, and more strictly. */
   rested(now: number): void {
     this.#isFlooding = true;
     this.#begun = now;

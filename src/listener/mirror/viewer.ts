@@ -27,7 +27,7 @@ export type GrantedStream =
   | { kind: "granted"; channel: StreamChannel; hello: StreamHello | undefined }
   | { kind: "refused"; reason: "sealed_required" | "unsealable" };
 
-/** Never weaker than this host requires. */
+/** Grants a stream, with no weaker sealing than this host requires. */
 export async function grantStream(
   open: EventData<"pane.open">,
   { keys, floor }: {
@@ -158,7 +158,7 @@ export class Viewer {
     this.#send({ tag: "T", status });
   }
 
-  /** What this phone asked to read, if its pairing's secret has proven it: never in plaintext. */
+  /** Sends what this phone asked to read, if its pairing's secret has proven it: never in plaintext. */
   async answer(find: () => Promise<MirrorStatus | undefined>): Promise<void> {
     const status = this.#options.channel.mode === "psk" ? await find() : undefined;
     if (status !== undefined) this.sendStatus(status);
@@ -229,7 +229,7 @@ export class Reading {
     this.#options = options;
   }
 
-  /** Undefined when the phone has read too much, or the log cannot be read: it asks again. Never rejects. */
+  /** Undefined when the phone has read too much, or the log cannot be read: the phone asks again. Never rejects. */
   async answer(input: ReadInput, reader: Reader): Promise<MirrorStatus | undefined> {
     const { cards, clock } = this.#options;
     if (input.type === "card.part") {

@@ -127,7 +127,10 @@ Deno.test("a second daemon does not run: no failure in the background, a failure
     for (const [background, code] of [[true, 0], [false, 1]] as const) {
       assert.equal(await run({ background }), code);
     }
-    assert.match(shown[0] ?? "", new RegExp(`runs already: process ${runtime.pid}, v1\\.2\\.3 .*--restart`));
+    assert.match(
+      shown[0] ?? "",
+      new RegExp(`is already running: process ${runtime.pid}, v1\\.2\\.3 .*--restart`),
+    );
     assert.ok((await ask({ op: "status" }))?.ok, "the first lives on");
     release();
     await ask({ op: "stop" });
@@ -156,7 +159,7 @@ Deno.test("no second daemon starts beside one that does not answer", () =>
       clock.advance(500);
     }
     assert.equal(await ended, 1);
-    assert.match(shown[0] ?? "", /runs already: another process holds/);
+    assert.match(shown[0] ?? "", /is already running: another process holds/);
     hung?.release();
   }));
 
