@@ -276,7 +276,7 @@ export interface Transcript {
   close(): void;
 }
 
-/** Without a path, nothing is written. */
+/** Opens the transcript. Without a path, nothing is written. */
 export async function openTranscript(files: Files, path: string | undefined): Promise<Transcript> {
   const file: AppendFile | undefined = path ? await files.openAppend(path, { mode: 0o600 }) : undefined;
   return {

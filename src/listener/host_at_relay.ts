@@ -57,7 +57,7 @@ export class RelayClock {
     this.#jumps = new ClockJumps(options.clock ?? systemClock);
   }
 
-  /** `offsetMs`: the relay's clock minus this one, as its welcome says. */
+  /** `offsetMs`: the relay's clock minus this one, from its welcome. */
   connected(offsetMs: number): void {
     this.#offsetMs = offsetMs;
     this.#isKnown = true;

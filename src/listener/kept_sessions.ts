@@ -1,4 +1,6 @@
-/** `kept.json`: the sessions that are started again after a reboot, once per boot and only if they are not running. */
+/**
+ * `kept.json`: the sessions that are started again after a reboot, once per boot and only if they do not exist already.
+ */
 import { agentProfile } from "../agents/profiles.ts";
 import { errorText } from "../async/error_text.ts";
 import type { HomePaths } from "../home/paths.ts";
@@ -18,7 +20,7 @@ export const KeptSession = z.object({
   directory: z.string(),
   /** Arguments that follow those for continuing the conversation. */
   args: z.array(z.string()),
-  /** The boot in which it was marked, or may have been started again. It is not started twice in one boot. */
+  /** The boot in which it was marked, or may have been started again: it is not started again in that boot. */
   boot: z.string(),
 });
 export type KeptSession = z.infer<typeof KeptSession>;

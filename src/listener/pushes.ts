@@ -404,7 +404,7 @@ export class PushIntake {
       await this.#takeBack(inHand, { state: "withdrawn" });
       return { state: "submitted" };
     }
-    // The journal also says "typing" of a message that waits again because tmux refused to type it.
+    // The journal also says "typing" for a message that waits again because tmux refused to type it.
     const isOpen = inHand === undefined ? known?.step !== "typing" : inHand.turn.step === "waiting";
     if (!isOpen || ["typed", "left", "done"].includes(known?.step ?? "")) return refused("already_typed");
     if (inHand === undefined) {

@@ -38,7 +38,7 @@ export interface UploadsOptions extends UploadFolderOptions {
 export interface UploadStream {
   /** The stream is sealed with the secret of a pairing: the relay sees neither name nor content. */
   isProven: boolean;
-  /** The phone's id as it stated it, which its secret proves. */
+  /** The device id that the phone claims, which its secret proves. */
   phone: string;
   names: Pick<AuditEntry, "device" | "session" | "pane">;
   answer(state: UploadState): void;
@@ -222,7 +222,7 @@ export class StreamUploads {
     }
   }
 
-  /** True if a lost stream has brought a part of this file, which is then continued, or all of it. */
+  /** True if a lost stream has received part of this file, which is then continued, or all of it. */
   async #goesOn(key: string): Promise<boolean> {
     const stored = this.#uploads.stored(key);
     if (stored !== undefined) this.#stream.answer(stored);

@@ -80,8 +80,8 @@ export class AttachGate {
     if (this.#attaching > 0) await this.#until(() => this.#attaching === 0, ATTACH_LIMIT_MS);
   }
 
-  async #until(isSo: () => boolean, limitMs: number): Promise<void> {
-    const probe = (): Promise<true | undefined> => Promise.resolve(isSo() || undefined);
+  async #until(condition: () => boolean, limitMs: number): Promise<void> {
+    const probe = (): Promise<true | undefined> => Promise.resolve(condition() || undefined);
     await waitFor(probe, { clock: this.#clock, limitMs, everyMs: PROBE_MS });
   }
 }

@@ -54,7 +54,7 @@ export class TmuxDiscovery {
       this.#extra = await runningServerSockets(this.#host);
     }
     const sockets = [...new Set([...await socketFiles(this.#host), ...this.#extra])];
-    // Until they have answered, others that ask meanwhile get what is known.
+    // Until they answer, concurrent callers get what is known.
     this.#tried = new Map(sockets.map((socket) => [socket, this.#tried.get(socket) ?? false]));
     for (const socket of this.#hung.keys()) if (!this.#tried.has(socket)) this.#hung.delete(socket);
     return await this.#read(sockets, { isPatient: deep });
@@ -76,7 +76,7 @@ export class TmuxDiscovery {
     return lists.flat();
   }
 
-  /** The connection may end with its session, which says nothing about the others. */
+  /** Lists the server's sessions. The open connection may end with its session, without the others. */
   async #list(socket: string, name: string | undefined): Promise<TmuxSession[]> {
     const open = this.#options.openServer(socket);
     if (open === undefined) return await listSessions(this.server(socket), name);

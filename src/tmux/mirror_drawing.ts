@@ -62,7 +62,7 @@ export class Drawing {
     this.#drewLetters = false;
   }
 
-  /** Takes tmux's screen after everything was drawn. If there is no line drawing on it, letters were letters. */
+  /** Takes tmux's screen after everything was drawn. If it shows no line drawing, the letters were letters. */
   sawScreen({ drawsLines }: { drawsLines: boolean }): void {
     if (this.#drewLetters && !drawsLines) this.#change({ letters: true });
     this.#drewLetters = false;

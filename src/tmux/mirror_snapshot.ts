@@ -145,8 +145,8 @@ const LINK = /\u001b\]8;[^\u001b]*\u001b\\/g;
 const JOINED = /\u200d[^\u0000-\u007f]/gu;
 
 /**
- * Both texts hold the same characters; a joined line that is longer shows that tmux wrapped it. The line counts as
- * wrapped only while it is still full, since a program may have erased its end.
+ * Splits a capture into lines. Both texts hold the same characters; a joined line that is longer shows that tmux
+ * wrapped it. The line counts as wrapped only while it is still full, since a program may have erased its end.
  */
 export function toLines({ cells, joined, cols }: { cells: string; joined: string; cols: number }): Line[] {
   const texts = cells.replace(LINK, "").replace(JOINED, "").split("\n")

@@ -30,7 +30,7 @@ export class TmuxError extends Error {
 
 const decoder = new TextDecoder();
 
-/** A client whose server does not answer within this time is ended; what it asked for may still happen. */
+/** A client is ended if its server does not answer within this time; its request may still be carried out. */
 export const REQUEST_LIMIT_MS = 10_000;
 
 export interface TmuxProcess {
@@ -44,7 +44,7 @@ export interface TmuxProcess {
 
 /** What a client prints when its server has ended. */
 const SERVER_GONE = /lost server|server exited/;
-/** What it prints for a socket that cannot be made, such as in a folder that does not exist: it exits with 0 then. */
+/** What it prints if it cannot create the socket, such as in a folder that does not exist; it then exits with 0. */
 const NO_SERVER = /^error creating .*/m;
 /** Exit codes from here on stand for a signal. */
 const SIGNALLED = 128;

@@ -56,7 +56,7 @@ export async function runWrapper(host: WrapperHost, run: WrapperRun): Promise<nu
     checkListener(host, run),
     obtain(host, run, { agent, tmux }),
   ]);
-  if (listener.notice !== undefined) say(host, listener.notice);
+  if (listener.notice !== undefined) printLine(host, listener.notice);
   if (run.detach) return await announce(host, { session, listener });
   const pending: PendingWork = {};
   const code = await attach(host, run, {
@@ -78,16 +78,19 @@ async function settle(host: WrapperHost, work: PendingWork["work"]): Promise<voi
   const { clock } = host;
   const failure = await withProgress(work, {
     clock,
-    show: () => say(host, "Waiting for the listener to start …"),
+    show: () => printLine(host, "Waiting for the listener to start …"),
   });
-  if (failure !== undefined) say(host, failure);
+  if (failure !== undefined) printLine(host, failure);
 }
 
 /** Inside tmux the agent gets no new session, and the listener cannot reach its pane. */
 async function runInPane(host: WrapperHost, run: WrapperRun, agent: readonly string[]): Promise<number> {
   const listener = await checkListener(host, run);
-  if (listener.notice !== undefined) say(host, listener.notice);
-  say(host, `Already inside tmux: ${run.profile.label} runs in this pane, where the phone cannot reach it.`);
+  if (listener.notice !== undefined) printLine(host, listener.notice);
+  printLine(
+    host,
+    `Already inside tmux: ${run.profile.label} runs in this pane, where the phone cannot reach it.`,
+  );
   const { SVC_SESSION: _outer, ...env } = run.env;
   const running = host.commands.runInherited(agent, { env: { ...env, ...run.profile.env } });
   const work = listener.work();
@@ -144,14 +147,14 @@ async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment
   const agent = mayOutlive ? { pid, identity: await processIdentity(host, pid) } : undefined;
   const code = await holdTerminal(run, attachment);
   const wasSoon = host.clock.elapsed() - started < SOON_MS;
-  // Not before: tmux discards what a slow terminal has not read when it takes the terminal over.
-  if (!created) sayReattached(host, run, name);
+  // Not earlier: tmux discards what a slow terminal has not read when it takes over the terminal.
+  if (!created) printReattached(host, run, name);
   if (await sessionExists(tmux, name)) {
     if (created) await forgetLastWords(host.files, lastWordsFile(run, name));
     if (code !== 0 && wasSoon) {
       // Else the next wrapper would start another session.
       await tryTmux(tmux, [spendClaim(name)]);
-      sayNotAttached(host, run, { tmux, name });
+      printNotAttached(host, run, { tmux, name });
     }
     return code;
   }
@@ -183,30 +186,30 @@ function lastWordsFile({ paths }: WrapperRun, name: string): string {
   return `${paths.lastWords}/${name}`;
 }
 
-function sayReattached(host: WrapperHost, run: WrapperRun, name: string): void {
+function printReattached(host: WrapperHost, run: WrapperRun, name: string): void {
   if (run.args.length === 0) return;
-  say(
+  printLine(
     host,
     `Reattached to ${name}, which was already running: the arguments after "${run.profile.kind}" were not used.`,
   );
 }
 
 /** Says how to attach later. tmux has printed the reason, such as "open terminal failed". */
-function sayNotAttached(
+function printNotAttached(
   host: WrapperHost,
   run: WrapperRun,
   { tmux, name }: { tmux: TmuxAccess; name: string },
 ): void {
   const terminal = run.env.TERM ?? "";
   const line = attachLine(tmux.socket, name);
-  say(
+  printLine(
     host,
     `Cannot attach: tmux cannot use the terminal "${terminal}" (TERM). ${name} goes on without it. To attach it from another terminal, run: ${line}`,
   );
 }
 
-/** Writes a line of svc itself, apart from what the agent writes. */
-function say(host: Pick<WrapperHost, "terminal">, line: string): void {
+/** Writes a line of svc to stderr. */
+function printLine(host: Pick<WrapperHost, "terminal">, line: string): void {
   host.terminal.writeError(`svc: ${line}\n`);
 }
 
@@ -219,8 +222,8 @@ export interface ListenerCheck {
 
 const NOT_SET_UP = "The phone is not set up on this machine: run svc up.";
 
-/** A listener that gives no sign of life in this time is checked thoroughly, in milliseconds. */
-const SIGN_LIMIT_MS = 500;
+/** A listener that does not answer within this time is checked thoroughly, in milliseconds. */
+const ANSWER_LIMIT_MS = 500;
 
 /**
  * Never throws. Unless `listener.version` calls for a start or restart, everything is left to `work`. Code that loads
@@ -231,7 +234,10 @@ export async function checkListener(
   options: DaemonOptions & { byListener?: boolean },
 ): Promise<ListenerCheck> {
   if (options.byListener) {
-    return { notice: undefined, work: () => givesSign(host, options.paths.socket).then(() => undefined) };
+    return {
+      notice: undefined,
+      work: () => isListenerAlive(host, options.paths.socket).then(() => undefined),
+    };
   }
   // A folder in its place: the daemon moves that away.
   const recorded = (await host.files.readText(options.paths.version).catch(() => undefined))?.trim();
@@ -241,7 +247,7 @@ export async function checkListener(
 }
 
 async function wakeUnlessAlive(host: DaemonHost, options: DaemonOptions): Promise<string | undefined> {
-  if (await givesSign(host, options.paths.socket)) return undefined;
+  if (await isListenerAlive(host, options.paths.socket)) return undefined;
   const { notice, work } = await wakeListener(host, options);
   return await work() ?? notice;
 }
@@ -272,8 +278,8 @@ function onlyNotice(notice: string): ListenerCheck {
   return { notice, work: () => Promise.resolve(undefined) };
 }
 
-/** Reports to the listener that there is a new session; any line in answer is a sign of life. */
-async function givesSign(host: DaemonHost, path: string): Promise<boolean> {
+/** Reports a new session to the listener. True if any line comes back. */
+async function isListenerAlive(host: DaemonHost, path: string): Promise<boolean> {
   const connection = await host.sockets.connect(path).catch(() => undefined);
   if (connection === undefined) return false;
   const isAlive = await answers(host, connection, "look");
@@ -292,7 +298,7 @@ async function announceBegin(host: DaemonHost, path: string): Promise<() => void
   return () => connection.close();
 }
 
-/** Any line within SIGN_LIMIT_MS is an answer: an older listener does not know every request. */
+/** Any line within ANSWER_LIMIT_MS is an answer: an older listener does not know every request. */
 async function answers(
   { clock }: DaemonHost,
   connection: LineConnection,
@@ -302,7 +308,7 @@ async function answers(
   try {
     await connection.send(JSON.stringify({ op }));
     const line = connection.lines[Symbol.asyncIterator]().next();
-    const wait = delay(SIGN_LIMIT_MS, { clock, signal: late.signal });
+    const wait = delay(ANSWER_LIMIT_MS, { clock, signal: late.signal });
     return await Promise.race([line.then(({ done }) => !done), wait.then(() => false, () => false)]);
   } catch {
     return false;

@@ -310,7 +310,7 @@ export function saveLastWords(
 
 const partOf = (file: string): string => `${file}.part`;
 
-/** For a session that goes on without this terminal: what is still being saved is lost with the `.part` file. */
+/** Removes the files of a session that goes on without this terminal, with what is still being saved. */
 export async function forgetLastWords(files: Pick<Files, "remove">, file: string): Promise<void> {
   for (const path of [partOf(file), file]) await files.remove(path).catch(() => {});
 }

@@ -40,7 +40,7 @@ type Untimed<Data> = Data extends unknown ? Omit<Data, "timeoutSeconds" | "reply
 
 /** A push's sealed text has no room for more data next to a body of full length. */
 const DATA_MAX_BYTES = 6_000;
-/** Nobody reads a longer line to its end. */
+/** A longer line is reported as unusual: nobody reads it to its end. */
 const LONG_LINE_CHARS = 2_000;
 const TOOL_MAX_CHARS = 200;
 const DIRECTORY_MAX_CHARS = 1_000;
@@ -139,7 +139,7 @@ const HIDDEN = /[\p{C}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\ufffc\u{1d159
 const LAYOUT = /[\n\t]/;
 /** Combining marks beyond the fourth on one character: they cover the lines around it. */
 const PILED = /(?<=\p{M}{4})\p{M}/gu;
-/** Characters that look like a space or a line break, and that a shell takes for part of a word. */
+/** Characters that look like a space or a line break, but that a shell treats as part of a word. */
 const LOOKALIKE = /\r(?!\n)|(?! )\p{Zs}|\u2800/gu;
 
 /** The text with line feeds, tabs and visible characters only; any other is named by its code point. */
@@ -170,7 +170,7 @@ const NO_PHONES: readonly (Reason | undefined)[] = [
   ...["counter_used", "counter_old", "counter_missing"] as const,
 ];
 
-/** How often a dialog is asked before it opens at the computer. */
+/** How many times a dialog is asked before it opens at the computer. */
 export const ASKED_MAX = 4;
 
 /**
@@ -225,7 +225,7 @@ export interface Card {
   until: number;
   /** How many times its dialog was asked. */
   asked: number;
-  /** Its question was closed by an answer of no paired phone, and must be asked again. */
+  /** Its question was closed by an answer that no paired phone gave, and must be asked again. */
   isAskedAgain: boolean;
 }
 
@@ -234,7 +234,7 @@ type NewCard = Pick<
   "body" | "text" | "session" | "place" | "asker" | "data" | "tool" | "isShown" | "lastKeyAt"
 >;
 
-/** A card that was not asked yet. `seconds`: how long its hook waits for an answer. */
+/** A card that has not been asked yet. `seconds`: how long its hook waits for an answer. */
 export function newCard(
   about: NewCard,
   { clock, seconds }: { clock: Pick<Clock, "after" | "elapsed">; seconds: number },

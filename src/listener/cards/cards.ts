@@ -85,7 +85,7 @@ export class Cards {
   readonly #preparing = new Map<string, Set<Promise<unknown>>>();
   /** Withdrawn questions, until the relay's own limit has ended them: withdrawn again after a reconnect. */
   readonly #withdrawn = new Map<string, number>();
-  /** The questions that a killed listener left open were looked for. */
+  /** True once the questions that a killed listener left open were looked for. */
   #hasSwept = false;
   readonly #stop = new AbortController();
   readonly #neverAllow: readonly RegExp[];

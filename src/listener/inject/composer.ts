@@ -66,7 +66,7 @@ export interface RestOfText {
   draft: string;
   /** There may be more of the text than it shows. */
   isPart: boolean;
-  /** When the newest key was pressed whose effect no screen has shown, by the clock's `elapsed`. */
+  /** When the newest key whose effect no screen has shown was pressed, by the clock's `elapsed`. */
   pressedAt?: number;
   /** Epoch seconds of the local user's last key before the first of these keys. */
   localUserActivity: number;

@@ -149,7 +149,7 @@ export interface Command {
   expiresAt: number;
   /** Type even while the local user is typing or has left a draft. */
   sendAnyway: boolean;
-  /** Set for a late answer: the run of the agent that asked, which alone gets it. */
+  /** Set for a late answer: the run of the agent that asked, the only one that may get it. */
   run?: string | undefined;
   turn: Turn;
   /** An earlier listener has typed the text and not pressed Enter. */

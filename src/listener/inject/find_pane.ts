@@ -93,7 +93,7 @@ export class EarlyPanes {
     if (this.#panes.size > EARLY_SESSIONS_MAX && oldest !== undefined) this.#panes.delete(oldest);
   }
 
-  /** What was found for this message, unless that was too long ago. */
+  /** What was found for this message, unless it is out of date. */
   async take({ id, session }: Pick<Command, "id" | "session">): Promise<FoundPane | undefined> {
     const pane = this.#panes.get(session);
     if (pane?.id !== id) return undefined;

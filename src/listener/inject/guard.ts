@@ -130,7 +130,7 @@ export function guardFormat(guard: GuardedPane): string {
   ]);
 }
 
-/** Text per tmux command; with every byte escaped it stays below tmux's 16,384-byte message. */
+/** Maximum text per tmux command; with every byte escaped it stays below tmux's 16,384-byte message. */
 export const PIECE_MAX_BYTES = 2_000;
 
 /** tmux prints this if the guard was false. */

@@ -112,8 +112,8 @@ export const CALM_LOOKS = 3;
 export const CALM_STEP_MS = 50;
 
 /**
- * True once the agent has read its input and drawn the result: only a screen captured after that shows the effect of
- * the keys before it. Also true if the system does not report it.
+ * True if the agent has read its input and drawn the result: only a screen captured after that shows the effect of
+ * earlier keys. Also true if the system does not report it.
  */
 export async function isAtRest(
   { target, effects, pause }: Pick<PaneContext, "target" | "effects"> & { pause(ms: number): Promise<void> },

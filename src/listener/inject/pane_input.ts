@@ -178,7 +178,7 @@ export interface ComposerModel {
   hasMovedChoice: boolean;
   /** A key was typed that may open another view, and no screen has confirmed since that the composer is still there. */
   mayHaveLeft: boolean;
-  /** That key opens one at once, and no screen has shown one since. */
+  /** That key opens another view at once, and no screen has shown one since. */
   awaitsView: boolean;
   /** The draft was begun from a phone. */
   isFromPhone: boolean;

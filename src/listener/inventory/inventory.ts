@@ -37,7 +37,7 @@ export const POLL_BUSY_MS = 500;
 /** While a terminal is attached, or a session was active within ATTENDED_FOR_MS. */
 export const POLL_ATTENDED_MS = 1_500;
 export const ATTENDED_FOR_MS = 15_000;
-/** The minimum between two reads, however many hooks report; and the next one while a dialog may be half drawn. */
+/** The minimum delay between two reads, however many hooks report, and the delay while a dialog may be half drawn. */
 export const POLL_GAP_MS = 200;
 
 /** Claude's hook for a turn that an error ended: its text may say that the usage limit is reached. */
@@ -304,7 +304,7 @@ export class Inventory {
       this.#options.dialogOpened?.(session, dialog);
     }
     const limit = readUsageLimit(lines, epochMs);
-    // Without a time, it lasts for as long as the screen shows it.
+    // A limit without a time lasts for as long as the screen shows it.
     const isTimed = this.#limits.get(session.name)?.resetsAt !== undefined;
     if (limit === undefined && !isTimed) this.#limits.delete(session.name);
     this.#noteLimit(session.name, limit);
@@ -344,7 +344,7 @@ export class Inventory {
     }
   }
 
-  /** The same text read again says nothing about a later limit. */
+  /** Stores a new limit. The same text read again does not mean a later one. */
   #noteLimit(session: string, limit: UsageLimit | undefined): void {
     if (limit === undefined || this.#limits.get(session)?.text === limit.text) return;
     this.#limits.set(session, limit);

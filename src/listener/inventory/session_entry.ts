@@ -210,7 +210,7 @@ export class StateHints {
     return found !== undefined && canComeFrom(found.report, session) ? found.hint : undefined;
   }
 
-  /** A question waits for an answer. The agent shows a working screen meanwhile. */
+  /** True if a question waits for an answer. Meanwhile the agent's screen shows it at work. */
   isAsking(
     session: TmuxSession,
     { screen, elapsed }: { screen: ScreenCapture | undefined; elapsed: number },
@@ -276,7 +276,7 @@ interface EntryFacts {
   limit?: SessionEntry["limit"];
 }
 
-/** For what tmux alone reports about a session. */
+/** The facts for an entry of which only tmux's part is used. */
 const NO_FACTS: EntryFacts = { state: "idle", stateSince: 0, muted: false };
 
 export function toEntry(session: TmuxSession, facts: EntryFacts): SessionEntry {

@@ -230,7 +230,7 @@ export const BURST_MAX_CHARS = 16_384;
 
 export interface KeystrokeAuditOptions {
   clock: Clock;
-  /** Who types where. */
+  /** The device that types, and the pane that it types into. */
   names: Pick<AuditEntry, "device" | "session" | "pane">;
   record(entry: AuditEntry): void;
 }

@@ -217,7 +217,7 @@ export class SessionMirror {
   #took(answer: ControlAnswer, { skipped, requested }: { skipped: number; requested: number }): void {
     if (this.#isOver) return;
     const { pane } = this.#options;
-    // A pane that was moved to another session can still be captured, but this client gets no output of it.
+    // A pane that was moved to another session can still be captured, but this client gets no output from it.
     const isHere = !(answer instanceof Error) && answer[skipped - 1]?.split("\n").includes(pane);
     const snapshot = isHere ? parseSnapshot(pane, answer.slice(skipped)) : undefined;
     if (snapshot === undefined) return this.#end("pane_gone");
