@@ -11,7 +11,7 @@ import { DELETES_RUN, isContent, NEVER_RUN, WRITTEN_BY_RUN } from "./never_run.t
 const AGENT_SETTINGS = AGENT_KINDS.flatMap((kind) => agentProfile(kind).offLimits.settings);
 
 /**
- * Any entry is enough, whatever the tool; of an entry that is a list, all patterns must match. The whole request is
+ * Any entry is enough, whatever the tool; in an entry that is a list, all patterns must match. The whole request is
  * searched, in any order.
  */
 const NEVER: readonly (RegExp | readonly RegExp[])[] = [
@@ -102,7 +102,7 @@ const NEVER: readonly (RegExp | readonly RegExp[])[] = [
 const NEVER_IN_COMMANDS = /(?:^|[;&|(\n])[ \t]*\$(?:\w+|\{\w+\})\s+\S/;
 
 /**
- * Commands that delete, move or overwrite: they may name only what is in the project. Of an entry that is a list, all
+ * Commands that delete, move or overwrite: they may name only what is in the project. In an entry that is a list, all
  * patterns must match.
  */
 const DELETES: readonly (RegExp | readonly RegExp[])[] = [

@@ -28,7 +28,7 @@ function agentAlone(kind: AgentKind): RegExp {
   return new RegExp(`${withWord}|${asProgram.source}`, "m");
 }
 
-/** Any entry is enough to refuse a request; of an entry that is a list, all patterns must match. */
+/** Any entry is enough to refuse a request; in an entry that is a list, all patterns must match. */
 export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   // Other privileges, and the machine.
   programs(

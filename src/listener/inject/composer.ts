@@ -57,7 +57,7 @@ export interface LeftBehind {
   shown?: string | undefined;
   /** When it was typed into an empty composer, or an earlier listener was about to, epoch milliseconds. */
   emptyAt?: number | undefined;
-  /** What the keys that remove it have left of it, as far as the screen has shown. */
+  /** The rest that the keys that remove it have left, as far as the screen has shown. */
   rest?: RestOfText | undefined;
 }
 

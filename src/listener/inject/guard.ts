@@ -50,8 +50,8 @@ interface JudgeContext {
 }
 
 /**
- * Returns why nothing may be typed, or undefined. What an unknown program, such as a build or an agent that is ending,
- * does not read would be run by the shell below once that has the terminal back.
+ * Returns why nothing may be typed, or undefined. The shell below, once it has the terminal back, would run what an
+ * unknown program leaves unread, such as a build or an agent that is ending.
  */
 export function judgePane(
   pane: PaneFacts,

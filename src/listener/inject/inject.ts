@@ -112,7 +112,7 @@ async function injectInto(
 
 /**
  * Leaves the text in the composer. Once the journal says that Enter was not pressed, the message stays with the relay,
- * and the next listener continues it. Of a draft, the journal holds only the placeholder of a paste.
+ * and the next listener continues it. The journal holds nothing of a draft but the placeholder of a paste.
  */
 async function handOver(attempt: Attempt, text: LeftBehind, error: Stopping): Promise<Outcome> {
   const { command, target } = attempt;
@@ -138,7 +138,7 @@ type Step =
  */
 async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked?: PaneState): Promise<Step> {
   const { command, command: { sendAnyway }, target, input, policy, effects } = attempt;
-  // Searching a large screen keeps tmux from its other sessions: a held message does without.
+  // Searching a large screen delays tmux's other sessions, so a held message skips it.
   const search = before === undefined || input.leftBehind !== undefined;
   const { check, hasSettled } = await checkAfterKeys(attempt, { fresh: checked, search });
   if (check.kind === "refused") return { kind: "ended", outcome: check.outcome };

@@ -260,7 +260,7 @@ export class PaneInput {
     return profile.gate !== undefined && this.gate.isConfirmedSince(this.#seen);
   }
 
-  /** True while a tool call that its hook reported has not ended: the agent is then past its start. */
+  /** True during a tool call that its hook has reported: an agent that calls tools has finished starting. */
   get isInCall(): boolean {
     return !this.gate.isOpen;
   }

@@ -276,7 +276,7 @@ interface EntryFacts {
   limit?: SessionEntry["limit"];
 }
 
-/** The facts for an entry of which only tmux's part is used. */
+/** Placeholder facts, for an entry of which only what tmux reports matters. */
 const NO_FACTS: EntryFacts = { state: "idle", stateSince: 0, muted: false };
 
 export function toEntry(session: TmuxSession, facts: EntryFacts): SessionEntry {
