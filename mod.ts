@@ -1,7 +1,7 @@
 /**
  * The library: svc's wire protocol and a client for its relay, for scripts, bots and other phones; the sealed channel;
- * and relay, listener and MCP server for programs that embed them, on Deno and on Node. What only a server needs is
- * loaded when it is started.
+ * and relay, listener and MCP server for programs that embed them, on Deno and on Node. The code of a
+ * server is loaded only when it is started.
  *
  * @example Send a message into a session and wait until it is submitted
  * ```ts

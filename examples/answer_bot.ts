@@ -26,7 +26,7 @@ const { SVC_BASE_URL = "http://localhost:7420", SVC_API_KEY: apiKey = "" } = pro
 const wsUrl = wsFromHttpBase(SVC_BASE_URL);
 const api = createRelayApi({ baseUrl: httpBaseFromWs(wsUrl), apiKey });
 
-/** The answer to a question; undefined leaves it to somebody else. */
+/** Returns the answer to a question, or undefined to leave it to someone else. */
 function decide(push: Push): Pick<PushRequestInput, "body" | "data"> | undefined {
   const question = askDataOf(push);
   switch (question?.kind) {
@@ -42,7 +42,7 @@ function decide(push: Push): Pick<PushRequestInput, "body" | "data"> | undefined
   }
 }
 
-/** A failure concerns this question only: the bot goes on with the others. */
+/** Answers one question. A failure is printed, and the bot continues with the others. */
 async function answer(push: Push): Promise<void> {
   const decision = decide(push);
   if (decision === undefined) return;
@@ -50,13 +50,13 @@ async function answer(push: Push): Promise<void> {
     await api.sendPush({ type: "ask.answer", inReplyTo: push.id, ...decision });
     process.stdout.write(`answered: ${push.body}\n`);
   } catch (error) {
-    // Somebody else was first, or the agent took its question back.
+    // Someone else answered first, or the agent withdrew its question.
     if (error instanceof RelayError && error.code === "ask_closed") return;
     process.stderr.write(`Cannot answer "${push.body}": ${error}\n`);
   }
 }
 
-/** Questions that were asked while the bot was not connected, the newest page first. */
+/** Answers the questions that were asked while the bot was not connected, the newest page first. */
 async function answerOpen(): Promise<void> {
   for (let before: string | undefined = "end"; before !== undefined;) {
     const page = await api.listPushes({ before, open: "questions" });

@@ -1,5 +1,5 @@
 /**
- * A listener inside a program of your own: it types messages into this machine's tmux sessions, and prints its log.
+ * A listener embedded in your own program: it types messages into this machine's tmux sessions, and prints its log.
  *
  * SVC_WS_URL=ws://localhost:7420/ws SVC_API_KEY=svc_… deno run -A examples/embedded_listener.ts
  *

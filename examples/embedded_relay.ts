@@ -1,9 +1,9 @@
 /**
- * A relay inside a program of your own: it starts on a free port, makes a key, and prints every push to phones.
+ * A relay embedded in your own program: it starts on a free port, makes a key, and prints every push to phones.
  *
  * deno run -A examples/embedded_relay.ts ./relay-data
  *
- * mod.ts loads the relay when it is started.
+ * mod.ts loads the relay's code only when a relay is started.
  */
 import process from "node:process";
 import { RelayLink, startRelay, VERSION } from "../mod.ts";

@@ -1,5 +1,5 @@
 /**
- * The MCP server inside a program of your own, on standard input and output.
+ * The MCP server embedded in your own program, on standard input and output.
  *
  * SVC_BASE_URL=http://localhost:7420 SVC_API_KEY=svc_… deno run -A examples/mcp_server.ts
  *
@@ -12,7 +12,7 @@ import { createMcpServer, wsFromHttpBase } from "../mod.ts";
 const { SVC_BASE_URL: baseUrl = "http://localhost:7420", SVC_API_KEY: apiKey = "" } = process.env;
 const { SVC_SESSION: session } = process.env;
 
-/** A readline interface loses lines that come before somebody reads it: this one is made by the first read. */
+/** A readline interface drops lines that arrive before it is read, so the first read creates it. */
 async function* readLines(): AsyncGenerator<string> {
   yield* createInterface({ input: process.stdin });
 }

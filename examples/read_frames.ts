@@ -1,5 +1,5 @@
 /**
- * Checks frames of the wire protocol, one JSON text a line on standard input, as relay and listener do.
+ * Checks frames of the wire protocol, one JSON text per line on standard input, as relay and listener do.
  *
  * echo '{"event":"ping"}' | deno run -A examples/read_frames.ts
  */

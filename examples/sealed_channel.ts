@@ -1,9 +1,9 @@
 /**
- * Both ends of the sealed channel in one program: a message that only the host opens, and a stream of frames.
+ * Both ends of the sealed channel in one program: a message that only the host can open, and a stream of frames.
  *
  * deno run examples/sealed_channel.ts "run the tests"
  *
- * The secret is what a phone scans as a QR code. A relay between the two ends sees the envelope and the frames.
+ * A phone gets the secret by scanning a QR code. A relay between the two ends sees the envelope and the frames.
  */
 import assert from "node:assert/strict";
 import process from "node:process";
@@ -41,9 +41,9 @@ process.stdout.write(
 );
 const other = { ...boundTo, agentSessionName: "svc-other" };
 assert.equal(await openMessage(sealed, { boundTo: other, keyPair: host, secret }), undefined);
-process.stdout.write("for another session it does not open\n");
+process.stdout.write("it does not open for another session\n");
 
-// A stream: both ends agree on keys, which neither of them has sent.
+// A stream: both ends derive the same keys without sending them.
 const began = await beginStream(parties, { secret });
 const accepted = await acceptStream(parties, { hello: began.hello, secret });
 const phone = accepted && await began.finish(accepted.hello);

@@ -10,7 +10,7 @@ import { createRelayApi, RelayError, waitForReceipt } from "../mod.ts";
 
 /** How long the message may wait for its turn. */
 const TTL_SECONDS = 60;
-/** The relay reports up to 5 seconds later that a message has expired. */
+/** The relay may report up to 5 seconds late that a message has expired. */
 const WAIT_MS = TTL_SECONDS * 1_000 + 5_000;
 
 const { SVC_BASE_URL: baseUrl = "http://localhost:7420", SVC_API_KEY: apiKey } = process.env;
@@ -18,7 +18,7 @@ const { SVC_BASE_URL: baseUrl = "http://localhost:7420", SVC_API_KEY: apiKey } =
 async function send(session: string, body: string): Promise<number> {
   if (apiKey === undefined) throw new Error("Cannot send: set SVC_API_KEY to a key with the scope push:send");
   const api = createRelayApi({ baseUrl, apiKey });
-  // With an id of its own a push can be sent again after a lost connection: it is typed only once.
+  // With an id from its sender, a push can be sent again after a lost connection and is still typed only once.
   const id = crypto.randomUUID();
   await api.sendPush({ id, type: "agent.command", agentSessionName: session, body, ttlSeconds: TTL_SECONDS });
   const { receipt } = await waitForReceipt(api, id, { timeoutMs: WAIT_MS });

@@ -1,6 +1,6 @@
 /**
- * Messages between relay nodes: every node that has clients of an account receives that account's messages. With it the
- * bus of a relay that is a single process.
+ * Messages between relay nodes: every node that has clients of an account receives that account's messages. Also the
+ * bus of a relay that runs as a single process.
  */
 
 import type { Scope } from "../protocol/http.ts";
@@ -13,18 +13,21 @@ export type BusMessage =
   | { kind: "frame"; to: Audience; text: string; push?: { id: string; seq: number } }
   /** A listener's connection was greeted: older connections of the same device close. */
   | { kind: "greeted"; deviceId: string; connection: string }
-  /** What a node's clients took of limits that all nodes share: by budget, key and amount. For every account. */
+  /** How much of the shared limits a node's clients used, as [budget, key, amount]. Sent to every node. */
   | { kind: "spent"; node: string; taken: readonly (readonly [string, string, number])[] }
-  /** The node was cut off, and what it sent meanwhile is lost. For every node. */
+  /** The node was cut off, and the messages that it sent meanwhile are lost. Sent to every node. */
   | { kind: "gap"; node: string };
 
-/** Between two nodes, for a phone on one and a listener on the other. `connection` is the phone's. */
+/**
+ * A message between two nodes: a phone is connected to one, its listener to the other. `connection` identifies the
+ * phone's connection.
+ */
 export type NodeMessage =
   & { connection: string; bytes?: Uint8Array }
   & (
     /** A phone's frame for the listener; `text` is the encoded frame, absent when the frame is `bytes`. */
     | { kind: "fromPhone"; account: string; phone: PhoneFacts; text?: string }
-    /** A frame for the phone; `ended`: its stream that ends with it. */
+    /** A frame for the phone; `ended` is the number of the phone's stream that ends with it. */
     | { kind: "toPhone"; text?: string; ended?: number }
     /** The phone's connection has closed. */
     | { kind: "phoneGone" }
@@ -32,20 +35,20 @@ export type NodeMessage =
     | { kind: "closeForFlood"; budget: string }
   );
 
-/** What the listener's node must know of a phone. */
+/** What the listener's node must know about a phone. */
 export interface PhoneFacts {
   keyId: string;
   scopes: readonly Scope[];
   deviceId: string;
 }
 
-/** The channel of messages that are for every node, whatever its accounts; no account has this name. */
+/** The channel for messages to every node, whichever accounts its clients have; no account has this name. */
 export const EVERY_NODE = "";
 
 export interface Bus {
   /** This node's name. */
   readonly node: string;
-  /** Does not wait. Also reaches this node's own subscribers. */
+  /** Publishes to all nodes, including this node's own subscribers. Does not wait. */
   publish(account: string, message: BusMessage): void;
   /** Returns the unsubscribe function. */
   subscribe(account: string, handler: (message: BusMessage) => void): () => void;
@@ -54,8 +57,8 @@ export interface Bus {
   /** Receives what other nodes send to this one. Returns the unsubscribe function. */
   receive(handler: (message: NodeMessage & { from: string }) => void): () => void;
   /**
-   * Calls `handler` after messages may have been lost: those of all other nodes, when it is called with this node's name,
-   * and otherwise those of the named one. Returns the unsubscribe function.
+   * Calls `handler` after messages may have been lost: with the name of the node that sent them, or with this node's
+   * name if they may have come from any other node. Returns the unsubscribe function.
    */
   watchGaps(handler: (node: string) => void): () => void;
   /** Resolves when other nodes can be reached. */

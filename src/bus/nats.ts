@@ -1,18 +1,18 @@
-/** The bus of a relay of several nodes: core subjects of NATS, one for each account, and at most once. */
+/** The bus of a relay with several nodes: NATS core subjects, one per account, with delivery at most once. */
 import { headers, type NatsConnection, type Subscription } from "@nats-io/transport-node";
 import { concatBytes } from "../async/encodings.ts";
 import { connectNats, payloadFault, subjectToken } from "../runtime/nats.ts";
 import type { NatsAddress } from "../runtime/nats_address.ts";
 import { type Bus, type BusMessage, EVERY_NODE, LocalBus, type NodeMessage } from "./bus.ts";
 
-/** Carries a message between two nodes, whose body is a binary frame. */
+/** Header: a message between two nodes; the body is the binary frame, if there is one. */
 const MESSAGE_HEADER = "Svc-Message";
-/** Which part of a binary frame a message carries, as "1/3": NATS takes messages of up to 1 MB with their headers. */
+/** Header: the part of a binary frame, as "1/3". NATS limits a message and its headers to 1 MB. */
 const PART_HEADER = "Svc-Part";
 const PART_BYTES = 524_288;
 const NO_BYTES = new Uint8Array();
 
-/** Rejects when no server answers. */
+/** Connects to NATS. Rejects when no server answers. */
 export async function openNatsBus(address: NatsAddress, { node }: { node: string }): Promise<Bus> {
   // What this node publishes reaches its own clients without NATS.
   const connection = await connectNats(address, { name: `${address.prefix} bus`, noEcho: true });
@@ -24,10 +24,10 @@ class NatsBus implements Bus {
   readonly node: string;
   readonly #prefix: string;
   readonly #local = new LocalBus();
-  /** One subscription for each account, however many ask. */
+  /** One subscription per account, however many handlers it has. */
   readonly #subscriptions = new Map<string, { subscription: Subscription; users: number }>();
   readonly #gapWatchers = new Set<(node: string) => void>();
-  /** While it is false, messages for other nodes are dropped: they must not pile up here. */
+  /** While it is false, messages for other nodes are dropped, so that they do not pile up here. */
   #isConnected = true;
 
   constructor(connection: NatsConnection, { prefix, node }: { prefix: string; node: string }) {
@@ -65,11 +65,11 @@ class NatsBus implements Bus {
     const { bytes = NO_BYTES, ...rest } = message;
     const count = Math.max(1, Math.ceil(bytes.length / PART_BYTES));
     for (let part = 1; part <= count; part++) {
-      const marks = headers();
-      marks.set(MESSAGE_HEADER, JSON.stringify({ ...rest, from: this.node }));
-      if (count > 1) marks.set(PART_HEADER, `${part}/${count}`);
+      const natsHeaders = headers();
+      natsHeaders.set(MESSAGE_HEADER, JSON.stringify({ ...rest, from: this.node }));
+      if (count > 1) natsHeaders.set(PART_HEADER, `${part}/${count}`);
       const carried = bytes.subarray((part - 1) * PART_BYTES, part * PART_BYTES);
-      this.#connection.publish(`${this.#prefix}.node.${node}`, carried, { headers: marks });
+      this.#connection.publish(`${this.#prefix}.node.${node}`, carried, { headers: natsHeaders });
     }
   }
 
@@ -110,7 +110,7 @@ class NatsBus implements Bus {
       if (type !== "reconnect" && type !== "slowConsumer") continue;
       this.#isConnected = true;
       this.#reportGap(this.node);
-      // A slow consumer has lost what others sent, not what it sent itself.
+      // A slow consumer has lost messages from other nodes, not its own.
       if (type === "reconnect") this.publish(EVERY_NODE, { kind: "gap", node: this.node });
     }
   }
@@ -140,11 +140,11 @@ class NatsBus implements Bus {
   }
 }
 
-/** Puts frames together that another node sent in parts, one behind the other; a frame with a part missing is dropped. */
+/** Reassembles frames that another node sent in consecutive parts; a frame with a missing part is dropped. */
 class PartedFrames {
   readonly #begun = new Map<string, Uint8Array[]>();
 
-  /** The whole frame, with its last part. */
+  /** Returns the whole frame when its last part is added, otherwise undefined. */
   add(
     from: string,
     { part = "", bytes }: { part: string | undefined; bytes: Uint8Array },

@@ -52,7 +52,7 @@ export interface RelayApi {
   listPushes(options?: CallOptions & PageOptions): Promise<PushPage>;
   sessions(options?: CallOptions): Promise<SessionsAnswer>;
   devices(options?: CallOptions): Promise<DevicesAnswer>;
-  /** Its keys stop working at once; a key that something else uses works on, and is named. */
+  /** Stops the device's keys at once, except a key that other devices also use: that one is returned. */
   revokeDevice(id: string, options?: CallOptions): Promise<Partial<DeviceRevoked>>;
   /** The next key that sends hello with this device id owns it. */
   releaseDevice(id: string, options?: CallOptions): Promise<void>;
@@ -126,7 +126,7 @@ export function relayAddress(
   return { baseUrl: baseUrl.replace(/\/+$/, ""), apiKey, fetch: fetchIt };
 }
 
-/** If the relay answered for another push, this one would be resent forever. */
+/** Throws RelayError if the relay answered for another push: this one would be resent forever. */
 function checkId({ id }: PushRequestInput, accepted: PushAccepted): PushAccepted {
   if (id === undefined || id === accepted.id) return accepted;
   throw new RelayError("Cannot send the push: the relay answered for a different one", {
@@ -148,12 +148,12 @@ function query(page: PageOptions = {}): string {
 
 /** A call without a complete answer in this time fails with the code `timeout`. */
 const CALL_LIMIT_MS = 15_000;
-/** Bytes of an answer; the longest ones list the sessions of many hosts. */
+/** Maximum bytes of an answer; the longest ones list the sessions of many hosts. */
 export const ANSWER_MAX_BYTES = 33_554_432;
 
 export type Fetch = (url: string, init: RequestInit) => Promise<Response>;
 
-/** Where calls go. Without `apiKey`, only the open routes answer. */
+/** The relay that is called. Without `apiKey`, it answers only on the open routes. */
 interface RelayAddress {
   baseUrl: string;
   apiKey?: string | undefined;
@@ -215,7 +215,10 @@ async function exchange(relay: RelayAddress, call: Call): Promise<Answer> {
   }
 }
 
-/** With any other key `fetch` fails as if no relay answered: one that was copied with its quotation marks, for example. */
+/**
+ * True if the text can be sent as a header. With any other key, such as one copied with its typographic quotation
+ * marks, `fetch` fails as if no relay answered.
+ */
 function isHeaderValue(text: string): boolean {
   try {
     return new Headers({ "x-api-key": text }).has("x-api-key");
@@ -224,18 +227,18 @@ function isHeaderValue(text: string): boolean {
   }
 }
 
-/** As a relay would refuse it. */
+/** The error that a relay would answer. */
 function badKeyError({ what }: Call): RelayError {
-  const why = "the API key has characters that no key has; copy it again, without what is around it";
+  const why = "the API key has characters that no key has; copy it again, without the characters around it";
   return new RelayError(`Cannot ${what}: ${why}`, { code: "unauthenticated", status: 401 });
 }
 
-/** A browser shows nothing of one but its type. */
+/** True for a redirect; a browser exposes only its type. */
 function isRedirect({ type, status }: Response): boolean {
   return type === "opaqueredirect" || (status >= 300 && status < 400 && status !== 304);
 }
 
-/** A sign-in page before the relay, or a network that wants to be signed in to, may be gone in a moment. */
+/** Transient, because a sign-in page in front of the relay or of the network may soon be gone. */
 function redirectError(relay: RelayAddress, call: Call): RelayError {
   const why = `"${relay.baseUrl}" answers with a redirect, which svc does not follow`;
   return new RelayError(
@@ -244,7 +247,7 @@ function redirectError(relay: RelayAddress, call: Call): RelayError {
   );
 }
 
-/** Undefined for an answer that is too long: a relay must not fill this program's memory. */
+/** Returns the body, or undefined if it is too long: a relay must not fill this program's memory. */
 async function readText(response: Response): Promise<string | undefined> {
   const reader = response.body?.getReader();
   const parts: Uint8Array[] = [];
@@ -266,7 +269,7 @@ function tooLongError(relay: RelayAddress, call: Call, status: number): RelayErr
 function requestInit(relay: RelayAddress, call: Call, signal: AbortSignal): RequestInit {
   const headers: Record<string, string> = { accept: "application/json" };
   if (relay.apiKey !== undefined) headers["x-api-key"] = relay.apiKey;
-  // Followed, a redirect would take the key to whatever place it names.
+  // Following a redirect would send the key to whatever address it names.
   const init: RequestInit = { method: call.method, headers, signal, redirect: "manual" };
   if (call.body === undefined) return init;
   headers["content-type"] = "application/json";

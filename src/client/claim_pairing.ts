@@ -38,16 +38,16 @@ interface PairingClaimOptions {
   keyPair: CryptoKeyPair | undefined;
 }
 
-/** Tries of a claim that gets no answer: about ten seconds where there is no network. */
-const CLAIM_TRIES = 6;
+/** Attempts at a claim that gets no answer: about ten seconds without a network. */
+const CLAIM_ATTEMPTS = 6;
 
 interface PatientOptions {
   clock: Pick<Clock, "after">;
-  /** Called before each further try. */
+  /** Called before each retry. */
   again(): void;
 }
 
-/** Like `claimPairing`, and tries again when no answer comes: the relay repeats a lost one to the same phone. */
+/** Like `claimPairing`, but retries when no answer arrives: the relay repeats a lost answer to the same phone. */
 export async function claimPatiently(
   api: Pick<RelayApi, "claimPairing">,
   options: PairingClaimOptions,
@@ -55,14 +55,17 @@ export async function claimPatiently(
 ): Promise<Claimed> {
   let tries = 0;
   const isTransient = (error: unknown): boolean => {
-    const mayWork = error instanceof RelayError && error.transient && ++tries < CLAIM_TRIES;
+    const mayWork = error instanceof RelayError && error.transient && ++tries < CLAIM_ATTEMPTS;
     if (mayWork) again();
     return mayWork;
   };
   return await retry(() => claimPairing(api, options), { isTransient, backoff: RELAY_BACKOFF, clock });
 }
 
-/** Throws RelayError, and UnprovenHost if the link has a secret that the relay's answer does not prove. */
+/**
+ * Claims the code. Throws RelayError, or UnprovenHost if the link has a secret and the relay's answer has no proof made
+ * with it.
+ */
 export async function claimPairing(
   api: Pick<RelayApi, "claimPairing">,
   { code, secret: text, name, keyPair }: PairingClaimOptions,

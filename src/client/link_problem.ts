@@ -81,7 +81,7 @@ export function closeProblem({ code, reason }: SocketEnd): LinkProblem {
   }
 }
 
-/** True for problems that an early retry will not fix: the next one comes after the longest delay. */
+/** True for problems that an early retry will not fix: the next retry comes after the longest delay. */
 export function isLasting(problem: LinkProblem | undefined): boolean {
   const lasting: LinkProblemCode[] = ["unauthenticated", "missing_scope", "revoked"];
   lasting.push("replaced", "device_taken", "flood");

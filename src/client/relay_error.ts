@@ -51,7 +51,7 @@ const ADVICE: Partial<Record<WireErrorCode, string>> = {
   ambiguous_session: "name the host with targetDeviceId",
   upgrade_required: "use the HTTP address, not the WebSocket address",
   overloaded: "try again later",
-  store_unavailable: "try again later; what has an id, with the same id",
+  store_unavailable: "try again later; send a push again with the same id",
   internal: "try again, and check the relay's log",
 };
 
@@ -103,7 +103,10 @@ function parseRetryAfter(header: string | null): number | undefined {
 /** The first delay is at most 0.25 s; its bound doubles up to 30 s. */
 export const RELAY_BACKOFF = { minMs: BACKOFF_MIN_MS, maxMs: BACKOFF_MAX_MS };
 
-/** Tries again for `limitMs` while the relay is busy or away. Throws the last failure, or the signal's reason. */
+/**
+ * Runs `work`, and retries it for up to `limitMs` while the relay is busy or unreachable. Throws the last failure, or
+ * the signal's reason.
+ */
 export async function retryRelay<T>(
   work: () => Promise<T>,
   { limitMs, clock, signal }: { limitMs: number; clock: Clock; signal?: AbortSignal },

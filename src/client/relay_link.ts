@@ -67,7 +67,7 @@ export class RelayLink {
     else this.#heartbeat?.check();
   }
 
-  /** Connects again: this computer's clock has jumped, and the relay's welcome says what the relay's times mean now. */
+  /** Reconnects after this computer's clock has jumped: the new welcome gives the offset to the relay's clock. */
   restart(): void {
     if (this.connected) this.#onLost(undefined);
   }
@@ -78,12 +78,12 @@ export class RelayLink {
     this.#heartbeat?.setRhythm(watched ? WATCHED_RHYTHM : CALM_RHYTHM);
   }
 
-  /** Returns false if there is no connection; nothing was sent then. */
+  /** Returns false, and sends nothing, if there is no connection. */
   send<E extends EventName>(event: E, data: EventData<E>, ids?: { id?: string; re?: string }): boolean {
     return this.connected && this.#write(encodeFrame(event, data, ids));
   }
 
-  /** Returns false if there is no connection; nothing was sent then. */
+  /** Returns false, and sends nothing, if there is no connection. */
   sendBinary(bytes: Uint8Array): boolean {
     return this.connected && this.#write(bytes);
   }

@@ -19,18 +19,21 @@ export interface SocketHandlers {
 export interface LinkSocket {
   readonly bufferedAmount: number;
   send(data: string | Uint8Array): void;
-  /** Closes the socket; no handler is called any more. */
+  /** Closes the socket; no handler is called afterwards. */
   close(): void;
 }
 
 export type CreateSocket = (url: string, protocols: string[], handlers: SocketHandlers) => LinkSocket;
 
-/** The entries of `Sec-WebSocket-Protocol` that carry the key: the one place where every runtime can send it. */
+/**
+ * The entries of `Sec-WebSocket-Protocol` that carry the key: the only header of the handshake that every runtime lets
+ * a client set.
+ */
 export function keyProtocols(apiKey: string): string[] {
   return [SUBPROTOCOL, KEY_SUBPROTOCOL_PREFIX + encodeBase64url(encodeUtf8(apiKey))];
 }
 
-/** Node 22 reports a failed handshake with `error` alone, others with `error` and `close`: the first one counts. */
+/** Node 22 reports a failed handshake with `error` alone, others also with `close`: only the first is passed on. */
 export const createNativeSocket: CreateSocket = (url, protocols, handlers) => {
   const socket = new WebSocket(url, protocols);
   socket.binaryType = "arraybuffer";

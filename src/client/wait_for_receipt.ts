@@ -10,14 +10,14 @@ export interface WaitOptions {
   timeoutMs: number;
   pollMs?: number;
   signal?: AbortSignal;
-  /** Called with each record, even if nothing changed. */
+  /** Called after each poll with the newest record, even if nothing changed. */
   onRecord?: (record: PushRecord) => void;
   clock?: Clock;
 }
 
 /**
  * Polls until `receipt.final`; on timeout it returns the last record seen, so check `receipt.final`. Keeps polling
- * while the relay is unreachable, and less often while it says that the key sends too much. Throws RelayError if the relay
+ * while the relay is unreachable, and less often while the key is over its rate limit. Throws RelayError if the relay
  * never answered in time, or if it does not know the push or the key.
  */
 export async function waitForReceipt(api: RelayApi, id: string, options: WaitOptions): Promise<PushRecord> {
@@ -35,7 +35,7 @@ export async function waitForReceipt(api: RelayApi, id: string, options: WaitOpt
       if (seen === undefined) throw failure;
       return seen;
     }
-    // Many waits of one key would otherwise use up each other's requests, and none would see the end.
+    // Without this, concurrent waits with one key would use up its rate limit, and none would see a final receipt.
     const pauseMs = Math.max(pollMs, 1_000 * (failure?.retryAfterSeconds ?? 0));
     await delay(Math.min(pauseMs, left), { clock, signal });
   }

@@ -5,12 +5,12 @@ import { deriveBytes } from "./paired_secret.ts";
 /** 66 bits. */
 export const PHRASE_WORDS = 6;
 
-/** Of 2,048 words. */
+/** Bits of each word: the list has 2,048 words. */
 const WORD_BITS = 11n;
 
 /**
- * Each set of words takes this many rounds (about 50 ms): whoever stands between both sides, with the secret and the relay,
- * must try 2^33 keys on each side to have them show the same words, before the code ends.
+ * Rounds of key derivation for one phrase (about 50 ms): an attacker who has the secret and controls the relay must try
+ * 2^33 keys on each side to make both show the same words before the code expires.
  */
 const ROUNDS = 200_000;
 
@@ -19,6 +19,7 @@ interface PairedDevices {
   listener: { deviceId: string; publicKey: string };
 }
 
+/** Returns the words that both sides show. */
 export async function checkPhrase(secret: CryptoKey, { phone, listener }: PairedDevices): Promise<string[]> {
   const ids = [phone.deviceId, phone.publicKey, listener.deviceId, listener.publicKey];
   const bytes = await slowly(
@@ -32,7 +33,7 @@ export async function checkPhrase(secret: CryptoKey, { phone, listener }: Paired
   });
 }
 
-/** PBKDF2 with HMAC-SHA-256 (RFC 8018, section 5.2), without salt, because what it begins with is unique. */
+/** PBKDF2 with HMAC-SHA-256 (RFC 8018, section 5.2), without salt, because its input is unique. */
 async function slowly(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array<ArrayBuffer>> {
   const key = await crypto.subtle.importKey("raw", bytes, "PBKDF2", false, ["deriveBits"]);
   const params = { name: "PBKDF2", hash: "SHA-256", salt: new Uint8Array(), iterations: ROUNDS };

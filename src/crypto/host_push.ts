@@ -10,7 +10,10 @@ import { pskOf } from "./paired_secret.ts";
 /** The sealed text is bound to the id. */
 export type HostPush = PushRequestInput & { id: string };
 
-/** The push unchanged when no phone is paired; else with title, body and data sealed, and `shown` as its plain data. */
+/**
+ * Returns the push unchanged when no phone is paired; otherwise with title, body and data sealed, and `shown` as its
+ * plain data.
+ */
 export async function sealHostPush(
   push: HostPush,
   { host, phones, shown, now = Date.now() }: {
@@ -31,7 +34,7 @@ export async function sealHostPush(
   return { ...rest, ...(shown ? { data: shown } : {}), sealedFor };
 }
 
-/** `sealedAt` and `sealedUntil` by the host's clock, in epoch milliseconds; hosts of the first version do not say. */
+/** `sealedAt` and `sealedUntil` are epoch milliseconds by the host's clock; hosts of the first version omit them. */
 export type OpenedHostPush = Push & { sealedAt?: number | undefined; sealedUntil?: number | undefined };
 
 /** The push with its text opened; undefined when it was not sealed for this phone. */
@@ -49,7 +52,7 @@ export async function openHostPush(
   return { ...rest, ...texts, sealedAt, sealedUntil };
 }
 
-/** Its time has passed, by the host's word, also if the clocks differ. `now`: epoch milliseconds. */
+/** True if the time that the host set has passed, allowing for clock skew. `now`: epoch milliseconds. */
 export function isOver({ sealedUntil = Infinity }: OpenedHostPush, now: number): boolean {
   return now > sealedUntil + SKEW_MS;
 }
@@ -58,7 +61,7 @@ function bindingOf({ id, type, agentSessionName = "" }: HostPush | Push, host: s
   return { id, type, agentSessionName, host };
 }
 
-/** Fields of the push that the text is bound to: it does not open with any other. */
+/** The fields of the push that the text is bound to; with other values it does not open. */
 export interface HostPushBinding {
   id: string;
   type: string;
@@ -67,7 +70,7 @@ export interface HostPushBinding {
   host: string;
 }
 
-/** What a host knows about a paired phone. */
+/** The keys that a host has of a paired phone. */
 export interface PhoneKeys {
   deviceId: string;
   publicKey: string;
@@ -81,7 +84,7 @@ const KEY_BYTES = 32;
 const NONCE_BYTES = 12;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Throws when a phone's public key is not a point of P-256. */
+/** Seals the text for each phone. Throws TypeError when a phone's public key is not a point of P-256. */
 export async function sealForPhones(
   text: string,
   { boundTo, phones }: { boundTo: HostPushBinding; phones: readonly PhoneKeys[] },
@@ -102,7 +105,7 @@ export async function sealForPhones(
   };
 }
 
-/** Undefined unless the holder of the secret sealed it for this phone and these fields. */
+/** Returns the text; undefined unless the holder of the secret sealed it for this phone and these fields. */
 export async function openForPhone(
   sealed: SealedForPhones,
   { boundTo, phone, keyPair, secret }: {

@@ -1,11 +1,11 @@
 /** The encryption modes of streams and messages, from the weakest to the strongest. */
 
-/** `base` is secret from a relay that only reads. `psk` is also secret from one that forges, and authenticates both sides. */
+/** `base` hides text from a relay that only reads; `psk` also from one that forges, and authenticates both sides. */
 export type Sealing = "off" | "base" | "psk";
 
 const STRENGTH: Record<Sealing, number> = { off: 0, base: 1, psk: 2 };
 
-/** Whether a host accepts this mode; `floor` is its `requireEncryption`. */
+/** True if a host accepts this mode; `floor` is its `requireEncryption`. */
 export function isEnough(sealing: Sealing, floor: Sealing = "off"): boolean {
   return STRENGTH[sealing] >= STRENGTH[floor];
 }

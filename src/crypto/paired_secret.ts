@@ -65,7 +65,7 @@ interface ClaimingPhone {
   publicKey: string;
 }
 
-/** What only a holder of the secret can say about these facts: 43 characters of base64url. */
+/** Returns a proof of these facts that only a holder of the secret can make: 43 characters of base64url. */
 async function proofOf(
   secret: CryptoKey,
   { use, facts }: { use: "listener proof" | "phone proof" | "receipt"; facts: unknown[] },
@@ -73,12 +73,12 @@ async function proofOf(
   return encodeBase64url(await deriveBytes(secret, { use, context: JSON.stringify(facts) }));
 }
 
-/** Shows the phone that the public key comes from a holder of the secret. */
+/** Proves to the phone that the public key comes from a holder of the secret. */
 export function hostProof(secret: CryptoKey, { deviceId, host, publicKey }: OfferedHost): Promise<string> {
   return proofOf(secret, { use: "listener proof", facts: [deviceId, host, publicKey] });
 }
 
-/** Shows the host that the public key comes from a holder of the secret. */
+/** Proves to the host that the public key comes from a holder of the secret. */
 export function phoneProof(secret: CryptoKey, { code, name, publicKey }: ClaimingPhone): Promise<string> {
   return proofOf(secret, { use: "phone proof", facts: [code, name, publicKey] });
 }
@@ -94,10 +94,10 @@ interface ProvenReceipt {
   agentSessionName?: string | undefined;
 }
 
-/** States that the relay reports on its own, without a proof by the host. */
+/** States that the relay reports on its own, without the host's proof. */
 export const RELAY_STATES: ReadonlySet<PushState> = new Set(["queued", "expired", "withdrawn", "unknown"]);
 
-/** Shows the phone that the receipt comes from the host and not from the relay. */
+/** Proves to the phone that the receipt comes from the host and not from the relay. */
 export function receiptProof(
   secret: CryptoKey,
   { id, state, reason = "", final, agentSessionName }: ProvenReceipt,

@@ -1,7 +1,7 @@
 /** Rejects counters of a sender that were used before: a sliding window over a bitmap, as in RFC 6479 and WireGuard. */
 import { decodeBase64url, encodeBase64url } from "../async/encodings.ts";
 
-/** How far behind the highest counter one may be and still be accepted, once. */
+/** A counter this far behind the highest one, or further, is rejected as old. */
 export const REPLAY_WINDOW = 4_096;
 
 /** `used`: taken before. `old`: too far behind the highest to know. */
@@ -18,7 +18,7 @@ const BITS_BYTES = REPLAY_WINDOW / 8;
 export class ReplayWindow {
   /** The highest counter that was taken; 0 before the first. */
   #top = 0;
-  /** A ring: the bit of a counter lies at the counter modulo the window. */
+  /** A ring: the bit of a counter is at the counter modulo the window. */
   readonly #bits: Uint8Array<ArrayBuffer>;
 
   private constructor(top: number, bits: Uint8Array<ArrayBuffer>) {

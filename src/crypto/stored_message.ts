@@ -6,7 +6,7 @@ import { encodeFields, SUITE } from "./hpke.ts";
 import { importPublicKey } from "./keys.ts";
 import { pskOf } from "./paired_secret.ts";
 
-/** Fields of the push that the ciphertext is bound to: it does not open with any other. */
+/** The fields of the push that the ciphertext is bound to; with other values it does not open. */
 export interface MessageBinding {
   id: string;
   type: string;
@@ -22,9 +22,9 @@ export interface MessageBinding {
 
 export interface SealedContent {
   body: string;
-  /** Nobody may act on it after this time: epoch milliseconds by the sender's clock. */
+  /** The message must not be acted on after this time: epoch milliseconds by the sender's clock. */
   notAfter: number;
-  /** From 1 on, never repeated under one secret; absent in messages of older versions. */
+  /** Starts at 1 and never repeats under one secret; absent in messages of older versions. */
   counter?: number | undefined;
 }
 
@@ -34,7 +34,10 @@ const NUMBER_BYTES = 8;
 const COUNTED = 1n << 63n;
 const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
-/** Psk mode with the secret of the pairing, base mode without. Throws when `publicKey` is not a point of P-256. */
+/**
+ * Seals in psk mode with the secret of the pairing, or in base mode without one. Throws TypeError when `publicKey` is
+ * not a point of P-256.
+ */
 export async function sealMessage(
   content: SealedContent,
   { boundTo, publicKey, secret }: {
@@ -58,7 +61,10 @@ export async function sealMessage(
   };
 }
 
-/** Undefined unless it was sealed for this key and these fields, and in psk mode by the holder of the secret. */
+/**
+ * Returns the content; undefined unless it was sealed for this key and these fields, and in psk mode by the holder of
+ * the secret.
+ */
 export async function openMessage(
   sealed: SealedBody,
   { boundTo, keyPair, secret }: {

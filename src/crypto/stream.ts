@@ -13,9 +13,9 @@ import {
 } from "./stream_frames.ts";
 import { encodeUtf8 } from "../async/encodings.ts";
 
-/** Who the stream is between: its keys are bound to these three. */
+/** The ends and the session of a stream, to which its keys are bound. */
 export interface StreamParties {
-  /** The phone's device id; empty while the relay has not named it. */
+  /** The phone's device id; empty until the relay has assigned it. */
   phone: string;
   /** The listener's device id. */
   listener: string;
@@ -24,7 +24,7 @@ export interface StreamParties {
 
 /** Fields of `pane.open` that ask for a sealed stream, and of `pane.opened` that grant it. */
 export interface StreamHello {
-  /** The public key to which this side receives, fresh for this stream; base64url. */
+  /** This side's receiving key, generated for this stream; base64url. */
   publicKey: string;
   /** `psk`: the paired secret is mixed in. */
   mode: "base" | "psk";
@@ -38,9 +38,12 @@ export interface StreamChannel {
 }
 
 export interface PhoneHandshake {
-  /** Goes into `pane.open`; `from` is the phone's device id, by which the listener finds the secret. */
+  /** Fields of `pane.open`; `from` is the phone's device id, by which the listener finds the secret. */
   hello: StreamHello & { from?: string };
-  /** Undefined when `pane.opened` does not grant the requested mode: close the stream, and never continue unsealed. */
+  /**
+   * Returns the channel; undefined when `pane.opened` does not grant the requested mode: then close the stream, and
+   * never continue unsealed.
+   */
   finish(answer: Partial<StreamHello>): Promise<StreamChannel | undefined>;
 }
 
@@ -138,7 +141,7 @@ interface Exporter {
   export(context: Uint8Array, bytes: number): Promise<ArrayBuffer>;
 }
 
-/** The sender's side: `enc` goes to the receiver with the first frame. */
+/** The sender's side: `enc` is sent to the receiver with the first frame. */
 async function sendingKey(
   recipientPublicKey: CryptoKey,
   { info, psk }: Agreement,

@@ -5,7 +5,7 @@ import type { TlsFault } from "../runtime/tls_files.ts";
 export interface RelayOptions {
   /** `host:port`; port 0 chooses a free port. */
   listen: string;
-  /** The folder of its store, which is created. */
+  /** The folder of its store; created if it is missing. */
   dataDir: string;
   /** Where others reach this relay, by http or https; shown in the OpenAPI document. */
   publicUrl?: string;
@@ -22,7 +22,10 @@ export interface Relay {
   url: string;
   wsUrl: string;
   port: number;
-  /** An API key, which cannot be read again. Rejects with TypeError for no scope, or one that does not exist. */
+  /**
+   * Creates an API key and returns its text, which cannot be read again. Rejects with TypeError if `scopes` is empty or
+   * names an unknown scope.
+   */
   createKey(key: { name: string; scopes: readonly Scope[] }): Promise<string>;
   /** Stops accepting, closes clients and finishes running requests; takes less than 5 seconds. */
   stop(): Promise<void>;
@@ -73,13 +76,13 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
   };
 }
 
-/** It is compared with what requests ask for, long after the start. */
+/** Throws TypeError at the start, because the URL is first used when a request arrives. */
 function checkPublicUrl(text: string | undefined): void {
   if (text === undefined || (/^https?:\/\//.test(text) && URL.canParse(text))) return;
   throw new TypeError(`Cannot use the publicUrl "${text}": give one such as https://relay.example`);
 }
 
-/** A server starts with anything, and then no client can connect. */
+/** Throws TypeError for PEM texts with which a server would start but no client could connect. */
 async function checkTls(tls: { cert: string; key: string }): Promise<void> {
   const { tlsFault } = await import("../runtime/tls_files.ts");
   const fault = tlsFault(tls);
@@ -104,14 +107,14 @@ export interface ListenerOptions {
   wsUrl: string;
   /** A key with the scopes push:read and push:send. */
   apiKey: string;
-  /** The folder with its configuration, journal and keys: `SVC_HOME` or `~/.svc` without it. */
+  /** The folder with its configuration, journal and keys; by default `SVC_HOME` or `~/.svc`. */
   svcHome?: string;
   /** Receives the lines of listener.log. */
   log?(line: string): void;
 }
 
 export interface Listener {
-  /** Resolves once it has stopped, also when `svc listener --stop` did that. */
+  /** Resolves once it has stopped, by `stop` or by `svc listener --stop`. */
   ended: Promise<void>;
   /** Finishes the current injection, then closes every connection. */
   stop(): Promise<void>;
@@ -165,19 +168,22 @@ export interface McpServerOptions {
   wsUrl: string;
   /** A key with the scopes push:read and push:send. */
   apiKey: string;
-  /** The tmux session of the agent that asks, by which phones know it. */
+  /** The name of the tmux session whose agent asks. */
   session?: string;
-  /** The folder with this host's keys: `SVC_HOME` or `~/.svc` without it. */
+  /** The folder with this host's keys; by default `SVC_HOME` or `~/.svc`. */
   svcHome?: string;
 }
 
 export interface McpServer {
-  /** Serves one client, one JSON-RPC message a line; resolves when its lines end or fail, or the server is closed. */
+  /** Serves one client, one JSON-RPC message per line; resolves when its lines end or fail, or the server is closed. */
   serve(lines: { read: AsyncIterable<string>; write(text: string): void }): Promise<void>;
   close(): void;
 }
 
-/** The tools svc_ask, svc_prompt, svc_input and svc_notify, which reach the user on their phone; on Deno or Node. */
+/**
+ * Creates an MCP server with the tools svc_ask, svc_prompt, svc_input and svc_notify, which reach the user on their
+ * phone; on Deno or Node.
+ */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const { baseUrl, wsUrl, apiKey, session } = options;
   const closed = new AbortController();

@@ -38,7 +38,7 @@ export const AskField = z.object({
   options: z.optional(AskOptions),
   /** The answer may omit it. */
   optional: z.optional(z.boolean()),
-  /** Never shown, neither while it is typed nor later; only in a sealed question. */
+  /** The value is never shown, not even while it is typed; allowed only in a sealed question. */
   secret: z.optional(z.boolean()),
 }).check(
   z.refine((field) => (field.type === "choice") === (field.options !== undefined), {
@@ -61,11 +61,11 @@ const common = {
   replyTo: z.optional(DeviceId),
   /** The listener that has the session. */
   listener: z.optional(DeviceId),
-  /** The run of the agent that asks, as its host names it: a late answer is typed for no other run. */
+  /** The run of the agent that asks, as its host names it: a late answer is typed only for this run. */
   run: z.optional(z.string().check(maxLength(100))),
 };
 
-/** `data` of an `ask`; its `body` is the question, its `agentSessionName` where a late answer is typed. */
+/** `data` of an `ask`; its `body` is the question, and a late answer is typed into its `agentSessionName`. */
 export const AskData = z.discriminatedUnion("kind", [
   /** One option, several options, or free text. */
   z.object({
@@ -84,7 +84,7 @@ export type AskData = z.infer<typeof AskData>;
 const CARD_TEXT_MAX_CHARS = 4_000;
 const CARD_QUESTIONS_MAX = 8;
 
-/** One of the questions that an agent's own dialog asks. An answer names options by their place, from 0. */
+/** One of the questions that an agent's own dialog asks. An answer names options by index, from 0. */
 const CardQuestion = z.object({
   text: z.string().check(minLength(1), maxLength(CARD_TEXT_MAX_CHARS)),
   heading: z.optional(z.string().check(maxLength(ASK_LABEL_MAX_CHARS))),
@@ -100,32 +100,32 @@ export type CardQuestion = z.infer<typeof CardQuestion>;
 
 export const CardQuestions = z.array(CardQuestion).check(minLength(1), maxLength(CARD_QUESTIONS_MAX));
 
-/** Allow this one request, allow it and whatever the agent then asks no more about, or refuse it. */
+/** Allow this request, allow it and those that the agent then no longer asks about, or refuse it. */
 export const Decision = z.enum(["once", "always", "reject"]);
 export type Decision = z.infer<typeof Decision>;
 
 /** What a phone marks in a request before its user decides. */
 export const UNUSUAL = ["hidden_characters", "long_lines", "outside_project"] as const;
 
-/** Why a request offers no permission: it is on the list of what no phone may allow, or too long to be shown in full. */
+/** Why a phone may not allow a request: no phone may allow one of its kind, or it is too long to be shown in full. */
 const WITHHELD = ["never_list", "too_long"] as const;
 
 /** In hex. */
 const Sha256 = z.string().check(z.regex(/^[0-9a-f]{64}$/));
 
-/** A request that does not fit into its push, whose body is then its beginning: a phone fetches it from the host. */
+/** A request that is too long for its push, whose body has only its beginning; a phone fetches it from the host. */
 const WholeRequest = z.object({
-  /** Of the text as it is shown, in UTF-16 code units. */
+  /** Length of the text as it is shown, in UTF-16 code units. */
   length: z.int().check(z.minimum(1), z.maximum(CARD_REQUEST_MAX_BYTES)),
   digest: Sha256,
-  /** What may be decided by whoever has all of it; the card's own `decisions` need only the beginning. */
+  /** The decisions for a phone that has fetched all of it; the card's own `decisions` need only the beginning. */
   decisions: z.array(Decision),
 });
 export type WholeRequest = z.infer<typeof WholeRequest>;
 
 /**
- * `data` of an `ask` that stands for an agent's own dialog, sealed always: a relay takes none that is plain. The listener
- * asks and applies the answer; a late one is never typed.
+ * `data` of an `ask` that represents an agent's own dialog. It is always sealed: the relay refuses a plain one. The
+ * listener asks and applies the answer; a late answer is never typed.
  */
 export const CardData = z.discriminatedUnion("kind", [
   z.object({
@@ -133,7 +133,7 @@ export const CardData = z.discriminatedUnion("kind", [
     questions: CardQuestions,
     ...common,
   }),
-  /** A request for permission; the push's body shows it in full, unless `whole` says how much there is. */
+  /** A request for permission; the push's body shows it in full, unless `whole` is present. */
   z.object({
     kind: z.literal("approval"),
     tool: z.string().check(maxLength(ASK_LABEL_MAX_CHARS)),
@@ -167,14 +167,14 @@ export type CardAnswer = z.infer<typeof CardAnswer>;
 export const AnswerData = z.object({
   choices: z.optional(z.array(AskLabel).check(minLength(1), maxLength(ASK_OPTIONS_MAX))),
   values: z.optional(z.record(AskFieldName, z.union([z.boolean(), z.number(), Body]))),
-  /** To the questions of a card, in their order. */
+  /** The answers to the questions of a card, in order. */
   answers: z.optional(z.array(CardAnswer).check(minLength(1), maxLength(CARD_QUESTIONS_MAX))),
-  /** To a request for permission. */
+  /** The answer to a request for permission. */
   decided: z.optional(z.object({
     decision: Decision,
     digest: z.string(),
     reason: z.optional(Body),
-    /** Of a request that was fetched: `shownDigest` of all of it. */
+    /** For a request that was fetched: `shownDigest` of its whole text. */
     shown: z.optional(z.string()),
   })),
 });
@@ -199,7 +199,7 @@ export function askDataOf({ type, data }: Pick<Push, "type" | "data">): AskData 
   return type === "ask" ? AskData.safeParse(data).data : undefined;
 }
 
-/** The same for a phone that has opened the push: a card counts only if it came sealed. */
+/** The same for a push that a phone has opened: a card is accepted only if the push was sealed. */
 export function askedOf(push: Pick<Push, "type" | "data" | "sealedFor">): Asked | undefined {
   const card = push.type === "ask" && push.sealedFor !== undefined && CardData.safeParse(push.data).data;
   return card || askDataOf(push);
@@ -226,7 +226,7 @@ export function askDeadline(createdAt: number, { timeoutSeconds }: Pick<AskData,
   return createdAt + timeoutSeconds * 1_000;
 }
 
-/** The answer in a push: exactly one of text and the fields of the data, otherwise undefined. */
+/** Returns the answer in a push; undefined unless it has exactly one of `body` and the fields of `data`. */
 export function answerOf({ body, data }: Pick<PushRequest, "body" | "data">): Answer | undefined {
   const parsed = AnswerData.safeParse(data ?? {});
   if (!parsed.success) return undefined;

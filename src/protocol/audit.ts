@@ -17,7 +17,7 @@ export const AuditEntry = z.object({
   length: z.number(),
   /** The outcome, with its reason if there is one: `submitted`, `refused shell_in_pane`. */
   outcome: z.string(),
-  /** Of an agent's dialog: its tool, the digest of the request, and what was decided of what was offered. */
+  /** For an agent's dialog: its tool, the digest of the request, the decision and the decisions that were offered. */
   about: z.optional(z.string()),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;
@@ -27,7 +27,7 @@ export const AuditPage = z.object({
   /** How many newer entries come before these. */
   skip: z.number(),
   entries: z.array(AuditEntry).check(maxLength(AUDIT_PAGE_MAX)),
-  /** Older ones can be read. */
+  /** True if there are older entries. */
   more: z.boolean(),
 });
 export type AuditPage = z.infer<typeof AuditPage>;

@@ -69,7 +69,7 @@ export const CLOSE = {
   SERVICE_RESTART: 1012,
   POLICY: 1008,
   TOO_BIG: 1009,
-  /** The relay failed at what the peer sent. */
+  /** The relay failed while handling a frame from the peer. */
   FAULT: 1011,
   /** The key was revoked or lacks the scope: do not reconnect with it. */
   REVOKED: 4401,

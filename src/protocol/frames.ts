@@ -129,7 +129,7 @@ export interface FrameFault {
   id?: string | undefined;
 }
 
-/** Characters of a frame that is parsed; the relay adds a little to what it passes on. */
+/** Maximum characters of a frame; the relay adds a little to the frames that it passes on. */
 const FRAME_MAX_CHARS = 2 * TEXT_FRAME_MAX_BYTES;
 
 /** Parses the text of one incoming control frame. Never throws. */

@@ -22,9 +22,9 @@ export type Device = z.infer<typeof Device>;
 export const DevicesAnswer = z.object({ devices: z.array(Device) });
 export type DevicesAnswer = z.infer<typeof DevicesAnswer>;
 
-/** What `DELETE /devices/{id}` left, where that is something. */
+/** The answer of `DELETE /devices/{id}` when the owner's key still works. */
 export const DeviceRevoked = z.object({
-  /** The key of the device's owner, which still works, as other devices use it. Whoever has it can still send. */
+  /** The key of the device's owner, which still works because other devices use it. Whoever has it can still send. */
   workingKey: z.object({ id: z.string(), name: z.string() }),
 });
 export type DeviceRevoked = z.infer<typeof DeviceRevoked>;
@@ -34,7 +34,7 @@ export const HookId = z.string().check(
   z.regex(/^hook_[A-Za-z0-9_-]{1,64}$/, "hook_ and 1 to 64 characters of A-Z a-z 0-9 _ -"),
 );
 
-/** `muted`: its pushes are stored but nobody is notified. `revoked`: its pushes are refused. */
+/** `muted`: its pushes are stored, but no phone is notified. `revoked`: its pushes are refused. */
 const HOOK_STATES = ["active", "muted", "revoked"] as const;
 export const HookState = z.enum(HOOK_STATES);
 export type HookState = z.infer<typeof HookState>;
@@ -43,7 +43,7 @@ export type HookState = z.infer<typeof HookState>;
 export const Hook = z.object({
   id: z.string(),
   state: HookState,
-  /** How many it has sent, including muted and refused ones. */
+  /** Number of pushes that it has sent, including muted and refused ones. */
   pushes: z.number(),
   firstSeen: z.number(),
   lastSeen: z.number(),
@@ -62,7 +62,7 @@ export type HookChange = z.infer<typeof HookChange>;
 const Proof = z.string().check(maxLength(100));
 const PeerName = z.string().check(minLength(1), maxLength(200));
 
-/** The host behind a pairing code, as the phone will know it. */
+/** The host that a pairing code is for, as phones will show it. */
 export const PairingOffer = z.object({
   deviceId: DeviceId,
   host: PeerName,
@@ -75,7 +75,7 @@ export type PairingOffer = z.infer<typeof PairingOffer>;
 export const PairingRequest = z.object({ offer: z.optional(PairingOffer) });
 export type PairingRequest = z.infer<typeof PairingRequest>;
 
-/** `POST /pairings`: a one-time code for the QR. `publicUrl` is where phones reach the relay, when it knows that. */
+/** `POST /pairings`: a one-time code for the QR. `publicUrl` is where phones reach the relay, if that is known. */
 export const PairingCreated = z.object({
   code: z.string(),
   expiresAt: z.number(),

@@ -1,9 +1,9 @@
 /** Parses JSON from a peer without throwing, with a depth limit because re-encoding is recursive. */
 import { JSON_MAX_DEPTH } from "./limits.ts";
 
-/** The value, or undefined when the text is not JSON or is nested deeper than `JSON_MAX_DEPTH`. */
+/** Returns the value, or undefined when the text is not JSON or is nested deeper than `JSON_MAX_DEPTH`. */
 export function parseJson(text: string): { value: unknown } | undefined {
-  // Before it is parsed: a text that is nothing but brackets takes a hundred times longer to parse than other texts.
+  // Checked before parsing, because a text of nothing but brackets takes a hundred times longer to parse than others.
   if (!isTextNestedAtMost(text, JSON_MAX_DEPTH)) return undefined;
   try {
     return { value: JSON.parse(text) };
@@ -16,7 +16,7 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 /** `[` and `]`, `{` and `}`. */
 const [ARRAY, ARRAY_END, OBJECT, OBJECT_END] = [0x5b, 0x5d, 0x7b, 0x7d];
 
-/** True when no more than `levels` brackets outside of strings are open at a time, in a text that may be no JSON. */
+/** True when at most `levels` brackets outside of strings are open at a time, in a text that may not be JSON. */
 function isTextNestedAtMost(text: string, levels: number): boolean {
   let open = 0;
   for (let at = 0; at < text.length; at++) {
@@ -29,7 +29,7 @@ function isTextNestedAtMost(text: string, levels: number): boolean {
   return true;
 }
 
-/** Where the string ends that begins at `start`: at its quote, or at the text's end. */
+/** Returns the index of the closing quote of the string that begins at `start`, or the length of the text. */
 function endOfString(text: string, start: number): number {
   for (let at = text.indexOf('"', start + 1); at >= 0; at = text.indexOf('"', at + 1)) {
     let before = at - 1;

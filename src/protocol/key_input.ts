@@ -1,6 +1,6 @@
 /**
- * What a phone's keystroke frames (kind 2) hold: an input as JSON; in a sealed stream also a file, announced as JSON and
- * sent in chunks, and the wish to read a part of a long request or of the audit log.
+ * The content of a phone's keystroke frames (kind 2): an input as JSON; in a sealed stream also a file, announced as
+ * JSON and sent in chunks, or a request to read a part of a long request for permission or of the audit log.
  */
 import * as z from "zod/mini";
 import { encodeUtf8 } from "../async/encodings.ts";
@@ -23,7 +23,7 @@ export const KEY_NAMES = [
   ...["F1", "F2", "F3", "F4", "F5", "F6", "F7", "F8", "F9", "F10", "F11", "F12"],
 ] as const;
 
-/** The smallest window that a phone may ask for. */
+/** The smallest window size that a phone may request. */
 const FIT_LEAST = { cols: 20, rows: 5 } as const;
 
 /** `C-a` to `C-z`; `M-` with a letter, Enter or backspace. */
@@ -80,13 +80,13 @@ export function decodeKeyInput(bytes: Uint8Array): KeyInput | undefined {
 
 const UploadId = z.int().check(z.minimum(0), z.maximum(0xffff_ffff));
 
-/** Every byte of a key frame's content that is no chunk begins a JSON object. */
+/** The first byte of a chunk; any other content is JSON and begins with a brace. */
 const CHUNK_TAG = 1;
 const CHUNK_HEADER_BYTES = 13;
-/** A relay sees only the length of a frame: the announcement has the same whatever the file is called. */
+/** A relay sees only the length of a frame: padding gives every announcement the same, whatever the file's name. */
 const UPLOAD_BLOCK_BYTES = 2_048;
 
-/** Asks for a part of the request that a card shows, from this character on. */
+/** Asks for a part of the request that a card shows, starting at the character `at`. */
 const PartInput = z.object({
   type: z.literal("card.part"),
   card: PushId,
@@ -94,20 +94,20 @@ const PartInput = z.object({
 });
 export type PartInput = z.infer<typeof PartInput>;
 
-/** Asks for a page of the audit log, newest first, behind this many entries. */
+/** Asks for a page of the audit log, newest first, after the `skip` newest entries. */
 const AuditInput = z.object({
   type: z.literal("audit.read"),
   skip: z.int().check(z.minimum(0), z.maximum(AUDIT_ENTRIES_SHOWN_MAX)),
 });
 export type AuditInput = z.infer<typeof AuditInput>;
 
-/** What a phone asks to read. */
+/** A phone's request to read a part of a long text. */
 export type ReadInput = PartInput | AuditInput;
 
 const Announcement = z.discriminatedUnion("type", [
   PartInput,
   AuditInput,
-  /** The file as the phone calls it; the host answers before the first chunk. */
+  /** `name` is the file's name on the phone; the host answers before the first chunk. */
   z.object({
     type: z.literal("upload"),
     id: UploadId,
@@ -128,16 +128,16 @@ export const UploadState = z.object({
   state: z.enum(["taking", "done", "refused"]),
   /** How many bytes the host has stored. */
   received: z.number(),
-  /** Where the file is, once it is done. */
+  /** The file's path on the host, once the upload is done. */
   path: z.optional(z.string().check(maxLength(4_096))),
   /** Why it was refused. */
   reason: z.optional(z.string().check(maxLength(64))),
-  /** The most bytes that this host takes. */
+  /** The host's limit for a file, in bytes. */
   most: z.optional(z.number()),
 });
 export type UploadState = z.infer<typeof UploadState>;
 
-/** Every chunk of a file but a short last one gives the same length. */
+/** All chunks of a file have the same length, except a short last one. */
 export function encodeUpload(input: UploadInput | ReadInput): Uint8Array {
   if (input.type !== "upload.chunk") return paddedJson(input, UPLOAD_BLOCK_BYTES);
   const bytes = new Uint8Array(CHUNK_HEADER_BYTES + input.data.length);
@@ -150,7 +150,7 @@ export function encodeUpload(input: UploadInput | ReadInput): Uint8Array {
   return bytes;
 }
 
-/** Undefined when the bytes are neither a part of a file nor ask for something to read. */
+/** Undefined when the bytes are neither a part of an upload nor a request to read. */
 export function decodeUpload(bytes: Uint8Array): UploadInput | ReadInput | undefined {
   if (bytes[0] !== CHUNK_TAG) {
     return Announcement.safeParse(parseJson(new TextDecoder().decode(bytes))?.value).data;

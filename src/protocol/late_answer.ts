@@ -1,4 +1,4 @@
-/** A late answer, which is typed into the session: the message that carries it, and its id. */
+/** The message that carries a late answer into its session, and the message's id. */
 import { sha256, uuidOf } from "../async/encodings.ts";
 import { PushId } from "./receipt.ts";
 
@@ -7,7 +7,10 @@ export async function lateAnswerId(answerId: string): Promise<string> {
   return uuidOf(await sha256(`agent.command of ask.answer ${answerId}`), 8);
 }
 
-/** Whether such a message may have this id. No sender may use it: the answer's id, from which it is derived, is known before. */
+/**
+ * True if a message that carries a late answer may have this id. No sender may use such an id, because anyone who knows
+ * the answer's id can compute it.
+ */
 export function isLateAnswerId(id: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-8/.test(id);
 }
@@ -17,7 +20,7 @@ export function lateAnswerData(answerId: string): Record<string, unknown> {
   return { answer: answerId };
 }
 
-/** The run of the agent that asked, to which alone this message may go; undefined where its question named none. */
+/** The only run of an agent for which this message may be typed; undefined if its question named none. */
 export function askersRun(
   { data, inReplyTo }: { data?: Record<string, unknown> | undefined; inReplyTo?: unknown },
 ): string | undefined {
@@ -25,7 +28,7 @@ export function askersRun(
   return typeof run === "string" ? run : undefined;
 }
 
-/** The id of the sealed answer in this message; undefined for any other push: an answer is typed, or nothing. */
+/** Returns the id of the sealed answer that this message carries; undefined for any other push. */
 export function carriedAnswer(
   { type, data, inReplyTo }: { type: string; data?: unknown; inReplyTo?: unknown },
 ): string | undefined {

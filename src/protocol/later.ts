@@ -1,4 +1,4 @@
-/** When a message is to be typed, if not at once: `data.later` of an `agent.command`. */
+/** When a message is typed, if not at once: `data.later` of an `agent.command`. */
 import * as z from "zod/mini";
 
 export const Later = z.discriminatedUnion("kind", [
@@ -11,7 +11,7 @@ export const Later = z.discriminatedUnion("kind", [
 ]);
 export type Later = z.infer<typeof Later>;
 
-/** Undefined for a message that is typed at once. `invalid`: it says otherwise, but not when. */
+/** Undefined for a message that is typed at once; `invalid` if `data.later` is not a time that this version knows. */
 export function laterOf(
   { data }: { data?: Readonly<Record<string, unknown>> | undefined },
 ): Later | "invalid" | undefined {

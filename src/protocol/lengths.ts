@@ -1,15 +1,15 @@
-/** Limits on the length of a text or a list that anybody may have sent. */
+/** Checks of the length of texts and lists from untrusted senders. */
 import * as z from "zod/mini";
 
 /**
- * At most so many UTF-16 code units or items. zod's own check also compares the `length` of an object that stands where
- * a text should: a length that is itself an object throws there, in the middle of parsing.
+ * At most this many UTF-16 code units or items. zod's own check also compares the `length` of an object sent in place
+ * of a text, and throws during parsing if that length is itself an object.
  */
 export function maxLength(maximum: number): ReturnType<typeof z.maxLength> {
   return ofTextAndList(z.maxLength(maximum));
 }
 
-/** At least so many UTF-16 code units or items. */
+/** At least this many UTF-16 code units or items. */
 export function minLength(minimum: number): ReturnType<typeof z.minLength> {
   return ofTextAndList(z.minLength(minimum));
 }

@@ -52,7 +52,7 @@ export const KEYS_PER_SECOND = 200;
 export const KEY_TEXT_MAX_CHARS = 256;
 /** Bytes of a file from a phone that one frame holds. */
 export const UPLOAD_CHUNK_BYTES = 16_384;
-/** Chunks that a phone may send ahead of the host's answers: few, so that pings pass on a slow connection. */
+/** Chunks that a phone may send ahead of the host's answers: few, so that pings get through on a slow connection. */
 export const UPLOAD_CHUNKS_AHEAD_MAX = 2;
 /** Bytes of a file from a phone, unless the host's `uploadMaxBytes` sets another limit. */
 export const UPLOAD_DEFAULT_MAX_BYTES = 10_485_760;
@@ -85,7 +85,7 @@ export const ASK_TIMEOUT_DEFAULT_SECONDS = 300;
 export const ASK_OPTIONS_MAX = 20;
 /** Fields of one form. */
 export const ASK_FIELDS_MAX = 20;
-/** Bytes, as shown, of a request for permission that a phone may allow; most of a longer one than a push's body is fetched. */
+/** Bytes, as shown, of a request for permission that a phone may allow; a phone fetches one that is longer than a push's body. */
 export const CARD_REQUEST_MAX_BYTES = 2_097_152;
 /** Characters (UTF-16 code units) of such a request that a host sends at a time. */
 export const CARD_PART_CHARS = 32_768;
@@ -123,9 +123,9 @@ export const DEVICES_PER_KEY = 200;
 export const WEB_PUSH_SUBSCRIPTION_MAX_BYTES = 16_384;
 /** Unclaimed pairing codes of one key. */
 export const OPEN_PAIRINGS_PER_KEY = 20;
-/** Claimed pairing codes of one key that are kept, the newest ones, until they are removed for their age. */
+/** Claimed pairing codes that are kept for one key: the newest ones, until their retention ends. */
 export const CLAIMED_PAIRINGS_PER_KEY = 100;
-/** Bytes of pushes that one key may store in a day, over restarts of the relay; the budget refills evenly over the day. */
+/** Bytes of pushes that one key may store in a day, including across restarts of the relay; the budget refills evenly over the day. */
 export const STORED_PER_DAY_MAX_BYTES = 67_108_864;
 /** Bytes of a page of the history; a page ends early, with a cursor, when the next push does not fit. */
 export const PAGE_MAX_BYTES = 1_048_576;
@@ -165,7 +165,7 @@ export const UNSENT_PER_ADDRESS_MAX_BYTES = 33_554_432;
 export const STREAMS_PER_KEY = 128;
 /** Unread bytes of all WebSockets of one key together. */
 export const UNREAD_PER_KEY_MAX_BYTES = 33_554_432;
-/** Bytes of messages whose end has not come, of all WebSockets of one key together. */
+/** Bytes of unfinished messages of all WebSockets of one key together. */
 export const UNFINISHED_PER_KEY_MAX_BYTES = 4_194_304;
 
 /** WebSockets that one key may have open. */

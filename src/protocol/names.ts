@@ -67,7 +67,7 @@ export function sessionLabel(project: string, agentLabel: string, ordinal: numbe
   return ordinal > 1 ? `${label} #${ordinal}` : label;
 }
 
-/** The title of a push about a session, not yet cut: its agent ended its turn, or waits. */
+/** The title of a push about a session, not truncated yet: its agent ended its turn, or waits. */
 export function sessionTitle(label: string, type: "agent.stop" | "agent.attention"): string {
   return `${label} ${type === "agent.stop" ? "has finished" : "waits for you"}`;
 }

@@ -68,9 +68,9 @@ export type KeyState = z.infer<typeof KeyState>;
 /** A part of the request that a card shows. */
 export const RequestPart = z.object({
   card: PushId,
-  /** How many characters come before it. */
+  /** Number of characters before it. */
   at: z.number(),
-  /** Empty: no such card is open. */
+  /** Empty when no such card is open. */
   text: z.string().check(maxLength(CARD_PART_CHARS)),
 });
 export type RequestPart = z.infer<typeof RequestPart>;
@@ -83,9 +83,9 @@ export const MirrorStatus = z.object({
   fit: z.optional(z.enum(["on", "off", "refused"])),
   /** The state of a file from this phone. */
   upload: z.optional(UploadState),
-  /** Asked for by this phone. */
+  /** Requested by this phone. */
   part: z.optional(RequestPart),
-  /** Asked for by this phone. */
+  /** Requested by this phone. */
   audit: z.optional(AuditPage),
   /** Heartbeat of a mirror: how many keystroke frames the host has accepted. */
   received: z.optional(z.number()),

@@ -22,23 +22,23 @@ import { PushId, PushState, type Reason, Receipt } from "./receipt.ts";
 
 export { PushId };
 
-/** What holds for a type of push that a listener acts on. */
+/** The rules for a type of push that a listener acts on. */
 interface ListenerRules {
-  /** In its turn among those of its session, or at once: it is about them or what holds them. */
+  /** In its turn in the session's queue, or at once because it is about that queue or about what holds it up. */
   acts: "in turn" | "at once";
-  /** It is for a listener alone: without `targetDeviceId` for the one that has the session. */
+  /** It is only for a listener; without `targetDeviceId`, for the one that has the session. */
   isForListener: boolean;
-  /** Only the user decides it: with the key of a pairing, or with one that has no role. */
+  /** Only the user may send it: with a phone's key, or with a key that has no role. */
   isUsersOnly: boolean;
-  /** Exactly one of `body` and `sealed` says what is to be done. */
+  /** It must have exactly one of `body` and `sealed`. */
   needsText?: true;
-  /** Why it is refused when the listener's step fails; `tmux_failed` without it. */
+  /** The reason in the receipt when the listener's step fails; `tmux_failed` by default. */
   fails?: Reason;
 }
 
-/** What holds for any other. */
+/** The rules for every other type of push. */
 interface PhoneRules {
-  /** Phones show it as a line of its own. */
+  /** Phones show it as a separate line. */
   isNotification?: true;
   acts?: never;
   /** Its text may be sealed for phones. */
@@ -92,15 +92,18 @@ type TypesWith<R extends PushRules> = {
   [T in keyof typeof PUSH_TYPES]: (typeof PUSH_TYPES)[T] extends R ? T : never;
 }[keyof typeof PUSH_TYPES];
 
-/** What a listener acts on, by when. */
+/** The types that a listener acts on, by when it does. */
 export type InTurnType = TypesWith<{ acts: "in turn" }>;
 export type AtOnceType = TypesWith<{ acts: "at once" }>;
 export type NotificationType = TypesWith<{ isNotification: true }>;
 
-/** A map compares a hostile value, where an object would call its `toString`. */
+/** A map, because a lookup in an object would call `toString` of a hostile value. */
 const RULES: ReadonlyMap<string, PushRules> = new Map(Object.entries(PUSH_TYPES));
 
-/** None for a type of another version. `type` may be of any kind: a request's checks run also when its fields are bad. */
+/**
+ * Returns the rules of a type; none for an unknown one. At run time `type` may be any value, because a request's checks
+ * also run when its fields are bad.
+ */
 export function rulesOf(type: string): PushRules {
   return RULES.get(type) ?? {};
 }
@@ -128,8 +131,9 @@ export const SessionName = z.string().check(
 );
 
 /**
- * 1 to 16,384 UTF-8 bytes after CRLF becomes LF, not only blanks; no control character except LF and TAB; no lone surrogate.
- * No screen shows that blanks were typed: they would stay in the composer, before the next message.
+ * 1 to 16,384 UTF-8 bytes after CRLF becomes LF, not only blanks; no control character except LF and TAB; no lone
+ * surrogate. Blanks alone are refused because no screen shows that they were typed: they would stay in the composer,
+ * before the next message.
  */
 export const Body = z.pipe(
   z.string(),
@@ -185,13 +189,16 @@ const Data = z.record(z.string(), z.unknown()).check(
   ),
 );
 
-/** `data` of an `agent.start`, or the JSON text that it seals. The phone can name no unknown path and no agent arguments. */
+/**
+ * `data` of an `agent.start`, or the JSON text that it seals. The phone cannot name an unknown path or arguments of the
+ * agent.
+ */
 export const StartData = z.object({
   /** The agent's command word: `svc <agent>`. */
   agent: z.string().check(z.regex(/^[a-z][a-z0-9-]{0,31}$/, "the word after svc that starts the agent")),
   /** The project name from the inventory. */
   project: z.string().check(z.regex(/^[A-Za-z0-9_-]{1,80}$/, "1 to 80 characters of A-Z a-z 0-9 _ -")),
-  /** Which one, when the host knows several directories with this name. */
+  /** Which directory, when the host knows several with this name. */
   directory: z.optional(z.string().check(z.startsWith("/", "an absolute path"), maxLength(1_000))),
 });
 export type StartData = z.infer<typeof StartData>;
@@ -243,7 +250,7 @@ const hasStart = (push: Addressed): boolean =>
   push.type !== "agent.start" || push.sealed !== undefined || StartData.safeParse(push.data).success;
 
 const SendersId = PushId.check(
-  z.refine((id) => !isLateAnswerId(id), "a UUID of another version than 8, which the relay uses itself"),
+  z.refine((id) => !isLateAnswerId(id), "a UUID of a version other than 8, which the relay itself uses"),
 );
 
 /** `POST /pushes/send` (docs/specification.md, Pushes). */
@@ -287,7 +294,7 @@ export const PushRequest = z.object({
   }),
 );
 export type PushRequest = z.infer<typeof PushRequest>;
-/** What a sender writes: fields with a default are optional. */
+/** A push as a sender writes it: fields with a default are optional. */
 export type PushRequestInput = z.input<typeof PushRequest>;
 
 /** The answer to an accepted push: 202, sent only once the push is durable. */

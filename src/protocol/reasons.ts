@@ -1,4 +1,4 @@
-/** The reasons of receipts with their sentences: data alone, so that a page has its texts before any schema is loaded. */
+/** The reasons of receipts with their sentences: only data, so that a page has its texts before any schema is loaded. */
 
 /** Why nothing was typed (`refused`) or why a push waits (`held`), with the sentence shown to the user. */
 export const REASONS = {

@@ -59,7 +59,7 @@ export const Receipt = z.object({
   proof: z.optional(ReceiptProof),
   /** With `answered`: the id of the answer. */
   answer: z.optional(PushId),
-  /** By the phone's device id. The relay's word: no proof covers it. */
+  /** By the phone's device id. Reported by the relay: no proof covers it. */
   shown: z.optional(z.record(z.string(), Shown)),
 });
 export type Receipt = z.infer<typeof Receipt>;

@@ -14,8 +14,8 @@ const ContentHead = z.object({
 });
 
 /**
- * The part of a push that only phones may read, with the same field names as in a plain push. `at`: when the host sealed it,
- * and `until` the end of its time, in epoch milliseconds by the host's clock.
+ * The part of a push that only phones may read, with the same field names as in a plain push. `at` is when the host
+ * sealed it and `until` when it expires, in epoch milliseconds by the host's clock.
  */
 export type PushContent = z.infer<typeof ContentHead> & { body?: string | undefined };
 
@@ -28,7 +28,7 @@ export function encodePushContent({ body, ...head }: PushContent): string {
 
 /** Undefined for text that `encodePushContent` does not produce. */
 export function decodePushContent(text: string): PushContent | undefined {
-  const { head, body } = apart(text);
+  const { head, body } = splitHead(text);
   const parsed = ContentHead.safeParse(head);
   return parsed.success ? { ...parsed.data, ...(body === undefined ? {} : { body }) } : undefined;
 }
@@ -40,7 +40,7 @@ export function encodeAnswer(question: string, answer: Answer): string {
 
 /** Undefined for text that `encodeAnswer` does not produce. */
 export function decodeAnswer(text: string): { question: string; answer: Answer } | undefined {
-  const { head, body } = apart(text);
+  const { head, body } = splitHead(text);
   const parsed = AnswerHead.safeParse(head);
   const answer = parsed.success ? answerOf({ body, data: parsed.data.data }) : undefined;
   return parsed.success && answer !== undefined ? { question: parsed.data.question, answer } : undefined;
@@ -51,7 +51,7 @@ function withHead(head: object, body: string | undefined): string {
   return body === undefined ? line : `${line}\n${body}`;
 }
 
-function apart(text: string): { head: unknown; body: string | undefined } {
+function splitHead(text: string): { head: unknown; body: string | undefined } {
   const end = text.indexOf("\n");
   const line = end < 0 ? text : text.slice(0, end);
   return { head: parseJson(line)?.value, body: end < 0 ? undefined : text.slice(end + 1) };

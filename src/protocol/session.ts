@@ -45,7 +45,7 @@ export const SessionEntry = z.looseObject({
    * (`DIALOG_ACTIONS`). Unknown actions are ignored.
    */
   dialog: z.optional(z.object({ id: PushId, since: z.number(), can: z.array(z.string()) })),
-  /** The agent has reached its usage limit; `resetsAt` if it says until when. */
+  /** The agent has reached its usage limit; `resetsAt` is set if the agent shows when it resets. */
   limit: z.optional(z.object({ resetsAt: z.optional(z.number()) })),
 });
 export type SessionEntry = z.infer<typeof SessionEntry>;
@@ -71,24 +71,24 @@ export type StartChoices = z.infer<typeof StartChoices>;
 
 export const MutedProject = z.object({
   directory: z.string(),
-  /** A phone muted it, so that a phone may unmute it. */
+  /** True if a phone muted it, so that a phone may unmute it. */
   byPhone: z.optional(z.boolean()),
 });
 export type MutedProject = z.infer<typeof MutedProject>;
 
 export const HostDetails = z.object({
-  /** The host's epoch milliseconds: a phone never replaces details by older ones. */
+  /** Epoch milliseconds by the host's clock: a phone never replaces details with older ones. */
   at: z.number(),
-  /** What a phone may start; missing if the host lets it start nothing. */
+  /** What a phone may start; absent if the host lets phones start nothing. */
   start: z.optional(StartChoices),
-  /** The muted projects; missing if the host takes no `project.mute`. */
+  /** The muted projects; absent if the host accepts no `project.mute`. */
   muted: z.optional(z.array(MutedProject)),
   /** The last line on the screen of each session, by its name; only sealed. */
   lines: z.optional(z.record(z.string(), z.string())),
 });
 export type HostDetails = z.infer<typeof HostDetails>;
 
-/** `plain` only from a host that no phone is paired with. */
+/** `plain` is set only by a host with which no phone is paired. */
 export const ReportedDetails = z.object({
   plain: z.optional(HostDetails),
   sealedFor: z.optional(SealedForPhones),
@@ -108,7 +108,7 @@ export const DeviceSessions = z.object({
   online: z.boolean(),
   lastSeen: z.number(),
   sessions: z.array(SessionEntry),
-  /** Left out of a `sessions.changed` if they did not change. */
+  /** Absent from a `sessions.changed` if they did not change. */
   details: z.optional(ReportedDetails),
 });
 export type DeviceSessions = z.infer<typeof DeviceSessions>;

@@ -1,7 +1,7 @@
-/** What proves that a phone has all of a request that it fetched. */
+/** The proof that a phone has all of a request that it fetched. */
 import { sha256Hex } from "../async/encodings.ts";
 
-/** Bound to this question and to every character shown: nobody can name it who has less. */
+/** Returns the hex SHA-256 of the question's id and the text, which only a phone with the whole text can compute. */
 export function shownDigest(question: string, text: string): Promise<string> {
   return sha256Hex(`${question}\n${text}`);
 }

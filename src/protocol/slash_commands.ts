@@ -2,8 +2,8 @@
 import type { AgentKind } from "./names.ts";
 
 /**
- * Without the slash. They change no approval, sandbox, hook or tool, and open no other program. Typed exactly, each is
- * the first of the agent's own list.
+ * Without the slash. They change no approval, sandbox, hook or tool, and open no other program. Typed in full, each is
+ * the first match in the agent's own list.
  */
 export const SLASH_COMMANDS: Readonly<Record<AgentKind, readonly string[]>> = {
   cc: [
@@ -88,8 +88,8 @@ export const SLASH_COMMANDS: Readonly<Record<AgentKind, readonly string[]>> = {
 };
 
 /**
- * Those of them that are harmless only alone: the agent puts what follows into a prompt of its own, runs shell commands in
- * it (OpenCode), or takes it for more commands, with the tools that these may use unasked (Claude).
+ * The commands that are harmless only without arguments: the agent puts the arguments into a prompt, runs shell
+ * commands in them (OpenCode), or takes them as more commands, with the tools that those may use unasked (Claude).
  */
 export const BARE_COMMANDS: Readonly<Partial<Record<AgentKind, readonly string[]>>> = {
   cc: ["init"],

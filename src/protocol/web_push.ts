@@ -13,12 +13,12 @@ export type RingKind = z.infer<typeof RingKind>;
 
 const RingKinds = z.array(RingKind).check(maxLength(RING_KINDS.length));
 
-/** Sessions whose kinds a phone may set. */
+/** Sessions for which one phone may have settings. */
 const QUIET_SESSIONS_MAX = 200;
 
 const ClockTime = z.string().check(z.regex(/^([01]\d|2[0-3]):[0-5]\d$/, "a time such as 22:00"));
 
-/** The phone does not ring from `from` until `to`, by the clock of its time zone. */
+/** The phone does not ring from `from` until `to`, in its time zone. */
 export const QuietHours = z.object({
   from: ClockTime,
   to: ClockTime,
@@ -26,7 +26,7 @@ export const QuietHours = z.object({
 });
 export type QuietHours = z.infer<typeof QuietHours>;
 
-/** What a phone does not want to be rung for. The relay decides, because a browser must show what reaches it. */
+/** Pushes that do not ring a phone. The relay decides, because a browser must show every message that it gets. */
 export const RingPreferences = z.object({
   /** Kinds that do not ring. */
   off: RingKinds,
@@ -65,7 +65,7 @@ export type WebPushKey = z.infer<typeof WebPushKey>;
 export const WebPushTest = z.object({ id: PushId, sealedFor: z.optional(SealedForPhones) });
 export type WebPushTest = z.infer<typeof WebPushTest>;
 
-/** The browser vendor's answer to the test; `status` is 0 when there was none. `milliseconds` it took. */
+/** The browser vendor's answer to the test, and how many milliseconds it took; `status` is 0 when there was none. */
 export const WebPushTested = z.object({
   status: z.number(),
   milliseconds: z.number(),
@@ -96,30 +96,30 @@ export const WebPushPayload = z.discriminatedUnion("kind", [
     sealedFor: z.optional(SealedForPhones),
     load: z.optional(z.boolean()),
   }),
-  /** The question is closed: take its notification away. */
+  /** The question is closed: remove its notification. */
   z.object({ kind: z.literal("withdraw"), ...about }),
   /** The phone's own test. */
   z.object({ kind: z.literal("test"), id: PushId, sealedFor: z.optional(SealedForPhones) }),
 ]);
 export type WebPushPayload = z.infer<typeof WebPushPayload>;
 
-/** The kind under which the push rings; undefined when it never does. */
+/** Returns the kind under which the push rings; undefined when it never does. */
 export function ringKindOf({ type, data }: Pick<Push, "type" | "data">): RingKind | undefined {
-  // Its host has said the same with another push.
+  // The host reports the same event with another push.
   if (data?.["quiet"] === true) return undefined;
   return RING_KINDS.find((kind) => kind === type);
 }
 
 const LISTENER_PREFIX = "dev_listener_";
 
-/** The listener whose session the push is about; empty when the push does not say. */
+/** Returns the device id of the listener whose session the push is about; empty when the push names none. */
 export function hostOf({ sealedFor, data, from }: Pick<Push, "sealedFor" | "data" | "from">): string {
   const named = sealedFor?.host ?? data?.["listener"];
   if (typeof named === "string") return named;
   return from.startsWith(LISTENER_PREFIX) ? from : "";
 }
 
-/** Whether a push of this kind rings a phone with these preferences at `now`. */
+/** True if a push of this kind rings a phone with these preferences at `now`. */
 export function rings(
   preferences: RingPreferences | undefined,
   { push, kind, now }: {
@@ -139,7 +139,7 @@ export function rings(
   );
 }
 
-/** Hours that begin and end at the same time cover no time. */
+/** True during the quiet hours. Hours that begin and end at the same time cover no time. */
 export function isQuiet({ from, to, timeZone }: QuietHours, now: number): boolean {
   const time = new Intl.DateTimeFormat("en-GB", {
     timeZone,

@@ -1,4 +1,4 @@
-/** Which requests are worked on, and when: those of a key over its limit are refused unread; while the relay is overloaded, those of keys that send much wait for turns that leave most of its time to others, and more of them are refused unread, late. */
+/** Admission control: requests of a key over its limit are refused unread; while the relay is overloaded, requests of keys that send much take turns that leave most of its time to others, and those without a turn are refused unread, after a delay. */
 import { type Clock, delay } from "../async/clock.ts";
 import { encodeHex } from "../async/encodings.ts";
 import type { TokenBuckets } from "../async/token_bucket.ts";
@@ -10,7 +10,7 @@ import { counter, type RelayMetrics } from "./metrics.ts";
 
 export const REQUESTS = counter("svc_http_requests_total", "HTTP requests by status.");
 
-/** Of every answer that is not the page. */
+/** Headers of every answer except those of the page. */
 export const ANSWER_HEADERS = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
 
 interface AdmissionOptions {
@@ -21,29 +21,35 @@ interface AdmissionOptions {
 
 /** The relay is overloaded while a turn of its event loop takes longer than this on average, in milliseconds. */
 export const OVERLOAD_MS = 100;
-/** It is also overloaded while it has so many requests in hand, and each waits longer than OVERLOAD_MS on average. */
+/**
+ * It is also overloaded while it handles at least this many requests at a time and they take longer than OVERLOAD_MS on
+ * average.
+ */
 export const OVERLOAD_IN_HAND = 32;
 /**
- * How long it stays so, in milliseconds: what it refuses meanwhile no longer makes anything wait, so that nothing but a
- * try shows whether the load is over. Each try lets the clients that send little wait, too.
+ * How long the overload is assumed to last, in milliseconds. The refusals take the load away, so only admitting
+ * requests again shows whether it is over; each attempt makes the clients that send little wait, too.
  */
 export const OVERLOAD_HOLD_MS = 3_000;
-/** What a refused request costs its key, in requests: a key that sends four times its limit in spite of 429 gets nothing. */
+/**
+ * What a refused request costs its key, in requests: a key that keeps sending four times its limit despite 429 is never
+ * served.
+ */
 export const REFUSAL_COST = 0.25;
-/** A key owes no more than it earns in this time, so that one that waits as Retry-After says is served. */
+/** The most that a key may owe, in seconds of its rate, so that a key that waits as Retry-After says is served. */
 const DEBT_SECONDS = 1;
 interface LateRefusal {
-  /** For how long a refusal is held back. */
+  /** How long a refusal is delayed. */
   ms: number;
-  /** How many are held back at a time: each one keeps a connection. */
+  /** How many are delayed at a time: each one keeps a connection open. */
   most: number;
 }
 
-/** Of a key that goes on in spite of many. */
+/** For a key that keeps sending despite many refusals. */
 const LIMIT_REFUSAL: LateRefusal = { ms: 1_000, most: 64 };
-/** While the relay is overloaded: a refusal costs a fifth of a request, so that thousands a second would fill it, too. */
+/** While the relay is overloaded: a refusal costs a fifth of a request, so thousands per second overload it, too. */
 const OVERLOAD_REFUSAL: LateRefusal = { ms: 1_000, most: 1_000 };
-/** Keys that are remembered. */
+/** Keys whose ids are kept. */
 const KEYS_MAX = 10_000;
 
 export class Admission {
@@ -56,7 +62,7 @@ export class Admission {
   #overloadedUntil = -Infinity;
   /** Ids of keys that were authenticated, by the digest of the key, the oldest first. */
   readonly #ids = new Map<string, string>();
-  /** Refusals that are held back. */
+  /** Number of refusals that are being delayed. */
   #held = 0;
 
   constructor(options: AdmissionOptions) {
@@ -66,7 +72,7 @@ export class Admission {
     this.#turnsOfMany = new RestingTurns(options.clock);
   }
 
-  /** A key was found valid: from now on its requests can be refused unread. */
+  /** Records the id of a valid key: from now on its requests can be refused unread. */
   know(key: string, id: string): void {
     const digest = digestOf(key);
     if (this.#ids.has(digest)) return;
@@ -75,7 +81,7 @@ export class Admission {
     this.#ids.set(digest, id);
   }
 
-  /** Decides about a request whose headers have come. */
+  /** Decides about a request whose headers have arrived. */
   admit(key: string | undefined): EarlyAnswer | Promise<EarlyAnswer> | Admitted {
     this.#measureTurn();
     const id = key === undefined ? undefined : this.#ids.get(digestOf(key));
@@ -87,7 +93,7 @@ export class Admission {
       owe(budgets.requests, { id, now, wait });
       return this.#paced(id, this.#refusal("rate_limited", wait));
     }
-    // Counted at any time, so that who has sent much is known when the relay gets overloaded.
+    // Counted at all times, so that it is known which keys have sent much when the relay becomes overloaded.
     const overloadWait = budgets.overload.take(id, now);
     if (!this.#isOverloaded(now) || overloadWait === 0) return { begin: () => this.#begin() };
     const refuse = (): EarlyAnswer | Promise<EarlyAnswer> => {
@@ -95,11 +101,11 @@ export class Admission {
       return this.#late(this.#refusal("overloaded", overloadWait), OVERLOAD_REFUSAL);
     };
     const hasRoom = (): boolean => this.#turnsOfMany.hasRoom(id);
-    // Looked at again once the request is here: others may have come meanwhile.
+    // Checked again once the whole request has arrived: others may have come meanwhile.
     return hasRoom() ? { begin: () => hasRoom() ? this.#beginInTurn(id) : refuse() } : refuse();
   }
 
-  /** Work on a request begins. The result is called when its answer may be sent; more calls change nothing. */
+  /** Counts a request as being handled. The result is called when its answer may be sent; later calls do nothing. */
   #begin(): () => void {
     const { clock } = this.#options;
     const since = clock.elapsed();
@@ -125,7 +131,7 @@ export class Admission {
     return now < this.#overloadedUntil;
   }
 
-  /** How long a turn of the event loop takes while requests come. */
+  /** Measures how long a turn of the event loop takes, while requests arrive. */
   #measureTurn(): void {
     if (this.#isMeasuring) return;
     this.#isMeasuring = true;
@@ -137,14 +143,14 @@ export class Admission {
     });
   }
 
-  /** Who sends the next request right after a refusal waits for it. */
+  /** Delays the refusal for a key that has had many, to slow down a client that sends again after each answer. */
   #paced(id: string, refusal: EarlyAnswer): EarlyAnswer | Promise<EarlyAnswer> {
     const { budgets, clock } = this.#options;
     if (budgets.refusals.take(id, clock.elapsed()) === 0) return refusal;
     return this.#late(refusal, LIMIT_REFUSAL);
   }
 
-  /** Holds a refusal back, unless so many are held back already. */
+  /** Delays a refusal, unless too many are being delayed already. */
   #late(refusal: EarlyAnswer, { ms, most }: LateRefusal): EarlyAnswer | Promise<EarlyAnswer> {
     if (this.#held >= most) return refusal;
     this.#held++;
@@ -178,10 +184,10 @@ function once(action: () => void): () => void {
 }
 
 interface Refused {
-  /** Of the key. */
+  /** The id of the key. */
   id: string;
   now: number;
-  /** Seconds until it has a request again. */
+  /** Seconds until the key may send a request again. */
   wait: number;
 }
 
@@ -191,19 +197,20 @@ function owe(budget: TokenBuckets, { id, now, wait }: Refused): void {
 
 const digestOf = (key: string): string => encodeHex(sha256(key));
 
-/** Requests that are worked on in one turn, and share what they write to the disk. */
+/** Requests that are handled in one turn, and share their writes to the disk. */
 export const TURN_REQUESTS = 4;
-/** Requests that wait for a turn, in all and of one key: more are refused. */
+/** Requests that may wait for a turn, in total and per key; more are refused. */
 export const TURN_WAITING_MAX = 64;
 export const TURN_WAITING_PER_KEY_MAX = 4;
-/** The rest after a turn, in lengths of that turn. */
+/** The rest after a turn, as a multiple of the length of that turn. */
 export const REST_TIMES = 3;
 /** The longest rest after a turn, in milliseconds. */
 const REST_MAX_MS = 1_000;
 
 /**
- * Turns of a few requests, one key after the other, each followed by a rest of three times its length: what else comes finds
- * the relay idle for three quarters of the time, and waits for one short turn at most, however much these keys send.
+ * Turns of a few requests, taken from one key after the other, each followed by a rest of three times its length: other
+ * requests find the relay idle for three quarters of the time, and wait for one short turn at most, however much these
+ * keys send.
  */
 export class RestingTurns {
   readonly #clock: Pick<Clock, "elapsed" | "after">;
@@ -223,7 +230,7 @@ export class RestingTurns {
       (this.#waiting.get(id)?.length ?? 0) < TURN_WAITING_PER_KEY_MAX;
   }
 
-  /** Resolves when the request may be worked on; the result is to be called at its end. */
+  /** Resolves when the request may be handled; the result must be called when that ends. */
   enter(id: string): Promise<() => void> {
     return new Promise((resolve) => {
       const waiting = this.#waiting.get(id) ?? [];
@@ -261,10 +268,10 @@ export class RestingTurns {
   }
 }
 
-/** How much a new turn, and a new wait, count in their averages: waits are as many as requests. */
+/** The weights of a new turn and of a new wait in their averages: there are as many waits as requests. */
 const TURN_WEIGHT = 0.2;
 const WAIT_WEIGHT = 0.02;
-/** Without anything new the average halves in this time, in milliseconds. */
+/** Without new values the average halves in this time, in milliseconds. */
 const HALF_LIFE_MS = 500;
 
 /** A moving average of times, in milliseconds. */

@@ -20,9 +20,9 @@ export interface NewKey {
   scopes: readonly Scope[];
   /** `DEFAULT_ACCOUNT` by default. */
   account?: string | undefined;
-  /** The role that may say hello with the key; by default the role of `deviceId`, or any role. */
+  /** The role that may connect with the key; by default the role of `deviceId`, or any role. */
   role?: Role | undefined;
-  /** The only device that may say hello with the key. */
+  /** The only device that may connect with the key. */
   deviceId?: string | undefined;
   /** The key whose pairing code created this one; it must not have been revoked. */
   parent?: string | undefined;
@@ -50,7 +50,7 @@ export async function createKey(store: Store, wanted: NewKey): Promise<CreatedKe
   throw new Error(`Cannot create the key "${wanted.name}": its parent "${wanted.parent}" was revoked`);
 }
 
-/** The same; undefined when its parent was revoked. */
+/** Like `createKey`, but returns undefined when its parent was revoked. */
 export async function createKeyUnlessRevoked(store: Store, wanted: NewKey): Promise<CreatedKey | undefined> {
   const { name, scopes, account = DEFAULT_ACCOUNT, deviceId, parent, now = Date.now() } = wanted;
   const role = wanted.role ?? roleOfDevice(deviceId);
@@ -76,7 +76,7 @@ export async function findKey(store: Store, key: string): Promise<KeyRecord | un
     : undefined;
 }
 
-/** The key's record. Refuses a missing or unknown key, and one that has none of the scopes. */
+/** Returns the key's record. Throws Refusal for a missing, unknown or revoked key, or one with none of the scopes. */
 export async function authenticate(
   store: Store,
   { key, scopes }: { key: string | undefined; scopes: readonly Scope[] },
@@ -120,8 +120,8 @@ type Hello = Pick<EventData<"hello">, "role" | "deviceId">;
 type Key = Pick<KeyRecord, "id" | "role" | "deviceId">;
 
 /**
- * The roles that each role of key may say hello in. A host's other programs (svc mcp, svc verify) share the listener's key
- * and connect as scripts. A key without a role may say hello in any.
+ * The roles in which a key of each role may connect. A host's other programs (svc mcp, svc verify) share the listener's
+ * key and connect as scripts. A key without a role may connect in any.
  */
 const HELLO_ROLES: Record<Role, readonly Role[]> = {
   listener: ["listener", "script"],
@@ -129,13 +129,13 @@ const HELLO_ROLES: Record<Role, readonly Role[]> = {
   script: ["script"],
 };
 
-/** The device that a hello is for; a client that names none gets a device id derived from its key. */
+/** Returns the device that a hello is for; a client that names none gets a device id derived from its key. */
 export function helloDeviceId(key: Key, hello: Hello): string {
-  const own = `dev_${hello.role}_${key.id.slice("key_".length).replaceAll("-", "_")}`;
-  return hello.deviceId ?? (isBound(key, hello) ? key.deviceId : undefined) ?? own;
+  const derived = `dev_${hello.role}_${key.id.slice("key_".length).replaceAll("-", "_")}`;
+  return hello.deviceId ?? (isBound(key, hello) ? key.deviceId : undefined) ?? derived;
 }
 
-/** Why the key itself forbids this hello; undefined when it does not. */
+/** Returns why the key itself forbids this hello; undefined when it does not. */
 export function helloFault(key: Key, hello: Hello): string | undefined {
   if (isBound(key, hello) && helloDeviceId(key, hello) !== key.deviceId) {
     return "the key belongs to another device";
@@ -143,7 +143,7 @@ export function helloFault(key: Key, hello: Hello): string | undefined {
   if (key.role !== undefined && !HELLO_ROLES[key.role].includes(hello.role)) {
     return `the key is a ${key.role}'s, and cannot connect as a ${hello.role}`;
   }
-  // Else the host or the phone that the id is meant for would find it taken, in another role.
+  // Otherwise the host or the phone that the id is meant for would find it taken, in another role.
   const named = roleOfDevice(helloDeviceId(key, hello));
   if (named !== undefined && named !== hello.role) {
     return `the device id is a ${named}'s, and cannot connect as a ${hello.role}`;
@@ -154,12 +154,12 @@ export function helloFault(key: Key, hello: Hello): string | undefined {
   return undefined;
 }
 
-/** A script beside a listener is a different device from the listener. */
+/** True if the hello must be for the key's own device. A script that shares a listener's key is a different device. */
 function isBound({ deviceId, role }: Key, hello: Hello): boolean {
   return deviceId !== undefined && !(role === "listener" && hello.role === "script");
 }
 
-/** A phone's or a script's key may not create pairing codes: what it admits would outlive it. */
+/** A phone's or a script's key may not create pairing codes: it must not admit further phones. */
 export function mayPair({ role }: Pick<KeyRecord, "role">): boolean {
   return role !== "phone" && role !== "script";
 }

@@ -33,7 +33,7 @@ interface Env {
 
 export function createApp({ services, files }: AppOptions): App {
   const app = new Hono<Env>();
-  // A path's own answer to other methods comes before the next path, whose parameter may stand for the same text.
+  // The 405 of a path is registered before the next path, whose parameter may match the same text.
   for (const path of new Set(ROUTES.map((route) => route.path))) {
     const routes = ROUTES.filter((route) => route.path === path);
     for (const route of routes) {

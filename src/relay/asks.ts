@@ -76,8 +76,8 @@ function isItsAnswer({ receipt }: Question, { request }: IncomingPush): boolean 
 }
 
 /**
- * The question was closed by this answer, which was not stored: the store failed between the two. What is stored is the
- * answer that closed it, which may have had other content.
+ * Stores an answer that has closed its question but was not stored, because the store failed between the two. What gets
+ * stored is the answer that closed the question, which may have had other content.
  */
 async function completeAnswer(
   services: Services,
@@ -88,7 +88,7 @@ async function completeAnswer(
     id: question.push.id,
     close: () => undefined,
   });
-  // It was removed since.
+  // The answer has been removed since then.
   if (outcome.kind === "closed") throw askClosed("answered");
   const { target } = outcome.answer;
   const route: OpenRoute = target === undefined ? { kind: "session" } : { kind: "asker", device: target };
@@ -96,7 +96,7 @@ async function completeAnswer(
   return firstAnswer(services, { stored: outcome.answer, request: incoming.request });
 }
 
-/** A sealed question is answered only by a phone that it is sealed for: nobody else can read it, or may close it. */
+/** Throws Refusal if the question is sealed for other devices only: this one cannot read it, and may not close it. */
 function checkAnswerer({ id, sealedFor }: Push, from: string): void {
   if (sealedFor === undefined || Object.hasOwn(sealedFor.keys, from)) return;
   throw new Refusal(
@@ -153,7 +153,7 @@ type AnswerRoute =
 
 type OpenRoute = Exclude<AnswerRoute, { kind: "closed" }>;
 
-/** Where an answer goes. `asker` is the device that the question names; it may have disconnected a moment ago. */
+/** Decides where an answer is delivered. `asker` is named by the question; it may have disconnected a moment ago. */
 export function routeAnswer(
   { push, data, receipt }: Question,
   { asker, now }: { asker: DeviceRecord | undefined; now: number },
@@ -166,7 +166,7 @@ export function routeAnswer(
   const isListeners = isAskedByListener(data);
   const kind = isListeners ? "listener" : "script";
   if (isInTime && asker?.kind === kind && isWaiting(asker, now)) return { kind: "asker", device: asker.id };
-  // The answer to an agent's own dialog is no message to the agent.
+  // The answer to an agent's own dialog is not a message to the agent.
   if (isListeners) return { kind: "closed", why: "not_waiting" };
   return push.agentSessionName === undefined ? { kind: "closed", why: "no_session" } : { kind: "session" };
 }
@@ -175,12 +175,15 @@ function isWaiting({ online, lastSeen, revokedAt }: DeviceRecord, now: number): 
   return revokedAt === undefined && (online || now - lastSeen < ASK_RETURN_MS);
 }
 
-/** Stands for an agent's own dialog: the listener applies the answer. */
+/** True for an agent's own dialog: the listener applies the answer. */
 function isAskedByListener({ replyTo, listener }: StoredAskData): boolean {
   return replyTo !== undefined && replyTo === listener;
 }
 
-/** Nothing is stored that cannot be delivered: the session of a late answer must have a listener. */
+/**
+ * Throws Refusal for an answer that cannot be delivered, so that it is not stored: the session of a late answer must
+ * have a listener.
+ */
 async function findRoute(
   { store }: Services,
   { incoming, question, answer, now }: {
@@ -248,7 +251,7 @@ function deliver(
     case "stored":
       services.metrics.of(PUSHES).add({ outcome: "accepted" });
       publishPush(services, { stored: outcome.answer, to: { phones: true } });
-      // Any other asker reads its answer when it hears that there is one.
+      // Any other asker reads its answer when the question's new receipt names it.
       if (route.kind === "asker" && isAskedByListener(question.data)) {
         publishPush(services, { stored: outcome.answer, to: { listener: route.device } });
       }
@@ -324,7 +327,7 @@ function noSession({ at }: Receipt, now: number): Receipt {
   return { state: "refused", reason: "no_such_session", final: true, at: { refused: now, ...at } };
 }
 
-/** An asker acknowledges an answer, gives one up, or withdraws its question. `device` is the asker. */
+/** Handles an asker's acknowledgement: it received an answer, gives one up, or withdraws its question. */
 export async function takeAskerAck(
   services: Services,
   { device, ack }: { device: DeviceName; ack: EventData<"push.ack"> },

@@ -1,4 +1,4 @@
-/** The rate limits of the relay, by key, address or socket, and how all nodes share them: each reports what was taken from its buckets, and the others take as much from theirs. */
+/** The rate limits of the relay, by key, address or socket, and how all nodes share them: each reports what was taken from its buckets, and the others deduct it from theirs. */
 import { TokenBuckets, type TokenRate } from "../async/token_bucket.ts";
 import type { EventName } from "../protocol/frames.ts";
 import * as limits from "../protocol/limits.ts";
@@ -41,9 +41,9 @@ export function frameKind(event: EventName | undefined): FrameKind {
 export interface Budgets {
   /** Requests and handshakes, per key. */
   requests: TokenBuckets;
-  /** What of them each key has left while the relay is overloaded. */
+  /** The requests that each key has left while the relay is overloaded. */
   overload: TokenBuckets;
-  /** Refusals that a key gets at once; beyond them they come late. */
+  /** Refusals that a key gets at once; further ones are delayed. */
   refusals: TokenBuckets;
   /** Wrong pairing codes, per address. */
   claims: TokenBuckets;
@@ -86,7 +86,7 @@ export function makeBudgets({ requests, shared = false }: BudgetOptions = {}): B
   };
 }
 
-/** In the proportion of the usual limits, where a relay has its own. */
+/** In proportion to the limit on requests, if a relay overrides that. */
 function overloadRate(requests: TokenRate | undefined): TokenRate {
   const { OVERLOAD_REQUESTS_PER_SECOND: perSecond, OVERLOAD_REQUESTS_BURST: burst } = limits;
   if (requests === undefined) return { perSecond, burst };
@@ -96,9 +96,9 @@ function overloadRate(requests: TokenRate | undefined): TokenRate {
   };
 }
 
-/** Until a report has arrived, a key may take a full bucket from each node; what was too much is owed. */
+/** How often nodes report. Until then a key may take a full bucket from each node; the excess is owed. */
 export const REPORT_MS = 500;
-/** Entries of one message. */
+/** Maximum entries of one message. */
 const ENTRIES_MAX = 2_000;
 
 interface SharedBudgets {
@@ -107,7 +107,7 @@ interface SharedBudgets {
   clock: Clock;
 }
 
-/** Takes what other nodes report. Returns how to stop. */
+/** Deducts what other nodes report. Returns the function that stops it. */
 export function shareBudgets({ budgets, bus, clock }: SharedBudgets): () => void {
   const tables = new Map(tablesOf(budgets));
   return bus.subscribe(EVERY_NODE, (message) => {
@@ -118,7 +118,7 @@ export function shareBudgets({ budgets, bus, clock }: SharedBudgets): () => void
   });
 }
 
-/** Called every `REPORT_MS`. While nobody takes much there is nothing to report. */
+/** Reports what was taken here to the other nodes; called every `REPORT_MS`. Small amounts are not reported yet. */
 export function reportBudgets({ budgets, bus }: Omit<SharedBudgets, "clock">): void {
   const all = tablesOf(budgets).flatMap(([budget, table]) =>
     table.takeReport().map(([key, amount]) => [budget, key, amount] as const)

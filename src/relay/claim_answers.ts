@@ -1,40 +1,40 @@
-/** The answers to claims of pairing codes, repeated for a phone that has lost its own on the way. */
+/** The answers to claims of pairing codes, repeated for a phone whose answer was lost. */
 import { encodeHex } from "../async/encodings.ts";
 import type { PairingClaim, PairingClaimed } from "../protocol/http.ts";
 
-/** What a claim is answered with. */
+/** The answer to a claim. */
 export interface ClaimAnswer extends PairingClaimed {
-  /** The key that the phone already had: it is repeated only to a caller that has it, too. */
+  /** True if the phone already had the key: it is repeated only to a caller that has it, too. */
   isOwn: boolean;
   /** The key that created the code. */
   keyId: string;
 }
 
-/** Claimed codes whose answers are kept; a further one replaces the one that was claimed longest ago. */
+/** Claimed codes whose answers are kept; a further one replaces the oldest. */
 const CLAIM_ANSWERS_MAX = 1_000;
 
 interface ClaimedCode {
   codeHash: Uint8Array;
   claim: PairingClaim;
   expiresAt: number;
-  /** Does what the claim asks for, and once it has failed what of that is missing. Undefined if the claim is refused. */
+  /** Carries out the claim, or after a failure the steps that are missing. Undefined if the claim is refused. */
   make(): Promise<ClaimAnswer | undefined>;
 }
 
 interface KeptClaim extends ClaimedCode {
-  /** Undefined once it has failed: nobody was answered. */
+  /** Undefined after a failure: no answer was given. */
   answer: Promise<ClaimAnswer | undefined> | undefined;
 }
 
 /**
- * The answers to claims, in memory, until their codes expire: a phone that has lost the answer asks again, and so does one
- * whose claim failed because the store did. Only the same key with the same proof gets it, so that the code still admits
- * one phone only; without a proof only the first answer is given.
+ * The answers to claims, in memory, until their codes expire: a phone whose answer was lost claims again, and so does
+ * one whose claim failed because the store did. Only the same key with the same proof gets the answer again, so that
+ * the code still admits only one phone; without a proof only the first answer is given.
  */
 export class ClaimAnswers {
   readonly #kept = new Map<string, KeptClaim>();
 
-  /** Answers the claim of a code that was taken for it. */
+  /** Answers the first claim of a code. */
   async first(claimed: ClaimedCode): Promise<ClaimAnswer | undefined> {
     const kept: KeptClaim = { ...claimed, answer: undefined };
     this.#kept.set(encodeHex(kept.codeHash), kept);
@@ -43,6 +43,7 @@ export class ClaimAnswers {
     return await answerOf(kept);
   }
 
+  /** Answers a repeated claim; undefined unless it has the key and the proof of the first one. */
   async repeat(
     { codeHash, claim, now }: Pick<ClaimedCode, "codeHash" | "claim"> & { now: number },
   ): Promise<ClaimAnswer | undefined> {

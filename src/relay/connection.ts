@@ -41,7 +41,7 @@ interface Greeted {
 export interface WaitingReport {
   sessions: readonly SessionEntry[];
   details: ReportedDetails | undefined;
-  /** The frames that it came in, which are all answered. */
+  /** The frames in which the waiting reports arrived; each is answered. */
   frames: { id: string | undefined; count: number }[];
 }
 
@@ -63,13 +63,13 @@ export class Connection {
   greeted: Greeted | undefined;
   /** Only a listener has one. */
   outbox: Outbox | undefined;
-  /** A listener's newest report that was to be stored; `at` by the clock's `elapsed`. */
+  /** A listener's newest report that was stored or is being stored; `at` is the clock's `elapsed`. */
   report: { digest: Uint8Array; at: number; isStored: boolean } | undefined;
   /** A listener's reports are stored one at a time. */
   readonly reports = new Mutex();
   /** The report that is stored next. */
   waiting: WaitingReport | undefined;
-  /** Digest of the sessions that phones got of this listener since it connected. */
+  /** Digest of this listener's sessions as last sent to phones since it connected. */
   publishedSessions: Uint8Array | undefined;
   readonly #options: ConnectionOptions;
   readonly #openedAt: number;
@@ -91,7 +91,7 @@ export class Connection {
     return this.#closingAt === undefined;
   }
 
-  /** The client sent something. */
+  /** Call this when the client has sent something. */
   markAlive(): void {
     this.#heardAt = this.#options.clock.elapsed();
   }
@@ -120,12 +120,12 @@ export class Connection {
     return this.#options.ofKey().reduce((bytes, one) => bytes + bytesOf(one), 0);
   }
 
-  /** Bytes of a message whose end has not come. */
+  /** Bytes of a message that is not complete yet. */
   get unfinished(): number {
     return this.#options.socket.unfinishedBytes();
   }
 
-  /** Closes the client when all clients of its key together have sent too much of messages that they do not end. */
+  /** Closes the client when all clients of its key together have sent too many bytes of incomplete messages. */
   checkUnfinished(): void {
     if (this.#sumOfKey(({ unfinished }) => unfinished) > UNFINISHED_PER_KEY_MAX_BYTES) {
       this.closeForFlood("unfinished_bytes");

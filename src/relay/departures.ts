@@ -1,19 +1,19 @@
-/** Devices whose last connection here has closed: the store is to hold them as offline, and phones are notified. */
+/** Devices whose last connection here has closed: marks them as offline in the store, and notifies phones. */
 import { type DeviceName, nameKey, StoreUnavailable } from "../store/store.ts";
 import type { Services } from "./handler.ts";
 import type { Departure } from "./hub.ts";
 import { publishSessions } from "./sessions.ts";
 
-/** Rejects when the store fails; `repeatDepartures` then does it again. */
+/** Marks the device as offline and notifies phones. Rejects when the store fails; `repeatDepartures` then retries. */
 export async function goOffline(services: Services, device: DeviceName): Promise<void> {
   await depart(services, { ...device, at: services.clock.now() });
 }
 
-/** For devices that are still gone, repeats what failed; called about once a second. */
+/** Retries what failed, for devices that are still gone; called about once a second. */
 export async function repeatDepartures(services: Services): Promise<void> {
   const { hub } = services;
   const departures = [...hub.departed.values()];
-  // So that a call that takes long and the next one do not repeat the same.
+  // So that a slow call and the next one do not retry the same departures.
   hub.departed.clear();
   for (let next = departures.shift(); next !== undefined; next = departures.shift()) {
     if (hub.isClaimed(next)) continue;
@@ -21,7 +21,7 @@ export async function repeatDepartures(services: Services): Promise<void> {
       await depart(services, next);
     } catch (error) {
       for (const other of departures) keep(services, other);
-      // The log has a line of the first failure.
+      // The first failure is in the log already.
       if (error instanceof StoreUnavailable) return;
       throw error;
     }

@@ -29,7 +29,10 @@ export async function listDevices({ store, clock }: Services, { key }: KeyedCall
   return json(answer);
 }
 
-/** `DELETE /devices/{id}`: its keys stop working at once, and its open WebSockets are closed. Names the key that still works. */
+/**
+ * `DELETE /devices/{id}`: its keys stop working at once, and its open WebSockets are closed. Answers with the owner's
+ * key if that still works.
+ */
 export async function revokeDevice({ store, hub, clock }: Services, call: KeyedCall): Promise<Response> {
   const { account } = call.key;
   const id = call.param("id");
@@ -43,7 +46,7 @@ export async function revokeDevice({ store, hub, clock }: Services, call: KeyedC
   return json(answer);
 }
 
-/** `DELETE /devices/{id}/owner`: the next key that says hello as the device becomes its owner. */
+/** `DELETE /devices/{id}/owner`: the next key that connects as the device becomes its owner. */
 export async function releaseDevice({ store, log }: Services, { key, param }: KeyedCall): Promise<Response> {
   const device = { account: key.account, id: param("id") };
   if (!await store.releaseDevice(device)) throw unknownDevice();
@@ -108,7 +111,7 @@ export async function reportShown(services: Services, call: KeyedCall): Promise<
   return noContent();
 }
 
-/** The phone, if the key may change it. */
+/** Returns the phone's name if the key may change it; throws Refusal otherwise. */
 async function ownPhone(
   { store }: Pick<Services, "store">,
   { key, id }: { key: KeyRecord; id: string },

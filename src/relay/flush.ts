@@ -1,9 +1,9 @@
-/** The end of a stop, once clients and requests have gone: what the store must still take, for as long as the stop may last. */
+/** The last step of a stop, once clients and requests are gone: waits until the store has stored everything, within a limit. */
 import { atMost } from "../async/clock.ts";
 import { StoreUnavailable } from "../store/store.ts";
 import type { Services } from "./handler.ts";
 
-/** Of the time that a flush has, what is kept for marking devices offline. */
+/** The part of a flush's time that is reserved for marking devices offline. */
 const OFFLINE_MS = 500;
 /** How long closing the store and the bus may take. */
 const CLOSE_MS = 700;
@@ -14,7 +14,7 @@ type Flushed = Pick<Services, "clock" | "log"> & {
   bus: Pick<Services["bus"], "close">;
 };
 
-/** Waits for a store that does not answer no longer than `limitMs`, and as long again as closing it may take. */
+/** Waits at most `limitMs` for the store, and `CLOSE_MS` more for closing it. */
 export async function flush(
   { tasks, store, bus, clock, log }: Flushed,
   limitMs: number,

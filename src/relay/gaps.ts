@@ -1,4 +1,4 @@
-/** What a node does after messages between nodes may have been lost: its clients reconnect, and read again what they missed. */
+/** What a node does after messages between nodes may have been lost: its clients reconnect, and read what they missed. */
 import type { Services } from "./handler.ts";
 import { counter } from "./metrics.ts";
 
@@ -9,10 +9,10 @@ const GAPS = counter(
 
 /** Gaps of other nodes are handled together: a NATS server that restarts cuts off many nodes at once. */
 const TOGETHER_MS = 2_000;
-/** How long after the clients were closed the gap of another node closes them again: one with a bad line has many. */
+/** The shortest time between two closings for gaps of other nodes: a node with a bad line has many. */
 const SPACING_MS = 30_000;
 
-/** Returns how to stop. */
+/** Closes clients after every gap. Returns the function that stops it. */
 export function closeGaps(services: Services): () => void {
   const { bus, clock, hub, metrics, remote, store, streams, tasks } = services;
   let cancel: (() => void) | undefined;

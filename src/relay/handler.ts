@@ -31,11 +31,11 @@ export interface Services {
   clock: Clock;
   budgets: Budgets;
   admission: Admission;
-  /** Which pushes were sent to their listener, or cancelled before. */
+  /** Which pushes were sent to their listener, or cancelled before that. */
   claims: PushClaims;
-  /** What claims of pairing codes were answered. */
+  /** The answers to claims of pairing codes. */
   claimAnswers: ClaimAnswers;
-  /** Answers with much data are made one at a time. */
+  /** Large answers are made one at a time. */
   pageReads: Mutex;
   /** Work that continues after its caller has been answered. */
   tasks: Tasks;
@@ -80,7 +80,7 @@ export interface KeyedCall extends Call {
   key: KeyRecord;
 }
 
-/** What the documentation shows of a route. `path` has its parameters in braces. */
+/** The documentation of a route. `path` has its parameters in braces. */
 interface RouteDoc {
   method: "GET" | "POST" | "PUT" | "DELETE";
   path: string;
@@ -90,7 +90,7 @@ interface RouteDoc {
   /** A request without a body is accepted too. */
   needsNoBody?: true;
   answer: { status: number; schema?: z.core.$ZodType; type?: string };
-  /** A second answer that is no problem. */
+  /** A second answer that is not a problem document. */
   otherwise?: { status: number; schema: z.core.$ZodType };
   /** In addition to those of every keyed route. */
   errors?: readonly WireErrorCode[];
@@ -109,7 +109,7 @@ interface OpenRoute extends RouteDoc {
 
 export type Route = KeyedRoute | OpenRoute;
 
-/** The body, parsed once with its schema. */
+/** Returns the body, parsed with its schema. Throws Refusal if it is not valid. */
 export async function readBody<S extends z.core.$ZodType>(
   { request }: Call,
   { schema, code }: { schema: S; code: "invalid_push" | "invalid_request" },
@@ -209,7 +209,7 @@ export function countRequest({ budgets, clock, metrics }: Services, { id }: KeyR
   throw tooManyRequests(wait);
 }
 
-/** Makes answers with much data one at a time, and no more of them for a key than its budget in bytes allows. */
+/** Makes large answers one at a time. Throws Refusal when the key's budget in bytes is used up. */
 export function readPage<T>(
   { pageReads, budgets, clock, metrics }: Services,
   { key, read }: { key: KeyRecord; read: () => Promise<{ value: T; bytes: number }> },
@@ -217,7 +217,7 @@ export function readPage<T>(
   return pageReads.run(async () => {
     // Lets other input be handled between two pages.
     await new Promise<void>((resolve) => afterReads(resolve));
-    // Only now: what was requested at the same time has been charged.
+    // Checked only now, when earlier requests have been charged.
     const wait = budgets.pageBytes.take(key.id, clock.elapsed(), 0);
     if (wait > 0) {
       metrics.of(OVER_BUDGET).add({ budget: "page_bytes" });

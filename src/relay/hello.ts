@@ -51,7 +51,7 @@ export async function greet(
   const { rejection, known } = await checkHello(services, { device, hello, key });
   if (rejection !== undefined) return connection.close(rejection.code, rejection.reason);
   hub.claim(connection, device.id);
-  // The client has gone: nobody would mark the device offline again. Nothing may wait between this and the claim.
+  // The client has gone, and nothing would mark the device offline again. No await may come before `claimDevice`.
   if (connection.claimed === undefined) return;
   const taken = await claimDevice(services, { device, hello, key, known });
   if (taken !== undefined) return connection.close(taken.code, taken.reason);
@@ -77,7 +77,7 @@ interface Claim {
   key: KeyRecord;
 }
 
-/** Looks the key up again, because it may have been revoked since the handshake. `known`: the device as it is stored. */
+/** Looks the key up again, because it may have been revoked since the handshake. `known` is the stored device. */
 async function checkHello(
   services: Services,
   claim: Claim,
@@ -116,7 +116,10 @@ async function rejectionOf(
   return await isOtherHome(services, { claim, known }) ? deviceTaken(services, device) : undefined;
 }
 
-/** An id that names its role connects only in that role, whatever is stored. Any other keeps the role of its owner's hello. */
+/**
+ * True if the device is stored with another role. An id that names its role is checked by `helloFault`; any other keeps
+ * the role of its owner's hello.
+ */
 function isOfAnotherKind(known: DeviceRecord | undefined, hello: Hello): boolean {
   return known !== undefined && known.kind !== hello.role && roleOfDevice(known.id) === undefined;
 }
@@ -130,8 +133,9 @@ function deviceTaken({ log, metrics }: Services, { id }: DeviceName): Rejection 
 }
 
 /**
- * A second home with a copy of the first one's key and host name differs from it in its identity, which is compared while
- * the first is connected. While no listener is connected, a new identity is a home that was set up again: the key decides.
+ * True for a second home that has a copy of the first one's key and host name: its identity differs from that of the
+ * first, which is connected. While no listener is connected, a new identity is that of a home that was set up again,
+ * and only the key is checked.
  */
 async function isOtherHome(
   { hub, store }: Services,

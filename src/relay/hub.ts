@@ -105,7 +105,7 @@ export class Hub {
     });
   }
 
-  /** True when its device went offline: it has no other connection here. */
+  /** Removes a closed connection. True when its device has no other connection here. */
   remove(connection: Connection): boolean {
     this.#connections.delete(connection);
     this.#forgetOfKey(connection);
@@ -120,7 +120,7 @@ export class Hub {
     return !this.#stopping && claimed !== undefined && !this.isClaimed({ account, id: claimed });
   }
 
-  /** True while a client here is the device, or is about to be welcomed as it. */
+  /** True while a client here is connected as the device, or is about to be welcomed as it. */
   isClaimed({ account, id }: DeviceName): boolean {
     const { connections } = this.#accounts.get(account) ?? {};
     return find(connections, ({ isOpen, claimed }) => isOpen && claimed === id) !== undefined;
@@ -167,7 +167,7 @@ export class Hub {
     if (connection !== undefined) this.fill(connection);
   }
 
-  /** Frames from other nodes may have been lost: phones and scripts reconnect and read again what they missed. */
+  /** Closes phones and scripts after a gap in the frames of other nodes: they reconnect and read what they missed. */
   closeAfterGap(): void {
     for (const connection of this.#connections) {
       if (connection.greeted === undefined || connection.outbox !== undefined) continue;
@@ -175,7 +175,7 @@ export class Hub {
     }
   }
 
-  /** That a listener has connected to another node may have been lost too: its older connection here closes, and may come back. */
+  /** Closes listeners that have connected to another node too: the message about that may have been lost. */
   async closeMoved(isElsewhere: (device: DeviceName) => Promise<boolean>): Promise<void> {
     for (const connection of [...this.#connections]) {
       const { account, greeted, outbox } = connection;
@@ -186,7 +186,7 @@ export class Hub {
     }
   }
 
-  /** Sends a listener its stored pushes, as far as its window allows; `tick` tries again when the store fails. */
+  /** Sends a listener its stored pushes until its window is full; `tick` tries again when the store fails. */
   fill({ outbox }: Connection): void {
     if (outbox?.wantsMore === true) this.#options.run(outbox.fill());
   }
@@ -272,7 +272,7 @@ function isAddressed({ greeted, isOpen }: Connection, to: Audience): boolean {
   return greeted.role === "listener" && greeted.deviceId === to.listener;
 }
 
-/** A device also while its hello is being answered. */
+/** True also for a device whose hello is being answered. */
 function isRevoked({ account, key, claimed }: Connection, revocation: Revocation): boolean {
   if (account !== revocation.account) return false;
   if (revocation.kind === "key") return key.id === revocation.id;

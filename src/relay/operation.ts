@@ -178,7 +178,7 @@ function gaugesOf({ hub, store }: Services): Gauge[] {
   return [
     hub.gauge,
     new Gauge("svc_nats_backlog", {
-      help: "Messages and receipts in NATS that this node has still to read.",
+      help: "Messages and receipts in NATS that this node has yet to read.",
       read: () => [[{}, backlog()]],
     }),
   ];

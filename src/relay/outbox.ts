@@ -3,18 +3,18 @@ import { encodeFrame } from "../protocol/frames.ts";
 import { PUSH_RESEND_MS } from "../protocol/limits.ts";
 import type { PushName, StoredPush } from "../store/store.ts";
 
-/** Pushes that may be unacknowledged at a time, and what their frames may have in bytes. The rest stay in the store. */
+/** Pushes that may be unacknowledged at a time, and the size of their frames in bytes. The rest stay in the store. */
 export const WINDOW_PUSHES = 512;
 export const WINDOW_MAX_BYTES = 2_097_152;
-/** The store is read once this many fit: reading a few at each acknowledgement is slower than they arrive. */
+/** The store is read once this many fit: reading a few per acknowledgement is slower than they arrive. */
 export const REFILL_PUSHES = 64;
 
-/** Pushes remembered as sent or cancelled, each. */
+/** Pushes remembered as sent; as many again are remembered as cancelled. */
 export const CLAIMS_MAX = 50_000;
 
-/** Decides for each push which comes first: that it is sent to its listener, or that it is cancelled. */
+/** Decides for each push which comes first, sending it to its listener or cancelling it. */
 export class PushClaims {
-  /** The `seq` up to which a push may have been sent by an earlier run of the relay, or before what is remembered. */
+  /** Up to this `seq` a push may have been sent without being remembered here, perhaps by an earlier run. */
   #sentUpTo: number;
   #newestSent = 0;
   readonly #sent = new Set<string>();
@@ -22,15 +22,15 @@ export class PushClaims {
   readonly #shared: boolean;
 
   /**
-   * `sentUpTo`: the newest push of the store when the relay starts. `shared`: other nodes send too, so that nothing is
-   * decided here: the store holds a push back.
+   * `sentUpTo`: the newest push of the store when the relay starts. `shared`: other nodes send pushes too, so the store
+   * decides in place of this object.
    */
   constructor({ sentUpTo = 0, shared = false } = {}) {
     this.#shared = shared;
     this.#sentUpTo = sentUpTo;
   }
 
-  /** False if it was cancelled: it must not be sent. */
+  /** Records the push as sent. False if it was cancelled: it must not be sent. */
   send(push: PushName & { seq: number }): boolean {
     const key = keyOf(push);
     if (this.#withdrawn.has(key)) return false;
@@ -44,12 +44,12 @@ export class PushClaims {
     return true;
   }
 
-  /** False for one that was sent, or may have been, before what is remembered: only its listener can cancel it. */
+  /** False if the push may have been sent without being remembered here: only its listener can cancel it. */
   knows({ seq }: { seq: number }): boolean {
     return seq > this.#sentUpTo;
   }
 
-  /** False if it may have been sent: only its listener can cancel it. */
+  /** Records the push as cancelled. False if it was sent: only its listener can cancel it. */
   withdraw(push: PushName): boolean {
     const key = keyOf(push);
     if (this.#sent.has(key)) return false;
@@ -61,7 +61,7 @@ export class PushClaims {
     return true;
   }
 
-  /** It was not cancelled after all. */
+  /** Undoes `withdraw`: the push was not cancelled after all. */
   release(push: PushName): void {
     this.#withdrawn.delete(keyOf(push));
   }
@@ -104,7 +104,7 @@ export class Outbox {
   #behind = true;
   #loading = false;
   #lastSeq = 0;
-  /** Of the frames in `#unacknowledged`, in UTF-16 units. */
+  /** Length of the frames in `#unacknowledged`, in UTF-16 units. */
   #length = 0;
 
   constructor(options: OutboxOptions) {
@@ -156,7 +156,10 @@ export class Outbox {
     this.#unacknowledged.delete(id);
   }
 
-  /** An acknowledgement was lost, perhaps of a push that an earlier one had taken out: loads all that is not final again. */
+  /**
+   * Loads all pushes that are not final again, after an acknowledgement was lost: an earlier one may have removed its
+   * push here.
+   */
   reload(): void {
     this.#behind = true;
     this.#lastSeq = 0;
@@ -175,7 +178,7 @@ export class Outbox {
     return resent;
   }
 
-  /** A push accepted while the store is read sets `#behind` again. */
+  /** A push that is accepted while the store is being read sets `#behind` again. */
   async #fillOnce(): Promise<void> {
     this.#behind = false;
     if (!this.#hasSentCancels) await this.#sendCancels();
@@ -209,7 +212,7 @@ export class Outbox {
   }
 
   #send({ id, seq, text }: OutgoingPush): void {
-    // Also past what is not sent here: the next page must not be the same one.
+    // Also for a push that is not sent, so that the next page is not the same one.
     this.#lastSeq = Math.max(this.#lastSeq, seq);
     if (this.#unacknowledged.has(id) || !this.#options.claim({ id, seq })) return;
     this.#unacknowledged.set(id, { text, sentAt: this.#options.elapsed() });

@@ -57,7 +57,7 @@ export async function createPairing(services: Services, call: KeyedCall): Promis
   return json(answer, 201);
 }
 
-/** A key may have a limited number of open codes, and of the devices that they become. */
+/** Throws Refusal when the key has too many open codes or too many devices. */
 async function checkRoom({ store, clock, metrics }: Services, { id }: KeyRecord): Promise<void> {
   const now = clock.now();
   const { devices, openPairings, firstPairingEnds = now } = await store.keyUse(id, now);
@@ -76,7 +76,10 @@ async function readOffer(call: KeyedCall): Promise<PairingRequest["offer"]> {
   return (await readBody(call, { schema: PairingRequest, code: "invalid_request" })).offer;
 }
 
-/** Phones seal what is for this device with the offer's key: a host's key must not put its own in another host's place. */
+/**
+ * Throws Refusal for an offer of another device than the key's: phones seal messages with the offer's public key, and a
+ * host's key must not replace that of another host.
+ */
 function checkOffered({ name, deviceId }: KeyRecord, offer: PairingRequest["offer"]): void {
   if (offer === undefined || deviceId === undefined || offer.deviceId === deviceId) return;
   throw new Refusal(
@@ -103,8 +106,8 @@ export async function pairingStatus({ store }: Services, { key, param }: KeyedCa
 }
 
 /**
- * `POST /pairings/{code}/claim`: needs no key, works for one phone. Only wrong codes count against an address: behind a tunnel all
- * callers share one, and a stranger's guesses must not lock a phone out.
+ * `POST /pairings/{code}/claim`: needs no key, works for one phone. Only wrong codes count against an address: behind a
+ * tunnel all callers share one, and a stranger's guesses must not lock a phone out.
  */
 export async function claimPairing(services: Services, call: Call): Promise<Response> {
   const { clock, store } = services;
@@ -118,7 +121,7 @@ export async function claimPairing(services: Services, call: Call): Promise<Resp
     ? await services.claimAnswers.repeat({ codeHash, claim, now })
     : await answerOnce(services, { call, pairing, claim, now });
   if (answer === undefined || !await isUsable(services, { call, answer })) throw wrongCode(services, call);
-  const { isOwn: _told, keyId: _granted, ...shown } = answer;
+  const { isOwn: _isOwn, keyId: _keyId, ...shown } = answer;
   return json(shown, 201);
 }
 
@@ -140,7 +143,7 @@ async function answerOnce(
   return await services.claimAnswers.first({ codeHash, claim, expiresAt, make });
 }
 
-/** Neither the phone's key nor the one that created the code was revoked, and the phone's own key came with the call. */
+/** True if neither the phone's key nor the code's was revoked, and a phone that already had a key sent it. */
 async function isUsable(
   services: Services,
   { call, answer: { apiKey, isOwn, keyId } }: { call: Call; answer: ClaimAnswer },
@@ -156,7 +159,7 @@ function wrongCode({ budgets, clock, metrics }: Services, { address }: Call): Er
   return tooManyRequests(wait);
 }
 
-/** A phone of this account that pairs with another host keeps its device id and its key. */
+/** Returns the phone if it already has a key of this account: it keeps its device id and its key. */
 async function ownKey(
   { store }: Services,
   { call, pairing }: { call: Call; pairing: PairingRecord },
@@ -170,7 +173,7 @@ async function ownKey(
   return device?.kind === "phone" ? { deviceId: device.id, apiKey } : undefined;
 }
 
-/** A code is void once the key that created it is revoked. */
+/** False once the key that created the code is revoked. */
 async function isStillGranted(
   { store }: Services,
   { keyId }: Pick<PairingRecord, "keyId">,
@@ -187,7 +190,7 @@ interface Claimed {
 
 type Phone = Pick<PairingClaimed, "deviceId" | "apiKey">;
 
-/** What is already made of a new phone, after a claim that the store has failed. */
+/** The parts of a new phone that exist after a claim during which the store failed. */
 interface NewPhone {
   deviceId: string;
   apiKey?: string;

@@ -48,8 +48,8 @@ function accept(services: Services, push: IncomingPush): Promise<PushAccepted> {
 }
 
 /**
- * The store charges the sender for what it stores, so that a restart of the relay forgives nothing. A push that it has
- * already gets its first answer: a refusal would mean that it was not stored.
+ * Throws Refusal when the sender has stored too much. The store keeps the count, so a restart of the relay does not
+ * reset it. A push that is already stored gets its first answer, because a refusal would mean that it was not stored.
  */
 async function checkStorage({ store, clock, metrics }: Services, sender: IncomingPush): Promise<void> {
   const over = await store.storedBytes(sender, clock.now()) - STORED_PER_DAY_MAX_BYTES;
@@ -61,7 +61,7 @@ async function checkStorage({ store, clock, metrics }: Services, sender: Incomin
   throw overBudget(`the key has stored ${STORED_PER_DAY_MAX_BYTES} bytes within a day`, wait);
 }
 
-/** A question may name only a device of its sender as the recipient of the answer. */
+/** Throws Refusal if a question names another key's device as the recipient of the answer. */
 async function checkReplyTo(
   { store }: Services,
   { key, request }: { key: KeyRecord; request: PushRequest },
@@ -82,8 +82,8 @@ function checkRole({ role }: KeyRecord, { type }: PushRequest): void {
 }
 
 /**
- * The user may cancel on one phone what another one sent; a host or a script only what it sent itself. The cancellation of a
- * message that has not arrived takes its id, which nobody may do to a late answer's.
+ * A phone may cancel any sender's message; any other key only its own. A cancellation of a message that has not arrived
+ * reserves its id, which is not allowed with the id of a late answer.
  */
 async function checkCancel(
   { store }: Services,

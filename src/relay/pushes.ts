@@ -88,8 +88,8 @@ export async function repeatedAnswer(
 }
 
 /**
- * Gives the first answer again; refuses different content under the same id. A question that is sent again rings the phones
- * that it has not reached: the relay may have stopped between storing it and ringing.
+ * Gives the first answer again; throws Refusal for different content under the same id. A question that is sent again
+ * rings the phones that it has not reached: the relay may have stopped between storing it and ringing.
  */
 export function firstAnswer(
   { metrics, webPush }: Services,
@@ -130,8 +130,8 @@ function firstReceipt(
 }
 
 /**
- * Tells a listener that has nothing else to do of a message that is about to be stored: its look at the pane takes as long
- * as that.
+ * Notifies a listener with nothing else to do of a message that is about to be stored, so that it can check the pane in
+ * the meantime.
  */
 function announcePush(
   { hub }: Services,
@@ -148,7 +148,9 @@ interface Published {
   to: Audience;
 }
 
-/** A store of several nodes notifies the listener's node itself, in the order of acceptance. */
+/**
+ * Publishes a stored push. A store shared by several nodes notifies the listener itself, in the order of acceptance.
+ */
 export function publishPush({ bus, store }: Services, { stored, to }: Published): void {
   if ("listener" in to && store.watchPushes !== undefined) return;
   const { account, push, seq } = stored;
@@ -158,7 +160,7 @@ export function publishPush({ bus, store }: Services, { stored, to }: Published)
 /** An account is one channel. */
 const BROADCAST = "broadcast";
 
-/** The recipients of a push. Refuses one whose device or listener cannot be found. */
+/** Returns the recipients of a push. Throws Refusal if its device or listener cannot be found. */
 export async function routePush(
   store: Store,
   { account, push }: { account: string; push: PushRequest },
@@ -177,7 +179,7 @@ export async function routePush(
   return { device: device.id };
 }
 
-/** The one listener that has the session, or else the account's only listener, which then answers no_such_session. */
+/** Returns the listener that has the session, or else the only listener, which then answers no_such_session. */
 async function findListener(
   store: Store,
   { account, name }: { account: string; name: string | undefined },
@@ -204,7 +206,7 @@ function unknownDevice(why: string): Refusal {
   return new Refusal("unknown_device", `Cannot find the device that the push is for: ${why}`);
 }
 
-/** The listener always gets the cancellation, so that it does not type the message if it still arrives. */
+/** Accepts a cancellation. The listener always gets it, so that it does not type the message if that still arrives. */
 export async function acceptCancel(services: Services, incoming: IncomingPush): Promise<PushAccepted> {
   const repeated = await repeatedAnswer(services, incoming);
   if (repeated !== undefined) return repeated;
@@ -226,7 +228,7 @@ async function withdraw(
     if (await holdPlace(services, { push, incoming })) return;
     known = await store.findPush(push);
   }
-  // An outbox passes over what is claimed here, and does not come back to it.
+  // An outbox skips a push that is withdrawn here, and does not load it again.
   if (known === undefined || withdrawnInQueue(services, known) === undefined) return;
   if (!await (store.holdBack?.(known) ?? claims.withdraw(push))) return;
   const decide = (stored: StoredPush): Receipt | undefined => withdrawnInQueue(services, stored);
@@ -238,14 +240,20 @@ async function withdraw(
   }
 }
 
-/** Undefined for what only its listener can cancel. A push that an earlier run of the relay stored may have been sent by it. */
+/**
+ * Returns the receipt of a push that is withdrawn before it is sent; undefined if only its listener can cancel it, as
+ * with one that an earlier run of the relay stored and may have sent.
+ */
 function withdrawnInQueue({ claims, clock }: Services, stored: StoredPush): Receipt | undefined {
   const { push, receipt } = stored;
   const isWaiting = push.type === "agent.command" && receipt.state === "queued" && claims.knows(stored);
   return isWaiting ? withdrawnAt(receipt, clock.now()) : undefined;
 }
 
-/** Takes the id of a message that has not arrived: it may still come. False if the message was faster. */
+/**
+ * Reserves the id of a message that has not arrived, so that it is refused if it still comes. False if the message was
+ * faster.
+ */
 async function holdPlace(
   services: Services,
   { push: { account, id }, incoming: { from, request } }: { push: PushName; incoming: IncomingPush },

@@ -23,12 +23,12 @@ export function queuedReceipt(now: number): Receipt {
   return { state: "queued", final: false, at: { queued: now } };
 }
 
-/** A push to phones: nobody acknowledges it, so it is final once it is stored. */
+/** A push to phones: it is not acknowledged, so it is final once it is stored. */
 export function deliveredReceipt(now: number): Receipt {
   return { state: "delivered", final: true, at: { queued: now, delivered: now } };
 }
 
-/** A push to phones whose hook is muted: nobody is notified. */
+/** A push to phones whose hook is muted: no phone is notified. */
 export function mutedReceipt(now: number): Receipt {
   return { state: "ignored", reason: "hook_muted", final: true, at: { queued: now, ignored: now } };
 }
@@ -67,7 +67,7 @@ export function acknowledged(receipt: Receipt, ack: Acknowledgement, now: number
   return isSame(receipt, next) ? undefined : next;
 }
 
-/** The receipt in a final state that the relay itself sets. */
+/** The receipt in a final state that the relay itself sets; undefined when it is already final. */
 export function ended(receipt: Receipt, state: "expired" | "unknown", now: number): Receipt | undefined {
   return receipt.final ? undefined : movedTo(receipt, { state, now, final: true });
 }
@@ -84,12 +84,12 @@ function movedTo(receipt: Receipt, to: { state: PushState; now: number; final: b
   return { state: to.state, final: to.final, at: { [to.state]: to.now, ...receipt.at }, ...shownOf(receipt) };
 }
 
-/** What phones were shown stays known whatever becomes of the push. */
+/** What phones were shown, which every later receipt keeps. */
 export function shownOf({ shown }: Receipt): Pick<Receipt, "shown"> {
   return shown === undefined ? {} : { shown };
 }
 
-/** A held push is never final, whatever the listener says; only `typed` may be either. */
+/** A held push is never final, whatever the listener reports; only `typed` may be either. */
 function isFinal({ outcome, final }: Acknowledgement): boolean {
   return outcome === "typed" ? final : ORDER[outcome] === END;
 }

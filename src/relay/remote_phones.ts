@@ -20,7 +20,7 @@ interface PhoneHere {
   connection: Connection;
   /** By the phone's stream number. */
   routes: Map<number, Route>;
-  /** Those that have heard of the phone, also where its mirrors have ended. */
+  /** The nodes to which the phone's frames were sent, including those where its mirrors have ended. */
   nodes: Set<string>;
 }
 
@@ -46,7 +46,7 @@ export class RemotePhones {
     this.#store = store;
   }
 
-  /** Returns how to stop. */
+  /** Receives what other nodes send. Returns the function that stops it. */
   start(streams: Mirrors): () => void {
     return this.#bus.receive((message) => this.#receive(streams, message));
   }
@@ -78,14 +78,14 @@ export class RemotePhones {
     return true;
   }
 
-  /** A connection of this node has closed. */
+  /** Call this when a connection of this node has closed. */
   gone({ id }: PhonePeer): void {
     const { nodes = [] } = this.#here.get(id) ?? {};
     this.#here.delete(id);
     for (const node of nodes) this.#bus.send(node, { kind: "phoneGone", connection: id });
   }
 
-  /** Ends the mirrors whose other end has gone without a word; called every few seconds. */
+  /** Ends the mirrors whose other end has disappeared without notice; called every few seconds. */
   async endLost(streams: Mirrors): Promise<void> {
     await this.#endWithoutListener();
     const dead = await this.#deadNodes();
@@ -96,7 +96,10 @@ export class RemotePhones {
     }
   }
 
-  /** Messages of other nodes, or of this one, may be lost, the end of a phone among them: all mirrors of their phones end. */
+  /**
+   * Ends all mirrors of the phones of `node`, or of every node, after messages may have been lost: one of them may have
+   * been the end of a phone.
+   */
   endAfterGap(streams: Mirrors, node?: string): void {
     const phones = [...this.#there.values()].filter((phone) => node === undefined || phone.node === node);
     for (const phone of phones) {
@@ -116,7 +119,7 @@ export class RemotePhones {
     return dead;
   }
 
-  /** The listener has left the node that served it. */
+  /** Ends the mirrors of this node's phones whose listener has left the node that served them. */
   async #endWithoutListener(): Promise<void> {
     for (const { connection, routes } of [...this.#here.values()]) {
       for (const [stream, { node, listener }] of [...routes]) {
@@ -159,10 +162,10 @@ export class RemotePhones {
 
   #fromPhone(streams: Mirrors, message: FromNode<"fromPhone">): void {
     const { connection, text, bytes } = message;
-    // Only an open mirror keeps a phone: a frame may come after its mirror has ended here.
+    // A phone is kept only while it has an open mirror: a frame may arrive after its mirror has ended here.
     const phone: RemotePhone = this.#there.get(connection) ??
       new RemotePhone(message, { bus: this.#bus, ended: (stream) => this.#ended(phone, stream) });
-    // A copy: the number in it is replaced in place.
+    // A copy, because the stream's number is replaced in place.
     if (bytes !== undefined) return streams.bytes(phone, bytes.slice());
     const frame = parseFrame(text ?? "");
     if ("fault" in frame) return;
@@ -205,7 +208,7 @@ export class RemotePhones {
     if (ended !== undefined) this.#forget(connection, ended);
   }
 
-  /** The listener's node does not see how much the phone leaves unread. */
+  /** Ends all mirrors of a phone that reads too slowly: the listener's node does not see how much it leaves unread. */
   #endBehind({ connection, routes }: PhoneHere): void {
     for (const stream of routes.keys()) {
       connection.sendFrame("pane.closed", { stream, reason: "phone_behind" });

@@ -110,7 +110,7 @@ const DEVICES: readonly Route[] = [
     method: "DELETE",
     path: "/devices/{id}",
     summary:
-      "Revokes a device: its keys, and the keys created from them by pairing, stop working at once, and their WebSockets are closed. A key that other devices use too is left, and named.",
+      "Revokes a device: its keys, and the keys created from them by pairing, stop working at once, and their WebSockets are closed. A key that other devices use too keeps working, and is returned.",
     scopes: ["admin"],
     answer: { status: 204 },
     otherwise: { status: 200, schema: DeviceRevoked },
@@ -120,7 +120,7 @@ const DEVICES: readonly Route[] = [
   {
     method: "DELETE",
     path: "/devices/{id}/owner",
-    summary: "Releases a device: the next key that says hello with its id becomes its owner.",
+    summary: "Releases a device: the next key that connects with its id becomes its owner.",
     scopes: ["admin"],
     answer: { status: 204 },
     errors: ["unknown_device", "store_unavailable"],
@@ -141,7 +141,7 @@ const WEB_PUSH: readonly Route[] = [
   {
     method: "PUT",
     path: "/devices/{id}/web-push",
-    summary: "Stores a phone's Web Push subscription, and what it wants to be rung for.",
+    summary: "Stores a phone's Web Push subscription, and its preferences for ringing.",
     scopes: ["push:read"],
     body: WebPushSubscription,
     answer: { status: 204 },
@@ -178,7 +178,7 @@ const WEB_PUSH: readonly Route[] = [
   {
     method: "PUT",
     path: "/pushes/{id}/shown",
-    summary: "A phone reports what it has shown of a push to phones; the push's receipt holds it.",
+    summary: "A phone reports that it has shown a push to phones; the push's receipt records it.",
     scopes: ["push:read"],
     body: ShownReport,
     answer: { status: 204 },

@@ -54,7 +54,7 @@ export interface RelayOptions {
   clock?: Clock | undefined;
   /** Requests and handshakes, per key. */
   rateLimit?: TokenRate | undefined;
-  /** `mailto:` or `https:`: what a browser's vendor is given to reach the operator. */
+  /** The operator's contact for browser vendors: `mailto:` or `https:`. */
   webPushContact?: string | undefined;
   /** For tests: Web Push also goes to plain http addresses of this machine. */
   webPushLoopback?: boolean | undefined;
@@ -65,7 +65,7 @@ export interface RunningRelay {
   url: string;
   wsUrl: string;
   port: number;
-  /** Says where phones reach it, when that is known only now: a tunnel's address. */
+  /** Sets where phones reach the relay, when that is known only after the start, as with a tunnel. */
   setPublicUrl(url: string): void;
   /** Stops accepting, closes clients with 1012 and finishes running requests; takes less than 5 seconds. */
   stop(): Promise<void>;
@@ -74,9 +74,9 @@ export interface RunningRelay {
 /** How long a write waits for another process's lock; the whole relay blocks meanwhile. */
 const STORE_BUSY_MS = 200;
 const TICK_MS = 1_000;
-/** How often mirrors are checked whose listener is connected to another node. */
+/** How often mirrors are checked that have their other end on another node. */
 const LOST_MS = 3_000;
-/** The first time soon after the start: many a relay runs for less than an hour at a time. */
+/** Old data is first removed soon after the start, because many relays run for less than an hour at a time. */
 const FORGET_FIRST_MS = 60_000;
 const FORGET_MS = 3_600_000;
 /** By then hosts have reconnected, and withdrawn the questions that were closed while the relay was down. */
@@ -85,7 +85,7 @@ const RESUME_MS = 5_000;
 const RESUME_SPREAD_MS = 30_000;
 /** How long a stop waits for clients and requests. */
 const STOP_GRACE_MS = 3_000;
-/** How long a stop takes at most until it closes the store, unless clients and requests took almost all of it. */
+/** The longest time until a stop closes the store, unless clients and requests took almost all of it. */
 const STOP_LIMIT_MS = 4_000;
 const FLUSH_MIN_MS = 700;
 
@@ -228,18 +228,18 @@ function makeServices(
   };
 }
 
-/** A log that cannot be written, as on a full disk or without a reader, ends nothing: the next line may be taken again. */
+/** Ignores a failure to write a line, as on a full disk or without a reader: the next line may succeed. */
 function tolerant(log: (line: string) => void): (line: string) => void {
   return (line) => {
     try {
       log(line);
     } catch {
-      // There is no other place for it.
+      // There is nowhere else to report it.
     }
   };
 }
 
-/** That of a store which several nodes share: what one node dates, the others judge. */
+/** The clock of a store that several nodes share, if it has one: nodes compare times that other nodes have set. */
 function clockOf({ clockOffset }: Store, { clock = systemClock }: RelayOptions): Clock {
   if (clockOffset === undefined) return clock;
   return {

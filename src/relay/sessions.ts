@@ -47,7 +47,7 @@ function sessionsOf(device: DeviceRecord, found: InventoryRecord | undefined): D
   };
 }
 
-/** The newest report on this connection had the same sessions, and was stored not long ago. */
+/** True if the newest report on this connection had the same sessions, and was stored recently. */
 function isStillStored(
   { store, clock }: Pick<Services, "store" | "clock">,
   { connection: { report }, digest }: { connection: Pick<Connection, "report">; digest: Uint8Array },
@@ -78,7 +78,7 @@ async function saveInventory(
   return undefined;
 }
 
-/** Of reports that wait, the newest is stored: a store that is slow must not keep an older one in the end. */
+/** Stores the newest of the waiting reports, so that a slow store does not end with an older one. */
 export async function takeReport(
   services: Services,
   { connection, frame }: { connection: Connection; frame: Extract<Frame, { event: "listener.sessions" }> },
@@ -87,17 +87,17 @@ export async function takeReport(
   if (connection.greeted?.role !== "listener") {
     return rejectReport(connection, { id, detail: "not a listener" });
   }
-  const came = { id, count: sessions.length };
+  const received = { id, count: sessions.length };
   const { waiting } = connection;
   if (waiting !== undefined) {
     Object.assign(waiting, { sessions, details: details ?? waiting.details });
-    return void waiting.frames.push(came);
+    return void waiting.frames.push(received);
   }
-  const report: WaitingReport = { sessions, details, frames: [came] };
+  const report: WaitingReport = { sessions, details, frames: [received] };
   connection.waiting = report;
   await connection.reports.run(async () => {
     connection.waiting = undefined;
-    // A listener that is gone reports anew when it is back, which may have happened.
+    // A listener that is gone reports again when it reconnects, which may have happened already.
     if (connection.isOpen) await storeReport(services, { connection, report });
   });
 }
@@ -128,14 +128,14 @@ async function storeReport(
   for (const { id, count } of frames) {
     connection.sendFrame("listener.stored", { count }, id === undefined ? {} : { re: id });
   }
-  // A heartbeat brings phones nothing that they do not have.
+  // A heartbeat has nothing new for phones.
   const { publishedSessions } = connection;
   if (details === undefined && publishedSessions && equalDigests(publishedSessions, digest)) return;
   await publishSessions(services, device, { details });
   connection.publishedSessions = digest;
 }
 
-/** Answers also a report with bad data, so that the listener can log the reason. */
+/** Answers a report that was not stored, including one with bad data, so that the listener can log the reason. */
 export function rejectReport(
   connection: Connection,
   { id, detail }: { id?: string | undefined; detail: string },
@@ -143,7 +143,10 @@ export function rejectReport(
   connection.sendFrame("listener.rejected", { reason: detail }, id === undefined ? {} : { re: id });
 }
 
-/** Sends phones the stored sessions of a listener, and whether it is online; of a report, only the details that it had. */
+/**
+ * Sends phones the stored sessions of a listener, and whether it is online. With `reported`, it sends only the details
+ * of that report in place of the stored ones.
+ */
 export async function publishSessions(
   { store, bus }: Services,
   name: DeviceName,

@@ -21,11 +21,11 @@ const PART_BYTES = 32_768;
 /** How many levels of folders are read. */
 const DEPTH_MAX = 4;
 
-/** Names of scripts and styles contain a digest of their content, so that what has the name never changes. */
+/** Names of scripts and styles contain a digest of their content, so the content under such a name never changes. */
 const HASHED = /-[A-Z0-9]{8}\.(js|css)$/;
 const YEAR_SECONDS = 31_536_000;
 
-/** Compressed forms that the build puts beside a file, by the ending of their names, the smaller one first. */
+/** Compressed forms that the build puts next to a file, by the ending of their names, the smaller one first. */
 const ENCODINGS = { br: "br", gz: "gzip" } as const;
 type Encoding = (typeof ENCODINGS)[keyof typeof ENCODINGS] | "identity";
 
@@ -146,7 +146,7 @@ function pageHeaders(request: Request): Record<string, string> {
     "frame-ancestors": "'none'",
     "base-uri": "'none'",
     "form-action": "'none'",
-    // Where the browser has them: only the page's own policy makes strings that are loaded as scripts.
+    // Where the browser supports Trusted Types, only the page's own policy can turn a string into a script or its URL.
     "require-trusted-types-for": "'script'",
     "trusted-types": "svc",
   };

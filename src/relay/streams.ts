@@ -18,7 +18,7 @@ export const STRAY_FRAMES = counter(
 const LONG_UNREAD_MAX_BYTES = 1_048_576;
 /** Unread bytes of a listener above which other frames of a phone are dropped; below the limit that closes the listener. */
 const SHORT_UNREAD_MAX_BYTES = UNREAD_MAX_BYTES / 2;
-/** Unread bytes of a phone above which a stream of its is ended; below the limit that closes the phone. */
+/** Unread bytes of a phone above which one of its streams is ended; below the limit that closes the phone. */
 const PANE_UNREAD_MAX_BYTES = UNREAD_MAX_BYTES - BINARY_FRAME_MAX_BYTES;
 /** Keystroke frames of live typing are shorter. */
 const SHORT_KEYS_BYTES = 4_096;
@@ -161,7 +161,7 @@ export class Streams {
     }
   }
 
-  /** Keystrokes for a mirror that another node serves, which checks again what the key may. */
+  /** Forwards keystrokes to another node, which checks the key's scopes again. False if no mirror is there. */
   #forwardKeys(phone: PhonePeer, bytes: Uint8Array): boolean {
     const frame = decodeBinaryFrame(bytes);
     if (frame?.kind !== KEY_FRAME || !phone.key.scopes.includes("push:send")) return false;
@@ -219,22 +219,22 @@ export class Streams {
     put(this.#ofListeners, { connection: listener, number: this.#lastNumber, stream });
   }
 
-  #end(stream: Stream | undefined, tell: { toPhone?: string; toListener?: string }): void {
+  #end(stream: Stream | undefined, reasons: { toPhone?: string; toListener?: string }): void {
     if (stream === undefined) return;
     const { phone, phoneStream, listener, listenerStream } = stream;
     remove(this.#ofPhones, { connection: phone, number: phoneStream });
-    if (tell.toPhone !== undefined) {
-      phone.sendFrame("pane.closed", { stream: phoneStream, reason: tell.toPhone });
+    if (reasons.toPhone !== undefined) {
+      phone.sendFrame("pane.closed", { stream: phoneStream, reason: reasons.toPhone });
     }
     if (listener === undefined) return;
     remove(this.#ofListeners, { connection: listener, number: listenerStream });
-    if (tell.toListener !== undefined) {
-      listener.sendFrame("pane.closed", { stream: listenerStream, reason: tell.toListener });
+    if (reasons.toListener !== undefined) {
+      listener.sendFrame("pane.closed", { stream: listenerStream, reason: reasons.toListener });
     }
   }
 }
 
-/** A listener that is connected to another node, and the phone of this node that wants to see it. */
+/** A listener that is connected to another node, and the phone of this node that opens its mirror. */
 interface Elsewhere {
   node: string;
   listener: DeviceName;

@@ -12,8 +12,8 @@ const DUE_PAGE = 200;
 const DUE_PAGES = 10;
 const DAY_MS = 86_400_000;
 /**
- * How long after its expiry the relay waits for the acknowledgement of a listener that may hold the push: by its clock, and
- * since it started or its clock jumped, as the listener could not acknowledge before or had no reason to.
+ * How long the relay waits for the acknowledgement of a listener that may hold the push: after the push's expiry, and
+ * after its own start or a jump of its clock, because the listener could not acknowledge before or had no reason to.
  */
 export const EXPIRY_GRACE_MS = 120_000;
 

@@ -1,4 +1,4 @@
-/** Rings phones whose page is closed: decides who is rung for a push, and takes a closed question's notification away. */
+/** Rings phones whose page is closed: decides which phones ring for a push, and removes the notifications of a closed question. */
 import type { Audience } from "../bus/bus.ts";
 import { breather, type Clock, delay } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
@@ -40,7 +40,7 @@ const WEB_PUSH = counter(
 
 /** A connected phone has this long to report that the push is on its screen, which makes a notification unnecessary. */
 export const IN_VIEW_LIMIT_MS = 1_500;
-/** How long a vendor keeps a message that is older than its push's time to live allows. */
+/** The shortest time that a vendor is asked to keep a message, even if its push expires sooner. */
 const TTL_MIN_SECONDS = 60;
 const TEST_TTL_SECONDS = 60;
 
@@ -62,7 +62,7 @@ interface WebPushOptions {
   post?: ((post: PublicPost) => Promise<PostAnswer>) | undefined;
 }
 
-/** Vendors refuse a contact that is no address; a relay that knows its public address gives that one. */
+/** The default contact, because vendors require an address; a relay that knows its public address uses that one. */
 const CONTACT = "mailto:relay@example.com";
 
 interface Recipient {
@@ -93,7 +93,7 @@ export class WebPush {
     return subscriptionFault(subscription, { allowLoopback: this.#options.allowLoopback ?? false });
   }
 
-  /** Rings the phones that the push is for. */
+  /** Rings the phones that must be notified of the push. */
   ring(stored: StoredPush, to: Audience): void {
     const kind = ringKindOf(stored.push);
     if (kind === undefined || "listener" in to) return;
@@ -101,12 +101,12 @@ export class WebPush {
     this.#options.run(this.#ringAll(stored, { kind, isFor }));
   }
 
-  /** Rings, for an open question, the phones that its ring did not reach. Does nothing for other pushes. */
+  /** Rings the phones that an open question has not reached. Does nothing for other pushes. */
   remind(stored: StoredPush): void {
     this.#options.run(this.#remind(stored));
   }
 
-  /** After `waitMs`, reminds of the newest of each account's questions that are open now: a restart loses what waits. */
+  /** After `waitMs`, rings again for each account's newest open questions: a restart loses the waiting messages. */
   async resume(waitMs: number): Promise<void> {
     const { store, clock } = this.#options;
     const { signal } = this.#end;
@@ -132,7 +132,7 @@ export class WebPush {
     }
   }
 
-  /** Takes the notifications of a question away that was closed, from every phone but the one that closed it. */
+  /** Removes the notifications of a closed question from every phone except the one that closed it. */
   withdraw({ account, push, receipt }: StoredPush, closedBy?: string): void {
     if (push.type !== "ask" || !receipt.final) return;
     const rung = Object.entries(receipt.shown ?? {}).filter(([, { sent }]) => sent !== undefined);
@@ -141,8 +141,8 @@ export class WebPush {
   }
 
   /**
-   * One try, whose answer the phone waits for. Undefined without a subscription; "busy" while another test of the phone
-   * runs, or so many messages of its account.
+   * Sends a test message once, and resolves with the vendor's answer. Undefined without a subscription; "busy" while
+   * another test of the phone runs, or when its account has too many messages.
    */
   async test(device: DeviceName, test: WebPushTest): Promise<WebPushTested | "busy" | undefined> {
     const key = nameKey(device);
@@ -240,7 +240,7 @@ export class WebPush {
     if (stored?.receipt.final === true) this.withdraw(only(stored, device.id));
   }
 
-  /** A question that is closed, and a push that the phone's page has shown or that was sent to it, need no notification. */
+  /** False for a closed question, and for a push that was sent to the phone before or shown on its page. */
   async #isWanted({ account, id }: DeviceName, push: string): Promise<boolean> {
     const stored = await this.#options.store.findPush({ account, id: push });
     if (stored === undefined) return false;
@@ -249,7 +249,10 @@ export class WebPush {
     return sent === undefined && seen === undefined;
   }
 
-  /** A post waits for a busy vendor for minutes: the phone may be revoked meanwhile, or subscribed anew. */
+  /**
+   * True while the phone has this subscription: a message waits for a busy vendor for minutes, in which the phone may
+   * be revoked or subscribe again.
+   */
   async #isSubscribed({ device: { account, id }, subscription }: Recipient): Promise<boolean> {
     const subscriptions = await this.#options.store.listWebPush(account);
     return subscriptions.get(id)?.endpoint === subscription.endpoint;
@@ -280,7 +283,7 @@ export class WebPush {
     }
   }
 
-  /** Notes in the receipt what a phone was shown; the first time of each stays. Undefined when nothing changed. */
+  /** Records in the receipt what a phone was shown, the first time of each kind. Undefined when nothing changed. */
   async note(
     push: { account: string; id: string },
     { phone, shown }: { phone: string; shown: Shown },
@@ -340,7 +343,7 @@ function only(stored: StoredPush, phone: string): StoredPush {
   return { ...stored, receipt: { ...stored.receipt, shown: shown === undefined ? {} : { [phone]: shown } } };
 }
 
-/** The receipt with a phone's report; undefined when it says nothing new. */
+/** The receipt with a phone's report; undefined when the report has nothing new. */
 export function withShown(receipt: Receipt, phone: string, shown: Shown): Receipt | undefined {
   const all = receipt.shown ?? {};
   const known = Object.hasOwn(all, phone) ? all[phone] : undefined;
@@ -350,7 +353,10 @@ export function withShown(receipt: Receipt, phone: string, shown: Shown): Receip
   return { ...receipt, shown: { ...all, [phone]: next } };
 }
 
-/** What a withdrawal and later notifications replace: a question by itself, turns and dialogs of a session together. */
+/**
+ * The group of a notification, which a withdrawal or a later notification of the group replaces: a question or a note
+ * is alone in its group, turns and dialogs of a session share one.
+ */
 function groupOf(push: Push, kind: RingKind): string {
   const isOwn = kind === "ask" || kind === "note" || push.agentSessionName === undefined;
   return isOwn ? push.id : `${hostOf(push)}/${push.agentSessionName}`;
@@ -361,7 +367,10 @@ function aboutOf(push: Push, type: RingKind): { id: string; type: RingKind; host
   return { id, type, host: hostOf(push), ...(session === undefined ? {} : { session }) };
 }
 
-/** With the key for this phone only. A text that nobody sealed stays out: a phone without it shows only the kind. */
+/**
+ * Contains the sealed text with the key for this phone only. A plain text is left out: without a text the phone shows
+ * only the kind.
+ */
 function ringPayload(push: Push, { kind, phone }: { kind: RingKind; phone: string }): WebPushPayload {
   const payload = { kind: "ring", ...aboutOf(push, kind), createdAt: push.createdAt } as const;
   const { sealedFor } = push;

@@ -1,4 +1,4 @@
-/** One Web Push message: encrypted for a subscription (RFC 8291), signed with the relay's key (RFC 8292), posted, and posted again after a passing failure. */
+/** One Web Push message: encrypted for a subscription (RFC 8291), signed with the relay's key (RFC 8292), posted, and posted again after a transient failure. */
 import { encryptNotification, vapidHeaders } from "@block65/webcrypto-web-push";
 import { decodeBase64url, encodeBase64url, encodeUtf8 } from "../async/encodings.ts";
 import type { Clock } from "../async/clock.ts";
@@ -13,19 +13,19 @@ import type { Store } from "../store/store.ts";
 export const PAYLOAD_MAX_BYTES = 3_993;
 /** How long the vendor may take to answer. */
 const POST_LIMIT_MS = 10_000;
-/** Tries of one message. */
-const TRIES_MAX = 6;
-/** A vendor that asks for a longer wait does not get the message. */
+/** Attempts per message. */
+const ATTEMPTS_MAX = 6;
+/** A message is given up when the vendor asks for a longer wait. */
 const RETRY_AFTER_MAX_SECONDS = 600;
 const BACKOFF = { minMs: 1_000, maxMs: 60_000 };
 
-/** These answers mean that the subscription does not work any more: it was made with another key, or is gone. */
+/** These answers mean that the subscription no longer works: it was made with another key, or is gone. */
 const DEAD: ReadonlySet<number> = new Set([400, 403, 404, 410]);
 
 export type WebPushOutcome =
   /** The vendor has the message. */
   | { kind: "sent"; status: number }
-  /** The subscription is to be removed. */
+  /** The subscription must be removed. */
   | { kind: "dead"; status: number; why: string }
   | { kind: "failed"; status: number; why: string };
 
@@ -34,7 +34,7 @@ export interface WebPushMessage {
   /** How long the vendor keeps it for a phone that is off. */
   ttlSeconds: number;
   urgency: "normal" | "high";
-  /** A later message with the same topic replaces one that the phone has not got. */
+  /** A later message with the same topic replaces one that the phone has not received. */
   topic: string;
 }
 
@@ -86,14 +86,14 @@ export function subscriptionFault(
     : { pointer: "/keys/auth", detail: "16 bytes in base64url" };
 }
 
-/** At most 32 characters of base64url (RFC 8030, section 5.4), which say nothing about what they stand for. */
+/** At most 32 characters of base64url (RFC 8030, section 5.4), which reveal nothing about the group. */
 export function topicOf(group: string): string {
   return encodeBase64url(sha256(group)).slice(0, 32);
 }
 
 /**
- * Posts the message until the vendor has it or refuses it. `isWanted` is asked before each try; undefined when it says
- * no. Throws the signal's reason.
+ * Posts the message until the vendor accepts or refuses it. `isWanted` is called before each attempt; returns undefined
+ * when it resolves with false. Throws the signal's reason.
  */
 export async function deliver(
   { subscription, message, isWanted }: {
@@ -105,13 +105,13 @@ export async function deliver(
 ): Promise<WebPushOutcome | undefined> {
   const { clock, signal } = options;
   const end = clock.elapsed() + message.ttlSeconds * 1_000;
-  let tries = 0;
+  let attempts = 0;
   const attempt = async (): Promise<WebPushOutcome | undefined> => {
-    tries++;
+    attempts++;
     return await isWanted() ? await postOnce({ subscription, message }, options) : undefined;
   };
   const mayRetry = ({ retryAfterSeconds = 0 }: Refused): boolean =>
-    tries < TRIES_MAX && retryAfterSeconds <= RETRY_AFTER_MAX_SECONDS &&
+    attempts < ATTEMPTS_MAX && retryAfterSeconds <= RETRY_AFTER_MAX_SECONDS &&
     clock.elapsed() + retryAfterSeconds * 1_000 < end;
   try {
     return await retry(attempt, {
@@ -139,7 +139,7 @@ class Refused extends Error {
   }
 }
 
-/** Throws Refused after a passing failure. */
+/** Posts the message once. Throws Refused after a transient failure. */
 export async function postOnce(
   { subscription, message }: { subscription: WebPushSubscription; message: WebPushMessage },
   options: DeliveryOptions,

@@ -1,4 +1,4 @@
-/** Web Push messages that wait: one is sent at a time to each phone, and those of a phone, an account and the relay are bounded. */
+/** Queues of Web Push messages: one is sent at a time to each phone, and the messages of a phone, an account and the relay are limited. */
 import { type DeviceName, nameKey } from "../store/store.ts";
 
 /** Messages of all accounts that wait or are being sent; more are dropped. */
@@ -17,12 +17,12 @@ export interface LaneMessage {
 interface LanesOptions {
   /** Runs work in the background. */
   run(work: Promise<void>): void;
-  /** A message is not sent: there are too many. */
+  /** Called when a message is dropped because there are too many. */
   dropped(): void;
 }
 
 interface Counted extends LaneMessage {
-  /** Ends its being counted. */
+  /** Stops counting it. */
   leave(): void;
 }
 
@@ -35,7 +35,7 @@ interface Lane {
 
 export class Lanes {
   readonly #options: LanesOptions;
-  /** Of phones to which a message is being sent. */
+  /** The lanes of phones to which a message is being sent. */
   readonly #lanes = new Map<string, Lane>();
   readonly #ofAccount = new Map<string, number>();
   #messages = 0;
@@ -45,7 +45,7 @@ export class Lanes {
     this.#options = options;
   }
 
-  /** Sends the message after those that wait for the phone. Of too many for one phone, the oldest is dropped. */
+  /** Sends the message after those that wait for the phone; if too many wait, one of them is dropped. */
   add(device: DeviceName, message: LaneMessage): void {
     if (this.#ended) return;
     const key = nameKey(device);
@@ -63,7 +63,7 @@ export class Lanes {
     return lane?.sending === topic || lane?.waiting.some((one) => one.topic === topic) === true;
   }
 
-  /** Counts a message until the result is called. Undefined where there are too many. */
+  /** Counts a message until the result is called. Undefined if there are too many. */
   enter(account: string): (() => void) | undefined {
     const ofAccount = this.#ofAccount.get(account) ?? 0;
     if (this.#messages >= MESSAGES_MAX || ofAccount >= MESSAGES_PER_ACCOUNT_MAX) {
@@ -80,13 +80,13 @@ export class Lanes {
     };
   }
 
-  /** Nothing more is sent. */
+  /** Drops the waiting messages; nothing more is sent. */
   stop(): void {
     this.#ended = true;
     for (const { waiting } of this.#lanes.values()) waiting.length = 0;
   }
 
-  /** One of the same topic says less than the new one. */
+  /** Drops a waiting message: one of the same topic, which the new one replaces, or else the oldest. */
   #makeRoom({ waiting }: Lane, { topic }: LaneMessage): void {
     const same = waiting.findIndex((one) => one.topic === topic);
     const [dropped] = waiting.splice(Math.max(0, same), 1);

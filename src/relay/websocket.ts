@@ -96,7 +96,7 @@ class Client implements SocketHandlers {
     if (wasLast && claimed !== undefined) tasks.run(goOffline(this.#services, { account, id: claimed }));
   }
 
-  /** What one client sends must not end the relay, which is what an error outside a task does. */
+  /** Closes the client after an error in `take`, which outside a task would end the relay. */
   #guard(take: () => void): void {
     try {
       take();
@@ -111,7 +111,7 @@ class Client implements SocketHandlers {
     if (!this.#connection.isOpen) return;
     const bytes = utf8Length(text);
     const { budgets } = this.#services;
-    // Before it is parsed: parsing is what a long frame costs.
+    // Charged before parsing, because parsing is the cost of a long frame.
     if (!this.#spend("text_bytes", budgets.textBytes, bytes)) return;
     const frame = parseFrame(text);
     if (!this.#isTextWithinBudget(frame.event, bytes)) return;
@@ -180,7 +180,7 @@ class Client implements SocketHandlers {
     this.#services.log(
       `${greeted.role} ${greeted.deviceId} connected (v${data.version.replace(/[^\w.+-]/g, "?")})`,
     );
-    // Of one that was revoked meanwhile, nothing counts.
+    // The frames of a client that was revoked meanwhile are ignored.
     for (const frame of this.#early ?? []) if (connection.isOpen) this.#handle(frame);
     this.#early = undefined;
   }
@@ -235,7 +235,10 @@ function handleFrame(services: Services, { connection, frame }: Received): void 
   }
 }
 
-/** A listener's acknowledgement changes its own pushes and questions only; a script's, its own questions and their answers. */
+/**
+ * A listener's acknowledgement changes only its own pushes and questions; a script's, only its own questions and their
+ * answers.
+ */
 async function takeAck(
   services: Services,
   { connection, frame }: Received<Extract<Frame, { event: "push.ack" }>>,

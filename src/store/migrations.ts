@@ -108,7 +108,7 @@ const HOOKS = `
 `;
 
 /**
- * Bound keys now own their device; any other device goes to the first key that says hello with its id. Which pairing
+ * Bound keys now own their device; any other device goes to the first key that connects with its id. Which pairing
  * created a key is read from the pairing's claim, if it is still stored.
  */
 const OWNERS = `
@@ -147,7 +147,7 @@ const SECRETS = `
   CREATE TABLE secrets (name TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** Finds due and expired pushes without reading all that are open or old. The inventory of a revoked device was kept. */
+/** Finds due and expired pushes without reading all others. Also removes the inventories of revoked devices. */
 const STORED = `
   DROP INDEX due_pushes;
   CREATE INDEX open_pushes_by_expiry ON pushes (expires_at, seq) WHERE final = 0;
@@ -166,12 +166,12 @@ const STORED = `
     WHERE devices.account = inventories.account AND devices.id = device_id AND revoked_at IS NULL);
 `;
 
-/** What a listener reports besides its sessions. */
+/** What a listener reports in addition to its sessions. */
 const DETAILS = `
   ALTER TABLE inventories ADD COLUMN details TEXT;
 `;
 
-/** Finds a listener's open cancellations without reading what else waits for it. */
+/** Finds a listener's open cancellations without reading its other open pushes. */
 const CANCELS = `
   CREATE INDEX open_cancels ON pushes (account, target, seq)
     WHERE final = 0 AND json_extract(push, '$.type') = 'agent.cancel';

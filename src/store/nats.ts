@@ -15,7 +15,7 @@ import { ATTEMPT_MS, NatsStream } from "./nats_streams.ts";
 import { type Store, StoreUnavailable } from "./store.ts";
 
 interface OpenNatsStoreOptions {
-  /** For a relay: what other nodes call it. They see that it is alive. */
+  /** The name of this relay's node, under which other nodes see that it is alive; absent for tools. */
   node?: string;
 }
 
@@ -110,10 +110,13 @@ async function prepare(
   };
 }
 
-/** How long a node that is closed tries to say that it has gone. */
+/** How long a closing node tries to remove its entry. */
 const END_MS = 400;
 
-/** When NATS cannot be reached, other nodes find by themselves that this one is gone. */
+/**
+ * Removes this node's entry and closes the connection. If NATS cannot be reached, other nodes notice that its
+ * heartbeats have stopped.
+ */
 async function endNode(
   nodes: Nodes,
   { connection, isKept }: { connection: NatsConnection; isKept: boolean },
@@ -121,13 +124,16 @@ async function endNode(
   const ended = nodes.end({ isKept }).catch(() => undefined);
   await atMost(ended, { clock: systemClock, ms: END_MS });
   await connection.close();
-  // It ends now: nothing is tried again on a connection that was closed.
+  // Settles now, because nothing is retried on a closed connection.
   await ended;
 }
 
 const CHECKPOINT_MS = 10_000;
 
-/** Saves a checkpoint now and then; one that fails is followed by the next. Returns how to stop. */
+/**
+ * Saves a checkpoint every `CHECKPOINT_MS`; a failure is ignored, because the next one follows. Returns the function
+ * that stops it.
+ */
 function keepCheckpoints(pushes: NatsPushes): () => void {
   let cancel = (): void => undefined;
   let isOver = false;

@@ -1,4 +1,4 @@
-/** What every part of the NATS store shares: its streams, the JSON documents in them, which are changed by decisions that are applied atomically, their subjects, and this node's name. */
+/** What all parts of the NATS store share: its streams, their subjects, the JSON documents in them with their atomic changes, and this node's name. */
 import { subjectToken } from "../runtime/nats.ts";
 import type { PairingOffer, Scope } from "../protocol/http.ts";
 import type { WebPushSubscription } from "../protocol/web_push.ts";
@@ -11,7 +11,7 @@ import { type DeviceRecord, type KeyRecord, type PairedPhone, StoreUnavailable }
 /** A key as stored: `hash` in base64url. */
 export type StoredKey = Omit<KeyRecord, "hash"> & { hash: string };
 
-/** A device without its presence, which changes often and is stored apart. */
+/** A device without its presence, which changes often and is stored separately. */
 export type StoredDevice = Omit<DeviceRecord, "online" | "lastSeen">;
 
 /** Whether the device is known and not revoked. */
@@ -28,7 +28,7 @@ export interface StoredPairing {
   phone?: PairedPhone;
 }
 
-/** What is decided together is one document: an account's keys, devices, owners, pairing codes and subscriptions. */
+/** One document holds what is decided together: an account's keys, devices, owners, codes and subscriptions. */
 export interface Account {
   keys: Record<string, StoredKey>;
   devices: Record<string, StoredDevice>;
@@ -48,16 +48,16 @@ export interface NatsContext {
   account(id: string): AccountDocument;
   /** All accounts. */
   listAccounts(): Promise<Account[]>;
-  /** Of any subject in the state stream; each part of the store knows the type of its own. */
+  /** Documents in the state stream; each part of the store gives the type of its own. */
   documents<V>(empty: () => V, byId?: ById<V>): Documents<V>;
-  /** This process among those on the store. */
+  /** The name of this process among those that use the store. */
   node: string;
 }
 
 export interface AccountDocument {
   get(): Promise<Account>;
   change<T>(work: (account: Account) => T): Promise<T>;
-  /** A change that revokes: it is stored also where there is no room for another change. */
+  /** A change that revokes; it is stored even when there is no room for other changes. */
   revoke<T>(work: (account: Account) => T): Promise<T>;
 }
 
@@ -75,9 +75,9 @@ export function stateSubjects(prefix: string) {
     everyCode: `${prefix}.state.code.*`,
     presence: (account: string, device: string) => of("presence", account, device),
     everyPresence: `${prefix}.state.presence.*.*`,
-    /** What a starting node needs not read: see `Checkpoint`. */
+    /** What a starting node does not need to read: see `Checkpoint`. */
     checkpoint: `${prefix}.state.checkpoint`,
-    /** There while the store holds nothing but a copy of another. */
+    /** Present while the store holds nothing but a copy of another. */
     copy: `${prefix}.state.copy`,
     node: (id: string) => of("node", id),
     everyNode: `${prefix}.state.node.*`,
@@ -117,17 +117,17 @@ export function natsContext(
   };
 }
 
-/** How soon work in the background is tried again. */
-const BACKGROUND_AGAIN = { minMs: 100, maxMs: 10_000 };
+/** The delays between retries of background work. */
+const BACKGROUND_BACKOFF = { minMs: 100, maxMs: 10_000 };
 
-/** Does the work in the background, again and again while NATS fails. Fails only when the store is closed. */
+/** Runs the work in the background, and retries it while NATS fails, until the store is closed. */
 export function untilStored(work: () => Promise<void>, { signal }: { signal: AbortSignal }): void {
   const isTransient = (error: unknown): boolean => error instanceof StoreUnavailable;
-  const done = retry(work, { isTransient, backoff: BACKGROUND_AGAIN, clock: systemClock, signal });
+  const done = retry(work, { isTransient, backoff: BACKGROUND_BACKOFF, clock: systemClock, signal });
   done.catch(() => undefined);
 }
 
-/** Changes with every key and device that is revoked: how many there are, and when the last one was. */
+/** Returns a text that changes with every revocation of a key or device: their number, and the time of the last one. */
 export function revokedMark({ keys, devices }: Account): string {
   const times = [...Object.values(keys), ...Object.values(devices)].map(({ revokedAt }) => revokedAt)
     .filter((time) => time !== undefined);
@@ -142,7 +142,7 @@ function recordsOf({ keys, devices, owners, pairings, webPush }: Account): objec
   return [keys, devices, owners, pairings, webPush];
 }
 
-/** Subscriptions of devices that are revoked or have no key that works, and pairing codes of such keys. */
+/** Removes subscriptions of devices that are revoked or have no working key, and pairing codes of revoked keys. */
 function dropUnused({ keys, devices, owners, pairings, webPush }: Account): void {
   const works = (id: string | undefined): boolean => {
     const key = id === undefined ? undefined : keys[id];
@@ -154,14 +154,14 @@ function dropUnused({ keys, devices, owners, pairings, webPush }: Account): void
   for (const [code, { keyId }] of Object.entries(pairings)) if (!works(keyId)) delete pairings[code];
 }
 
-/** Phones store their subscriptions again when their pages open. */
+/** Removes all subscriptions: phones store them again when their pages open. */
 function dropSubscriptions(account: Account): void {
   account.webPush = {};
 }
 
 /** How often a change is decided again because another node was faster. */
 const ATTEMPTS = 120;
-/** A write that nobody has seen for so long was lost: the server that took it stopped before the others had it. */
+/** A write that has not appeared for this long was lost: its server stopped before the others had it. */
 const LOST_MS = 5_000;
 const BACKOFF = { minMs: 4, maxMs: 200 };
 /** Changes waiting for one document; more are refused. */
@@ -178,14 +178,14 @@ interface DocumentsOptions<V> {
   empty(): V;
   /** What followers of the stream see of a value. */
   note?(value: V): string;
-  /** How much it may grow; as far as NATS allows without it. */
+  /** How much it may grow; by default as far as NATS allows. */
   room?: Room<V>;
   byId?: ById<V>;
 }
 
 /**
- * The parts of a value that are looked up by ids that clients choose. They inherit nothing, so that no client finds, or
- * changes, what all objects share under names such as `__proto__` and `constructor`.
+ * The parts of a value that are looked up by ids that clients choose. Their prototype is null, so that no client reads
+ * or changes what all objects share under names such as `__proto__` and `constructor`.
  */
 type ById<V> = (value: V) => object[];
 
@@ -228,8 +228,8 @@ export class Documents<V> {
   }
 
   /**
-   * Calls `work` with the newest value, which it may alter, and stores what it left. It is called again when another node
-   * was faster, and must have no other effect. Changes of one document that wait together share one write.
+   * Calls `work` with the newest value, which it may change, and stores the result. `work` is called again when another
+   * node was faster, so it must have no other effect. Changes of one document that wait together share one write.
    */
   change<T>(subject: string, work: (value: V) => T, { isUrgent = false } = {}): Promise<T> {
     return new Promise<T>((resolve, reject) => {

@@ -25,7 +25,7 @@ import {
 
 /** Pushes that are read, or written, at a time. */
 const PUSHES_AT_ONCE = 256;
-/** Of a receipt's digest. */
+/** Bytes of a receipt's digest that are kept. */
 const MARK_BYTES = 12;
 
 interface NatsCopiesOptions {
@@ -63,13 +63,13 @@ export function natsCopies(context: NatsContext, options: NatsCopiesOptions): Co
   };
 }
 
-/** A relay uses the store from now on: no copy may replace what it stores. */
+/** Removes the mark of a copy, because a relay uses the store from now on: no copy may replace what it stores. */
 export async function forgetCopy({ state, subjects }: NatsContext): Promise<void> {
   const mark = await state.get(subjects.copy);
   if (mark !== undefined) await state.remove(mark.seq);
 }
 
-/** What the last token of a subject names. */
+/** The name in the last token of a subject. */
 function lastName(subject: string): string {
   return subjectName(subject.slice(subject.lastIndexOf(".") + 1));
 }
@@ -145,7 +145,7 @@ async function writeAccount(
   );
 }
 
-/** Before the account: a place without its key finds nothing. */
+/** Called before the account is written: a place whose key is missing finds nothing. */
 async function writePlaces({ state, subjects }: NatsContext, { account, keys, pairings }: AccountCopy) {
   await eachOf(keys, async ({ id, hash }) => {
     const place = JSON.stringify({ account, id });
@@ -192,7 +192,7 @@ async function writeInventories(
 class CopiedPushes {
   readonly #context: NatsContext;
   readonly #options: Pick<NatsCopiesOptions, "prefix" | "pushes">;
-  /** Those that are stored, by name, once they were read; with what identifies a receipt that is as it was copied. */
+  /** The stored pushes by name, once they were read; each with the mark of its receipt if that is as it was copied. */
   #stored: Map<string, string | undefined> | undefined;
 
   constructor(context: NatsContext, options: Pick<NatsCopiesOptions, "prefix" | "pushes">) {
@@ -225,7 +225,10 @@ class CopiedPushes {
     return { added: missing.length, changed: changes.filter((isChanged) => isChanged).length };
   }
 
-  /** Published together, each only if the one before is the newest: their order in the stream is theirs here. */
+  /**
+   * Publishes the pushes together, each on condition that the one before it is the newest, so that the stream keeps
+   * their order.
+   */
   async #add(missing: readonly StoredPush[]): Promise<void> {
     const { pushes: stream } = this.#context;
     let rest = missing;

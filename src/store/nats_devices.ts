@@ -1,4 +1,4 @@
-/** Devices in NATS: who owns each, the codes by which phones are paired, Web Push subscriptions, and hooks. */
+/** Devices in NATS: their owners, the codes by which phones are paired, Web Push subscriptions, and hooks. */
 import { encodeBase64url } from "../async/encodings.ts";
 import type { HookState } from "../protocol/http.ts";
 import { CLAIMED_PAIRINGS_PER_KEY } from "../protocol/limits.ts";
@@ -27,7 +27,7 @@ type NewDevice = Omit<DeviceRecord, "revokedAt">;
 
 interface NatsDevicesOptions {
   presences: Presences;
-  /** No push beyond this one was sent by this node so far. */
+  /** The newest push that this node may have sent so far. */
   newestPush(): Promise<number>;
 }
 
@@ -43,7 +43,7 @@ export function natsDevices(
     },
     async claimDevice(device, claim) {
       const wasHere = presences.isHere(device);
-      // Before the claim is stored: that the connection ends meanwhile is noted later, and counts.
+      // Before the claim is stored, so that the end of the connection, if it comes meanwhile, is noted after this.
       presences.note(device, device);
       const outcome = await accountOf(device.account).change((account) => {
         const refusal = refusalOf(account, { device, claim });
@@ -118,14 +118,14 @@ function save({ devices }: Account, device: NewDevice): void {
   };
 }
 
-/** A revoked key owns nothing. */
+/** Returns the id of the key that owns the device; a revoked key owns nothing. */
 function ownerOf({ owners, keys }: Account, device: string): string | undefined {
   const owner = owners[device];
   const key = owner === undefined ? undefined : keys[owner];
   return key === undefined || key.revokedAt !== undefined ? undefined : owner;
 }
 
-/** Why the key cannot claim the device. */
+/** Returns why the key cannot claim the device; undefined when it can. */
 function refusalOf(
   account: Account,
   { device, claim: { keyId, most } }: { device: NewDevice; claim: DeviceClaim },
@@ -159,8 +159,8 @@ function revokeDevice(
 }
 
 /**
- * By devices that are not revoked, by keys that its pairing codes created, or by the device that it is bound to, which may
- * never have connected.
+ * True if the key is used by devices that are not revoked, by keys that its pairing codes created, or by the device
+ * that it is bound to, which may never have connected.
  */
 function isUsedElsewhere({ owners, devices, keys }: Account, key: string): boolean {
   return keys[key]?.deviceId !== undefined ||
@@ -214,7 +214,7 @@ export function natsPairings(context: NatsContext): PairingStore {
   };
 }
 
-/** All but the newest of the key's claimed codes. */
+/** Removes all but the newest of the key's claimed codes. */
 function removeClaimed(pairings: Account["pairings"], keyId: string): void {
   const claimed = Object.entries(pairings).filter(([, one]) => one.keyId === keyId && one.taken === true);
   claimed.sort(([, one], [, other]) => other.expiresAt - one.expiresAt);
@@ -305,7 +305,10 @@ export function natsHooks(context: NatsContext): HookStore {
   };
 }
 
-/** Muted and revoked hooks stay: whoever invents ids must not be able to activate one. */
+/**
+ * Counts a push of the hook. Muted and revoked hooks are never dropped: a client that invents ids must not be able to
+ * activate one.
+ */
 function countHook(
   all: Record<string, HookRecord>,
   { account, id, now }: { account: string; id: string; now: number },

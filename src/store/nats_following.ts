@@ -1,8 +1,8 @@
-/** Following a stream of NATS: each message in order, and the moment in which all that was there has been handled. */
+/** Follows a stream of NATS: passes on each message in order, and resolves when all that were stored at its start have been handled. */
 import type { ConsumerMessages, JsMsg } from "@nats-io/jetstream";
 import { delay, systemClock } from "../async/clock.ts";
 
-/** How long a stored message may take to be handed to its followers; longer, and the consumer is replaced. */
+/** How long a stored message may take to reach its followers before the consumer is replaced. */
 const STALLED_MS = 1_000;
 /** What followers need to know without the message's body. */
 export const NOTE_HEADER = "Svc-Note";
@@ -10,7 +10,7 @@ export const NOTE_HEADER = "Svc-Note";
 export interface FollowFrom {
   filter: string;
   from: number;
-  /** Called after a loss of the newest messages, before the handler is called again for all that there are. */
+  /** Called after a loss of the newest messages, before the handler is called again for all messages. */
   lost?(): void;
 }
 
@@ -19,7 +19,7 @@ export interface Followed {
   stop(): void;
 }
 
-/** What a follower gets of each message. `pending`: messages that wait behind it. */
+/** What a follower receives of each message. `pending` is the number of messages that wait behind it. */
 export interface Note {
   subject: string;
   seq: number;
@@ -35,33 +35,33 @@ export interface Consuming {
 interface FollowingOptions extends FollowFrom {
   handler(note: Note): void;
   consume(from: number): Promise<Consuming>;
-  /** What the leader has. */
+  /** The leader's first message from this sequence on. */
   next(from: number): Promise<{ seq: number } | undefined>;
   last(): Promise<number>;
-  /** Differs once the connection was made again: the server may have been restarted. */
+  /** Differs after a reconnection: the server may have been restarted. */
   session(): string;
   /** When NATS stored the message; undefined when it is gone. Epoch milliseconds. */
   storedAt(seq: number): Promise<number | undefined>;
-  /** How long the stream may be behind what was handled, before the rest of that counts as lost. */
+  /** How long the stream may be behind what was handled, before the messages that it lacks are treated as lost. */
   lossAfterMs: number;
 }
 
 /** A message that was handled. */
 interface Handled {
   seq: number;
-  /** When NATS stored it, epoch milliseconds: tells it from another one that has got its sequence. */
+  /** When NATS stored it, in epoch milliseconds: distinguishes it from another message that got its sequence. */
   storedAt: number;
   /** Since when the stream has been behind it; monotonic milliseconds. */
   behindSince?: number;
 }
 
-/** Follows a stream, and starts again when its consumer stands still: the server that it was on may be gone or stopped. */
+/** Follows a stream, and replaces its consumer when that stalls: the consumer's server may be gone or stopped. */
 export class Following {
   readonly #options: FollowingOptions;
   readonly #caughtUp = Promise.withResolvers<void>();
   #upTo: number;
   #newest: Handled | undefined;
-  /** What was the newest when the stream was behind it, or the connection was made again. */
+  /** The newest handled message at the time when the stream was behind it, or the connection was made again. */
   #doubted: Handled | undefined;
   #session: string;
   /** The stream's newest message when this began. */
@@ -76,7 +76,7 @@ export class Following {
     this.#session = options.session();
   }
 
-  /** Resolves also when the following is stopped. */
+  /** Resolves when all messages that were stored at the start have been handled, or when the following is stopped. */
   get caughtUp(): Promise<void> {
     return this.#caughtUp.promise;
   }
@@ -88,7 +88,7 @@ export class Following {
     if (this.#end.signal.aborted) return messages.stop();
     this.#messages = messages;
     if (pending === 0) void this.#confirm().catch(() => undefined);
-    // One that ends is noticed by its silence.
+    // A consumer that ends is noticed because it delivers nothing.
     void this.#read(messages).catch(() => undefined);
     this.#watch();
   }
@@ -100,7 +100,7 @@ export class Following {
     this.#caughtUp.resolve();
   }
 
-  /** Nothing waits at the consumer's server: whether that is all, the leader knows. A failure is made up for by `#check`. */
+  /** Asks the leader for more when nothing waits at the consumer's server. `#check` makes up for a failure. */
   async #confirm(): Promise<void> {
     const next = await this.#options.next(this.#upTo + 1);
     if (next === undefined || next.seq > this.#target) this.#caughtUp.resolve();
@@ -126,7 +126,10 @@ export class Following {
     });
   }
 
-  /** Starts again when a message that was there at the last check has still not come, and over when some were lost. */
+  /**
+   * Replaces the consumer when a stored message has not arrived in time, and starts from the beginning when messages
+   * were lost.
+   */
   async #check(): Promise<void> {
     const { next, lost } = this.#options;
     if (await this.#hasLost()) {
@@ -150,8 +153,8 @@ export class Following {
   }
 
   /**
-   * Whether NATS goes on without what was handled: it was restored, or its servers lost power. A former leader is behind,
-   * too, for a while.
+   * True if NATS no longer has what was handled: it was restored, or its servers lost power. A former leader is also
+   * behind for a while.
    */
   async #hasLost(): Promise<boolean> {
     const { last, storedAt, lossAfterMs } = this.#options;
@@ -168,7 +171,7 @@ export class Following {
     }
     const found = await storedAt(doubted.seq);
     this.#doubted = undefined;
-    // One that is gone was replaced; where the stream was behind it, perhaps by way of another one with its sequence.
+    // A message that is gone was replaced by a newer one; if the stream was behind it, another may have had its sequence.
     return found === undefined ? doubted.behindSince !== undefined : found !== doubted.storedAt;
   }
 
@@ -180,6 +183,6 @@ export class Following {
 }
 
 function noteOf(message: JsMsg): Note {
-  const { subject, seq, info, headers: marks } = message;
-  return { subject, seq, note: marks?.get(NOTE_HEADER) ?? "", pending: info.pending };
+  const { subject, seq, info, headers } = message;
+  return { subject, seq, note: headers?.get(NOTE_HEADER) ?? "", pending: info.pending };
 }

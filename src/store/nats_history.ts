@@ -1,4 +1,4 @@
-/** The pushes of the past in NATS: pages of an account's history, whose order is remembered and brought up to date at each request, and which pushes are old enough to be removed. */
+/** Past pushes in NATS: pages of an account's history, whose order is cached and brought up to date at each request, and the pushes that are old enough to be removed. */
 import { utf8Length } from "../async/encodings.ts";
 import { subjectToken } from "../runtime/nats.ts";
 import { eachOf, type NatsStream } from "./nats_streams.ts";
@@ -6,7 +6,7 @@ import type { PushNote, ReceiptNote } from "./nats_open.ts";
 import type { Page, PageRequest, PushName, StoredPush } from "./store.ts";
 import type { NatsContext } from "./nats_context.ts";
 
-/** Accounts whose order is remembered; one that is asked for again is read again. */
+/** Accounts whose order is cached; any other is read again at its next request. */
 const ACCOUNTS_MAX = 500;
 /** Pushes read together. */
 const READ_AT_ONCE = 50;
@@ -33,7 +33,7 @@ interface HistoryOptions {
 export class History {
   readonly #options: HistoryOptions;
   readonly #orders = new Map<string, Order>();
-  /** Of the stream, when the orders were read. */
+  /** The stream's number of losses when the orders were read. */
   #losses = 0;
 
   constructor(options: HistoryOptions) {
@@ -56,7 +56,7 @@ export class History {
     return isForward ? page : { ...page, pushes: page.pushes.reverse() };
   }
 
-  /** Adds to `gone` what it does not find. */
+  /** Takes the pushes that fit on the page; adds those that it does not find to `gone`. */
   async #take(
     wanted: readonly Place[],
     { request, gone }: { request: PageRequest; gone: Set<Place> },
@@ -69,7 +69,7 @@ export class History {
       const found = await eachOf(some, ({ id }) => this.#options.find({ account, id }));
       for (const [index, place] of some.entries()) {
         const stored = found[index];
-        // Removed, or its id is used again further on.
+        // Removed, or its id is used again by a later push.
         if (stored?.seq !== place.seq) {
           gone.add(place);
           continue;
@@ -115,7 +115,10 @@ export class History {
     return order;
   }
 
-  /** Pushes are removed as they come of age, the first ones first; one in between is forgotten by who asks for it. */
+  /**
+   * Removes from the order what was removed from its start, where pushes reach their age first. One in between is
+   * dropped when a page does not find it.
+   */
   async #forgetRemoved(order: Order, filter: string): Promise<void> {
     const [oldest] = order.pushes;
     if (oldest === undefined) return;
@@ -155,7 +158,7 @@ const GONE: State = { state: "", final: true };
 export class Sweep {
   readonly #context: NatsContext;
   readonly #prefix: string;
-  /** The push up to which all were looked at. */
+  /** All pushes up to this sequence were examined. */
   #examined = 0;
   /** Those among them that may still expire, or had not been expired for long enough. */
   readonly #unripe = new Map<number, Candidate>();
@@ -165,7 +168,7 @@ export class Sweep {
     this.#prefix = prefix;
   }
 
-  /** By sequence. */
+  /** Returns the pushes to remove, by sequence. */
   async findOld({ madeBefore, expiredBefore }: RemovalBounds): Promise<Map<number, PushName>> {
     const old = new Map<number, PushName>();
     await this.#scan(1, madeBefore, (seq, { account, id }) => void old.set(seq, { account, id }));
@@ -183,7 +186,7 @@ export class Sweep {
     return old;
   }
 
-  /** Looks at the pushes that are older than `expiredBefore` for the first time. */
+  /** Examines the pushes that have become older than `expiredBefore`. */
   async #examine(expiredBefore: number): Promise<void> {
     await this.#scan(this.#examined + 1, expiredBefore, (seq, note, isInOrder) => {
       if (isInOrder) this.#examined = seq;
@@ -207,7 +210,7 @@ export class Sweep {
     }, from);
   }
 
-  /** The newest states; a push without a receipt of its own kept the one that it was stored with. */
+  /** Returns the newest states; a push without a separate receipt still has the one that it was stored with. */
   async #statesOf(pushes: readonly (readonly [number, Candidate])[]): Promise<Map<number, State>> {
     const states = new Map<number, State>();
     if (pushes.length > READ_ONE_BY_ONE) {

@@ -8,12 +8,12 @@ import type { InventoryRecord, InventoryStore } from "./store.ts";
 export type SessionIndex = Record<string, { names: string[]; bytes: number }>;
 
 /**
- * What a byte of the names counts: the names of all hosts are one message, of which a key, whose inventories are bounded,
- * may have an eighth.
+ * The bytes of inventory that each byte of session names counts as. The names of all hosts are one message, of which a
+ * key, whose inventories are limited, may fill an eighth.
  */
 const NAME_WEIGHT = 16;
 
-/** What is known of an inventory without reading it. */
+/** The index entry of an inventory: its names and size. */
 export function indexOf(
   { sessions, details }: Pick<InventoryRecord, "sessions" | "details">,
 ): SessionIndex[string] {
@@ -26,8 +26,8 @@ export function sessionIndex(context: NatsContext): Documents<SessionIndex> {
 }
 
 /**
- * What a write costs is saved for so long. Nothing depends on the newest time: a host that is offline was last seen when its
- * connection ended, or when its node was last alive.
+ * How long an unchanged report is not written again, to save the cost of a write. Nothing depends on the newest time: a
+ * host that is offline was last seen when its connection ended, or when its node was last alive.
  */
 const UNCHANGED_MS = 300_000;
 

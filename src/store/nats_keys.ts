@@ -1,4 +1,4 @@
-/** Keys and revocations in NATS. A key is a part of its account's document; two small documents say which account. */
+/** Keys and revocations in NATS. A key is a part of its account's document; two small documents give the account of a key. */
 import { systemClock } from "../async/clock.ts";
 import { decodeBase64url, encodeBase64url } from "../async/encodings.ts";
 import { retry } from "../async/retry.ts";
@@ -6,9 +6,9 @@ import { subjectName } from "../runtime/nats.ts";
 import type { Account, NatsContext, StoredKey } from "./nats_context.ts";
 import { type KeyRecord, type KeyStore, type Revocation, StoreUnavailable } from "./store.ts";
 
-/** How soon an account is read again whose revocations must be handled. */
+/** The delays between attempts to read an account whose revocations must be handled. */
 const REREAD = { minMs: 100, maxMs: 2_000 };
-/** Keys whose account is remembered; it never changes. */
+/** Keys whose account is cached; it never changes. */
 const REMEMBERED_MAX = 10_000;
 
 interface Place {
@@ -79,7 +79,7 @@ function useOf(account: Account | undefined, { id, now }: { id: string; now: num
   };
 }
 
-/** Which account a key is in. Remembered, because every request asks. */
+/** The account of each key, cached because every request needs it. */
 class Places {
   readonly #context: NatsContext;
   readonly #known = new Map<string, Place>();
@@ -88,7 +88,7 @@ class Places {
     this.#context = context;
   }
 
-  /** Before the key: a place without its key finds nothing. */
+  /** Called before the key is stored: a place whose key is missing finds nothing. */
   async add(place: Place, hash: string): Promise<void> {
     const { state, subjects } = this.#context;
     const text = JSON.stringify(place);
@@ -127,7 +127,7 @@ export function keyOf(stored: StoredKey | undefined): KeyRecord | undefined {
   return { ...stored, hash, role, deviceId, parent, revokedAt };
 }
 
-/** Those that are not revoked, plus those of the keys that its pairing codes created. */
+/** Number of devices of the key that are not revoked, plus those of the keys that its pairing codes created. */
 export function devicesOfKey({ owners, devices, keys }: Account, id: string): number {
   const own = Object.entries(owners).filter(([device, owner]) =>
     owner === id && devices[device]?.revokedAt === undefined
@@ -178,8 +178,8 @@ function replaceKey(account: Account, { from, to }: { from: string; to: string }
 }
 
 /**
- * Follows the accounts, whose notes change with what is revoked: the revocation is its own announcement, so that a node
- * that dies right after it leaves nothing open elsewhere.
+ * Follows the accounts, whose notes change with each revocation. The revocation itself is the announcement, so that a
+ * node that dies right after it leaves nothing open elsewhere.
  */
 function watch(context: NatsContext, handler: (revocation: Revocation) => void): () => void {
   const { state, subjects, account: accountOf } = context;
@@ -199,7 +199,7 @@ function watch(context: NatsContext, handler: (revocation: Revocation) => void):
       if (note === (known.get(subject) ?? "")) return;
       if (known.size >= REMEMBERED_MAX) known.clear();
       known.set(subject, note);
-      // Fails only when nobody watches any more.
+      // Fails only after the watch has ended.
       announce(subjectName(subject.slice(subject.lastIndexOf(".") + 1))).catch(() => undefined);
     },
   );
@@ -211,7 +211,7 @@ function watch(context: NatsContext, handler: (revocation: Revocation) => void):
   };
 }
 
-/** All that are revoked: whoever has handled one of them before has nothing left to close. */
+/** Returns all revocations of an account: for one that was handled before, nothing is left to close. */
 function revocationsOf(account: string, { keys, devices }: Account): Revocation[] {
   const of = (kind: Revocation["kind"], found: readonly { id: string; revokedAt?: number | undefined }[]) =>
     found.filter(({ revokedAt }) => revokedAt !== undefined).map(({ id }) => ({ kind, account, id }));

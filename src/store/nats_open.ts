@@ -1,4 +1,4 @@
-/** The pushes of all accounts that are not final, as this node knows them: it follows the streams of pushes and receipts. */
+/** The pushes of all accounts that are not final, collected by following the streams of pushes and receipts. */
 import type { NatsStream } from "./nats_streams.ts";
 import type { DeviceName, NewPush, PushName } from "./store.ts";
 import type { Receipt } from "../protocol/receipt.ts";
@@ -11,11 +11,11 @@ export interface PushNote extends PushName {
   expiresAt: number;
   state: string;
   final: boolean;
-  /** Of a push that was copied from another store: identifies the receipt that it came with. */
+  /** For a push that was copied from another store: identifies the receipt that was copied with it. */
   copied?: string | undefined;
 }
 
-/** What followers see of a changed receipt. `seq`: of its push. */
+/** What followers see of a changed receipt. `seq` is that of its push. */
 export interface ReceiptNote extends PushName {
   seq: number;
   state: string;
@@ -30,8 +30,8 @@ export interface OpenPush extends PushNote {
 }
 
 /**
- * Where a node that starts may begin: all pushes and receipts up to these sequences are known, and of those pushes only
- * the ones in `open` are not final.
+ * Where a starting node may begin to read. It covers all pushes and receipts up to these sequences; of those pushes
+ * only the ones in `open` are not final.
  */
 export interface Checkpoint {
   pushes: number;
@@ -41,7 +41,7 @@ export interface Checkpoint {
 
 /** A checkpoint is one message: with more open pushes than this none is written. */
 const CHECKPOINT_MAX = 2_000;
-/** Messages that a node which starts now would have to read, before there is a new checkpoint. */
+/** A new checkpoint is made once a starting node would have to read this many messages. */
 const CHECKPOINT_EVERY = 1_000;
 
 /** Final pushes remembered, in case the push is read after its receipt. */
@@ -54,7 +54,7 @@ interface OpenPushesOptions {
   filters: { pushes: string; receipts: string };
   /** A question was closed by an answer. */
   answered(note: ReceiptNote): void;
-  /** The newest checkpoint, unless it is of other streams than these. */
+  /** The newest checkpoint, unless it belongs to other streams. */
   checkpoint(): Promise<Checkpoint | undefined>;
 }
 
@@ -64,7 +64,7 @@ export class OpenPushes {
   readonly #ofDevices = new Map<string, Map<number, OpenPush>>();
   readonly #final = new Set<string>();
   readonly #watchers = new Set<(push: DeviceName & { seq: number }) => void>();
-  /** Callers that wait until the pushes up to a sequence are known. */
+  /** Callers that wait until the pushes up to a sequence have been read. */
   readonly #waiting = new Map<() => void, number>();
   #upTo = 0;
   #receiptsUpTo = 0;
@@ -81,7 +81,7 @@ export class OpenPushes {
     this.#options = options;
   }
 
-  /** Resolves when every push is known that was stored before the first call, or by this node. */
+  /** Resolves when this node has read every push that was stored before the first call or by itself. */
   async ready(): Promise<void> {
     this.#caughtUp ??= this.#follow().catch((error) => {
       this.#caughtUp = undefined;
@@ -93,12 +93,12 @@ export class OpenPushes {
     await new Promise<void>((resolve) => this.#waiting.set(resolve, stored));
   }
 
-  /** This node has stored a push; it becomes known in its turn, after older ones of other nodes. */
+  /** Call this when this node has stored a push; it is read in its turn, after older ones of other nodes. */
   stored(seq: number): void {
     this.#stored = Math.max(this.#stored, seq);
   }
 
-  /** Calls `handler` for every push to a device that becomes known, in order. Returns the unsubscribe function. */
+  /** Calls `handler` for every push to a device that is read, in order. Returns the unsubscribe function. */
   watch(handler: (push: DeviceName & { seq: number }) => void): () => void {
     this.#watchers.add(handler);
     // A stream that cannot be followed is reported by `ready`.
@@ -116,7 +116,10 @@ export class OpenPushes {
     for (const watcher of this.#watchers) watcher({ account, id: target, seq });
   }
 
-  /** The push is final, or gone. By its name too: after a loss of messages another push may have its sequence. */
+  /**
+   * Removes a push that is final or gone. Its name is compared too: after a loss of messages another push may have its
+   * sequence.
+   */
   remove({ account, id, seq }: PushName & { seq: number }): void {
     this.#final.add(placeOf({ account, id, seq }));
     for (const oldest of this.#final) {
@@ -132,7 +135,7 @@ export class OpenPushes {
     if (others?.size === 0) this.#ofDevices.delete(device);
   }
 
-  /** The newest push that is known. */
+  /** The newest push that was read. */
   get upTo(): number {
     return this.#upTo;
   }
@@ -141,12 +144,12 @@ export class OpenPushes {
     return this.#behind.pushes + this.#behind.receipts;
   }
 
-  /** In order. */
+  /** The open pushes to a device, in order. */
   ofDevice({ account, id }: DeviceName, afterSeq: number): OpenPush[] {
     return this.#inOrder(keyOf(account, id)).filter(({ seq }) => seq > afterSeq);
   }
 
-  /** Those of an account, in order: a question is for every phone. */
+  /** The open questions of an account, in order: a question is for every phone. */
   questions(account: string): OpenPush[] {
     return this.#inOrder(keyOf(account, undefined)).filter(({ type }) => type === "ask");
   }
@@ -155,14 +158,14 @@ export class OpenPushes {
     return [...this.#ofDevices.get(device)?.values() ?? []].sort((one, other) => one.seq - other.seq);
   }
 
-  /** Those that expired, the first to expire first. */
+  /** The expired pushes, the first to expire first. */
   due(now: number): OpenPush[] {
     const due: OpenPush[] = [];
     for (const push of this.#bySeq.values()) if (push.expiresAt <= now) due.push(push);
     return due.sort((one, other) => one.expiresAt - other.expiresAt || one.seq - other.seq);
   }
 
-  /** What another node may begin with; undefined while that would save it little. */
+  /** Returns a checkpoint for starting nodes; undefined while it would save them little. */
   newCheckpoint(): Checkpoint | undefined {
     const seen = this.#upTo + this.#receiptsUpTo;
     if (seen - this.#covered < CHECKPOINT_EVERY || this.#bySeq.size > CHECKPOINT_MAX) return undefined;
@@ -176,7 +179,7 @@ export class OpenPushes {
     for (const resolve of this.#waiting.keys()) resolve();
   }
 
-  /** All that there are become known again. A new checkpoint must replace the one that names what was lost. */
+  /** Forgets all pushes, which are then read again. A new checkpoint must replace the one that covers what was lost. */
   #forget(): void {
     this.#bySeq.clear();
     this.#ofDevices.clear();
@@ -219,7 +222,7 @@ export class OpenPushes {
   }
 }
 
-/** Which push, at which place of the stream. */
+/** Identifies a push and its place in the stream. */
 function placeOf({ account, id, seq }: PushName & { seq: number }): string {
   return `${seq} ${account} ${id}`;
 }

@@ -1,4 +1,4 @@
-/** Which devices are online in NATS, and by which node: each node says now and then that it is alive, and a device is online only by a live node. */
+/** Which devices are online, and on which node: each node writes its heartbeat to NATS, and a device is online only on a live node. */
 import { ClockJumps, systemClock } from "../async/clock.ts";
 import { Documents, type NatsContext, type StoredDevice, untilStored } from "./nats_context.ts";
 import { eachOf } from "./nats_streams.ts";
@@ -9,16 +9,16 @@ interface Presence {
   online: boolean;
   lastSeen: number;
   node: string;
-  /** Of a listener that went offline at `at`: pushes up to this sequence may have been sent to it. */
+  /** For a listener that went offline at `at`: pushes up to this sequence may have been sent to it. */
   sent?: { upTo: number; at: number } | undefined;
-  /** Pushes that are never sent, by sequence: when each expires. */
+  /** Pushes that are never sent: the expiry of each, by sequence. */
   held?: Record<string, number>;
 }
 
 interface Change {
   online: boolean;
   lastSeen: number;
-  /** Of a listener that goes offline: the newest push that it may have been sent. */
+  /** For a listener that goes offline: the newest push that it may have been sent. */
   sentUpTo?: number | undefined;
 }
 
@@ -31,11 +31,11 @@ export class Presences {
   readonly #documents: Documents<Presence>;
   /** Devices that are connected to this node, by subject. */
   readonly #own = new Set<string>();
-  /** Of these, the ones that have connected to another node since, and to which. */
+  /** Those of them that have connected to another node since, with that node. */
   readonly #elsewhere = new Map<string, string>();
   readonly #end = new AbortController();
   #stopFollowing = (): void => undefined;
-  #cancelLook = (): void => undefined;
+  #cancelWatch = (): void => undefined;
   #isGoing = false;
 
   constructor(context: NatsContext, nodes: Nodes) {
@@ -49,8 +49,9 @@ export class Presences {
   }
 
   /**
-   * For a relay: several programs of a host share a device, and so may a phone's pages. A presence names the node of the
-   * newest connection only: when that one ends, or its node does, a node that still has another writes itself.
+   * For a relay only. Several programs of a host share a device, and so may a phone's pages, but a presence names only
+   * the node of the newest connection: when that connection or its node ends, a node that still has another one writes
+   * its own name.
    */
   async start(): Promise<void> {
     const { state, subjects, node } = this.#context;
@@ -62,25 +63,25 @@ export class Presences {
       },
     );
     this.#stopFollowing = stop;
-    this.#look();
+    this.#watchNodes();
   }
 
   stop(): void {
     this.#end.abort();
     this.#stopFollowing();
-    this.#cancelLook();
+    this.#cancelWatch();
   }
 
-  /** Looks now and then whether the nodes are alive that devices of this one have connected to. */
-  #look(): void {
-    this.#cancelLook = systemClock.after(HEARTBEAT_MS, () => {
-      void this.#keepOfDead().catch(() => undefined).finally(() => {
-        if (!this.#end.signal.aborted) this.#look();
+  /** Checks every `HEARTBEAT_MS` whether the nodes to which devices of this one have connected are alive. */
+  #watchNodes(): void {
+    this.#cancelWatch = systemClock.after(HEARTBEAT_MS, () => {
+      void this.#takeBackFromDead().catch(() => undefined).finally(() => {
+        if (!this.#end.signal.aborted) this.#watchNodes();
       });
     });
   }
 
-  async #keepOfDead(): Promise<void> {
+  async #takeBackFromDead(): Promise<void> {
     for (const node of new Set(this.#elsewhere.values())) {
       if (await this.isAlive(node)) continue;
       const left = [...this.#elsewhere].filter(([, other]) => other === node);
@@ -88,7 +89,7 @@ export class Presences {
     }
   }
 
-  /** Writes that a device is connected to this node, unless it is not, or is online by another than the dead one. */
+  /** Writes that a device is online here, unless it is not, or is online on another node than `dead`. */
   async #writeOwn(subject: string, dead?: string): Promise<void> {
     const { node } = this.#context;
     const other = await this.#documents.change(subject, (presence) => {
@@ -115,7 +116,7 @@ export class Presences {
     this.#elsewhere.delete(subject);
   }
 
-  /** As it was noted last. */
+  /** True if the device was last noted as connected to this node. */
   isHere({ account, id }: DeviceName): boolean {
     return this.#own.has(this.#context.subjects.presence(account, id));
   }
@@ -125,7 +126,7 @@ export class Presences {
     await this.#writeSubject(this.#context.subjects.presence(account, id), change);
   }
 
-  /** Only those that are online by this node: the ones of a node that died are offline because it died. */
+  /** Marks the devices of this node as offline; those of a node that died are offline because it died. */
   async setAllOffline(lastSeen: number, newestPush: () => Promise<number>): Promise<void> {
     const own = [...this.#own];
     this.#own.clear();
@@ -137,14 +138,17 @@ export class Presences {
     this.#isGoing = false;
   }
 
-  /** Devices may still be online by this node: its last heartbeat then says when they were seen. */
+  /**
+   * True if devices may still be stored as online here: the node's last heartbeat then dates when they were last seen.
+   */
   get isGoing(): boolean {
     return this.#isGoing;
   }
 
   /**
-   * Keeps a push from being sent to an offline listener, when none can have sent it: it was stored after the listener went
-   * offline. Decided by the document that a node must change before it sends anything to the listener.
+   * Keeps a push from being sent to an offline listener. False unless the push was stored after the listener went
+   * offline, so that no node can have sent it. Before a node sends the listener anything, it must change the same
+   * document.
    */
   holdBack(
     { account, id }: DeviceName,
@@ -208,21 +212,22 @@ export class Presences {
 }
 
 const HEARTBEAT_MS = 4_000;
-/** A node that has been silent for so long is dead. */
+/** A node that has been silent for this long is dead. */
 const DEAD_MS = 12_000;
 /** How long a dead node is remembered. */
 const NODE_KEPT_MS = 30 * 24 * 3_600_000;
-/** How long an answer about another node is used again. */
+/** How long the state of another node is cached. */
 const REMEMBERED_MS = 1_000;
-/** A smaller difference from NATS's clock is left alone, and so is one that was measured in more than this. */
+/** A smaller difference from NATS's clock is ignored. */
 const CLOCK_ERROR_MS = 500;
+/** A measurement of that difference that takes longer is ignored. */
 const CLOCK_MEASURED_MS = 2_000;
 /** Nodes remembered at a time. */
 const NODES_MAX = 1_000;
 
 interface Seen {
   alive: boolean;
-  /** When it was last known to live; epoch milliseconds. */
+  /** When it was last known to be alive; epoch milliseconds. */
   last: number;
 }
 
@@ -234,31 +239,37 @@ export class Nodes {
   #ended = false;
   /** As it was last measured. */
   #clockOffset = 0;
-  /** Of this machine's clock, since then. */
+  /** Jumps of this machine's clock since then. */
   #jumps = new ClockJumps(systemClock);
 
   constructor(context: NatsContext) {
     this.#context = context;
   }
 
-  /** Add it to this machine's clock for the one of NATS, which all nodes share; milliseconds. */
+  /** Milliseconds to add to this machine's clock for the clock of NATS, which all nodes share. */
   get clockOffset(): number {
     return this.#clockOffset - this.#jumps.jumpMs;
   }
 
-  /** By NATS's clock, epoch milliseconds. */
+  /** The time by NATS's clock, in epoch milliseconds. */
   now(): number {
     return systemClock.now() + this.clockOffset;
   }
 
-  /** From now on other nodes see this one. Tools that only read or change the store do not start. */
+  /**
+   * Makes this node visible to other nodes, and keeps up its heartbeat. Tools that only read or change the store do not
+   * call it.
+   */
   async start(): Promise<void> {
     await this.#beat();
     await this.#forgetDead();
     this.#next();
   }
 
-  /** The node is gone: nothing is online by it. With `isKept` its entry stays, as that of a node that died. */
+  /**
+   * Ends the heartbeat and removes this node's entry: no device is online on it then. With `isKept` the entry stays,
+   * like that of a node that died.
+   */
   async end({ isKept = false } = {}): Promise<void> {
     this.#ended = true;
     this.#cancel?.();
@@ -282,14 +293,17 @@ export class Nodes {
     return seen;
   }
 
-  /** True when a relay node is alive, this one too. */
+  /** True when any relay node is alive, including this one. */
   async anyAlive(): Promise<boolean> {
     const nodes = await this.#context.state.list(this.#context.subjects.everyNode);
     const now = this.now();
     return nodes.some(({ text }) => now - (JSON.parse(text) as { at: number }).at < DEAD_MS);
   }
 
-  /** Each start of a node that was killed leaves an entry, which then says only when its devices were seen last. */
+  /**
+   * Removes the entries of nodes that died long ago. Each start of a node that was killed leaves one, which is used
+   * only for the time when its devices were last seen.
+   */
   async #forgetDead(): Promise<void> {
     const { state, subjects } = this.#context;
     const before = this.now() - NODE_KEPT_MS;
@@ -298,7 +312,7 @@ export class Nodes {
     }
   }
 
-  /** With a clock that was wrong it beats again. */
+  /** Writes a heartbeat and measures the offset from NATS's clock; writes another one if the offset has changed. */
   async #beat(): Promise<void> {
     const { state, subjects, node } = this.#context;
     const began = systemClock.elapsed();
@@ -315,7 +329,7 @@ export class Nodes {
     await state.put(subjects.node(node), JSON.stringify({ at: this.now() }));
   }
 
-  /** A heartbeat that fails is followed by the next one. */
+  /** Schedules the next heartbeat, also after one that failed. */
   #next(): void {
     this.#cancel = systemClock.after(HEARTBEAT_MS, () => {
       this.#beating = this.#beat().catch(() => undefined).then(() => {

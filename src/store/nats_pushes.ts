@@ -19,13 +19,16 @@ import {
   StoreUnavailable,
 } from "./store.ts";
 
-/** What a push costs besides its own text: digest, subjects, and a longer receipt. */
+/** What a push costs in addition to its text: digest, subjects, and a longer receipt. */
 const OVERHEAD_BYTES = 512;
 
-/** A missing answer is stored only so long after it was made: the sweep, which removes nothing under a week old, may have removed it. */
+/**
+ * A missing answer is stored only within this time after it was made: later, the sweep may have removed it, which
+ * removes nothing under a week old.
+ */
 const COMPLETED_MS = 86_400_000;
 
-/** By how much the times of nodes may differ: they correct their clocks. Further back, a clock was set. */
+/** By how much nodes' corrected times may differ; if a time is further back, a clock was set. */
 const CLOCKS_DIFFER_MS = 10_000;
 
 /** A push's newest receipt; `seq` is the push's, since an id may be used again when its push has been removed. */
@@ -35,7 +38,7 @@ interface StoredReceipt {
   id: string;
   expiresAt: number;
   receipt: Receipt;
-  /** The answer that closes this question, until it is stored: whoever finds it missing stores it. */
+  /** The answer that closes this question, until it is stored: any node that finds it missing stores it. */
   answer?: PushText;
 }
 
@@ -43,9 +46,9 @@ type PushText = Omit<NewPush, "digest"> & { digest: string };
 
 export interface NatsPushes extends PushStore {
   stop(): void;
-  /** Notes what nodes that start later need not read. */
+  /** Saves what nodes that start later do not need to read. */
   saveCheckpoint(): Promise<void>;
-  /** Stores the answers whose questions they have closed. */
+  /** Stores the answers that have closed their questions but are missing. */
   completeAnswers(): Promise<void>;
   /** The sequence of the newest push that this node can have read. */
   newestPush(): Promise<number>;
@@ -85,7 +88,7 @@ export function natsPushes(context: NatsContext, { prefix, presences, now }: Nat
       let known = open.ofDevice(device, afterSeq).filter((one) => type === undefined || one.type === type);
       while (known.length > 0) {
         const found = await pushes.firstOpen(known, limit);
-        // After the pushes were read: what is found while the device is here was stored before it goes offline.
+        // Read after the pushes: those found while the device is connected here were stored before it goes offline.
         const held = await presences.heldHere(device);
         if (held === undefined) return [];
         if (!found.some(({ seq }) => held.has(seq))) return found;
@@ -140,7 +143,7 @@ class Pushes {
     this.open.stop();
   }
 
-  /** `seq` is that of a push which is known here under this name. */
+  /** `seq` is the sequence of a push that this node has seen under this name. */
   async find({ account, id, seq = 0 }: PushName & { seq?: number }): Promise<StoredPush | undefined> {
     const [push, receipt] = await Promise.all([
       this.#context.pushes.get(this.#subject("push", { account, id }), { atLeast: seq, sure: true }),
@@ -149,7 +152,10 @@ class Pushes {
     return push && storedOf(push, receipt);
   }
 
-  /** The message's subject names account and id, and it must be the first: one write stores it and refuses a reused id. */
+  /**
+   * The message's subject names account and id, and must have no message yet: one write stores the push and refuses a
+   * reused id.
+   */
   async insert(push: NewPush): Promise<{ stored: StoredPush; duplicate: boolean }> {
     const { account, push: { id, from, createdAt } } = push;
     const note = JSON.stringify(noteOfPush(push));
@@ -169,14 +175,17 @@ class Pushes {
       const isOlder = createdAt < charge.at && charge.at - createdAt < CLOCKS_DIFFER_MS;
       if (!isOlder) charge.at = createdAt;
     });
-    // The push is stored: a sender that heard otherwise would send it once more.
+    // The push is stored: after an error the sender would send it once more.
     await charged.catch((error) => {
       if (!(error instanceof StoreUnavailable)) throw error;
     });
     return { stored: { ...push, seq }, duplicate: false };
   }
 
-  /** The question's receipt carries the answer until it is stored, so that a node that dies between the two loses nothing. */
+  /**
+   * The question's receipt carries the answer until it is stored, so that nothing is lost if a node dies between the
+   * two writes.
+   */
   async insertAnswer(
     answer: NewPush,
     question: { id: string; close: (stored: StoredPush) => Receipt | undefined },
@@ -196,11 +205,11 @@ class Pushes {
       return stored === undefined ? { kind: "closed" } : { kind: "duplicate", answer: stored };
     }
     const { stored, duplicate } = await this.insert(pushOf(carried));
-    // The answer is stored: its sender must not hear otherwise.
+    // The answer is stored, so its sender must not get an error.
     await this.#dropAnswer({ account, id: question.id }, push.id).catch((error) => {
       if (!(error instanceof StoreUnavailable)) throw error;
     });
-    // Another node may have stored it first, having seen the receipt: whoever closed the question still reports it.
+    // Another node may have seen the receipt and stored it first: the node that closed the question still reports it.
     if (duplicate && !closed.changed) return { kind: "duplicate", answer: stored };
     return { kind: "stored", answer: stored, question: closed.stored };
   }
@@ -233,7 +242,7 @@ class Pushes {
     return charge === undefined ? 0 : remaining(charge, now);
   }
 
-  /** A receipt goes after its push, which it must never outlive as open. */
+  /** Removes old pushes. A receipt is removed after its push: without it the push would be open again. */
   async removeOld(bounds: RemovalBounds): Promise<number> {
     const { pushes, receipts, state, subjects } = this.#context;
     const old = await this.#sweep.findOld(bounds);
@@ -251,14 +260,14 @@ class Pushes {
     return counted.filter((isRemoved) => isRemoved).length;
   }
 
-  /** For nodes that start later; called now and then. */
+  /** Saves a checkpoint for nodes that start later; called every few seconds. */
   async saveCheckpoint(): Promise<void> {
     const checkpoint = this.open.newCheckpoint();
     if (checkpoint === undefined) return;
     await this.#context.state.put(this.#context.subjects.checkpoint, JSON.stringify(checkpoint));
   }
 
-  /** One of streams that were restored from an older backup, or made anew, is of no use. */
+  /** Returns the stored checkpoint, unless the streams were restored from an older backup or created again. */
   async #checkpoint(): Promise<Checkpoint | undefined> {
     const { state, subjects, pushes, receipts } = this.#context;
     const stored = await state.get(subjects.checkpoint);
@@ -308,14 +317,14 @@ class Pushes {
     if (!duplicate) await this.#dropAnswer({ account, id }, answer);
   }
 
-  /** The answer is stored: once it was removed, nobody may find it in its question's receipt and store it again. */
+  /** Removes a stored answer from its question's receipt, so that no node stores it again after it was removed. */
   async #dropAnswer(question: PushName, answer: string): Promise<void> {
     await this.#receipts.change(this.#subject("receipt", question), (value) => {
       if (value.answer?.push.id === answer) delete value.answer;
     });
   }
 
-  /** Receipts of older versions carry their answers for ever. */
+  /** True if the answer may have been removed: receipts of older versions carry their answers forever. */
   #mayBeRemoved({ push }: PushText): boolean {
     return this.#now() - push.createdAt > COMPLETED_MS;
   }
@@ -348,7 +357,7 @@ function pushOf({ account, target, digest, push, receipt }: PushText): NewPush {
   return { account, target, digest: bytes, push, receipt };
 }
 
-/** A receipt of an earlier push with the same id does not count. */
+/** Combines a push with its receipt; a receipt of an earlier push with the same id is ignored. */
 function storedOf({ seq, text }: Entry, changed: Partial<StoredReceipt> | undefined): StoredPush {
   const push = pushOf(JSON.parse(text) as PushText);
   const receipt = changed?.seq === seq ? changed.receipt ?? push.receipt : push.receipt;

@@ -1,8 +1,11 @@
-/** How long a document in NATS may become, which is one message: what grows it too far is refused, and a revocation makes room for itself. */
+/** Limits the length of a document in NATS, which is one message: a change that makes it too long is refused, and a revocation makes room for itself. */
 import { utf8Length } from "../async/encodings.ts";
 import { StoreUnavailable } from "./store.ts";
 
-/** What part of the longest message a document may grow to: the rest is for revocations, which mark every key and device. */
+/**
+ * The share of the longest message that a document may grow to. The rest is for revocations, which mark every key and
+ * device.
+ */
 const GROWTH_SHARE = 0.75;
 /** The same for a revocation: the rest is for the message's headers. */
 const REVOCATION_SHARE = 0.99;
@@ -18,7 +21,7 @@ export type Outcome = { result: unknown } | { error: unknown };
 export interface Room<V> {
   /** The longest message that the server takes. */
   maxBytes(): number;
-  /** Removes what nobody can use any more. */
+  /** Removes what is no longer usable. */
   tidy(value: V): void;
   /** Removes what clients store again by themselves. */
   clear(value: V): void;
@@ -36,7 +39,7 @@ interface Decisions<V> {
   parse(text: string): V;
 }
 
-/** The text of the document after these decisions. Where they have no room together, each is judged alone. */
+/** Returns the document after these decisions. If there is no room for all of them together, each is decided alone. */
 export function decideWithin<V>(
   room: Room<V> | undefined,
   { before, batch, parse }: Decisions<V>,
@@ -71,7 +74,7 @@ function decideAlone<V>(
   return { text: JSON.stringify(value), outcome };
 }
 
-/** A document that was longer before may shrink. */
+/** True if the document has grown beyond its share; one that was longer before may shrink. */
 function outgrows<V>(room: Room<V>, { before, text }: { before: string; text: string }): boolean {
   const bytes = utf8Length(text);
   return bytes > room.maxBytes() * GROWTH_SHARE && bytes > utf8Length(before);

@@ -27,7 +27,7 @@ import {
 } from "./nats_following.ts";
 import { StoreUnavailable } from "./store.ts";
 
-/** How long a call is tried again while a stream elects its leader. A request to the relay may take longer. */
+/** How long a call is retried while a stream elects its leader. A request to the relay may take longer. */
 const PATIENCE_MS = 12_000;
 /** The same when a relay starts: servers that come back one after another elect several times. */
 const START_PATIENCE_MS = 60_000;
@@ -39,18 +39,18 @@ const BACKOFF = { minMs: 20, maxMs: 500 };
 const WRONG_LAST_SEQUENCE = [10071, 10164, 10158];
 /** "JetStream is not available", "no leader", "insufficient resources", "stream is offline" and their like. */
 const TRANSIENT_STATUS = [500, 503];
-/** "No suitable peers for placement": a server is late, or was stopped. Its status is that of a wrong request. */
+/** "No suitable peers for placement": a server is late, or was stopped. Its status is that of an invalid request. */
 const NO_PEERS = 10005;
 
 /** The name of the client's error when no server answers for JetStream; its class is not exported. */
 const NO_LEADER = "JetStreamNotEnabled";
 
-/** How long to wait before a server that lags behind what this process knows is asked again. */
+/** How long to wait before asking a server again that lags behind what this process has seen. */
 const LAG_MS = 20;
-/** Subjects whose newest message that this process knows of is remembered. */
+/** Subjects whose newest message seen by this process is remembered. */
 const KNOWN_MAX = 10_000;
 
-/** The writer's mark: shows after an attempt without an answer whether it was stored. */
+/** The writer's mark, which shows whether an attempt without an answer was stored. */
 const WRITE_HEADER = "Svc-Write";
 
 export interface Entry {
@@ -62,7 +62,7 @@ export interface Entry {
 interface StreamHandles {
   client: JetStreamClient;
   manager: JetStreamManager;
-  /** Differs once the connection was made again. */
+  /** Differs after a reconnection. */
   session?(): string;
 }
 
@@ -76,7 +76,7 @@ interface StreamOptions {
 export interface PutOptions {
   /** Stores only if this is the sequence of the subject's newest message; 0 if it must have none. */
   expected?: number;
-  /** With `expected`: grows when an earlier write may have been lost on its way, which no other can then follow. */
+  /** With `expected`: increased when an earlier write may be lost, because its message id blocks others. */
   round?: number;
   /** Stores only if this is the sequence of the stream's newest message. */
   last?: number;
@@ -86,22 +86,22 @@ export interface PutOptions {
 export interface GetOptions {
   /** The sequence of a message that this subject has had. */
   atLeast?: number;
-  /** No message is only believed of a server that has all that this process has seen of the stream. */
+  /** Accepts "no message" only from a server that has all that this process has seen of the stream. */
   sure?: boolean;
 }
 
 export class NatsStream {
   /** Its last sequence when it was opened. */
   openedAt = 0;
-  /** How long servers may lag behind what this process knows, before it is given up. */
+  /** How long servers may lag behind what this process has seen, before that counts as a loss. */
   protected lossAfterMs = 60_000;
-  /** How often the stream has lost its newest messages: what was known by sequence may be wrong since. */
+  /** How often the stream has lost its newest messages: what was remembered by sequence before may be wrong. */
   losses = 0;
   /** Since when every answer has been behind; monotonic milliseconds. */
   #behindSince: number | undefined;
   /** The newest message that this process has stored or followed. */
   #seen = 0;
-  /** The same by subject, of those that changed last. */
+  /** The same by subject, for those that changed last. */
   readonly #known = new Map<string, number>();
   readonly #handles: StreamHandles;
   readonly #options: StreamOptions;
@@ -124,7 +124,7 @@ export class NatsStream {
         // A write that does not fit is refused: nothing that was accepted is dropped.
         discard: DiscardPolicy.New,
         max_msgs_per_subject: 1,
-        // Reads are answered by the leader, and for a moment also by one that does not know yet that it was replaced.
+        // Reads are answered by the leader, and for a moment also by one that has not noticed yet that it was replaced.
         allow_direct: false,
       });
     const { state } = await patiently("prepare a stream", add, { patienceMs: START_PATIENCE_MS });
@@ -132,9 +132,9 @@ export class NatsStream {
   }
 
   /**
-   * The newest message of a subject, never older than one that this process has stored or followed. A former leader, which
-   * was stopped or cut off, also answers for a while, from what it has: it is asked again until it has caught up. Throws
-   * StoreUnavailable when that takes too long.
+   * The newest message of a subject, never older than one that this process has stored or followed. A former leader,
+   * which was stopped or cut off, may answer with old data for a while: it is asked again until it has caught up.
+   * Throws StoreUnavailable when that takes too long.
    */
   async get(subject: string, { atLeast = 0, sure = false }: GetOptions = {}): Promise<Entry | undefined> {
     const known = Math.max(atLeast, this.#known.get(subject) ?? 0);
@@ -143,7 +143,7 @@ export class NatsStream {
     do {
       const entry = entryOf(await this.message({ last_by_subj: subject }));
       if (upTo === 0 || entry !== undefined && entry.seq >= known) return entry;
-      // One answer tells both: a server that has the stream so far, and nothing of this subject.
+      // One answer shows both that the server has the stream so far and that the subject has no message.
       const { state: { last_seq: last, subjects = {} } } = await this.info(subject);
       const isBehind = this.#isBehind(last, upTo);
       if (isBehind && this.#hasLost(last)) return entry;
@@ -161,7 +161,7 @@ export class NatsStream {
     return isBehind;
   }
 
-  /** A stream that stays behind was restored, or its servers lost power: what it has counts. */
+  /** True when the stream has stayed behind for long: it was restored, or its servers lost power. */
   #hasLost(last: number): boolean {
     if (systemClock.elapsed() - (this.#behindSince ?? Infinity) < this.lossAfterMs) return false;
     this.#forget(last);
@@ -179,7 +179,7 @@ export class NatsStream {
 
   /** The first message from `seq` on whose subject matches `filter`. */
   async next(filter: string, seq: number): Promise<Entry | undefined> {
-    // The server has answered this since 2.9; the client's types do not list it.
+    // Servers have supported this since 2.9; the client's types do not list it.
     return entryOf(await this.message({ seq, next_by_subj: filter } as MsgRequest));
   }
 
@@ -305,13 +305,13 @@ export class NatsStream {
     text: string,
     { expected, round = 0, last, note, mark }: PutOptions & { mark: string },
   ): Promise<number | undefined> {
-    const marks = headers();
-    marks.set(WRITE_HEADER, mark);
-    if (note !== undefined) marks.set(NOTE_HEADER, note);
+    const natsHeaders = headers();
+    natsHeaders.set(WRITE_HEADER, mark);
+    if (note !== undefined) natsHeaders.set(NOTE_HEADER, note);
     const { seq, duplicate } = await this.#handles.client.publish(subject, text, {
-      headers: marks,
+      headers: natsHeaders,
       timeout: ATTEMPT_MS,
-      // Three servers check `expected` before they agree on a write: of two at once both passed. This id lets one pass.
+      // Three servers check `expected` before they agree on a write: two at once may both pass. This id lets one pass.
       ...(expected === undefined || expected === 0 ? {} : { msgID: `${subject} ${expected} ${round}` }),
       expect: {
         ...(expected === undefined ? {} : { lastSubjectSequence: expected }),
@@ -363,7 +363,7 @@ function entryOf(message: StoredMsg | null): Entry | undefined {
   return { subject: message.subject, seq: message.seq, text: message.string() };
 }
 
-/** Tries again while NATS elects a leader or reconnects. Throws StoreUnavailable when that takes too long. */
+/** Runs `work`, retried while NATS elects a leader or reconnects. Throws StoreUnavailable if that takes too long. */
 export async function patiently<T>(
   what: string,
   work: () => Promise<T>,

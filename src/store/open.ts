@@ -1,4 +1,4 @@
-/** Which store a relay's folder stands for (its SQLite database, or NATS, when the relay was last started with it), and how all that a relay keeps is copied into another store. */
+/** Opens the store of a relay's folder (its SQLite database, or NATS if the relay was last started with it), and copies all of a store into another. */
 import { runtime } from "#runtime";
 import * as z from "zod/mini";
 import { readStateText } from "../home/damage.ts";
@@ -8,7 +8,7 @@ import type { NatsAddress } from "../runtime/nats_address.ts";
 import { openStore } from "./sqlite.ts";
 import { type CopyStore, type Store, StoreUnavailable } from "./store.ts";
 
-/** Where a relay keeps its data in NATS. The files are named, because what is in them may be replaced. */
+/** Where a relay keeps its data in NATS. Files are given by path, because their content may be replaced. */
 const NatsSettingsFile = z.object({
   servers: z.array(z.string()).check(minLength(1)),
   prefix: z.string(),
@@ -33,7 +33,7 @@ async function textOf(path: string | undefined): Promise<string | undefined> {
   return text;
 }
 
-/** Notes for other commands on this machine where the relay's data is; without settings, in the folder itself. */
+/** Records where the relay's data is, for other commands on this machine; without settings, in the folder itself. */
 export async function noteNats(dataDir: string, settings: NatsSettings | undefined): Promise<void> {
   const { files } = runtime;
   const file = settingsFile(dataDir);
@@ -78,12 +78,15 @@ export interface Copied {
   keys: number;
   devices: number;
   pushes: number;
-  /** Of the pushes: those that the copy did not have, and those whose receipts had changed. */
+  /** Pushes that the copy did not have, and pushes whose receipts had changed. */
   added: number;
   changed: number;
 }
 
-/** Rejects with StoreUnavailable. What was copied so far stays, and the next copy goes on from it. */
+/**
+ * Copies all that is stored. Rejects with StoreUnavailable; what was copied so far stays, and the next copy continues
+ * from it.
+ */
 export async function copyStore(
   { from, to }: { from: CopyStore; to: CopyStore },
   now: number,
@@ -102,7 +105,7 @@ export async function copyStore(
     copied.devices += devices.length;
   }
   for await (const page of from.readPushes()) {
-    // An account that was created meanwhile is copied next time.
+    // An account that was created meanwhile is left to the next copy.
     const pushes = page.filter(({ account }) => accounts.has(account));
     const { added, changed } = await to.writePushes(pushes);
     copied.pushes += pushes.length;

@@ -24,7 +24,7 @@ const SETTINGS = `
 interface OpenStoreOptions {
   /** How long a write waits for another process's lock, in milliseconds; short for a server. */
   busyMs?: number;
-  /** For the relay itself, or for writing a copy: takes the lock that keeps others off the same store. */
+  /** Takes the lock that keeps others off the same store: for the relay itself, or for writing a copy. */
   only?: "relay" | "copy";
 }
 
@@ -48,7 +48,10 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
   }
 }
 
-/** SQLite reads zeros in place of a missing part of the last page; only a write-ahead log may still have that part. */
+/**
+ * Returns a check that throws if the end of the database is missing: SQLite reads zeros in place of a missing part of
+ * the last page. Only a write-ahead log may still have that part.
+ */
 async function lengthCheck(dataDir: string): Promise<(database: Database) => void> {
   const [{ size = 0 } = {}, log] = await Promise.all(
     ["", "-wal"].map((suffix) => runtime.files.info(`${databaseFile(dataDir)}${suffix}`)),
@@ -75,8 +78,8 @@ export async function backupStore(dataDir: string, file: string): Promise<void> 
 }
 
 /**
- * Allows one relay per store, by a lock that the operating system releases when the process dies. Returns how to release
- * it. Throws StoreInUse when another relay holds it.
+ * Allows one relay per store, by a lock that the operating system releases when the process dies. Returns the function
+ * that releases it. Throws StoreInUse when another relay holds it.
  */
 async function lockForRelay(dataDir: string): Promise<() => void> {
   const lock = await tryLock(runtime.files, `${dataDir}/relay.lock`);
@@ -160,7 +163,7 @@ async function copyTo(database: Database, file: string): Promise<void> {
 
 async function writeCopy(database: Database, file: string): Promise<void> {
   const part = `${file}.part`;
-  await makeOwn(part);
+  await createOwnFile(part);
   try {
     await database.backup(part);
     await runtime.files.rename(part, file);
@@ -170,8 +173,11 @@ async function writeCopy(database: Database, file: string): Promise<void> {
   }
 }
 
-/** A new empty file, in place of what a backup left that was killed: a link or another account's file gets nothing. */
-async function makeOwn(path: string): Promise<void> {
+/**
+ * Creates an empty file in place of one that a killed backup left, so that nothing is written through a link or into
+ * another account's file.
+ */
+async function createOwnFile(path: string): Promise<void> {
   const { files } = runtime;
   if (await files.createText(path, "", { mode: 0o600 })) return;
   const isFolder = (await files.info(path))?.isDirectory === true;
@@ -181,7 +187,10 @@ async function makeOwn(path: string): Promise<void> {
   }
 }
 
-/** Why no copy can be written there, and what to do. A new file in place of the store would end the writes of its relay. */
+/**
+ * Returns why no copy can be written there, and what to do. A new file in place of the store itself would lose what its
+ * relay writes later.
+ */
 async function targetFault(database: Database, file: string): Promise<string | undefined> {
   const { files } = runtime;
   const end = file.lastIndexOf("/");

@@ -39,7 +39,7 @@ export function optional<T>(value: T | null): T | undefined {
 const UNAVAILABLE =
   /database (table )?is locked|disk is full|disk I\/O error|readonly database|unable to open|malformed|not a database|database is not open|statement has been finalized/i;
 
-/** StoreUnavailable for errors caused by the disk or another program; our own mistakes are returned unchanged. */
+/** Returns StoreUnavailable for errors caused by the disk or another program, and any other error unchanged. */
 export function storeError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StoreUnavailable) return error;
   if (!UNAVAILABLE.test(error.message)) return error;

@@ -20,13 +20,13 @@ import {
   StoreUnavailable,
 } from "./store.ts";
 
-/** Among the secrets: the store holds nothing but a copy. */
+/** The name of a secret that marks a store which holds nothing but a copy. */
 const MARK = "copy";
 /** Pushes that are read at a time. */
 const READ_AT_ONCE = 500;
 
 export interface SqliteCopies extends Omit<CopyStore, "isInUse"> {
-  /** A relay uses the store from now on: no copy may replace what it stores. */
+  /** Removes the mark of a copy, because a relay uses the store from now on: no copy may replace what it stores. */
   forgetCopy(): Promise<void>;
 }
 
@@ -133,7 +133,7 @@ function accountReader({ database }: SqliteContext): (account: string) => Accoun
   });
 }
 
-/** Writes a row of these columns. */
+/** Returns a function that inserts a row with these columns. */
 function inserter({ database }: SqliteContext, table: string, columns: string) {
   const places = columns.split(", ").map(() => "?").join(", ");
   const statement = database.prepare(`INSERT INTO ${table} (${columns}) VALUES (${places})`);

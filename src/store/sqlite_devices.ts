@@ -131,8 +131,8 @@ function revokeOf(
 }
 
 /**
- * What uses the key `?1`: devices that are not revoked, keys that its pairing codes created, and the device that it is
- * bound to, which may never have connected.
+ * Counts what uses the key `?1`: devices that are not revoked, keys that its pairing codes created, and the device that
+ * it is bound to, which may never have connected.
  */
 const OTHERS_OF_KEY = `
   (SELECT count(*) FROM device_owners JOIN devices
@@ -147,7 +147,7 @@ const STANDING = `
     (SELECT revoked_at FROM devices WHERE account = ?2 AND id = ?3) AS revoked,
     (SELECT count(*) FROM devices WHERE account = ?2 AND id = ?3) AS known`;
 
-/** Why the key cannot claim the device. */
+/** Returns why the key cannot claim the device; undefined when it can. */
 function claimRefusalOf(
   database: Database,
   owners: Owners,
@@ -279,7 +279,7 @@ export const toPairing = (row: PairingRow): PairingRecord => ({
   ...(row.offer === null ? {} : { offer: JSON.parse(row.offer) as PairingOffer }),
 });
 
-/** All but the newest of the key's claimed codes. */
+/** Removes all but the newest of the key's claimed codes. */
 const REMOVE_CLAIMED = `
   DELETE FROM pairings WHERE code_hash IN (
     SELECT code_hash FROM pairings WHERE key_id = ? AND taken = 1

@@ -88,7 +88,7 @@ export function sqliteKeys(context: SqliteContext): KeyStore {
   };
 }
 
-/** Not for a child of a revoked key: revoking the parent was meant to revoke this key too. */
+/** Inserts no child of a revoked key: revoking the parent was meant to revoke this key too. */
 const INSERT = `
   INSERT INTO keys (id, account, name, hash, scopes, role, device_id, parent, created_at)
   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9

@@ -43,7 +43,7 @@ const INSERT = `
   VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (account, id) DO NOTHING
   RETURNING seq, octet_length(push) + octet_length(receipt) AS bytes`;
 
-/** What a push costs besides its own text: digest, indexes, and a longer receipt. */
+/** What a push costs in addition to its text: digest, indexes, and a longer receipt. */
 const OVERHEAD_BYTES = 512;
 
 const CHARGE = `
@@ -53,7 +53,7 @@ const CHARGE = `
 
 /** Rows removed by one statement, so that no other write waits long. */
 const REMOVED_AT_ONCE = 50;
-/** The pause after it: in Deno, work that follows itself without a timer lets no socket be read. */
+/** The pause after each statement: in Deno, no socket is read while work continues without a timer. */
 const REMOVED_EVERY_MS = 5;
 
 const REMOVE_OLD = `
@@ -105,7 +105,7 @@ export function sqlitePushes(context: SqliteContext): PushStore {
       let removed = 0;
       for (const [statement, bound] of [[removeOld, madeBefore], [removeExpired, expiredBefore]] as const) {
         for (let last = REMOVED_AT_ONCE; last === REMOVED_AT_ONCE && !signal?.aborted; removed += last) {
-          // What a crash brings back, the next sweep removes.
+          // Rows that a crash brings back are removed by the next sweep.
           last = await writeUnsynced(() => statement.run(bound));
           if (last === REMOVED_AT_ONCE) await delay(REMOVED_EVERY_MS, { clock: systemClock });
         }
@@ -127,7 +127,7 @@ function storedBytesOf({ database, read }: SqliteContext): PushStore["storedByte
 
 const OPEN = "SELECT * FROM pushes WHERE account = ? AND target = ? AND final = 0 AND seq > ?";
 const OPEN_PAGE = `${OPEN} ORDER BY seq LIMIT ?`;
-/** The type is spelled out, as in the index that finds them: each connection of a listener asks for them. */
+/** The type is a literal, as in the index that finds them: every connection of a listener reads them. */
 export const OPEN_CANCELS = `${OPEN} AND json_extract(push, '$.type') = 'agent.cancel' ORDER BY seq LIMIT ?`;
 
 function openOf({ database, read }: SqliteContext): PushStore["openPushes"] {
@@ -275,7 +275,10 @@ const COUNT = `
   ON CONFLICT (account, id) DO UPDATE SET pushes = pushes + 1, last_seen = excluded.last_seen
   RETURNING *`;
 
-/** Muted and revoked hooks stay: whoever invents ids must not be able to activate one. */
+/**
+ * Removes the active hook that was used longest ago. Muted and revoked ones stay: a client that invents ids must not be
+ * able to activate one.
+ */
 const MAKE_ROOM = `
   DELETE FROM hooks WHERE account = ?1 AND id = (
     SELECT id FROM hooks WHERE account = ?1 AND state = 'active' ORDER BY last_seen, id LIMIT 1)`;

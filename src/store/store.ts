@@ -12,7 +12,7 @@ export class StoreUnavailable extends Error {
   override readonly name = "StoreUnavailable";
 }
 
-/** A relay is running on the store. */
+/** Thrown when a relay is running on the store. */
 export class StoreInUse extends StoreUnavailable {}
 
 /** An API key; only its hash is stored. All times in this file are epoch milliseconds. */
@@ -23,9 +23,9 @@ export interface KeyRecord {
   /** SHA-256 of the key. */
   hash: Uint8Array;
   scopes: readonly Scope[];
-  /** The role that may say hello with this key; undefined allows any role. */
+  /** The role that may connect with this key; undefined allows any role. */
   role?: Role | undefined;
-  /** The only device that may say hello with this key; for a listener's key, its listener. */
+  /** The only device that may connect with this key; for a listener's key, its listener. */
   deviceId?: string | undefined;
   /** The key whose pairing code created this one; revoking the parent revokes this key. */
   parent?: string | undefined;
@@ -80,7 +80,7 @@ export interface InventoryRecord {
   account: string;
   deviceId: string;
   sessions: readonly SessionEntry[];
-  /** Undefined when it is saved: the stored ones stay. */
+  /** If it is undefined in a report, the stored details stay. */
   details?: ReportedDetails | undefined;
   reportedAt: number;
 }
@@ -194,20 +194,20 @@ export interface DeviceStore {
   /** Inserts the device, or replaces all fields except `createdAt` and `revokedAt`. */
   saveDevice(device: Omit<DeviceRecord, "revokedAt">): Promise<void>;
   /**
-   * Like `saveDevice`, for a key that says hello: it must own the device, or be the first to claim it. A revoked key owns
-   * nothing. Stores nothing unless the outcome is `claimed`.
+   * Like `saveDevice`, for a key that connects as the device: it must own the device, or be the first to claim it. A
+   * revoked key owns nothing. Stores nothing unless the outcome is `claimed`.
    */
   claimDevice(device: Omit<DeviceRecord, "revokedAt">, claim: DeviceClaim): Promise<ClaimOutcome>;
   /** The id of the active key that owns the device. */
   deviceOwner(device: DeviceName): Promise<string | undefined>;
-  /** Lets the next key that says hello as the device own it; false when no key owned it. */
+  /** Removes the device's owner: the next key that connects as the device owns it. False when no key owned it. */
   releaseDevice(device: DeviceName): Promise<boolean>;
   findDevice(device: DeviceName): Promise<DeviceRecord | undefined>;
   /** The devices that are not revoked, oldest first. */
   listDevices(account: string): Promise<DeviceRecord[]>;
   /** The process that the device is connected to, if it is another than this one. */
   nodeOf(device: DeviceName): Promise<string | undefined>;
-  /** Of a name that `nodeOf` returned, or another node sent. */
+  /** True if the node is alive; `node` is a name that `nodeOf` returned or another node sent. */
   isNodeAlive(node: string): Promise<boolean>;
   setOnline(device: DeviceName, state: { online: boolean; now: number }): Promise<void>;
   /** For a starting relay: marks every device offline, last seen now if it was online. */
@@ -250,8 +250,8 @@ export interface PushStore {
     decide: (stored: StoredPush) => Receipt | undefined,
   ): Promise<{ stored: StoredPush; changed: boolean } | undefined>;
   /**
-   * A listener's pushes that are not final, in order, after `afterSeq`; with `type`, only those of this type. None when the
-   * listener is not connected to this process, but to another or to none: only the one that it is connected to delivers.
+   * A listener's pushes that are not final, in order, after `afterSeq`; with `type`, only those of this type. None
+   * unless the listener is connected to this process: only the one that it is connected to delivers.
    */
   openPushes(
     device: DeviceName,
@@ -263,11 +263,11 @@ export interface PushStore {
    */
   watchPushes?(handler: (push: DeviceName & { seq: number }) => void): () => void;
   /**
-   * Keeps a push from ever being sent. False when it may have been sent: its listener is connected, or was when the push
-   * was stored. Undefined for a store of one process, which knows what it sent.
+   * Keeps a push from ever being sent. False when it may have been sent: its listener is connected, or was when the
+   * push was stored. Undefined for a store of one process, where the relay itself keeps track of what it sent.
    */
   holdBack?(push: StoredPush): Promise<boolean>;
-  /** Messages in NATS that this node has still to read; undefined for a store of one process. */
+  /** Messages in NATS that this node has yet to read; undefined for a store of one process. */
   backlog?(): number;
   /** Expired pushes of all accounts that are not final, the first to expire first, following `after`. */
   duePushes(
@@ -280,7 +280,7 @@ export interface PushStore {
 }
 
 export interface InventoryStore {
-  /** A report that changed nothing need not be stored again for so long, in milliseconds; undefined where it always is. */
+  /** How long a report that changed nothing need not be stored again, in milliseconds; undefined if it always is. */
   readonly unchangedForMs?: number;
   /** Replaces the device's sessions. */
   saveInventory(inventory: InventoryRecord): Promise<void>;
@@ -309,7 +309,7 @@ export interface WebPushStore {
   /** False when there was none. With an endpoint, a subscription that has replaced it stays. */
   removeWebPush(device: DeviceName, endpoint?: string): Promise<boolean>;
   findWebPush(device: DeviceName): Promise<WebPushSubscription | undefined>;
-  /** The subscriptions of an account, by device id: of those that are not revoked, and whose owner's key is not. */
+  /** The subscriptions of an account, by device id; only of active devices whose owner's key is active. */
   listWebPush(account: string): Promise<ReadonlyMap<string, WebPushSubscription>>;
   /** A secret of the relay, by its name: the stored one, or `made`, which is stored durably. */
   keepSecret(name: string, made: string): Promise<string>;
@@ -324,7 +324,7 @@ export interface HookStore {
   setHookState(hook: { account: string; id: string }, state: HookState): Promise<HookRecord | undefined>;
 }
 
-/** Bytes of pushes that a sender had stored at a time. */
+/** Bytes of pushes that a sender had stored at some time. */
 export interface Charge {
   bytes: number;
   at: number;
@@ -334,7 +334,7 @@ export interface Charge {
 export interface AccountCopy {
   account: string;
   keys: readonly KeyRecord[];
-  /** Also the revoked ones. */
+  /** Including revoked ones. */
   devices: readonly DeviceRecord[];
   /** Device id → key id. */
   owners: Readonly<Record<string, string>>;
@@ -357,24 +357,24 @@ export interface CopyStore {
   readSecrets(): Promise<Record<string, string>>;
   /** The pushes of all accounts, in the order of acceptance. */
   readPushes(): AsyncIterable<readonly StoredPush[]>;
-  /** Before anything is written. Rejects with StoreUnavailable when a relay has used the store. */
+  /** Called before anything is written. Rejects with StoreUnavailable when a relay has used the store. */
   beginCopy(): Promise<void>;
   /** Replaces what is stored of the account. */
   writeAccount(copy: AccountCopy): Promise<void>;
   writeSecrets(secrets: Readonly<Record<string, string>>): Promise<void>;
-  /** Adds those that are missing, in this order, after all that are stored; of the others it replaces the receipts. */
+  /** Adds the missing pushes, in this order, after all that are stored; of the others it replaces the receipts. */
   writePushes(pushes: readonly StoredPush[]): Promise<{ added: number; changed: number }>;
   /** Rejects with StoreUnavailable when a relay was started on the store since `beginCopy`. */
   endCopy(): Promise<void>;
 }
 
 /**
- * Every method rejects with StoreUnavailable when the store cannot be used. Nothing was stored then, except where NATS took
- * a write and its answer was lost.
+ * Every method rejects with StoreUnavailable when the store cannot be used. Nothing was stored then, unless NATS
+ * accepted a write and its answer was lost.
  */
 export interface Store
   extends KeyStore, DeviceStore, PushStore, InventoryStore, PairingStore, WebPushStore, HookStore, CopyStore {
-  /** Milliseconds to add to this machine's clock for the one that all processes share; undefined for a store of one. */
+  /** Milliseconds to add to this machine's clock for the one that all processes share; undefined for one process. */
   clockOffset?(): number;
   /** Resolves when the store can be written. */
   ready(): Promise<void>;

@@ -169,7 +169,7 @@ testOnBoth(
     assert.deepEqual([code, stderr], [0, ""]);
     assert.deepEqual(stdout.split("\n").slice(1), [
       "the host opens: hello",
-      "for another session it does not open",
+      "it does not open for another session",
       "the phone reads frame 0: hello",
       "",
     ]);
