@@ -14,7 +14,7 @@ const NO_BYTES = new Uint8Array();
 
 /** Connects to NATS. Rejects when no server answers. */
 export async function openNatsBus(address: NatsAddress, { node }: { node: string }): Promise<Bus> {
-  // What this node publishes reaches its own clients without NATS.
+  // This node's messages reach its own clients without NATS.
   const connection = await connectNats(address, { name: `${address.prefix} bus`, noEcho: true });
   return new NatsBus(connection, { prefix: address.prefix, node });
 }

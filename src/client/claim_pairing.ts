@@ -63,8 +63,7 @@ export async function claimPatiently(
 }
 
 /**
- * Claims the code. Throws RelayError, or UnprovenHost if the link has a secret and the relay's answer has no proof made
- * with it.
+ * Claims the code. Throws RelayError, or UnprovenHost if the link has a secret that the relay's answer does not prove.
  */
 export async function claimPairing(
   api: Pick<RelayApi, "claimPairing">,

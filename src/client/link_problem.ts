@@ -1,4 +1,4 @@
-/** Why the link is down: from the close code, or from what HTTP says about a failed handshake. */
+/** Why the link is down: from the close code, or for a failed handshake from the answers to HTTP requests. */
 import { CLOSE } from "../protocol/errors.ts";
 import type { RelayApi } from "./api.ts";
 import { RelayError } from "./relay_error.ts";
@@ -35,7 +35,7 @@ export const LINK_PROBLEMS: Readonly<Record<LinkProblemCode, string>> = {
   unreachable:
     "No relay answers at this address: check the network, and that the relay runs (svc up or svc server).",
   timeout: "The relay did not answer in time.",
-  bad_answer: "Whatever answers at this address is not a relay: check the address.",
+  bad_answer: "The server at this address is not a relay: check the address.",
   handshake_failed:
     "The relay answers HTTP but not WebSocket: a proxy in between may be blocking WebSockets.",
   no_welcome: "The relay accepted the connection but did not answer the hello.",

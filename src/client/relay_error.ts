@@ -46,12 +46,12 @@ const ADVICE: Partial<Record<WireErrorCode, string>> = {
   missing_scope: "use a key with this scope (svc keys create --scope push:read,push:send)",
   unknown_device: "list the devices of this account with svc devices",
   unknown_pairing: "create a new code with svc pair: a code is valid for 10 minutes and works once",
-  wrong_role: "use a key of the role that may do this",
+  wrong_role: "use a key with a role that may do this",
   id_reused: "send the changed push under a new id",
   ambiguous_session: "name the host with targetDeviceId",
   upgrade_required: "use the HTTP address, not the WebSocket address",
   overloaded: "try again later",
-  store_unavailable: "try again later; send a push again with the same id",
+  store_unavailable: "try again later; use the same id for a push",
   internal: "try again, and check the relay's log",
 };
 
@@ -129,7 +129,7 @@ export function attemptsAfter(attempts: number, lastedMs: number): number {
   return lastedMs >= BACKOFF_CALM_MS ? 0 : attempts;
 }
 
-/** The host's key was not proven by whoever showed the QR code: the relay is lying, or the link is forged. */
+/** The relay's answer has no proof by the host that showed the QR code: the relay is lying, or the link is forged. */
 export class UnprovenHost extends Error {
   override name = "UnprovenHost";
 }

@@ -237,9 +237,9 @@ interface LinkCounters {
 
 export interface Rhythm {
   pingEveryMs: number;
-  /** After this much silence the peer counts as not answering; the connection is kept. */
+  /** After this much silence the peer is reported as not answering; the connection is kept. */
   quietAfterMs: number;
-  /** After this much silence the connection counts as dead. */
+  /** After this much silence the connection is treated as dead. */
   deadAfterMs: number;
 }
 

@@ -4,7 +4,7 @@ import { decodeBase64url, encodeBase64url } from "../async/encodings.ts";
 /** A counter this far behind the highest one, or further, is rejected as old. */
 export const REPLAY_WINDOW = 4_096;
 
-/** `used`: taken before. `old`: too far behind the highest to know. */
+/** `used`: taken before. `old`: too far behind the highest one to tell. */
 type CounterVerdict = "fresh" | "used" | "old";
 
 /** A window, as it is stored in a file. */

@@ -22,10 +22,7 @@ export interface Relay {
   url: string;
   wsUrl: string;
   port: number;
-  /**
-   * Creates an API key and returns its text, which cannot be read again. Rejects with TypeError if `scopes` is empty or
-   * names an unknown scope.
-   */
+  /** Creates an API key, which cannot be read again. Rejects with TypeError for no scope or an unknown one. */
   createKey(key: { name: string; scopes: readonly Scope[] }): Promise<string>;
   /** Stops accepting, closes clients and finishes running requests; takes less than 5 seconds. */
   stop(): Promise<void>;
@@ -180,10 +177,7 @@ export interface McpServer {
   close(): void;
 }
 
-/**
- * Creates an MCP server with the tools svc_ask, svc_prompt, svc_input and svc_notify, which reach the user on their
- * phone; on Deno or Node.
- */
+/** Creates an MCP server with svc_ask, svc_prompt, svc_input and svc_notify, which reach the user on their phone. */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const { baseUrl, wsUrl, apiKey, session } = options;
   const closed = new AbortController();

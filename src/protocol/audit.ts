@@ -24,7 +24,7 @@ export type AuditEntry = z.infer<typeof AuditEntry>;
 
 /** A part of the audit log, newest first. */
 export const AuditPage = z.object({
-  /** How many newer entries come before these. */
+  /** Number of newer entries before these. */
   skip: z.number(),
   entries: z.array(AuditEntry).check(maxLength(AUDIT_PAGE_MAX)),
   /** True if there are older entries. */

@@ -24,7 +24,9 @@ export type DevicesAnswer = z.infer<typeof DevicesAnswer>;
 
 /** The answer of `DELETE /devices/{id}` when the owner's key still works. */
 export const DeviceRevoked = z.object({
-  /** The key of the device's owner, which still works because other devices use it. Whoever has it can still send. */
+  /**
+   * The key of the device's owner, which still works because other devices use it. Anyone who has it can still send.
+   */
   workingKey: z.object({ id: z.string(), name: z.string() }),
 });
 export type DeviceRevoked = z.infer<typeof DeviceRevoked>;

@@ -120,7 +120,7 @@ const Announcement = z.discriminatedUnion("type", [
 
 export type UploadInput =
   | Exclude<z.infer<typeof Announcement>, ReadInput>
-  /** `at`: how many bytes of the file come before these. */
+  /** `at`: the number of bytes of the file before these. */
   | { type: "upload.chunk"; id: number; at: number; data: Uint8Array };
 
 export const UploadState = z.object({
@@ -137,7 +137,7 @@ export const UploadState = z.object({
 });
 export type UploadState = z.infer<typeof UploadState>;
 
-/** All chunks of a file have the same length, except a short last one. */
+/** Encodes an upload or a request to read. All chunks have the same length, except a short last one. */
 export function encodeUpload(input: UploadInput | ReadInput): Uint8Array {
   if (input.type !== "upload.chunk") return paddedJson(input, UPLOAD_BLOCK_BYTES);
   const bytes = new Uint8Array(CHUNK_HEADER_BYTES + input.data.length);

@@ -189,10 +189,7 @@ const Data = z.record(z.string(), z.unknown()).check(
   ),
 );
 
-/**
- * `data` of an `agent.start`, or the JSON text that it seals. The phone cannot name an unknown path or arguments of the
- * agent.
- */
+/** `data` of an `agent.start`, or the JSON text that it seals. It can name no unknown path and no agent arguments. */
 export const StartData = z.object({
   /** The agent's command word: `svc <agent>`. */
   agent: z.string().check(z.regex(/^[a-z][a-z0-9-]{0,31}$/, "the word after svc that starts the agent")),

@@ -1,4 +1,4 @@
-/** The slash commands of each kind of agent that are harmless: a host takes them from phones, and a phone suggests them. */
+/** The slash commands of each kind of agent that are harmless: a host accepts them from phones, and a phone suggests them. */
 import type { AgentKind } from "./names.ts";
 
 /**

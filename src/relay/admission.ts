@@ -38,7 +38,7 @@ export const OVERLOAD_HOLD_MS = 3_000;
 export const REFUSAL_COST = 0.25;
 /** The most that a key may owe, in seconds of its rate, so that a key that waits as Retry-After says is served. */
 const DEBT_SECONDS = 1;
-interface LateRefusal {
+interface DelayedRefusal {
   /** How long a refusal is delayed. */
   ms: number;
   /** How many are delayed at a time: each one keeps a connection open. */
@@ -46,9 +46,9 @@ interface LateRefusal {
 }
 
 /** For a key that keeps sending despite many refusals. */
-const LIMIT_REFUSAL: LateRefusal = { ms: 1_000, most: 64 };
+const LIMIT_REFUSAL: DelayedRefusal = { ms: 1_000, most: 64 };
 /** While the relay is overloaded: a refusal costs a fifth of a request, so thousands per second overload it, too. */
-const OVERLOAD_REFUSAL: LateRefusal = { ms: 1_000, most: 1_000 };
+const OVERLOAD_REFUSAL: DelayedRefusal = { ms: 1_000, most: 1_000 };
 /** Keys whose ids are kept. */
 const KEYS_MAX = 10_000;
 
@@ -90,15 +90,15 @@ export class Admission {
     const now = clock.elapsed();
     const wait = budgets.requests.secondsUntil(id, now);
     if (wait > 0) {
-      owe(budgets.requests, { id, now, wait });
+      addDebt(budgets.requests, { id, now, wait });
       return this.#paced(id, this.#refusal("rate_limited", wait));
     }
     // Counted at all times, so that it is known which keys have sent much when the relay becomes overloaded.
     const overloadWait = budgets.overload.take(id, now);
     if (!this.#isOverloaded(now) || overloadWait === 0) return { begin: () => this.#begin() };
     const refuse = (): EarlyAnswer | Promise<EarlyAnswer> => {
-      owe(budgets.overload, { id, now: clock.elapsed(), wait: overloadWait });
-      return this.#late(this.#refusal("overloaded", overloadWait), OVERLOAD_REFUSAL);
+      addDebt(budgets.overload, { id, now: clock.elapsed(), wait: overloadWait });
+      return this.#delayed(this.#refusal("overloaded", overloadWait), OVERLOAD_REFUSAL);
     };
     const hasRoom = (): boolean => this.#turnsOfMany.hasRoom(id);
     // Checked again once the whole request has arrived: others may have come meanwhile.
@@ -147,11 +147,11 @@ export class Admission {
   #paced(id: string, refusal: EarlyAnswer): EarlyAnswer | Promise<EarlyAnswer> {
     const { budgets, clock } = this.#options;
     if (budgets.refusals.take(id, clock.elapsed()) === 0) return refusal;
-    return this.#late(refusal, LIMIT_REFUSAL);
+    return this.#delayed(refusal, LIMIT_REFUSAL);
   }
 
   /** Delays a refusal, unless too many are being delayed already. */
-  #late(refusal: EarlyAnswer, { ms, most }: LateRefusal): EarlyAnswer | Promise<EarlyAnswer> {
+  #delayed(refusal: EarlyAnswer, { ms, most }: DelayedRefusal): EarlyAnswer | Promise<EarlyAnswer> {
     if (this.#held >= most) return refusal;
     this.#held++;
     return delay(ms, this.#options).then(() => {
@@ -191,7 +191,7 @@ interface Refused {
   wait: number;
 }
 
-function owe(budget: TokenBuckets, { id, now, wait }: Refused): void {
+function addDebt(budget: TokenBuckets, { id, now, wait }: Refused): void {
   if (wait <= DEBT_SECONDS) budget.charge(id, now, REFUSAL_COST);
 }
 

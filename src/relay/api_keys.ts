@@ -83,7 +83,7 @@ export async function authenticate(
 ): Promise<KeyRecord> {
   const found = key === undefined ? undefined : await findKey(store, key);
   if (found === undefined) {
-    const why = key === undefined ? "there is none" : "it is unknown or revoked";
+    const why = key === undefined ? "it is missing" : "it is unknown or revoked";
     throw new Refusal("unauthenticated", `Cannot accept the API key: ${why}; send a valid one as X-API-Key`);
   }
   if (!scopes.some((scope) => found.scopes.includes(scope))) {
@@ -108,7 +108,7 @@ export function keyOfHandshake(request: Request): string | undefined {
 export function checkSubprotocol(request: Request): void {
   const offered = offeredProtocols(request);
   if (offered.length === 0 || offered.includes(SUBPROTOCOL)) return;
-  throw new Refusal("invalid_request", `Cannot speak the offered subprotocols: offer ${SUBPROTOCOL}`);
+  throw new Refusal("invalid_request", `Cannot use the offered subprotocols: offer ${SUBPROTOCOL}`);
 }
 
 function offeredProtocols(request: Request): string[] {

@@ -184,12 +184,12 @@ async function findListener(
   store: Store,
   { account, name }: { account: string; name: string | undefined },
 ): Promise<string> {
-  const having = name === undefined ? [] : await store.devicesWithSession(account, name);
-  if (having.length > 1) {
-    const detail = `"${name}" is a session of ${having.join(" and ")}: set targetDeviceId to one of them`;
+  const devices = name === undefined ? [] : await store.devicesWithSession(account, name);
+  if (devices.length > 1) {
+    const detail = `"${name}" is a session of ${devices.join(" and ")}: set targetDeviceId to one of them`;
     throw new Refusal("ambiguous_session", detail);
   }
-  const [one, other] = having.length === 1 ? having : await listenersOf(store, account);
+  const [one, other] = devices.length === 1 ? devices : await listenersOf(store, account);
   if (one === undefined) throw unknownDevice("no listener of this account has ever connected");
   if (other !== undefined) {
     throw unknownDevice(`no listener reports a session "${name ?? ""}": set targetDeviceId to the listener`);

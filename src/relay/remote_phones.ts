@@ -24,7 +24,7 @@ interface PhoneHere {
   nodes: Set<string>;
 }
 
-/** Where the mirrors of this node's listeners are served. */
+/** Serves the mirrors of this node's listeners. */
 interface Mirrors {
   open(phone: PhonePeer, open: EventData<"pane.open">): Promise<void>;
   closed(from: PhonePeer, closed: EventData<"pane.closed">): void;
@@ -223,11 +223,11 @@ class RemotePhone implements PhonePeer {
   readonly account: string;
   readonly key: PhonePeer["key"];
   readonly greeted: PhonePeer["greeted"];
-  /** Known only to its own node, which ends the mirror. */
+  /** Known only to the phone's node, which ends the mirror. */
   readonly unread = 0;
   /** The node that it is connected to. */
   readonly node: string;
-  /** Its mirrors here, by its own numbers. */
+  /** The phone's numbers of its mirrors here. */
   readonly streams = new Set<number>();
   readonly #bus: Bus;
   readonly #ended: (stream: number) => void;

@@ -56,7 +56,7 @@ export interface RelayOptions {
   rateLimit?: TokenRate | undefined;
   /** The operator's contact for browser vendors: `mailto:` or `https:`. */
   webPushContact?: string | undefined;
-  /** For tests: Web Push also goes to plain http addresses of this machine. */
+  /** For tests: Web Push messages may also be sent to plain http addresses of this machine. */
   webPushLoopback?: boolean | undefined;
 }
 
@@ -191,7 +191,7 @@ function makeServices(
   { store, bus, sentUpTo }: Data & { sentUpTo: number },
   options: RelayOptions,
 ): Services {
-  const log = tolerant(options.log ?? (() => undefined));
+  const log = ignoringErrors(options.log ?? (() => undefined));
   const failed = (error: unknown): void => void errorResponse({ log }, error);
   const tasks = new Tasks(failed);
   const metrics = new RelayMetrics();
@@ -229,7 +229,7 @@ function makeServices(
 }
 
 /** Ignores a failure to write a line, as on a full disk or without a reader: the next line may succeed. */
-function tolerant(log: (line: string) => void): (line: string) => void {
+function ignoringErrors(log: (line: string) => void): (line: string) => void {
   return (line) => {
     try {
       log(line);

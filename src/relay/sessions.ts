@@ -143,10 +143,7 @@ export function rejectReport(
   connection.sendFrame("listener.rejected", { reason: detail }, id === undefined ? {} : { re: id });
 }
 
-/**
- * Sends phones the stored sessions of a listener, and whether it is online. With `reported`, it sends only the details
- * of that report in place of the stored ones.
- */
+/** Sends phones a listener's stored sessions and whether it is online; with `reported`, only that report's details. */
 export async function publishSessions(
   { store, bus }: Services,
   name: DeviceName,

@@ -9,7 +9,7 @@ import type { WebPushPayload, WebPushSubscription } from "../protocol/web_push.t
 import { addressFault, ForbiddenAddress, type PostAnswer, type PublicPost } from "../runtime/public_post.ts";
 import type { Store } from "../store/store.ts";
 
-/** Bytes of a message's text: a vendor takes 4,096 bytes with header and padding (RFC 8030, section 7.2). */
+/** Bytes of a message's text: a vendor accepts 4,096 bytes with header and padding (RFC 8030, section 7.2). */
 export const PAYLOAD_MAX_BYTES = 3_993;
 /** How long the vendor may take to answer. */
 const POST_LIMIT_MS = 10_000;
@@ -126,7 +126,7 @@ export async function deliver(
   }
 }
 
-/** The vendor did not take the message this time. */
+/** The vendor did not accept the message this time. */
 class Refused extends Error {
   override readonly name = "Refused";
   readonly status: number;

@@ -1,4 +1,4 @@
-/** The store in NATS JetStream: three streams, replicated over three servers where there are as many. */
+/** The store in NATS JetStream: three streams, replicated over three servers if there are that many. */
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import type { NatsConnection } from "@nats-io/transport-node";
 import { atMost, systemClock } from "../async/clock.ts";

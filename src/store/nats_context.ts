@@ -14,7 +14,7 @@ export type StoredKey = Omit<KeyRecord, "hash"> & { hash: string };
 /** A device without its presence, which changes often and is stored separately. */
 export type StoredDevice = Omit<DeviceRecord, "online" | "lastSeen">;
 
-/** Whether the device is known and not revoked. */
+/** True if the device is known and not revoked. */
 export function isActive(device: { revokedAt?: number | undefined } | undefined): boolean {
   return device !== undefined && device.revokedAt === undefined;
 }

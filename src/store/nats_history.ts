@@ -18,7 +18,7 @@ interface Place {
 
 interface Order {
   pushes: Place[];
-  /** Known up to this sequence. */
+  /** The order is complete up to this sequence. */
   upTo: number;
 }
 

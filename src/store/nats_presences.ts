@@ -203,7 +203,7 @@ export class Presences {
     await this.#documents.change(subject, (presence) => {
       if (online !== this.#own.has(subject)) return;
       if (!online && presence.online && presence.node !== node) return;
-      // This was to be written before it came and went at another node.
+      // The device has since connected to another node and left it.
       if (!online && !presence.online && presence.lastSeen > lastSeen) return;
       const sent = sentUpTo === undefined ? undefined : { upTo: sentUpTo, at: lastSeen };
       Object.assign(presence, { online, lastSeen, node, sent });

@@ -19,7 +19,7 @@ export interface Decision<V> {
 export type Outcome = { result: unknown } | { error: unknown };
 
 export interface Room<V> {
-  /** The longest message that the server takes. */
+  /** The longest message that the server accepts. */
   maxBytes(): number;
   /** Removes what is no longer usable. */
   tidy(value: V): void;

@@ -94,7 +94,7 @@ const INSERT = `
   SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9
     WHERE NOT EXISTS (SELECT 1 FROM keys WHERE id = ?8 AND revoked_at IS NOT NULL)`;
 
-/** Makes a key the owner of a device, whoever owned it before. */
+/** Makes a key the owner of a device in place of any other. */
 export const OWN = `
   INSERT INTO device_owners (account, device_id, key_id) VALUES (?, ?, ?)
   ON CONFLICT (account, device_id) DO UPDATE SET key_id = excluded.key_id`;
