@@ -123,7 +123,7 @@ function composerAbove(
   };
 }
 
-/** At the right edge of the first row while text is scrolled out above it. */
+/** The mark at the right edge of the first row while text is scrolled out above it. */
 const SCROLLED = /↑$/u;
 
 /**
@@ -206,7 +206,7 @@ interface Edge {
   width: number;
 }
 
-/** The lowest row with `╹▀▀▀`, which nothing interrupts. */
+/** The lowest row with an uninterrupted `╹▀▀▀`. */
 function lowerEdge(lines: readonly string[]): Edge | undefined {
   for (let bottom = lines.length - 1; bottom > 0; bottom--) {
     const line = lines[bottom] ?? "";

@@ -1,8 +1,8 @@
-/** What the kinds share to show their agent's own dialog on a phone, and to read the answer. */
+/** Functions that the kinds share to show their agent's own dialog on a phone and to pass on the answer. */
 import type { CardAnswer, CardQuestion } from "../protocol/ask.ts";
 import { type DialogAnswer, type DialogCall, type HookInput, recordOf, textOf } from "./hooks.ts";
 
-/** Questions in the field `questions`; `more` adds what differs between agents. Undefined if one has another form. */
+/** The questions in the field `questions`; `more` adds what differs between agents. Undefined if one has another form. */
 export function questionsOf(
   { questions }: HookInput,
   more: (question: HookInput) => Pick<CardQuestion, "multiple" | "freeText">,
@@ -50,7 +50,7 @@ export function answersTo(questions: readonly CardQuestion[], answers: readonly 
   });
 }
 
-/** The answer for a model that sees its call refused, with the answer as the reason. */
+/** The reason for a refused call that gives the model the answers. */
 export function refusalWithAnswers(
   questions: readonly CardQuestion[] = [],
   answers: readonly CardAnswer[] = [],
@@ -68,7 +68,7 @@ export function reasonOf(answer: DialogAnswer & { kind: "decided" }): string {
 /** A line break of any kind, as a screen may show it. */
 const BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
 
-/** Every field with its whole value: the name alone on a line, the value indented, so that none reads like another. */
+/** Every field with its whole value: the name alone on a line, the value indented, so that no value looks like a field. */
 export function fieldsText(input: HookInput): string {
   return Object.entries(input).map(([name, value]) => {
     const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);
@@ -76,7 +76,7 @@ export function fieldsText(input: HookInput): string {
   }).join("\n");
 }
 
-/** All of a request, and what would be allowed from then on if `always` is possible. */
+/** The whole request, and what `always`, if possible, would allow from then on. */
 export function requestText(input: HookInput, lasting?: unknown): string {
   const always = lasting === undefined ? {} : { "allowed from then on, with always": lasting };
   return [input, always].map(fieldsText).filter((text) => text !== "").join("\n");

@@ -1,4 +1,4 @@
-/** How an agent's hooks speak: what svc reads from their input, and the readers that the kinds share. */
+/** The interface of an agent's hooks: what svc reads from their input, and the readers that the kinds share. */
 import type { CardAnswer, CardQuestion, Decision } from "../protocol/ask.ts";
 import type { AgentState } from "../protocol/session.ts";
 
@@ -16,7 +16,7 @@ export interface ToolStep {
   step: "before" | "after";
   /** The agent's own id, if it has one. */
   id?: string;
-  /** The call of a subagent: it may go on when the turn of the agent that started it has ended. */
+  /** A subagent's call, which may continue after the turn of the agent that started it has ended. */
   subagent?: true;
 }
 
@@ -25,7 +25,7 @@ export interface HookMeaning {
   state?: AgentState;
   notification?: HookNotification;
   tool?: ToolStep;
-  /** `compacted`: the model has lost its instructions. `ended`: nobody is there to instruct. */
+  /** `compacted`: the model has lost its instructions. `ended`: there is no model to instruct. */
   session?: "compacted" | "ended";
 }
 
@@ -55,12 +55,12 @@ export interface AgentHooks {
   directoryOf(input: HookInput): string | undefined;
   /** The prompt as it was typed; undefined when the input has none. */
   promptOf(input: HookInput): string | undefined;
-  /** The agent itself, a timer or a tool wrote the prompt: nobody typed it. */
+  /** True if the agent itself, a timer or a tool wrote the prompt. */
   isFromMachine(input: HookInput): boolean;
   meaning(event: string, input: HookInput): HookMeaning;
-  /** The dialog that this event comes with, if the hook can answer it. */
+  /** The dialog that this event belongs to, if the hook can answer it. */
   dialogOf?(event: string, input: HookInput): DialogCall | undefined;
-  /** What to print so that the agent takes this answer to that dialog. */
+  /** What to print so that the agent applies this answer to the dialog. */
   answerOutput?(call: { event: string; input: HookInput }, answer: DialogAnswer): string;
   /** What to print so that the model reads `text`. */
   contextOutput(event: string, text: string): string;
@@ -76,7 +76,7 @@ export interface Transcript {
 
 /** The last argument of a hook's command in a registration that has the gate's events; older registrations lack it. */
 export const GATES_ARGUMENT = "gates";
-/** In its place at the events that come with a dialog, in a registration that lets the hook wait for a phone. */
+/** Takes its place for events with a dialog, in a registration that lets the hook wait for a phone. */
 export const CARDS_ARGUMENT = "cards";
 
 export function textOf(input: HookInput, field: string): string | undefined {
@@ -118,14 +118,14 @@ export function toolStep(step: ToolStep["step"], input: HookInput, field?: strin
 }
 
 /**
- * The agent works from then on. The end of a call sets no state: the turn may end with it, and the two reports may arrive
+ * The agent is working from here on. The end of a call sets no state: the turn may end with it, and the reports may arrive
  * in either order. A subagent's calls set no state either.
  */
 export function workingAt(tool: ToolStep): HookMeaning {
   return tool.subagent ? { tool } : { state: "working", tool };
 }
 
-/** Claude and Codex name the subagent. */
+/** True for an event of a subagent, which Claude and Codex name. */
 export function isFromSubagent(input: HookInput): boolean {
   return textOf(input, "agent_id") !== undefined;
 }

@@ -116,15 +116,15 @@ export interface DialogMarks {
 }
 
 /**
- * What of an agent no phone may allow, whatever the host's configuration says (`src/listener/cards/never_allowed.ts`).
- * Regular expressions.
+ * What no phone may let a request use, whatever the host's configuration (`src/listener/cards/never_allowed.ts`):
+ * regular expressions.
  */
 export interface OffLimits {
   /** Files and folders of its settings, as a request names them. */
   settings: readonly string[];
-  /** Options with which it runs where no terminal shows its questions, or allows all by itself. */
+  /** Options that make it run without a terminal for its questions, or allow everything. */
   options?: readonly string[];
-  /** The same of its subcommands, the first word behind its program. */
+  /** Subcommands that do so: the first word after its program. */
   subcommands?: readonly string[];
 }
 
@@ -178,7 +178,7 @@ export const SEARCH_TEXT = /^[\p{L}\p{N} ._-]+$/u;
 /** The number of a row. */
 export const ROW_NUMBER = /^[1-9]$/;
 
-/** The menus in the form of a profile. */
+/** The keys of each menu by its name, as a profile has them. */
 export function menuKeys(menus: readonly MenuScreen[]): Readonly<Record<string, MenuKeys>> {
   const entries = menus.map(({ name, keys, text }) =>
     [name, text === undefined ? { keys } : { keys, text }] as const

@@ -1,4 +1,4 @@
-/** The profiles of all kinds and of a pane of no known kind, which kind a program is, and the versions of agents; with a single kind use loadProfile. */
+/** The profiles of all kinds and of an unknown agent, the kind of a program, and agents' versions; for a single kind use loadProfile. */
 import type { AgentKind } from "../protocol/names.ts";
 import type { AgentProfile, DialogMarks, Screen, ScreenReading } from "./profile.ts";
 import { AGENT_KINDS, loadProfile } from "./registry.ts";
@@ -16,17 +16,17 @@ export function agentProfile(kind: AgentKind): AgentProfile {
   return profile;
 }
 
-/** Interpreters that run agents: their name says nothing, the script does. */
+/** Interpreters that run agents: the script's name identifies the agent. */
 const INTERPRETERS: ReadonlySet<string> = new Set(["node", "nodejs", "bun", "deno"]);
 
 const MODULES = "/node_modules/";
-/** What a script's or a program's file may add to its name. */
+/** Extensions of a script's or a program's file. */
 const ENDING = /\.(?:[cm]?js|exe)$/;
 
 /**
  * The agent that a process is. `name` is the program's name as tmux, ps or its file report it; `argv` begins with what the
- * process calls itself, since a file may be named after its version (`claude/versions/2.1.329`). Only the program counts,
- * or the script of an interpreter. A later argument may be anything.
+ * process calls itself, since a file may be named after its version (`claude/versions/2.1.329`). Only the program, or the
+ * script of an interpreter, is considered: a later argument may be anything.
  */
 export function agentKindOfProgram(name: string, argv: readonly string[]): AgentKind | undefined {
   const program = programName(name);
@@ -39,7 +39,7 @@ function kindOfFile(program: string, argv: readonly string[]): AgentKind | undef
   return script === undefined ? undefined : kindOfScript(script) ?? agentKindOfBinary(programName(script));
 }
 
-/** Of a program or script by its path; a login shell begins with a dash. */
+/** The name of the program or script at this path; a login shell's begins with a dash. */
 export function programName(path: string): string {
   return (path.split("/").at(-1) ?? "").replace(/^-/, "").replace(ENDING, "");
 }
@@ -57,7 +57,7 @@ function kindOfScript(path: string): AgentKind | undefined {
   return AGENT_KINDS.find((kind) => agentProfile(kind).npmPackage === found);
 }
 
-/** Whether the npm package is an agent's, or the part of one that is built for a platform. */
+/** Whether the npm package is an agent's, or its part for one platform. */
 export function isAgentPackage(name: string): boolean {
   return AGENT_KINDS.some((kind) => {
     const { npmPackage } = agentProfile(kind);
@@ -65,7 +65,7 @@ export function isAgentPackage(name: string): boolean {
   });
 }
 
-/** Of all agents. The echo agent's dialog is unlike any other agent's. */
+/** The dialogs of all agents but the echo agent, whose dialog is unlike any other. */
 const knownDialogs = AGENT_KINDS.filter((kind) => kind !== "echo").map((kind) => agentProfile(kind).dialog);
 
 const anyDialog: DialogMarks = {
@@ -76,8 +76,8 @@ const anyDialog: DialogMarks = {
 const anyMarks = compiledMarks(anyDialog);
 
 /**
- * A pane that no wrapper created: typed as plain keys, and its screen is read only for the dialogs of all agents. Only the
- * fields that typing and reading need: it has no kind.
+ * For a pane that no wrapper created: text is typed as plain keys, and the screen is only searched for the dialogs of all
+ * agents. It has no kind, only the fields for typing and reading.
  */
 export const unknownAgent: Pick<
   AgentProfile,

@@ -74,13 +74,13 @@ export function composerReader(patterns: ComposerPatterns): ReadScreen {
 const UNKNOWN: ScreenReading = { state: undefined, focus: "unknown", draft: undefined };
 const OPEN_DIALOG: ScreenReading = { state: "waiting", focus: "dialog", draft: undefined };
 
-interface Seen {
+interface ScreenContext {
   screen: Screen;
   patterns: ComposerPatterns;
 }
 
-/** Frame, footer and cursor look as they do while the agent takes text. */
-function takesKeys(composer: Composer, { screen, patterns }: Seen): boolean {
+/** True if the frame, footer and cursor look as they do while the agent takes text. */
+function takesKeys(composer: Composer, { screen, patterns }: ScreenContext): boolean {
   const { footer, bottom } = composer;
   const rowsBelow = screen.lines.length - (bottom + 1 + footer.length);
   const isPlaced = isInside(screen.cursor, composer);
@@ -109,7 +109,7 @@ function isInside({ x, y }: Cursor, { top, left, bottom }: Composer): boolean {
   return y >= top && y <= bottom && x >= left;
 }
 
-function readingOf(composer: Composer, seen: Seen): ScreenReading {
+function readingOf(composer: Composer, seen: ScreenContext): ScreenReading {
   const state = isWorking(composer, seen) ? "working" : "idle";
   const draft = draftOf(composer, { ...seen.patterns, cursor: seen.screen.cursor });
   return {
@@ -125,8 +125,8 @@ function readingOf(composer: Composer, seen: Seen): ScreenReading {
 const COMMAND_NAME = /^ *\/\S*/;
 
 /**
- * The cursor is before the end of the slash command's name in the first row. A path's end counts, too, if text follows: some
- * agents look for a command by the path.
+ * True if the cursor is before the end of the slash command's name in the first row, or at the end of a path that text
+ * follows: some agents look for a command by the path.
  */
 function isInCommand({ lines, cursor }: Screen, { top, left }: Composer): boolean {
   const row = lines[top]?.slice(left) ?? "";
@@ -137,7 +137,7 @@ function isInCommand({ lines, cursor }: Screen, { top, left }: Composer): boolea
 }
 
 /** A draft that has pushed everything else off the screen does not prove a composer. */
-function unknownReading(screen: Screen, { composer, patterns }: SeenRest): ScreenReading {
+function unknownReading(screen: Screen, { composer, patterns }: UnknownContext): ScreenReading {
   const isDraft = composer?.cut === true && composer.footer.length === 0 &&
     isCursorRight(screen.cursor, { composer, habit: patterns.cursor });
   const isBusy = patterns.working.title?.test(screen.title) ?? false;
@@ -149,16 +149,16 @@ function unknownReading(screen: Screen, { composer, patterns }: SeenRest): Scree
   return isDraft ? { ...reading, draft: composer.text, cut: true } : reading;
 }
 
-interface SeenRest {
+interface UnknownContext {
   composer: Composer | undefined;
   patterns: ComposerPatterns;
 }
 
 /**
- * The screen shows a panel over the composer, a composer without the cursor, a chosen row of a list or the names of its
- * keys.
+ * True if the screen shows a panel over the composer, a composer without the cursor, a chosen row of a list or the names
+ * of its keys.
  */
-function asksSomething(screen: Screen, { composer, patterns }: SeenRest): boolean {
+function asksSomething(screen: Screen, { composer, patterns }: UnknownContext): boolean {
   const { panel, working, cursor: habit } = patterns;
   if (panel !== undefined && screen.lines.some((line) => panel.test(line))) return true;
   if (composer !== undefined) {
@@ -173,21 +173,24 @@ function asksSomething(screen: Screen, { composer, patterns }: SeenRest): boolea
   return hints.slice(-HINT_ROWS).some((line) => KEY_HINT.test(line));
 }
 
-function isWorking({ top, footer }: Composer, { screen, patterns }: Seen): boolean {
+function isWorking({ top, footer }: Composer, { screen, patterns }: ScreenContext): boolean {
   const { above, below, title } = patterns.working;
   if (title?.test(screen.title)) return true;
   return tailOf(screen.lines.slice(0, top)).some((line) => above?.test(line)) ||
     footer.some((line) => below?.test(line));
 }
 
-function isInterrupted({ top }: Composer, { screen, patterns: { interrupted, working } }: Seen): boolean {
+function isInterrupted(
+  { top }: Composer,
+  { screen, patterns: { interrupted, working } }: ScreenContext,
+): boolean {
   if (interrupted === undefined) return false;
   const rows = tailOf(screen.lines.slice(0, top)).filter((line) => !isBlank(line));
   const last = rows.findLastIndex((line) => working.above?.test(line));
   return last > 0 && interrupted.test(rows[last - 1] ?? "");
 }
 
-/** No hint is like this: it is a command that Enter runs, or has the placeholder of a paste, which may hide one. */
+/** Text that is never a hint: a command that Enter runs, or one with the placeholder of a paste, which may hide one. */
 const NO_HINT = /^[/!@#&]|\[Paste/;
 
 /**
@@ -256,7 +259,7 @@ const EDITOR_ROWS = [
   /^\^X (?:Exit|Help)/,
 ];
 
-/** An editor or a pager fills the screen: everything above its last row is the text of a file. */
+/** True if an editor or a pager fills the screen: everything above its last row is the text of a file. */
 export function showsEditor({ lines, applicationKeys }: Screen): boolean {
   if (applicationKeys) return true;
   const row = lastRow(lines);

@@ -1,4 +1,4 @@
-/** Texts from an agent's screen: the dialog that is open, the last line that the agent wrote, and that its usage limit is reached. */
+/** Finds texts on an agent's screen: the open dialog, the last line that the agent wrote, and the notice of a usage limit. */
 import { lastRow } from "./composer.ts";
 import { type CompiledMarks, TAIL_LINES } from "./read_screen.ts";
 import type { ScreenReading } from "./profile.ts";
@@ -35,7 +35,7 @@ function isRule(line: string): boolean {
   return RULE_PARTS.test(line) && RULE_RUN.test(line);
 }
 
-/** A box, a rule, or a bar at the side; else the paragraphs around the first line that only a dialog has. */
+/** The dialog's first row, after a box's top, side bar or rule; else that of the paragraphs around the first dialog mark. */
 function startOf(screen: readonly string[], { inLines }: Pick<CompiledMarks, "inLines">): number {
   const box = screen.findLastIndex((line) => BOX_TOP.test(line));
   if (box >= 0) return box + 1;
@@ -46,13 +46,13 @@ function startOf(screen: readonly string[], { inLines }: Pick<CompiledMarks, "in
   return rule >= 0 ? rule + 1 : questionStart(screen, first);
 }
 
-/** The last rule above the line `first`, or the one before that if nothing below it asks. */
+/** The last rule above row `first` with a question below it, or else the last rule; -1 without one. */
 function ruleAbove(screen: readonly string[], first: number): number {
   const rules = screen.slice(0, first + 1).flatMap((line, row) => SOLID_RULE.test(line) ? [row] : []);
   return rules.findLast((row) => screen.slice(row).some((line) => line.includes("?"))) ?? rules.at(-1) ?? -1;
 }
 
-/** The paragraph of the line `first`, and those above it until one asks something. */
+/** The start of the paragraph of row `first`, or of one above it from which on a question is included. */
 function questionStart(screen: readonly string[], first: number): number {
   const isBlank = (row: number): boolean => (screen[row] ?? "").trim() === "";
   let start = first;
@@ -72,7 +72,7 @@ function dedent(lines: readonly string[]): string[] {
 }
 
 export interface UsageLimit {
-  /** The text that said so: it may stay on the screen after the limit has reset. */
+  /** The notice, which may stay on the screen after the limit has reset. */
   text: string;
   /** Epoch milliseconds, if the text gives a time. */
   resetsAt?: number;
@@ -94,7 +94,7 @@ const LAST_LINES = 20;
 /** The time may be on one of the lines after the notice. */
 const NOTICE_LINES = 3;
 
-/** `lines`: the screen from top to bottom, or the text of a hook. Times are in this host's time zone. */
+/** The latest notice in `lines`: the screen from top to bottom, or the text of a hook. Times are in this host's time zone. */
 export function readUsageLimit(lines: readonly string[], now: number): UsageLimit | undefined {
   const last = lines.filter((line) => line.trim() !== "").slice(-LAST_LINES);
   const at = last.findLastIndex((line) => REACHED.test(line));
@@ -130,18 +130,18 @@ function clockTime(text: string, now: number): number | undefined {
   return date.getTime();
 }
 
-/** What fits on a card. */
+/** The longest line that fits on a card. */
 export const LINE_MAX_CHARS = 120;
 const WORD = /[\p{L}\p{N}]/u;
 /** Frames, bullets and prompts before a line, and frames after it. */
 const START = /^[\s─-╿▀-▟│❯›>●⏺✻✶✳✢·*]+/u;
 const END = /[\s─-╿▀-▟│]/u;
 
-/** What agents show about themselves: keys to press, the folder, what is above the screen. */
+/** Lines of an agent's own interface: keys to press, the folder, how much is above the screen. */
 const HINT =
   /shift\+tab|ctrl[+-]|\besc\b|\btab to\b|\bf\d to\b|\? for |\/effort|\btip: |focus-events|↑ \d+ more|^[~/]\S*( |$)/i;
 
-/** Above the composer, if there is one: what is in it was not written by the agent. Undefined without text. */
+/** The last line that the agent wrote, above the composer if there is one; undefined without text. */
 export function lastLine(
   lines: readonly string[],
   { reading, cursorRow }: { reading: ScreenReading; cursorRow: number },

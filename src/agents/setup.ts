@@ -24,7 +24,7 @@ export interface AgentSetup {
   backgroundEvents?: readonly string[];
   /** What runs or is allowed from now on without asking the user, one line each. */
   trusts: readonly string[];
-  /** The same of what only `finish` achieves. */
+  /** The same for what only `finish` achieves. */
   finishTrusts?: readonly string[];
   /** What the user should know or do, one line each. */
   notes: readonly string[];
@@ -80,20 +80,20 @@ export interface FinishHost {
 
 export const MCP_SERVER = "svc";
 export const MCP_TOOLS = ["svc_ask", "svc_prompt", "svc_input", "svc_notify"] as const;
-/** A client must wait for the longest question and for the answer after it. */
+/** A client must wait for the longest question and some time for its result. */
 export const TOOL_LIMIT_SECONDS = ASK_TIMEOUT_MAX_SECONDS + 100;
 export const TOOL_LIMIT_MS = TOOL_LIMIT_SECONDS * 1_000;
 /** How long an agent waits for a hook. A hook takes far less, and must not be cut off on a busy machine. */
 const HOOK_LIMIT_SECONDS = 10;
-/** The same for a hook that holds back a tool call or waits for a phone: it stops waiting by itself before. */
+/** The same for a hook that holds back a tool call or waits for a phone: it stops waiting by itself earlier. */
 const CARD_HOOK_LIMIT_SECONDS = 600;
 
-/** The hook of a submitted prompt. */
+/** The command of the hook of a submitted prompt. */
 function remoteHookCommand(launcher: string, kind: AgentKind): string {
   return `${shellQuote(launcher)} remote-hook ${kind} ${GATES_ARGUMENT}`;
 }
 
-/** The same for an agent without a hook that comes before its dialogs. */
+/** The command of the hook of another event, without the last argument of a registration with gates. */
 export function ungatedHookCommand(launcher: string, kind: AgentKind, event: string): string {
   return `${shellQuote(launcher)} hook ${event} ${kind}`;
 }
@@ -102,14 +102,14 @@ export function ungatedHookCommand(launcher: string, kind: AgentKind, event: str
 export interface HookEvents {
   /** A prompt was submitted. */
   prompt: string;
-  /** Those that only report. */
+  /** Events whose hooks only report. */
   reports: readonly string[];
-  /** Those for which the agent waits before a tool runs or its dialog opens, and may take an answer to the dialog. */
+  /** Events for whose hooks the agent waits before a tool runs or its dialog opens; they may answer the dialog. */
   gates: readonly string[];
 }
 
 interface HookForm {
-  /** The last one of its command. */
+  /** The last argument of the hook's command. */
   argument: string;
   limitSeconds: number;
 }

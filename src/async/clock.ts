@@ -1,4 +1,4 @@
-/** Time as three functions, so that tests advance it by hand, and the waits that follow it. */
+/** A clock of three functions, which tests can advance by hand, and waits that use it. */
 
 export interface Clock {
   /** Wall clock, epoch milliseconds. May jump. */
@@ -42,10 +42,10 @@ export function delay(ms: number, { clock, signal }: DelayOptions): Promise<void
 /** The wall clock and the monotonic one differ by this much only if the wall clock was set, or the host slept. */
 export const CLOCK_JUMP_MS = 5_000;
 
-/** Notices that the wall clock was set, or that the host slept. */
+/** Detects that the wall clock was set or the host slept. */
 export class ClockJumps {
   readonly #clock: Pick<Clock, "now" | "elapsed">;
-  /** The wall clock minus the monotonic one, in milliseconds, at the last look. */
+  /** The wall clock minus the monotonic one, in milliseconds, at the last `forget`. */
   #baseMs = 0;
 
   constructor(clock: Pick<Clock, "now" | "elapsed">) {
@@ -58,13 +58,13 @@ export class ClockJumps {
     this.#baseMs = this.#clock.now() - this.#clock.elapsed();
   }
 
-  /** How far it has jumped since then, in milliseconds. */
+  /** How far the wall clock has jumped since the last `forget`, in milliseconds. */
   get jumpMs(): number {
     const drift = this.#clock.now() - this.#clock.elapsed() - this.#baseMs;
     return Math.abs(drift) < CLOCK_JUMP_MS ? 0 : drift;
   }
 
-  /** True once for each jump. */
+  /** True once per jump. */
   check(): boolean {
     if (this.jumpMs === 0) return false;
     this.forget();
@@ -72,10 +72,10 @@ export class ClockJumps {
   }
 }
 
-/** Long work holds everything else up for hardly longer than this. */
+/** Long work blocks the event loop for about this long at most, in milliseconds. */
 export const BREATH_MS = 8;
 
-/** For long work in small steps: resolves at once, or after everything else had a turn when that has waited for BREATH_MS. */
+/** Returns a function to await between small steps of long work: it yields to the event loop every BREATH_MS. */
 export function breather(clock: Pick<Clock, "elapsed" | "after">): () => Promise<void> {
   let since = clock.elapsed();
   return async () => {
@@ -106,7 +106,7 @@ export async function waitFor<T>(
   }
 }
 
-/** Waits for `work`, but not longer than `ms`: false when it goes on, and nobody hears how it ends. Rejects as `work` does. */
+/** Waits at most `ms` for `work`: true if it has finished. Rejects if `work` rejects by then; a later failure is ignored. */
 export async function atMost(
   work: Promise<unknown>,
   { clock, ms }: { clock: Pick<Clock, "after">; ms: number },
@@ -120,7 +120,7 @@ export async function atMost(
   }
 }
 
-/** The user learns what a wait is for when it takes longer than this, in milliseconds. */
+/** A wait longer than this is explained to the user, in milliseconds. */
 export const PATIENCE_MS = 1_000;
 
 /** The result of `work`; calls `show` when it takes longer than PATIENCE_MS. */

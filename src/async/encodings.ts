@@ -27,7 +27,7 @@ export function encodeBase64url(bytes: Uint8Array): string {
   return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replace(/=+$/, "");
 }
 
-/** Undefined for anything else, and for a non-canonical encoding of the same bytes. */
+/** Returns undefined for invalid base64url, and for a non-canonical encoding. */
 export function decodeBase64url(text: string): Uint8Array<ArrayBuffer> | undefined {
   if (!BASE64URL.test(text) || text.length % 4 === 1) return undefined;
   const binary = atob(text.replaceAll("-", "+").replaceAll("_", "/"));
@@ -69,19 +69,19 @@ export function uuidOf(bytes: Uint8Array, version: 4 | 8): string {
   return encodeHex(uuid).replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, "$1-$2-$3-$4-$5");
 }
 
-/** Of the text's UTF-8 bytes. */
+/** The digest of the text's UTF-8 bytes. */
 export async function sha256(text: string): Promise<Uint8Array<ArrayBuffer>> {
   return new Uint8Array(await crypto.subtle.digest("SHA-256", encodeUtf8(text)));
 }
 
-/** As lower-case hexadecimal digits. */
+/** The same digest as lower-case hexadecimal digits. */
 export async function sha256Hex(text: string): Promise<string> {
   return encodeHex(await sha256(text));
 }
 
 const BYTE_ORDER_MARK = "\ufeff";
 
-/** The text behind a byte order mark, with which some editors begin a file, and the mark; `""` without one. */
+/** Splits off the byte order mark that some editors put at the start of a file; `mark` is `""` if there is none. */
 export function withoutMark(text: string): { mark: string; rest: string } {
   const mark = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK : "";
   return { mark, rest: text.slice(mark.length) };

@@ -1,4 +1,4 @@
-/** What to print of a caught value. */
+/** The text to print for a caught value. */
 
 /** The message of an Error, or the value itself as text. */
 export function errorText(error: unknown): string {

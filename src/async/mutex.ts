@@ -1,4 +1,4 @@
-/** Work that runs one at a time: in turn, or once for everyone who asks for it at the same time. */
+/** Serializes work: tasks run one after another, or concurrent callers share one run. */
 
 export class Mutex {
   #tail: Promise<void> = Promise.resolve();
@@ -31,7 +31,7 @@ export class Mutex {
   }
 }
 
-/** One run of some work for everyone who asks for it at the same time. */
+/** Lets concurrent callers share one run of some work. */
 export class SharedRun<T> {
   readonly #work: () => Promise<T>;
   #running: Promise<T> | undefined;
@@ -41,7 +41,7 @@ export class SharedRun<T> {
     this.#work = work;
   }
 
-  /** The result of a run that begins after the call. A failed run fails everyone who shares it, and no later one. */
+  /** Resolves with the result of a run that starts after the call. A failed run rejects only for those who share it. */
   get(): Promise<T> {
     if (this.#next !== undefined) return this.#next;
     if (this.#running === undefined) return this.#start();

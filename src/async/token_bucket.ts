@@ -1,8 +1,8 @@
-/** Rate limits: one token bucket, or one for each of many keys. `now` is in milliseconds, of any clock. */
+/** Rate limits: one token bucket, or one for each of many keys. `now` is in milliseconds, from any clock. */
 
 export interface TokenRate {
   perSecond: number;
-  /** What a full bucket holds; a new one is full. */
+  /** The capacity of a bucket; a new one is full. */
   burst: number;
 }
 
@@ -43,7 +43,7 @@ export class TokenBucket {
     return this.#tokens >= this.#burst;
   }
 
-  /** Nothing is earned while the clock is set back. */
+  /** Earns nothing when the clock was set back. */
   #refill(now: number): void {
     const earned = Math.max(0, now - this.#at) / 1_000 * this.#perSecond;
     this.#tokens = Math.min(this.#burst, this.#tokens + earned);
@@ -52,25 +52,25 @@ export class TokenBucket {
 }
 
 interface TokenBucketsOptions extends TokenRate {
-  /** Most buckets kept. */
+  /** The largest number of buckets kept. */
   keys?: number;
-  /** Other processes have tables of the same limit: what is taken here is collected for them. */
+  /** Other processes enforce the same limit: what is taken here is collected for a report to them. */
   shared?: boolean;
 }
 
 const KEYS_MAX = 10_000;
-/** The part of a full bucket that is taken before other processes hear of it. */
+/** The share of a full bucket that is taken before it is reported to other processes. */
 const REPORTED_PART = 1 / 20;
 /** How often a full table is searched for buckets that can be forgotten, in milliseconds. */
 const SWEEP_MS = 1_000;
 
 export class TokenBuckets {
   readonly #buckets = new Map<string, TokenBucket>();
-  /** Of all keys that are not in the table. */
+  /** Shared by all keys that are not in the table. */
   readonly #shared: TokenBucket;
   readonly #rate: TokenRate;
   readonly #keys: number;
-  /** By key; undefined when nobody shares the limit. */
+  /** Tokens taken, by key; undefined unless the limit is shared. */
   readonly #unreported: Map<string, number> | undefined;
   #sweptAt = -Infinity;
 
@@ -99,7 +99,7 @@ export class TokenBuckets {
     this.#collect(key, amount);
   }
 
-  /** What was taken of each key since it was last reported, once that is a part that matters. */
+  /** Returns and clears the tokens taken for each key since its last report, if they are worth reporting. */
   takeReport(): [string, number][] {
     const all = this.#unreported ?? new Map<string, number>();
     const isFull = all.size >= this.#keys;
@@ -108,7 +108,7 @@ export class TokenBuckets {
     return report;
   }
 
-  /** Takes what another process has reported. Too much is owed: this key waits until it has been earned. */
+  /** Charges what another process reported, even when there are too few tokens. */
   apply(report: readonly (readonly [string, number])[], now: number): void {
     for (const [key, amount] of report) this.#of(key, now).charge(now, amount);
   }

@@ -8,7 +8,7 @@ import { runWrapper, type WrapperRun } from "../wrapper/run_wrapper.ts";
 import { accountPaths, daemonOptions } from "./context.ts";
 import { printError } from "./output.ts";
 
-/** For the listener: what tmux was asked for may still happen, so the start has not certainly failed. */
+/** For the listener: tmux may still carry out its commands, so it is unknown whether the start has failed. */
 const EXIT_UNKNOWN = 128;
 
 export async function runAgent(

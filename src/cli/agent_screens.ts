@@ -14,7 +14,7 @@ export interface ScreenResult {
   recognized: boolean;
   /** What the profile read, or why nothing could be read, as text. */
   found: string;
-  /** What an agent that ended had printed. */
+  /** The output of an agent that ended. */
   printed?: string;
 }
 
@@ -160,7 +160,7 @@ async function startReading(
   }
 }
 
-/** An agent on a busy machine draws slowly, in milliseconds. */
+/** How long to wait for a right reading, in milliseconds: an agent on a busy machine draws slowly. */
 const STATION_LIMIT_MS = 10_000;
 
 /** The first right reading, or else the last one. */
@@ -198,12 +198,12 @@ function describe({ focus, draft, menu, state, cut }: ScreenReading): string {
 
 const HOST = { commands: runtime.commands, clock: systemClock };
 const SESSION = "svc-agents-check";
-const LOOK_MS = 100;
+const CAPTURE_MS = 100;
 /** A screen counts as drawn when it has not changed for this long, in milliseconds. */
 const QUIET_MS = 800;
 /** Some agents never stop drawing: then this long is enough, in milliseconds. */
 const RESTLESS_MS = 4_000;
-/** Would make the agent believe that it runs in another session. */
+/** Variables that would assign the agent to another session. */
 const FOREIGN_VARIABLES = ["TMUX", "TMUX_PANE", "SVC_SESSION"];
 
 interface PaneOptions {
@@ -220,7 +220,7 @@ interface PrivatePane extends AsyncDisposable {
   press(key: string): Promise<void>;
   paste(text: string): Promise<void>;
   hasEnded(): Promise<boolean>;
-  /** What a program that has ended had printed; empty if it had drawn a screen. */
+  /** The output of a program that has ended; empty if it had drawn a screen. */
   lastWords(): Promise<string>;
 }
 
@@ -238,7 +238,7 @@ async function openPrivatePane(
   const close = async (): Promise<void> => {
     await run(verbs.killServer()).catch(ignoreTmux);
     if (pane !== undefined) await endLeftovers(HOST, pane);
-    // They are moved within the folder once they are saved.
+    // The output is moved within the folder once it is saved.
     await takeWords(false);
     await runtime.files.remove(folder, { recursive: true });
   };
@@ -287,7 +287,7 @@ async function startedPane(run: Run, start: TmuxCommand[]): Promise<StartedPane>
   return { pid, identity: await processIdentity(HOST, pid) };
 }
 
-/** Asks tmux: the process itself may take longer to end than its session. */
+/** True once tmux has no such session any longer: the process itself may take longer to end. */
 async function hasEnded(run: Run): Promise<boolean> {
   try {
     await run(verbs.hasSession(SESSION));
@@ -311,7 +311,7 @@ async function drawn(screen: () => Promise<Screen>, signal: AbortSignal): Promis
     const [text, now] = [JSON.stringify(shown), systemClock.elapsed()];
     if (text !== last.text) last = { text, since: now };
     if (now - last.since >= QUIET_MS || now - start >= RESTLESS_MS) return shown;
-    await delay(LOOK_MS, { clock: systemClock, signal });
+    await delay(CAPTURE_MS, { clock: systemClock, signal });
   }
 }
 

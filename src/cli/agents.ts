@@ -24,7 +24,7 @@ export async function run(args: readonly string[]): Promise<number> {
   });
 }
 
-/** Types only what starts no turn. The agents run in the current folder and apply the trust that they have in it. */
+/** Types nothing that starts a turn. The agents run in the current folder, with the trust that they have there. */
 async function check(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "agents check",
@@ -78,10 +78,10 @@ async function checkAll(
   return results;
 }
 
-/** The exit code of a shell's command that the signal ended. */
+/** The exit codes with which a shell reports a command that was ended by the signal. */
 const STOP_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 
-/** Ends `work` at Ctrl-C, SIGTERM or hang-up, so that it can end what it started. Throws CommandExit then. */
+/** Aborts `work` on Ctrl-C, SIGTERM or hang-up, so that it can clean up. Throws CommandExit then. */
 async function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const stop = new AbortController();
   const offs = (["SIGHUP", "SIGINT", "SIGTERM"] as const).map((signal) =>
@@ -229,7 +229,7 @@ const FRAME_WORDS = `
   tab then to toggle transcript trust type up use visual working yes you your
 `.trim().split(/\s+/);
 
-/** Two columns wide, as tmux counts. */
+/** Characters that tmux counts as two columns wide. */
 const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]/u;
 
 /** Letters become `x` or `X`, digits `0`, of the same width; the words in `keep` stay. */

@@ -37,7 +37,7 @@ export function defineCommand({ name, summary, examples }: CommandText): Command
     });
 }
 
-/** For an option that can be repeated: commander keeps the last value alone. */
+/** For an option that can be repeated: commander keeps only the last value. */
 export function collect(value: string, before: readonly string[] = []): string[] {
   return [...before, value];
 }
@@ -64,7 +64,7 @@ interface CommandGroup extends CommandText {
   otherwise?: Run;
 }
 
-/** Runs the subcommand that the first argument names. Throws UsageError that says which there are. */
+/** Runs the subcommand that the first argument names. Throws a UsageError that lists them. */
 export async function runSubcommand(
   args: readonly string[],
   { subcommands, otherwise, ...text }: CommandGroup,

@@ -5,7 +5,7 @@ import type { ListedCommand, Run } from "./command.ts";
 interface Command {
   /** Undefined: only svc itself calls it. */
   summary: string | undefined;
-  /** Of a command that has them. */
+  /** Left out if it has none. */
   subcommands?: readonly string[];
   /** Called when the command is: "lazy-dynamic-imports" in deno.json keeps Deno from reading its files earlier. */
   load(): Promise<Run>;

@@ -1,7 +1,7 @@
 /**
  * `svc completions`: completion scripts for three shells, from the table of commands. They never evaluate what is on the
- * command line. A command's options are those in its help, which is asked for commands only: `--help` after an agent's
- * name would start the agent.
+ * command line. A command's options are read from its help, but only a command's: `--help` after an agent's name would
+ * start the agent.
  */
 import { SETUP_KINDS } from "../agents/registry.ts";
 import { AGENT_LABELS } from "../protocol/names.ts";
@@ -53,7 +53,7 @@ function firstWords(commands: readonly Word[]): Word[] {
   return [...AGENTS, ...commands];
 }
 
-/** What `svc agents check` and `svc setup --agent` take. */
+/** The kinds that `svc agents check` and `svc setup --agent` take. */
 const CHECKED = namesOf(AGENTS, " ");
 const SET_UP = SETUP_KINDS.join(" ");
 const FIRST_OPTIONS = "--detach --help --version";
@@ -76,7 +76,7 @@ function perGroup(commands: readonly ListedCommand[], line: (name: string, words
   return groupsOf(commands).map(({ name, subcommands }) => line(name, subcommands.join(" "))).join("\n");
 }
 
-/** What a command takes at the cursor: words, or what is looked up. Files where nothing better is known. */
+/** Completes an argument at the cursor: from fixed words or a lookup, else with files. */
 const BASH_ARGUMENTS = `  case "$command" in
     send) ((at == 1)) && takes=sessions || takes=nothing ;;
     keep) if ((at == 1)) || [[ $before == --off ]]; then takes=sessions; fi ;;
@@ -212,7 +212,7 @@ else
 fi`;
 }
 
-/** What the words before the cursor decide. */
+/** Conditions on the words before the cursor. */
 const FISH_CONDITIONS = `function __svc_is_first
   __fish_use_subcommand; and not contains -- --detach (commandline -opc)
 end

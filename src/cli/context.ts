@@ -1,4 +1,4 @@
-/** What every command needs of this process: the paths in its home, the parts of svc that are not code, and the means to manage the listener. */
+/** What commands need from this process: the paths in its home, the parts of svc other than code, and the means to manage the listener. */
 import { runtime } from "#runtime";
 import { systemClock } from "../async/clock.ts";
 import type { DaemonHost, DaemonOptions } from "../home/daemon.ts";
@@ -14,7 +14,7 @@ export function accountPaths(svcHome: string | undefined = runtime.env.get("SVC_
   });
 }
 
-/** `/` where the folder was deleted: `svc mcp` goes on there. */
+/** The current directory; `/` if it was deleted, so that `svc mcp` keeps working. */
 export function workingDirectory(): string {
   try {
     return runtime.cwd();
@@ -57,7 +57,7 @@ export async function pluginDirectory(): Promise<string> {
   throw new Error(`Cannot find the folder "plugin" of this svc: install svc again.`);
 }
 
-/** A folder beside this code, or one that a single program wrote from what is inside it. */
+/** A folder next to this code, or one that a single-file program has unpacked. */
 async function findPart(part: string, file: string): Promise<string | undefined> {
   const embedded = runtime.embedded();
   if (embedded !== undefined) {

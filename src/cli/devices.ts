@@ -23,7 +23,7 @@ const DATA_HELP =
 /** As `--json` prints it. */
 interface ListedDevice extends Device {
   paired: boolean;
-  /** By the relay: one that is not may still share a secret with this host. */
+  /** The relay lists it. A device that is not listed may still share a secret with this host. */
   listed: boolean;
 }
 
@@ -62,7 +62,7 @@ async function listedDevices(paths: HomePaths): Promise<ListedDevice[]> {
   return withUnlisted(devices, phones);
 }
 
-/** A relay that lies, or a device that was revoked from another host, must not hide who shares a secret with this one. */
+/** Adds paired phones that the relay does not list, because it lies or another host revoked them: they still share a secret. */
 export function withUnlisted(devices: readonly Device[], phones: readonly PairedPhone[]): ListedDevice[] {
   const paired = new Map(phones.map((phone) => [phone.deviceId, phone]));
   const known = new Set(devices.map(({ id }) => id));
@@ -155,7 +155,7 @@ async function revoke(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** Forgets the stored secret first: one that was claimed a moment ago is known to the relay alone, which may not answer. False if there was none. */
+/** Forgets the stored secret first: one claimed a moment ago is known only to the relay, which may not answer. False if there was none. */
 async function forgetSecrets(
   paths: HomePaths,
   { host, id }: { host: Awaited<ReturnType<typeof pairingHost>>; id: string },
@@ -200,8 +200,8 @@ function hasCode(error: unknown, ...codes: string[]): boolean {
 }
 
 /**
- * With this host's key, and where the relay refuses that, with the one in `SVC_API_KEY`, which may have the scope `admin`.
- * Throws what became of the host's key, unless the other one got further.
+ * Asks with this host's key and, if the relay refuses that, with the one in `SVC_API_KEY`, which may have the scope
+ * `admin`. Throws the host key's error, unless the other key got further.
  */
 async function askRelay(paths: HomePaths, inputs: AddressInputs, ask: AdminWork["byRelay"]): Promise<void> {
   const refusals = ["missing_scope", "unauthenticated"];
@@ -216,7 +216,7 @@ async function askRelay(paths: HomePaths, inputs: AddressInputs, ask: AdminWork[
   }
 }
 
-/** That of the first key that the relay knows: `SVC_API_KEY` may be for another account than this host's. */
+/** The account of the first key that the relay knows: `SVC_API_KEY` may be for an account other than this host's. */
 async function accountIn(store: Store, inputs: AddressInputs): Promise<string | undefined> {
   for (const apiKey of [scriptApiKey(inputs), hostApiKey(inputs)?.key]) {
     const key = apiKey === undefined ? undefined : await findKey(store, apiKey);
@@ -225,7 +225,7 @@ async function accountIn(store: Store, inputs: AddressInputs): Promise<string | 
   return undefined;
 }
 
-/** This host's own key lacks `admin`. When the relay's store is on this machine, whoever can write it may make the change. */
+/** Makes a change that needs `admin`, which this host's key lacks: at the relay, or in its store if that is on this machine. */
 async function asAdmin(
   paths: HomePaths,
   { id, data }: { id: string; data?: string | undefined },
@@ -257,7 +257,7 @@ async function asAdmin(
   }
 }
 
-/** A dishonest relay would leave the streams open. A listener that is not running has none. */
+/** Ends the phone's streams, which a dishonest relay would leave open. A listener that is not running has none. */
 async function endStreams({ socket }: HomePaths, phone: string): Promise<void> {
   const { sockets } = runtime;
   await askDaemon({ sockets, path: socket }, { op: "forget", phone }, { timeoutMs: DAEMON_LIMIT_MS });

@@ -38,7 +38,7 @@ async function callHook({ mark, ...call }: HookCall): Promise<number> {
   try {
     await runHook(await hookHost(mark), { ...call, input });
   } catch {
-    // Without a home directory there is nothing to report to: the agent goes on.
+    // Without a home directory there is nothing to report to: the agent continues.
   }
   return 0;
 }

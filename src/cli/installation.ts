@@ -1,4 +1,4 @@
-/** How this svc was installed, from the command that runs it again: which files it needs, and how it is upgraded. */
+/** Finds out from the command that runs this svc how it was installed, and how it is upgraded. */
 import { shellLine } from "../runtime/system.ts";
 
 /** The name in the npm registry; must match deno.json. */
@@ -10,7 +10,7 @@ const DENO_VERSION = "2.9.6";
 export type Installation =
   /** A clone of the repository; `deno install -g` in one leads to it too. */
   | { kind: "checkout"; folder: string }
-  /** A package that `deno task package` built: no registry has its newer version. */
+  /** A package that `deno task package` built: no registry has a newer version of it. */
   | { kind: "built"; folder: string }
   /** `deno install -g npm:…`: Deno runs the npm package from its cache. */
   | { kind: "deno"; version: string }
@@ -49,7 +49,7 @@ export function installationOf(
   return folder.endsWith("/lib") ? { kind: "npm-global" } : { kind: "npm-project", folder };
 }
 
-/** Where the command's program may vanish, one sentence for people; `starter` runs the command from now on. */
+/** A sentence for people if the command's program may vanish from npx's cache; `starter` names what runs the command. */
 export function npxAdvice(command: readonly string[], starter = "It"): string | undefined {
   const cached = command.find((word) => word.includes("/_npx/"));
   return cached &&
@@ -60,7 +60,7 @@ function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf("/"));
 }
 
-/** One sentence each, for people. */
+/** A phrase for people. */
 export function describeInstallation(installation: Installation): string {
   switch (installation.kind) {
     case "checkout":
@@ -88,7 +88,7 @@ export interface UpgradeStep {
   cwd?: string;
 }
 
-/** What installs the newest version; none where no command can. */
+/** The commands that install the newest version; empty if none can. */
 export function upgradeSteps(installation: Installation, deno: string): UpgradeStep[] {
   const newest = `${PACKAGE}@latest`;
   switch (installation.kind) {
@@ -118,7 +118,7 @@ export function upgradeSteps(installation: Installation, deno: string): UpgradeS
   }
 }
 
-/** What to do where no command that svc can run installs the newest version, as lines for people, and why it cannot. */
+/** How to upgrade by hand where svc can run no command for it, as lines for people, and why it cannot. */
 export function manualUpgrade({ kind }: Installation): { lines: string[]; obstacle: string } {
   if (kind !== "built") {
     return {

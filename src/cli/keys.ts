@@ -133,7 +133,7 @@ async function revoke(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** A folder that was named wrongly would become an empty store, in which there is no key. Throws Error. */
+/** Throws Error for a folder without a store: a mistyped one would become an empty store without keys. */
 async function checkData({ data }: { data?: string | undefined }): Promise<void> {
   if (data === undefined || await hasStore(data)) return;
   throw new Error(

@@ -72,7 +72,7 @@ async function rotatedLines(path: string, count: number): Promise<string[] | und
 }
 
 interface Following extends Omit<Showing, "follow"> {
-  /** Begins with the first line, also when more than `count` are there by now. */
+  /** Begins with the first line, even if there are more than `count` by now. */
   isWhole: boolean;
 }
 

@@ -7,7 +7,7 @@ import { CommandExit, EXIT_FAILED, EXIT_USAGE, printError, UsageError } from "./
 
 /** Used by the listener when it starts an agent. */
 const BY_LISTENER = "--by-listener";
-/** The same for an agent that it brings back, which takes over no session that is there. */
+/** The same for an agent that it brings back, which must not attach to an existing session. */
 const NEW_SESSION = "--new-session";
 const OPTIONS: readonly string[] = ["--detach", BY_LISTENER, NEW_SESSION, "--version", "--help", "-h"];
 const SEE_HELP = "See: svc --help";
@@ -25,12 +25,12 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** As in `svc logs | head -1`: nobody is left to read an error. */
+/** As in `svc logs | head -1`: no one is left to read an error. */
 function isBrokenPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
 }
 
-/** What to print where a file in place of `~/.svc` is why something failed: the system's own error does not say what to do. */
+/** What to print if a file in place of `~/.svc` caused the failure, because the system's error gives no advice. */
 async function homeFault(error: unknown): Promise<string | undefined> {
   try {
     const { accountPaths } = await import("./context.ts");

@@ -38,7 +38,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (args.length > 0) throw new UsageError(`Cannot use "${args.join(" ")}": svc mcp takes no arguments`);
-  // It may be deleted while the agent runs.
+  // The folder may be deleted while the agent runs.
   const cwd = workingDirectory();
   const { serveMcp } = await import("../mcp/serve.ts");
   await serveMcp({
@@ -61,7 +61,7 @@ export async function run(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** The listener's. A configuration that cannot be read is reported at the first call. */
+/** The name that the listener uses. A configuration that cannot be read is reported at the first call. */
 async function hostname(): Promise<string> {
   const config = await loadConfig(runtime.files, await accountPaths()).catch(() => ({}));
   return deviceNameOf(config, runtime.hostname());
@@ -81,7 +81,7 @@ export async function mcpSealing(
   return hostSealing(hostKeys(host), { config: () => loadConfig(runtime.files, paths) });
 }
 
-/** The listener's, because it types the late answers. Throws Error that says what is missing. */
+/** The listener's settings, because it types the late answers. Throws an Error that names what is missing. */
 async function relaySettings(): Promise<RelaySettings> {
   const paths = await accountPaths();
   const inputs = await addressInputs(paths);
@@ -95,14 +95,14 @@ async function relaySettings(): Promise<RelaySettings> {
   return listenerSettings(paths, inputs);
 }
 
-/** The session that svc started the agent in; as it began where the agent does not hand down which pane that is. */
+/** The session in which svc started the agent, by its current name; by its first name if the agent does not pass on its pane. */
 async function sessionNow(): Promise<AskingSession | undefined> {
   const name = runtime.env.get("SVC_SESSION");
   const { pane, socket } = await ownPane(runtime);
   if (name === undefined) return undefined;
   if (pane === undefined || socket === undefined) return { name };
   const commands = withEnvironment(runtime.commands, tmuxEnvironment(runtime.env.all()));
-  // A pane's id in the format would pass for a part of the time, which tmux expands there.
+  // tmux would expand a pane's id in the format as a part of the time.
   const read = verbs.print(pane, `#{session_name}\t#{session_created}\t${RECORDED}`);
   const printed = await spawningServer(commands, socket).run(read).catch(() => "");
   const [now = "", created = "", recorded = "", pid = ""] = printed.trimEnd().split("\t");

@@ -72,7 +72,7 @@ async function mutedAbove(paths: HomePaths, path: string): Promise<string | unde
   return directories.find((one) => covers(one, path));
 }
 
-/** The path under which a directory that does not exist any more is muted; undefined if it is not. */
+/** The path under which a directory that no longer exists is muted; undefined if it is not. */
 async function deletedProject(paths: HomePaths, directory: string): Promise<string | undefined> {
   const path = await realPlace(absolutePath(directory, runtime.cwd()).replace(/\/+$/, ""));
   const { directories } = await checkMuted(runtime.files, paths);

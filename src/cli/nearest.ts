@@ -1,4 +1,4 @@
-/** Finds the word that a misspelt one was probably meant to be. */
+/** Finds the word that a misspelled one was probably meant to be. */
 
 /** With this many edits or more, it is a different word. */
 const FAR = 3;

@@ -1,6 +1,6 @@
 /**
- * `config.json`: the settings of this host, read with the position of a fault, and changed field by field; and which relay
- * and key follow from them, the options and the environment.
+ * `config.json`: reads the settings of this host, with the position of a fault, and changes single fields. Also resolves
+ * the relay and the key from the settings, the options and the environment.
  */
 import * as z from "zod/mini";
 import { withoutMark } from "../async/encodings.ts";
@@ -17,15 +17,15 @@ import type { HomePaths } from "./paths.ts";
 
 const WebAddress = z.string().check(z.regex(/^https?:\/\/\S+$/, "an http:// or https:// address"));
 
-/** Where a question goes that nobody has seen on a phone. */
+/** Where a question is also sent if no one has seen it on a phone. */
 export const SecondOutlet = z.object({
   /** The address of an ntfy topic. It gets no text. */
   ntfy: z.optional(WebAddress),
   /** Gets a JSON object. */
   webhook: z.optional(WebAddress),
-  /** How long after the question. */
+  /** Seconds from the question until it is sent. */
   afterSeconds: z._default(z.int().check(z.minimum(10), z.maximum(600)), 60),
-  /** What makes it unnecessary: a notification that a phone has shown, or only a question that was opened. */
+  /** What cancels it: a phone showed the notification (`shown`), or the question was opened (`seen`). */
   unless: z._default(z.enum(["shown", "seen"]), "seen"),
   /** The webhook also gets the text, sealed for the paired phones. */
   sealed: z.optional(z.boolean()),
@@ -71,7 +71,7 @@ export const Config = z.looseObject({
   allowAgentStart: z.optional(z.boolean()),
   /** Lets the phone end agents that svc started. */
   allowAgentEnd: z.optional(z.boolean()),
-  /** Where a question goes that nobody has seen on a phone for some time. */
+  /** Where a question is also sent if no one has seen it on a phone for some time. */
   secondOutlet: z.optional(SecondOutlet),
 });
 export type Config = z.infer<typeof Config>;
@@ -96,8 +96,8 @@ export async function loadConfig(files: Pick<Files, "readText">, paths: HomePath
 }
 
 /**
- * Sets these fields, removes those that are undefined, and keeps all others; one process at a time. `changes` gets what the
- * file holds by then. Readers see the old or the new file. Throws ConfigError.
+ * Sets the fields that `changes` returns for the current content, removes those that are undefined and keeps all others;
+ * one process at a time. Readers see the old or the new file. Throws ConfigError.
  */
 export async function saveConfig(
   files: Files,
@@ -131,12 +131,12 @@ function parseConfig(text: string, path: string): Config {
   const fault = jsonFault(text);
   if (fault !== undefined) {
     throw new ConfigError(
-      `Cannot read "${path}": line ${fault.line}, column ${fault.column} is not JSON. Mend it there.`,
+      `Cannot read "${path}": line ${fault.line}, column ${fault.column} is not JSON. Fix it there.`,
     );
   }
   const parsed = Config.safeParse(JSON.parse(text));
   if (parsed.success) return parsed.data;
-  throw new ConfigError(`Cannot use "${path}": ${describeFaults(parsed.error)}. Mend these fields.`);
+  throw new ConfigError(`Cannot use "${path}": ${describeFaults(parsed.error)}. Fix these fields.`);
 }
 
 /** Both count from 1. */
@@ -244,8 +244,8 @@ export function resolveBaseUrl(inputs: AddressInputs): string | undefined {
 
 /**
  * The HTTP address of the relay whose WebSocket the host joins, for the listener and `svc mcp`: never another relay's,
- * because it gets the host's key. `baseUrl` in the file counts unless the WebSocket address comes from elsewhere; without
- * it the address follows from the WebSocket's. Throws TypeError if that is not an http or https URL.
+ * because it gets the host's key. It is `baseUrl` of the file unless the WebSocket address comes from elsewhere, and is
+ * else derived from the WebSocket's. Throws TypeError if that is not an http or https URL.
  */
 export function hostBaseUrl(inputs: AddressInputs): string | undefined {
   const ws = resolveWsUrl(inputs);
@@ -276,17 +276,17 @@ function placeOf(address: string): string {
   return `${host}:${port || protocol}${pathname.replace(/\/+$/, "")}`;
 }
 
-/** True when `SVC_BASE_URL` names another relay than the configuration, or it alone names one: the file's key is another's. */
+/** True when `SVC_BASE_URL` names a relay other than the configured one, so that the file's key is not for it. */
 function isOtherRelay(inputs: AddressInputs): boolean {
-  const own = hostBaseUrl(inputs);
-  const asked = resolveBaseUrl(inputs);
-  if (!inputs.env.SVC_BASE_URL || asked === undefined) return false;
-  return own === undefined || placeOf(own) !== placeOf(asked);
+  const configured = hostBaseUrl(inputs);
+  const requested = resolveBaseUrl(inputs);
+  if (!inputs.env.SVC_BASE_URL || requested === undefined) return false;
+  return configured === undefined || placeOf(configured) !== placeOf(requested);
 }
 
 /**
- * The key of the commands that a person runs on the host: the file's, then `SVC_API_KEY`, which may allow a script no more
- * than to send. At another relay that `SVC_BASE_URL` names, the variable's first. Throws TypeError as `resolveBaseUrl` does.
+ * The key for commands that a person runs on the host: the file's, then `SVC_API_KEY`, which may only allow sending. For
+ * another relay that `SVC_BASE_URL` names, the variable comes first. Throws TypeError as `resolveBaseUrl` does.
  */
 export function hostApiKey(inputs: AddressInputs): { key: string; isVariable: boolean } | undefined {
   const { SVC_API_KEY: variable } = inputs.env;

@@ -1,4 +1,4 @@
-/** The control socket `listener.sock`, one JSON object a line and an answer for each request: messages, server, client. */
+/** The control socket `listener.sock`: its messages, server and client. One JSON object per line, one answer per request. */
 import * as z from "zod/mini";
 import type { DialogAnswer } from "../agents/hooks.ts";
 import { CardQuestions, Decision } from "../protocol/ask.ts";
@@ -21,9 +21,9 @@ export const HookNews = z.object({
 });
 export type HookNews = z.infer<typeof HookNews>;
 
-/** What an agent's hook saw. */
+/** What an agent's hook reports. */
 export const HookReport = z.looseObject({
-  /** The agent's own name of the event: `UserPromptSubmit`, `PermissionRequest`, `Stop`, … */
+  /** The agent's name for the event: `UserPromptSubmit`, `PermissionRequest`, `Stop`, … */
   event: z.string().check(maxLength(100)),
   /** Kind of agent. */
   agent: z.string().check(maxLength(50)),
@@ -38,15 +38,15 @@ export const HookReport = z.looseObject({
   /** This agent's hooks hold back its dialogs while input is in flight. */
   gates: z.optional(z.boolean()),
   /**
-   * A tool call begins or has ended. `id` is the agent's own, if there is one. `subagent`: the call of an agent that this
-   * one started, which may continue after this one's turn has ended.
+   * A tool call begins or has ended. `id` is the agent's own, if there is one. `subagent`: the call is made by an agent
+   * that this one started, and may continue after this one's turn has ended.
    */
   tool: z.optional(z.object({
     step: z.enum(["before", "after"]),
     id: z.optional(z.string().check(maxLength(200))),
     subagent: z.optional(z.boolean()),
   })),
-  /** The agent's state after the event, if the event tells it. */
+  /** The agent's state after the event, if the event determines it. */
   state: z.optional(AgentState),
   /** In reports of `svc mcp`: identifies one wait, however often it is reported. */
   ask: z.optional(z.string().check(maxLength(100))),
@@ -83,11 +83,11 @@ export const ControlRequest = z.discriminatedUnion("op", [
   z.object({ op: z.literal("gate"), report: HookReport }),
   /**
    * An agent's hook waits with a dialog: answered when a phone has answered it, or without an `answer` when the agent
-   * is to ask at the computer. A hook that disconnects waits no longer.
+   * should ask at the computer. A hook stops waiting by disconnecting.
    */
   z.object({ op: z.literal("dialog"), report: HookReport, call: DialogCall }),
   /**
-   * A session is about to begin: answered when it may, because the listener attaches no client to tmux until the asker
+   * A session is about to begin: answered when it may. The listener then attaches no client to tmux until the requester
    * disconnects.
    */
   z.object({ op: z.literal("begin") }),
@@ -124,16 +124,16 @@ export const ControlAnswer = z.discriminatedUnion("ok", [
 export type ControlAnswer = z.infer<typeof ControlAnswer>;
 
 export interface ControlHandlers {
-  /** Undefined once the daemon is stopping: nobody is to rely on it any more. */
+  /** Undefined once the daemon is stopping, so that no caller relies on it. */
   status(): DaemonStatus | undefined;
   /** Starts to stop and returns at once; called after the answer was sent. */
   stop(): void;
   hook(report: HookReport): void;
   /** Resolves once the tool call may begin. */
   gate(report: HookReport): Promise<void>;
-  /** Resolves with the answer, or with nothing when the agent is to ask at the computer. `gone`: the hook waits no longer. */
+  /** Resolves with the answer, or with undefined when the agent should ask at the computer. `gone`: the hook disconnected. */
   dialog(report: HookReport, call: DialogCall & { gone: AbortSignal }): Promise<DialogReply | undefined>;
-  /** Resolves once a session may begin; the asker disconnects when it has. */
+  /** Resolves once a session may begin. `begun` fires when the requester disconnects, because it has begun. */
   begin(begun: AbortSignal): Promise<void>;
   look(): void;
   forget(phone: string): void;
@@ -142,7 +142,7 @@ export interface ControlHandlers {
 /** An answer for a hook that waits. */
 export interface DialogReply {
   answer: DialogAnswer;
-  /** Called once: whether the hook was still there to take it. */
+  /** Called once, with whether the hook was still connected to take it. */
   handedOver(isTaken: boolean): void;
 }
 
@@ -169,7 +169,7 @@ export async function serveControl(
 async function serveConnection(connection: LineConnection, handlers: ControlHandlers): Promise<void> {
   const lines = connection.lines[Symbol.asyncIterator]();
   const gone = new AbortController();
-  // Read ahead by one line: only so is it seen that the client has gone while its request waits.
+  // Reads one line ahead, to detect a client that disconnects while its request waits.
   const read = (): Promise<IteratorResult<string>> => {
     const next = lines.next();
     next.then(({ done }) => done && gone.abort(), () => gone.abort());

@@ -1,4 +1,4 @@
-/** Keeps exactly one listener running, in the installed version: its status, and how it is started, replaced and stopped, also where it is a service. */
+/** Keeps exactly one listener of the installed version running: its status, and how it is started, replaced and stopped, also as a service. */
 import { type Clock, waitFor } from "../async/clock.ts";
 import type { Commands, Files, LocalSockets, Signal } from "../runtime/types.ts";
 import { askDaemon, type DaemonStatus } from "./control_socket.ts";
@@ -37,7 +37,7 @@ export const BACKGROUND_OPTION = "--background";
 /** The option with which a service starts the listener: it waits while another one runs, and then takes its place. */
 export const STANDBY_OPTION = "--standby";
 
-/** A daemon that does not answer within this time counts as hung: on a busy machine it may get no turn for seconds. */
+/** A daemon that does not answer within this time counts as hung; on a busy machine it may not run for seconds. */
 const STATUS_TIMEOUT_MS = 5_000;
 /** How long a spawned daemon may take to answer on a loaded machine. */
 const READY_LIMIT_MS = 20_000;
@@ -88,7 +88,7 @@ export async function hasCrashed({ files }: Pick<DaemonHost, "files">, paths: Ho
   return await recordedPid(files, paths) !== undefined && await isLockFree(files, paths);
 }
 
-/** What a wrapper should do now. Fast: one request over the control socket. */
+/** Decides what a wrapper should do about the daemon. Fast: one request over the control socket. */
 export async function planDaemon(host: DaemonHost, options: DaemonOptions): Promise<DaemonDecision> {
   const status = await daemonStatus(host, options.paths);
   const running = status && await daemonVersion(host, options.paths, status);
@@ -166,7 +166,7 @@ function isSettled({ action }: DaemonDecision): boolean {
 /** Many wrappers polling often would take the CPU time that the daemon needs to start. */
 const lockPause = (waitedMs: number): number => Math.min(Math.max(waitedMs / 4, PROBE_MS), LOCK_PAUSE_MAX_MS);
 
-/** Tries the lock until `judge` returns a value for what it got. Throws when another process keeps it too long. */
+/** Tries the lock until `judge` returns a value for the result. Throws when another process holds it too long. */
 async function waitForStartLock<T>(
   host: DaemonHost,
   { paths }: DaemonOptions,
@@ -186,7 +186,7 @@ async function waitForStartLock<T>(
 }
 
 /**
- * The caller holds the start lock. `isOwn` is false for a daemon that somebody else was just starting by hand. Throws when
+ * The caller holds the start lock. `isOwn` is false for a daemon that was started by hand at the same time. Throws when
  * none answers in time; the message names the log.
  */
 async function startDaemon(
@@ -195,7 +195,7 @@ async function startDaemon(
 ): Promise<{ status: DaemonStatus; isOwn: boolean }> {
   const { paths } = options;
   await host.files.makeDirectory(paths.root, { mode: 0o700 });
-  // A service does not know an address that is for one run only.
+  // A service cannot take an address that is for one run only.
   const isService = options.wsUrl === undefined && await startService(host, paths);
   const before = (await host.files.info(paths.log))?.size ?? 0;
   let spawned: number | undefined;
@@ -228,12 +228,12 @@ async function spawnDaemon(host: DaemonHost, options: DaemonOptions): Promise<nu
   });
 }
 
-/** `before`: the log's length in bytes ahead of this start: the reasons of earlier runs do not count. */
+/** The error message, with the reason from the log after `before`: the log's length in bytes before this start. */
 async function failedStart(host: DaemonHost, paths: HomePaths, before: number): Promise<string> {
   const bytes = await host.files.readBytes(paths.log) ?? new Uint8Array();
   // It is shorter after a rotation.
-  const own = bytes.length < before ? bytes : bytes.subarray(before);
-  const reason = failedStartReason(new TextDecoder().decode(own));
+  const added = bytes.length < before ? bytes : bytes.subarray(before);
+  const reason = failedStartReason(new TextDecoder().decode(added));
   return `Cannot start the listener: it did not come up: ${
     reason ?? "it logged nothing"
   } (the log: "${paths.log}")`;
@@ -255,7 +255,7 @@ export async function stopDaemon(host: DaemonHost, paths: HomePaths): Promise<bo
   const pid = status?.pid ?? await recordedPid(host.files, paths);
   for (const signal of ["SIGTERM", "SIGKILL"] as const) {
     if (!await signalDaemon(host, pid, signal) || !await hasExited(host, paths, SIGNAL_LIMIT_MS)) continue;
-    // One that was killed could not remove it, and would count as crashed.
+    // A killed daemon could not remove its pid file, and would count as crashed.
     if (await recordedPid(host.files, paths) === pid) await host.files.remove(paths.pid);
     return true;
   }
@@ -281,7 +281,7 @@ async function signalDaemon(host: DaemonHost, pid: number | undefined, signal: S
   return isListener && host.commands.kill(pid, signal);
 }
 
-/** Variables of the agent or pane that the wrapper runs in: they mean nothing to the daemon. */
+/** Variables of the agent or pane that the wrapper runs in, which are meaningless to the daemon. */
 const AGENT_PREFIXES = [
   "CLAUDE_",
   "CODEX_",
@@ -300,7 +300,7 @@ const AGENT_NAMES = new Set([
   "TMUX_PANE",
 ]);
 
-/** What a person sets for each run of an agent, also of one that a phone starts: keys, folders and addresses. */
+/** Settings for every run of an agent, including one that a phone starts: keys, folders and addresses. */
 const SETTING = /_(API_KEY|HOME|CONFIG_DIR|BASE_URL)$/;
 
 /** The wrapper's environment without the variables of one run of an agent, or of a pane. `SVC_HOME` becomes absolute. */
@@ -348,7 +348,7 @@ async function readService(files: Files, paths: HomePaths): Promise<z.infer<type
   return ServiceFile.safeParse(parseJson(text ?? "")?.value).data;
 }
 
-/** The svc that the listener's service starts, as argv, where that is another one than this. */
+/** argv of the svc that the listener's service starts, if it is not this one. */
 export async function otherService(
   files: Files,
   paths: HomePaths,
@@ -359,7 +359,7 @@ export async function otherService(
   return command;
 }
 
-/** False without a service, and where it cannot be started, as in a session that systemd does not know. */
+/** Starts the listener's service; false if there is none, or it cannot be started, as in a session unknown to systemd. */
 export async function startService(
   { files, commands }: { files: Files; commands: Pick<Commands, "run"> },
   paths: HomePaths,

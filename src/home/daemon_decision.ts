@@ -1,11 +1,11 @@
-/** What a wrapper does about the daemon, by the versions of both (docs/specification.md, Wrapper and daemon transitions). Loads no schema. */
+/** Decides from both versions what a wrapper does about the daemon (docs/specification.md, Wrapper and daemon transitions). Loads no schema. */
 
 export type DaemonDecision =
   | { action: "start" }
   | { action: "keep" }
   /** The daemon is newer than the installed package. */
   | { action: "leave"; running: string }
-  /** It is older, and a service of another svc (`program`): a restart would start that again. */
+  /** The daemon is older, and a service of another svc (`program`), which a restart would start again. */
   | { action: "leave_service"; running: string; program: string }
   | { action: "restart"; stale: string };
 

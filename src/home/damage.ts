@@ -1,7 +1,7 @@
-/** What stands in the place of a file of `~/.svc`: how it is read, and how it is moved out of the way. */
+/** Reads files of `~/.svc` that may be damaged, and moves damaged ones out of the way. */
 import type { Files } from "../runtime/types.ts";
 
-/** A folder in the place of a file reads as an empty text, which no state file is: it counts as damaged. */
+/** Reads a state file. A folder in its place reads as an empty text, which no state file is: it counts as damaged. */
 export async function readStateText(
   files: Pick<Files, "readText">,
   path: string,
@@ -14,12 +14,12 @@ export async function readStateText(
   }
 }
 
-/** Where what was damaged is kept. */
+/** The path at which a damaged file is kept. */
 export function asideOf(path: string): string {
   return `${path}.damaged`;
 }
 
-/** Keeps a damaged text beside its file, in place of what was kept there before; returns the path. */
+/** Writes a damaged text to `<path>.damaged`, replacing an earlier one; returns that path. */
 export async function keepAside(
   files: Files,
   { path, text }: { path: string; text: string },
@@ -30,7 +30,7 @@ export async function keepAside(
   return aside;
 }
 
-/** Renames it to `<path>.damaged`, in place of what was moved there before; returns that path. */
+/** Renames the file to `<path>.damaged`, replacing an earlier one; returns that path. */
 export async function moveAside(files: Pick<Files, "remove" | "rename">, path: string): Promise<string> {
   const aside = asideOf(path);
   await files.remove(aside, { recursive: true });

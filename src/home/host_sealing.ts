@@ -1,4 +1,4 @@
-/** The keys with which this host opens what its paired phones seal, and seals what it sends them. */
+/** The keys with which this host opens messages from its paired phones and seals messages for them. */
 import { SharedRun } from "../async/mutex.ts";
 import type { Sealing } from "../crypto/mode.ts";
 import { importSecret } from "../crypto/paired_secret.ts";
@@ -23,7 +23,7 @@ import type { HomePaths } from "./paths.ts";
 /** Who acts on a sealed answer: the program that asked, or the listener, which types a late one. */
 export type AnswerTaker = "asker" | "listener";
 
-/** Of the sealed questions of this host, each is answered once. */
+/** A claim on a sealed question, so that it is answered only once. */
 interface QuestionClaim {
   /** The answer's id. */
   answer: string;
@@ -45,11 +45,11 @@ export interface HostKeys {
   floor(config: Pick<Config, "requireEncryption">): Promise<Sealing>;
   /** The phones that this host's pushes are sealed for, at most `SEALED_PHONES_MAX`. */
   phones(): Promise<PhoneKeys[]>;
-  /** The same without waiting for the relay: a phone that has just claimed its code follows in a later call. */
+  /** The same without waiting for the relay: a phone that has just claimed its code is returned by a later call. */
   knownPhones(): Promise<PhoneKeys[]>;
 }
 
-/** `knownPhones` has the relay asked about open codes at most this often. */
+/** `knownPhones` asks the relay about open codes at most this often. */
 export const CLAIMS_GAP_MS = 5_000;
 
 /** Reads the files on every call, because `svc pair` and `svc devices revoke` change them. Throws on broken files. */
@@ -100,12 +100,12 @@ async function readersOf(paired: readonly PairedPhone[]): Promise<PhoneKeys[]> {
   return keys.flat();
 }
 
-/** Longer than a question can be answered, and than any sealed answer is valid. */
+/** Longer than a question can be answered and a sealed answer is valid. */
 const CLAIM_KEPT_MS = 8 * 24 * 3_600_000;
 
 /**
- * False if another answer, or the other program, has claimed the question. The same one may claim it again for the same
- * answer: its own records show what it has done.
+ * False if another answer, or the other program, has claimed the question. The same program may claim it again for the
+ * same answer: its records show what it has done.
  */
 export async function claimQuestion(
   files: Files,
@@ -127,7 +127,7 @@ async function forgetOld(files: Files, folder: string, now: number): Promise<voi
   }
 }
 
-/** What the relay stores can be read, and answered, by whoever runs it. */
+/** Whoever runs the relay could read and answer an unsealed push. */
 const NO_READER =
   "Not sent: what this host sends must be sealed, and no phone is paired that could read it. Pair one with: svc pair";
 
@@ -145,7 +145,7 @@ export interface HostSealing {
   ): Promise<Answer | undefined>;
 }
 
-/** `config`: as it is now. */
+/** `config` returns the current configuration. */
 export function hostSealing(
   keys: HostKeys,
   { config }: { config(): Promise<Pick<Config, "requireEncryption">> },
@@ -165,7 +165,7 @@ export function hostSealing(
       const content = await openMessage(sealed, { boundTo, keyPair, secret });
       const found = content && decodeAnswer(content.body);
       if (found?.question !== question || !fits(found.answer)) return undefined;
-      // A relay that sends the same answer to the listener must not get it typed as well.
+      // If the relay also sends this answer to the listener, it must not be typed as well.
       return await keys.claimQuestion(question, { answer: id, by: "asker" }) ? found.answer : undefined;
     },
   };

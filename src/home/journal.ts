@@ -1,4 +1,4 @@
-/** The journal of injections: no step is acted on before it is on the disk, so that no crash types a message twice. */
+/** The journal of injections: each step is on the disk before it is acted on, so that a crash types no message twice. */
 import * as z from "zod/mini";
 import { Mutex } from "../async/mutex.ts";
 import { ReplayWindow } from "../crypto/replay_window.ts";
@@ -12,13 +12,13 @@ import type { AppendFile, Files } from "../runtime/types.ts";
 
 /** Longer than the longest ttl of a push (7 days): until then the relay may send it again. */
 export const JOURNAL_RETENTION_MS = 8 * 24 * 3_600_000;
-/** As many of the latest are kept at any age, since a clock may have been set: more than the relay has in flight. */
+/** This many of the latest are kept at any age, since a clock may have been set; more than the relay has in flight. */
 export const JOURNAL_LATEST = 1_000;
-/** At most this many pushes are remembered, and as many again that paired phones sealed; the oldest are dropped first. */
+/** At most this many pushes are kept, and as many again that paired phones sealed; the oldest are dropped first. */
 export const JOURNAL_PUSHES_MAX = 50_000;
-/** At most this many refusals of pushes that did not open are promised to be remembered; further ones get no proof. */
+/** At most this many refusals of pushes that could not be opened are promised to be kept; further ones get no proof. */
 export const JOURNAL_PROMISES_MAX = 10_000;
-/** At most this many pairings have their counters remembered; the least recently used is dropped first. */
+/** The counters of at most this many pairings are kept; the least recently used is dropped first. */
 export const JOURNAL_PAIRINGS_MAX = 1_000;
 /** The file is rewritten after this many appended lines. */
 export const JOURNAL_COMPACT_LINES = 10_000;
@@ -43,8 +43,8 @@ export interface JournalOptions {
 export type TakeVerdict = "taken" | "used" | "old" | "uncounted";
 
 /**
- * Reads the journal of the previous run and compacts it. Damaged lines are skipped and counted, and the file is kept beside
- * as it was. Where nothing can be written, as on a full disk, the file stays as it is, and later steps are appended.
+ * Reads the journal of the previous run and compacts it. Damaged lines are skipped and counted, and a copy of the damaged
+ * file is kept. If nothing can be written, as on a full disk, the file stays as it is, and later steps are appended.
  */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   const journal = new Journal(options, await options.files.readText(options.path) ?? "");
@@ -54,15 +54,15 @@ export async function openJournal(options: JournalOptions): Promise<Journal> {
 
 interface WriteOptions {
   /**
-   * `false`: resolves once the entry survives the end of this process. It is on the disk with the next entry that is
-   * synced, for which what may not be done twice waits.
+   * `false`: resolves once the entry survives the end of this process. It reaches the disk with the next synced entry,
+   * which every step that must not be repeated waits for.
    */
   sync?: boolean;
 }
 
 interface WaitingEntry {
   entry: JournalEntry;
-  /** It is remembered already. */
+  /** It is already in memory. */
   isKnown: boolean;
   sync: boolean;
 }
@@ -70,7 +70,7 @@ interface WaitingEntry {
 export class Journal {
   /** How many lines of the file were truncated or overwritten. */
   readonly damaged: number;
-  /** The file with those lines, until it is kept aside. */
+  /** The file's text with those lines, until a copy is kept. */
   #damagedText: string | undefined;
   readonly #options: JournalOptions;
   /** The last step of each push, the oldest record first. */
@@ -90,7 +90,7 @@ export class Journal {
   #waiting: WaitingEntry[] = [];
   #written: Promise<void> | undefined;
 
-  /** `text`: what the file holds. */
+  /** `text`: the file's content. */
   constructor(options: JournalOptions, text: string) {
     const found = decodeEntries(text);
     this.#options = options;
@@ -107,7 +107,7 @@ export class Journal {
     }
   }
 
-  /** A line for the log; undefined when every line was whole. */
+  /** A line for the log; undefined when every line was intact. */
   get damage(): string | undefined {
     const { path } = this.#options;
     if (this.damaged === 0) return undefined;
@@ -120,8 +120,8 @@ export class Journal {
   }
 
   /**
-   * Takes the counter of a push that a paired phone sealed, for good: resolves once that is on the disk, and throws when
-   * it cannot be written. The same push may be taken again; `state` tells whether it was typed or answered.
+   * Takes the counter of a push that a paired phone sealed, permanently: resolves once that is on the disk, and throws
+   * when it cannot be written. The same push may be taken again; `state` shows whether it was typed or answered.
    */
   async take(id: string, seal: PhoneSeal, { sync = true }: WriteOptions = {}): Promise<TakeVerdict> {
     const { pairing, counter } = seal;
@@ -139,8 +139,8 @@ export class Journal {
   }
 
   /**
-   * Records the refusal of a push that did not open. True when the refusal is remembered until the message expires, so
-   * that a copy of it that does open is not typed either.
+   * Records the refusal of a push that could not be opened. True if the refusal is kept until the message expires, so that
+   * a copy that can be opened is not typed either.
    */
   promise(id: string): boolean {
     if (this.isLasting(id)) return true;
@@ -150,7 +150,7 @@ export class Journal {
     return true;
   }
 
-  /** Whether the outcome of this push stays remembered, whatever else is sent. */
+  /** Whether the outcome of this push is kept, whatever else is sent. */
   isLasting(id: string): boolean {
     return this.#sealed.has(id) || this.#promised.has(id);
   }
@@ -161,8 +161,8 @@ export class Journal {
   }
 
   /**
-   * Resolves once the step is on the disk. Throws when it cannot be written: then `accepted`, `typing` and `left` must not be
-   * acted on. `accepted` after `typing`: nothing was typed after all. `isSealed`: a paired phone's word on a push that may not have arrived.
+   * Resolves once the step is on the disk. Throws when it cannot be written: `accepted`, `typing` and `left` must then not
+   * be acted on. `accepted` after `typing`: nothing was typed after all. `isSealed`: a paired phone caused the step.
    */
   async record(
     id: string,
@@ -216,11 +216,11 @@ export class Journal {
     this.#isTorn = false;
   }
 
-  /** What is recorded while the disk is busy shares the next wait for it. */
+  /** Entries that are recorded while the disk is busy are written together. */
   #write(entry: WaitingEntry): Promise<void> {
     this.#waiting.push(entry);
     return this.#written ??= this.#mutex.run(async () => {
-      // Until `#written` is set.
+      // Lets `#written` be set first.
       await Promise.resolve();
       this.#written = undefined;
       await this.#append(this.#waiting.splice(0));
@@ -236,9 +236,9 @@ export class Journal {
       await this.#appendLines(lines, sync);
     }
     this.#appended += waiting.length;
-    // Before the file is rewritten with what is remembered.
+    // Before a rewrite, which writes only the entries in memory.
     for (const { entry, isKnown } of waiting) if (!isKnown) this.#remember(entry);
-    // The steps are on the disk: a disk that is too full for another copy concerns only the next write, which tries again.
+    // The steps are on the disk. If it is too full for a rewrite, the next write tries again.
     if (this.#appended >= JOURNAL_COMPACT_LINES) await this.#rewrite().catch(() => {});
   }
 
@@ -279,7 +279,7 @@ export class Journal {
     if (entries.size > (this.#options.pushesMax ?? JOURNAL_PUSHES_MAX)) deleteOldestDone(entries);
   }
 
-  /** Ages count from the newest entry: the clock may have been set since. What is unfinished may be in a composer. */
+  /** Ages count from the newest entry: the clock may have been set since. The text of an unfinished push may be in a composer. */
   #forget(): void {
     const newest = this.#entries().reduce((latest, { at }) => Math.max(latest, at), 0);
     for (const entries of [this.#sealed, this.#promised, this.#last]) {
@@ -340,9 +340,9 @@ export const JournalEntry = z.discriminatedUnion("step", [
   z.object({ ...fields, step: z.literal("accepted") }),
   /** From here on the text may be in the pane. */
   z.object({ ...fields, ...typing, step: z.literal("typing") }),
-  /** The text is in the pane; whether Enter was sent is not known. */
+  /** The text is in the pane; it is unknown whether Enter was sent. */
   z.object({ ...fields, ...typing, step: z.literal("typed") }),
-  /** The text is in the pane, and Enter was not pressed: the next listener goes on with it. */
+  /** The text is in the pane, and Enter was not pressed: the next listener continues from here. */
   z.object({ ...fields, ...typing, step: z.literal("left") }),
   /** Acknowledged; nothing more will happen. */
   z.object({

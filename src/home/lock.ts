@@ -11,7 +11,7 @@ type LockFiles = Pick<Files, "createText" | "writeText" | "remove" | "info">;
 const LIMIT_MS = 5_000;
 const PROBE_MS = 20;
 
-/** The result of `work`, which no other process runs meanwhile; throws what `busy` makes after waiting for 5 s. */
+/** Runs `work` while it holds the lock, and returns its result. Throws the error of `busy` after waiting for 5 s. */
 export async function withLock<T>(
   files: LockFiles,
   path: string,
@@ -28,7 +28,7 @@ export async function withLock<T>(
 }
 
 /**
- * The lock, or undefined while another process holds it. It is SQLite's lock on its database file (fcntl), the only
+ * Takes the lock; undefined while another process holds it. It is SQLite's lock on its database file (fcntl), the only
  * exclusive file lock that Deno and Node share. POSIX releases it when the process closes any other handle of the file, so
  * nothing else may open `path` while the lock is held.
  */
@@ -44,7 +44,7 @@ export async function tryLock(files: LockFiles, path: string): Promise<FileLock 
   return await openExclusive(path);
 }
 
-/** Removes an empty folder in the place of the lock: unlike a rename, that cannot take another process's lock away. */
+/** Removes an empty folder in place of the lock: unlike a rename, that cannot take another process's lock away. */
 async function clearFolder(files: LockFiles, path: string): Promise<void> {
   if (!(await files.info(path))?.isDirectory) return;
   await files.remove(path).catch(() => {

@@ -1,4 +1,4 @@
-/** Files that grow line by line and are rotated: `listener.log`, and `audit.jsonl` with every remote input, never its text. */
+/** Rotated log files: `listener.log`, and `audit.jsonl`, which records every remote input but never its text. */
 import { utf8Length } from "../async/encodings.ts";
 import { AuditEntry, type AuditPage } from "../protocol/audit.ts";
 import { parseJson } from "../protocol/json.ts";
@@ -29,7 +29,7 @@ export class RotatingFile {
   #work: Promise<void> | undefined;
   #file: AppendFile | undefined;
   #bytes = 0;
-  /** Rotates beyond this many bytes: more than `maxBytes` after a rotation that failed. */
+  /** Rotates beyond this many bytes: more than `maxBytes` after a failed rotation. */
   #limit: number;
   /** `.1` already begins with this file's lines: the file could not be emptied. */
   #isCopied = false;
@@ -73,13 +73,13 @@ export class RotatingFile {
         this.#file = undefined;
       }
     }
-    // With no turn after the last look: a line that came between would start no drain.
+    // No await after the last check: a line appended in between would not start a drain.
     this.#work = undefined;
   }
 
   async #write(text: string): Promise<void> {
     const { path } = this.#options;
-    // The user may have removed it, or moved it away: what is written into it then is lost.
+    // The user may have removed or moved the file: lines written to it would be lost.
     if (this.#file !== undefined && await this.#files.info(path) === undefined) {
       this.#file.close();
       this.#file = undefined;
@@ -88,7 +88,7 @@ export class RotatingFile {
       this.#file = await this.#files.openAppend(path, { mode: 0o600 });
       const before = await this.#files.readBytes(path) ?? new Uint8Array();
       this.#bytes = before.length;
-      // A line that a crash has cut must not take the next one with it.
+      // A line that a crash has cut off must not merge with the next one.
       if (before.length > 0 && before.at(-1) !== LINE_END) await this.#file.append("\n");
     }
     await this.#file.append(text);
@@ -97,8 +97,8 @@ export class RotatingFile {
   }
 
   /**
-   * Copies before it renames: a full disk leaves every file as it was. Never throws: it is tried again when the file has
-   * grown by a fiftieth, because each try copies all of it.
+   * Copies before it renames, so that a full disk leaves every file as it was. Never throws: a failed rotation is tried
+   * again when the file has grown by a fiftieth of the limit, because each try copies the whole file.
    */
   async #rotate(): Promise<void> {
     const { path, maxBytes } = this.#options;
@@ -118,7 +118,7 @@ export class RotatingFile {
     }
   }
 
-  /** Renames `.1`, and older files only as far as they are in the way: after a failure nothing is renamed twice. */
+  /** Renames `.1`, and older files only up to the first free name: after a failure nothing is renamed twice. */
   async #freeNewest(): Promise<void> {
     const { path, kept } = this.#options;
     let free = 1;
@@ -139,7 +139,7 @@ const AUDIT_KEPT = 3;
 export interface Audit {
   /** Queues the entry; never throws. */
   record(entry: AuditEntry): void;
-  /** The entries behind the newest `skip`, newest first, with those that are still queued. */
+  /** The entries after the newest `skip`, newest first, including queued ones. */
   page(skip: number): Promise<AuditPage>;
   /** Writes the queued entries and closes the file. */
   close(): Promise<void>;
@@ -157,7 +157,7 @@ export function openAudit(files: Files, path: string): Audit {
   };
 }
 
-/** Reads the rotated files only as far as it must: they are large. */
+/** Reads the rotated files only as far as needed, because they are large. */
 async function readPage(files: Files, { path, skip }: { path: string; skip: number }): Promise<AuditPage> {
   const end = Math.min(skip + AUDIT_PAGE_MAX, AUDIT_ENTRIES_SHOWN_MAX);
   const found: AuditEntry[] = [];
@@ -196,7 +196,7 @@ interface LogOptions {
   path: string;
   /** Epoch milliseconds. */
   now: () => number;
-  /** Prints each line in the foreground. Called no more once it has thrown: the terminal or the reader is gone. */
+  /** Prints each line in the foreground. Not called again once it has thrown: the terminal or the reader is gone. */
   echo?: ((line: string) => void) | undefined;
 }
 
@@ -228,11 +228,11 @@ export function startLine(version: string, wsUrl: string): string {
   return `svc listener starting — v${version} — ${wsUrl}`;
 }
 
-/** Colors, as a runtime prints its own errors. */
+/** Color codes, which runtimes use in their error messages. */
 const ESCAPES = /\x1b\[[0-9;?]*[ -/]*[@-~]/g;
-/** What the listener itself gives as its reason: a line of its log, or an error that was printed before there was a log. */
+/** A reason given by the listener itself: a line of its log, or an error printed before there was a log. */
 const OWN_REASON = /^(?:\[[\d-]+T[\d:.]+Z\] Cannot run the listener: |svc: )/;
-/** How a runtime reports an error that nothing caught; the lines behind it are its stack. */
+/** How a runtime reports an uncaught error; the lines after it are its stack. */
 const UNCAUGHT = /^(?:error: |Uncaught |[A-Z]\w*(?:Error|Exception)\b.*: )/;
 
 /** Why a listener that wrote these lines did not start: its own reason, else the error that ended it, else the last line. */

@@ -4,17 +4,17 @@ import { canonicalDigest, canonicalText } from "../protocol/canonical.ts";
 import { parseJson } from "../protocol/json.ts";
 import type { Files } from "../runtime/types.ts";
 
-/** The content of a marker's file; its name repeats everything but the length. */
+/** The content of a marker's file; the file's name has the same but for the length and the pane. */
 export interface Marker {
   /** Epoch milliseconds of the injection. */
   epoch: number;
-  /** Of the canonical text. */
+  /** The digest of the canonical text. */
   sha256: string;
   /** Real path of the pane's project directory. */
   key: string;
-  /** Of the canonical text, in characters: lets a join be matched without the text. */
+  /** The canonical text's length in characters, by which a join can be matched without the text. */
   length: number;
-  /** `%<n>`, if known: the text went there. */
+  /** The pane that the text was typed into, `%<n>`, if known. */
   pane?: string | undefined;
 }
 
@@ -37,7 +37,7 @@ export interface MarkedText {
   now: number;
   /** `%<n>`, if known: two sessions in one project may get the same text. */
   pane?: string | undefined;
-  /** The prompt was submitted in that pane for certain, so that no marker for another one is its own. */
+  /** The prompt was certainly submitted in that pane, so that no marker for another pane matches. */
   isPaneSure?: boolean;
 }
 
@@ -49,7 +49,7 @@ interface StoredMarker extends MarkerName {
   path: string;
 }
 
-/** Written before Enter is sent: the hook runs right after it. */
+/** Writes a marker. Must end before Enter is sent, because the hook runs right afterwards. */
 export async function writeMarker(
   home: MarkerHome,
   { dir, text, now, pane }: MarkedText,
@@ -89,8 +89,8 @@ export async function isTaken(home: MarkerHome, handle: MarkerHandle): Promise<b
 
 /**
  * True when the submitted prompt is exactly an outstanding injection into this directory or one above it, or a join of
- * several. The markers are removed: when two calls race for the same one, only one returns true. Of several with the same
- * text that of the pane is taken first, then the oldest.
+ * several. The markers are removed: when two calls race for the same one, only one returns true. If several have the same
+ * text, one for the pane is taken first, then the oldest.
  */
 export async function takeMarker(home: MarkerHome, submitted: MarkedText): Promise<boolean> {
   const { dir, text, now, pane, isPaneSure } = submitted;
@@ -149,7 +149,7 @@ async function storedMarkers(home: MarkerHome): Promise<StoredMarker[]> {
   return markers.sort((one, other) => one.epoch - other.epoch);
 }
 
-/** Without the markers whose file is gone or broken. */
+/** The markers with their lengths, except those whose file is gone or broken. */
 async function withLengths(
   home: MarkerHome,
   markers: readonly StoredMarker[],
@@ -196,7 +196,7 @@ export interface MarkerName {
   directory: string;
   /** Epoch milliseconds of the injection. */
   epoch: number;
-  /** Tells two injections of one millisecond apart. */
+  /** Distinguishes two injections of the same millisecond. */
   random: string;
   /** Hex SHA-256 of the canonical text. */
   sha256: string;

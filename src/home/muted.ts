@@ -12,10 +12,10 @@ export interface Muted {
   byPhone: string[];
 }
 
-/** What a damaged file mutes: a project that was muted must not take messages again by that. */
+/** What a damaged file mutes, so that no muted project takes messages because of the damage. */
 const EVERYTHING: Muted = { directories: ["/"], byPhone: [] };
 
-/** None without the file, everything when it is damaged. */
+/** Nothing is muted without the file, everything when it is damaged. */
 export async function readMuted(files: Pick<Files, "readText">, paths: HomePaths): Promise<Muted> {
   return parseMuted(await readStateText(files, paths.muted)) ?? EVERYTHING;
 }

@@ -1,4 +1,4 @@
-/** What hooks send the daemon, and the pane that they name: a report without waiting, or a tool call that waits at the gate. Loads no schema. */
+/** Sends a hook's reports, tool calls at the gate and dialogs to the daemon, and finds the hook's own pane. Loads no schema. */
 import type { DialogAnswer, DialogCall } from "../agents/hooks.ts";
 import { utf8Length } from "../async/encodings.ts";
 import { MAX_LINE_BYTES } from "../runtime/input.ts";
@@ -55,8 +55,8 @@ export async function waitAtGate(
 export const DIALOG_LIMIT_MS = 590_000;
 
 /**
- * The phone's answer; undefined when the agent is to ask at the computer, also when no daemon listens, or one that hangs: it
- * must give a sign of life within `aliveMs`, because some agents show no dialog before this ends.
+ * Resolves with the phone's answer; undefined when the agent should ask at the computer, also when no daemon listens or
+ * it does not respond within `aliveMs`, because some agents show no dialog before this ends.
  */
 export async function askPhones(
   socket: DaemonSocket,
@@ -122,7 +122,7 @@ interface PaneHost {
   files: Pick<Files, "realPath">;
 }
 
-/** By the variables that tmux sets in its panes. A path that cannot be resolved is left out: nobody could compare it. */
+/** Reads the variables that tmux sets in its panes. A socket that cannot be resolved is left out: it could not be compared. */
 export async function ownPane({ env, files }: PaneHost): Promise<OwnPane> {
   const [pane] = /^%\d{1,9}$/.exec(env.get("TMUX_PANE") ?? "") ?? [];
   // `<socket>,<pid of the server>,<number of the session>`

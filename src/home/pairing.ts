@@ -1,4 +1,4 @@
-/** This host's pairings: its key pair and `paired.json`, and how a phone is paired: offered a code, completed when its claim is proven, revoked. */
+/** This host's pairings: its key pair, `paired.json`, and the steps of a pairing, from the offered code to the proven claim. */
 import { sha256Hex } from "../async/encodings.ts";
 import type { RelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
@@ -37,12 +37,14 @@ export async function loadIdentity(
   try {
     return await importKeyPair({ kty, crv, x, y, d } as JsonWebKey);
   } catch (error) {
-    const mend = "Remove it and pair every phone again.";
-    throw new Error(`Cannot use the key in "${identity}": it is not a P-256 key. ${mend}`, { cause: error });
+    const remedy = "Remove it and pair every phone again.";
+    throw new Error(`Cannot use the key in "${identity}": it is not a P-256 key. ${remedy}`, {
+      cause: error,
+    });
   }
 }
 
-/** Creates the key pair at the first start or pairing. The caller holds the lock: two processes would create two. */
+/** Returns the key pair, created on the first call. The caller holds the lock: two processes would create two. */
 export async function ensureIdentity(files: Files, paths: HomePaths): Promise<CryptoKeyPair> {
   const known = await loadIdentity(files, paths);
   if (known !== undefined) return known;
@@ -91,7 +93,7 @@ export type PairedFile = z.infer<typeof PairedFile>;
 /** Beyond this many, the oldest is dropped. */
 const PENDING_MAX = 20;
 
-/** The file is there and says nothing that can be used. */
+/** The file exists but cannot be used. */
 class DamagedPairings extends Error {
   override name = "DamagedPairings";
 }
@@ -112,8 +114,8 @@ export async function loadPaired(
 }
 
 /**
- * Sets a damaged file aside, so that phones can be paired again; returns where it is kept, or undefined if the file can be
- * read. What is not sealed stays refused: that phones were paired is all that is known. Throws PairingsBusy.
+ * Sets a damaged file aside, so that phones can be paired again; returns where it is kept, or undefined if the file can
+ * be read. Unsealed messages stay refused, because phones have been paired. Throws PairingsBusy.
  */
 export async function setDamagedAside(files: Files, paths: HomePaths): Promise<string | undefined> {
   return await withPairedLock(files, paths, async () => {
@@ -159,7 +161,7 @@ export function sealingFloor(
   return requireEncryption ?? floor ?? (phones.length > 0 ? "psk" : "off");
 }
 
-/** Another process has been changing the pairings for too long: what needs them may succeed later. */
+/** Another process has been changing the pairings for too long; a later try may succeed. */
 export class PairingsBusy extends Error {
   override name = "PairingsBusy";
 }
@@ -197,7 +199,7 @@ export type PairingOutcome =
   | { kind: "ended" };
 
 export interface OfferedPairing extends PendingPairing {
-  /** Where phones reach the relay, as it says. */
+  /** The address at which phones reach the relay, as the relay reports it. */
   publicUrl?: string | undefined;
 }
 
@@ -237,8 +239,8 @@ export async function completePairing(host: PairingHost, pairing: PendingPairing
 }
 
 /**
- * Only a code that is still open makes a phone: several programs may ask, and a relay may give each another claim, or one
- * only after the phone that made it was revoked.
+ * Only a code that is still pending here pairs a phone: several programs may ask, and a relay may give each a different
+ * claim, or a claim only after its phone was revoked.
  */
 async function settleClaim(host: PairingHost, pairing: PendingPairing): Promise<SettledClaim> {
   const phone = await claimOf(host, pairing);
@@ -257,15 +259,15 @@ async function settleClaim(host: PairingHost, pairing: PendingPairing): Promise<
 }
 
 /**
- * Every phone that is paired now, the most recent one last, also by a claim that nobody was waiting for. When the relay
- * does not answer, pending pairings stay pending.
+ * Every paired phone, the most recent one last. Completes pending pairings first; when the relay does not answer, they
+ * stay pending.
  */
 export async function pairedPhones(host: PairingHost): Promise<PairedPhone[]> {
   await completePending(host);
   return (await loadPaired(host.files, host.paths)).phones;
 }
 
-/** Forgets a secret that the phone has claimed and this host does not know yet; false when there was none. */
+/** Forgets the phone's secret, even if the phone has only just claimed it; false when there was none. */
 export async function forgetClaim(host: PairingHost, deviceId: string): Promise<boolean> {
   await completePending(host);
   return await forgetPhone(host, deviceId);
@@ -299,12 +301,12 @@ async function completePending(host: PairingHost): Promise<void> {
 type Claim = NonNullable<PairingStatus["phone"]>;
 
 /**
- * How long after its code's end a claim still counts here: this host may have been off. A relay may keep a code open for as
- * long as it likes, and its link may be read on a screen or in a picture.
+ * How long after its code's expiry a claim is still accepted, because this host may have been off. It is limited, because
+ * a relay may keep a code open indefinitely, and its link may be read from a screen or in a picture.
  */
 const CLAIM_KEPT_MS = 86_400_000;
 
-/** By the code's digest, because proxies log paths while the code can still be claimed; older relays know only the code. */
+/** Asks by the code's digest, because proxies log paths while the code can still be claimed; older relays take only the code. */
 async function statusOf(api: PairingHost["api"], code: string): Promise<PairingStatus> {
   try {
     return await api.pairingStatus(`sha256-${await sha256Hex(code)}`);
@@ -329,7 +331,7 @@ async function claimOf(
   }
 }
 
-/** Without the words, which take a while. */
+/** Without the words, which take a while to compute. */
 type SettledClaim = Exclude<PairingOutcome, { kind: "paired" }> | { kind: "paired"; phone: PairedPhone };
 
 async function judge(

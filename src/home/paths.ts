@@ -24,7 +24,7 @@ export interface HomePaths {
   muted: string;
   /** Held while one process changes `muted`. */
   mutedLock: string;
-  /** Since when each session is in its state. */
+  /** Since when each session has been in its state. */
   states: string;
   /** Where svc has started agents. */
   projects: string;
@@ -108,7 +108,7 @@ export function absolutePath(path: string, cwd: string): string {
   return path.startsWith("/") ? path : `${cwd}/${path}`;
 }
 
-/** Below `/tmp` whatever TMPDIR is: services have none, and some agents give their hooks another one. */
+/** Uses `/tmp` whatever TMPDIR is: services have none, and some agents give their hooks a different one. */
 async function socketPath(root: string, { uid }: HomePlace): Promise<string> {
   const plain = `${root}/listener.sock`;
   if (utf8Length(plain) <= MAX_SOCKET_PATH_BYTES) return plain;
@@ -116,10 +116,10 @@ async function socketPath(root: string, { uid }: HomePlace): Promise<string> {
   return `/tmp/svc-${uid}-${short}/listener.sock`;
 }
 
-/** Files and folders: a relative path means another place to a process that works in another folder. */
+/** Variables with paths: a relative one means a different place in a process with another working directory. */
 const PLACES = ["SVC_HOME", "SVC_TMUX_SOCKET", "TMUX_TMPDIR", ...CERTIFICATE_FILES];
 
-/** The environment with absolute paths of these, for the daemon, a service, or an agent's session and its hooks. */
+/** The environment with these paths made absolute, for the daemon, a service, or an agent's session and its hooks. */
 export function withAbsolutePlaces(
   env: Readonly<Record<string, string>>,
   cwd: string,

@@ -4,8 +4,8 @@ import { sha256Hex } from "../async/encodings.ts";
 import { readStateText } from "./damage.ts";
 
 /**
- * `on`: the model knows that the user drives from the phone. `untold`: that has ended, and the model does not know it
- * yet. `off`: neither.
+ * `on`: the model was informed that the user drives from the phone. `untold`: that has ended, and the model was not
+ * informed of it yet. `off`: neither.
  */
 export type RemoteState = "off" | "on" | "untold";
 

@@ -1,4 +1,4 @@
-/** Sends sealed messages as a phone does: a paired script with its file from `svc pair --script`, or `svc send` on the host itself. */
+/** Seals messages as a phone does, for a paired script with its file from `svc pair --script` and for `svc send` on the host itself. */
 import * as z from "zod/mini";
 import { errorText } from "../async/error_text.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
@@ -47,7 +47,7 @@ export interface ScriptPairingOptions {
   baseUrl: string;
 }
 
-/** Pairs, and writes the file. Throws RelayError, and an Error when the file exists or the claim is not proven. */
+/** Pairs a script and writes its file. Throws RelayError, and an Error when the file exists or the claim is not proven. */
 export async function pairScript(
   host: PairingHost & { api: Pick<RelayApi, "baseUrl"> },
   { path, name, baseUrl }: ScriptPairingOptions,
@@ -61,7 +61,7 @@ export async function pairScript(
   }
 }
 
-/** Before anything is paired: a host that has paired takes nothing plain any more. */
+/** Called before anything is paired, because a host that has paired refuses unsealed messages. */
 async function createEmpty(files: Files, path: string): Promise<void> {
   const isNew = await files.createText(path, "", { mode: 0o600 }).catch((error) => {
     throw new Error(
@@ -86,7 +86,7 @@ async function pairInto(
     const { deviceId, host: hostName, publicKey } = paired.host;
     const made = { version: 1 as const, baseUrl, ...account, host: { deviceId, name: hostName, publicKey } };
     const script: ScriptPairing = { ...made, secret, counter: 0 };
-    // Before the pairing counts: a script without its file would be a device that nobody has.
+    // Written before the pairing is completed: without its file, the script's device could never be used.
     await host.files.replaceText(path, textOf(script), { mode: 0o600 });
     const { kind } = await completePairing(host, pairing);
     if (kind === "paired") return script;
@@ -113,7 +113,7 @@ export async function loadScriptPairing(files: Files, path: string): Promise<Scr
   throw new Error(`Cannot use the pairing "${path}": ${why}. Make a new one with svc pair --script FILE.`);
 }
 
-/** The file's content with the next counter, which is on the disk before it is used. */
+/** Returns the file's content with the next counter, which is on the disk before it is used. */
 export async function nextScriptCounter(files: Files, path: string): Promise<ScriptPairing> {
   const busy = (): Error => new Error(`Cannot use the pairing "${path}": another svc holds its lock.`);
   const work = async (): Promise<ScriptPairing> => {
@@ -167,7 +167,7 @@ export async function ownSealer(
   return { from: deviceId, host: { deviceId, publicKey }, ...own };
 }
 
-/** The push with its text sealed. It may be acted on until it expires at the relay. */
+/** Seals the push's text. The sealed message is valid until the push expires at the relay. */
 export async function sealCommand(
   push: PushRequestInput & { body: string; ttlSeconds: number },
   { from, host, secret: text, counter }: CommandSealer,

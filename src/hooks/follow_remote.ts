@@ -1,4 +1,4 @@
-/** Follows the REMOTE mode of a conversation from event to event: decides, instructs the model, keeps the state. */
+/** Updates the REMOTE mode of a conversation at each event: decides, instructs the model and stores the state. */
 import type { AgentHooks, HookInput } from "../agents/hooks.ts";
 import { takeMarker } from "../home/markers.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
@@ -13,7 +13,7 @@ export interface RemoteHost {
   /** `TMUX_PANE`: the pane in which the agent runs, `%<n>`. */
   pane: string | undefined;
   /**
-   * `SVC_SESSION`, which the wrapper sets: there `TMUX_PANE` is the agent's own. Elsewhere a hook may run in a server that
+   * `SVC_SESSION`, which the wrapper sets: `TMUX_PANE` is then the agent's own. Without it, a hook may run in a server that
    * agents in several panes share.
    */
   session?: string | undefined;
@@ -27,13 +27,13 @@ export interface RemoteHost {
 export interface HookCall {
   kind: AgentKind;
   hooks: AgentHooks;
-  /** The agent's name for it. */
+  /** The agent's name for the event. */
   event: string;
   input: HookInput;
 }
 
 export interface SubmittedPrompt {
-  /** As the agent spells it. */
+  /** As the agent writes it. */
   directory: string;
   conversation: Conversation;
   prompt: string;
@@ -94,7 +94,7 @@ async function isMutedHere({ files, paths }: RemoteHost, directory: string): Pro
 }
 
 export type RemoteEvent =
-  /** A prompt was submitted. `matched`: a marker fits it, so it came from the phone. */
+  /** A prompt was submitted. `matched`: a marker matches it, so it came from the phone. */
   | { kind: "prompt"; matched: boolean; fromMachine: boolean; muted: boolean }
   /** The model has lost its instructions. */
   | { kind: "compacted"; muted: boolean }
@@ -144,7 +144,7 @@ const NOTICES: Record<Notice, string> = {
   ].join(" "),
 };
 
-/** What the model reads. */
+/** The text for the model. */
 export function noticeText(notice: Notice): string {
   return NOTICES[notice];
 }

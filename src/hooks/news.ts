@@ -1,4 +1,4 @@
-/** What the phones are notified of when an agent stops or waits. Loaded only then: most hooks only report a tool call. */
+/** Builds the phones' notification that an agent stops or waits. Loaded only then: most hooks only report a tool call. */
 import type { HookNotification } from "../agents/hooks.ts";
 import type { HookNews } from "../home/control_socket.ts";
 import { FORBIDDEN_CONTROLS } from "../protocol/canonical.ts";
@@ -7,7 +7,7 @@ import { AGENT_LABELS, projectName, sessionLabel, sessionTitle } from "../protoc
 import type { HookCall } from "./follow_remote.ts";
 import { encodeUtf8, utf8Length } from "../async/encodings.ts";
 
-/** The title is of the directory: the listener replaces it if it knows the session. */
+/** The title names the directory; the listener replaces it if it knows the session. */
 export function toNews(
   { kind, hooks, input }: HookCall,
   { type, text }: HookNotification,

@@ -14,15 +14,15 @@ export interface HookHost extends RemoteHost {
   session: string | undefined;
   /** The resolved path of the socket of that pane's tmux server. */
   tmuxSocket: string | undefined;
-  /** The registration that ran this hook makes the agent ask at the gate before each tool call. */
+  /** This hook's registration makes each tool call wait at the gate. */
   gates: boolean;
-  /** The registration that ran this hook gives it the time to wait for a phone. */
+  /** This hook's registration gives it enough time to wait for a phone. */
   cards?: boolean;
 }
 
-/** How long a hook waits for an agent that never closes our stdin, in milliseconds. */
+/** How long a hook waits for an agent that never closes its stdin, in milliseconds. */
 export const INPUT_LIMIT_MS = 1_000;
-/** The same of a hook that may wait for a phone: a request has up to megabytes, and these agents close it. */
+/** The same for a hook that may wait for a phone: its input may have megabytes, and these agents do close it. */
 export const CARD_INPUT_LIMIT_MS = 10_000;
 
 export interface HookRun {
@@ -34,12 +34,12 @@ export interface HookRun {
   input: Promise<string>;
 }
 
-/** On any failure it prints nothing, because it would print the reason to the agent. */
+/** Prints nothing on a failure, because the reason would go to the agent. */
 export async function runHook(host: HookHost, run: HookRun): Promise<void> {
   try {
     await dispatch(host, run);
   } catch {
-    // The agent goes on.
+    // The agent continues.
   }
 }
 
@@ -58,7 +58,7 @@ async function dispatch(host: HookHost, run: HookRun): Promise<void> {
 /** Called before the agent's input has arrived, to start what does not depend on it; the result handles the call. */
 type Hook = (host: HookHost) => (call: HookCall) => Promise<void>;
 
-/** Of a submitted prompt: informs the model when the user starts to drive from the phone, and when that ends. */
+/** Handles a submitted prompt: informs the model when the user starts to drive from the phone, and when that ends. */
 export const promptHook: Hook = (host) => {
   const outstanding = readOutstanding(host);
   return async (call) => await takePrompt(host, call, await outstanding);
@@ -79,7 +79,7 @@ async function readOutstanding({ files, paths }: HookHost): Promise<Outstanding>
 /** Keyed by the directory in the input, never by the environment: some agents' hooks run in a shared server. */
 async function takePrompt(host: HookHost, call: HookCall, { markers, remote }: Outstanding): Promise<void> {
   const { kind, hooks, input } = call;
-  // A prompt to a subagent: nobody typed it, and the agent's own turn may have ended.
+  // A prompt to a subagent: no one typed it, and the agent's own turn may have ended.
   if (isFromSubagent(input)) return;
   const [directory, id, prompt] = [hooks.directoryOf(input), hooks.sessionOf(input), hooks.promptOf(input)];
   if (directory === undefined || id === undefined || prompt === undefined) return;
@@ -99,7 +99,7 @@ async function isNamedIn(remote: readonly string[], conversation: Conversation):
   return remote.includes(await remoteName(conversation));
 }
 
-/** Of every other event: reports state, tool calls and final messages to the listener; a tool call waits at its gate. */
+/** Handles every other event: reports states, tool calls and final messages; a tool call waits at the listener's gate. */
 export const eventHook: Hook = (host) => (call) => takeEvent(host, call);
 
 async function takeEvent(host: HookHost, call: HookCall): Promise<void> {
@@ -119,7 +119,7 @@ async function takeEvent(host: HookHost, call: HookCall): Promise<void> {
   if (dialog !== undefined) await answerDialog(host, call, { socket, report, dialog });
 }
 
-/** Prints what a phone answered; nothing when the agent is to ask at the computer. */
+/** Prints a phone's answer, or nothing when the agent should ask at the computer. */
 async function answerDialog(
   { print }: HookHost,
   { hooks, event, input }: HookCall,
@@ -133,11 +133,11 @@ async function answerDialog(
 /** The end of a subagent is not the end of the turn. */
 function ownMeaning({ hooks, event, input }: HookCall): HookMeaning {
   const meaning = hooks.meaning(event, input);
-  const isOthers = meaning.notification?.type === "agent.stop" && isFromSubagent(input);
-  return isOthers ? {} : meaning;
+  const isSubagentStop = meaning.notification?.type === "agent.stop" && isFromSubagent(input);
+  return isSubagentStop ? {} : meaning;
 }
 
-/** The fields of every report: whose it is. */
+/** The fields of every report, which identify the agent. */
 function reportOf(host: HookHost, { event, kind }: HookCall, directory: string): HookReport {
   const { session, pane, tmuxSocket: socket, gates } = host;
   return { event, agent: kind, cwd: directory, session, pane, socket, ...(gates ? { gates } : {}) };
@@ -150,7 +150,7 @@ function parseInput(text: string): HookInput | undefined {
   return isObject ? { ...value } : undefined;
 }
 
-/** Undefined if it takes longer. `setTimeout` would cost Deno more than the rest of a hook. */
+/** Resolves with undefined if `work` takes longer. `setTimeout` would cost Deno more than the rest of a hook. */
 async function within<T>(limitMs: number, work: Promise<T>): Promise<T | undefined> {
   const pending = Symbol();
   const soon = await Promise.race([work, Promise.resolve(pending)]);

@@ -44,13 +44,13 @@ interface AskClientOptions {
   random: () => number;
   /** Reports to the listener that the agent waits for its user, or no longer does. Must not throw. */
   reportWaiting(report: WaitingReport): void;
-  /** Where an unseen question goes; undefined when the host has none. */
+  /** Where an unseen question is also sent; undefined when the host has no such outlet. */
   secondOutlet(): Promise<SecondOutlet | undefined>;
 }
 
 type WithoutAsker<Data> = Data extends unknown ? Omit<Data, "replyTo" | "listener" | "run"> : never;
 
-/** What is asked. AskClient adds who asks. */
+/** A question to the user. AskClient adds the asker. */
 export interface Question {
   text: string;
   data: WithoutAsker<AskData>;
@@ -77,7 +77,7 @@ export class AskClient {
   readonly #api: RelayApi;
   readonly #link: RelayLink;
   readonly #left: LeftQuestions;
-  /** Of the open questions, by their ids and by the ids of answers that are being taken. */
+  /** The open questions' wakeups, by the ids of the questions and of answers that are being taken. */
   readonly #wakeups = new Map<string, Wakeup>();
   /** Woken by changes of the link. */
   readonly #linkEvent: Wakeup;
@@ -106,8 +106,8 @@ export class AskClient {
   }
 
   /**
-   * Asks every phone, and waits. An abort withdraws the question; so does the end of its time when no session could get
-   * a late answer. Throws RelayError when the question could not be sent, and the signal's reason when that fires.
+   * Asks every phone, and waits. An abort withdraws the question; so does its timeout when no session could get a late
+   * answer. Throws RelayError when the question could not be sent, and the signal's reason when that fires.
    */
   ask(question: Question, signal: AbortSignal): Promise<Outcome> {
     const { reportWaiting, clock } = this.#options;
@@ -171,7 +171,7 @@ export class AskClient {
     }
   }
 
-  /** A failure ends here, because the user still finds the question in the app. */
+  /** Ignores failures, because the user still finds the question in the app. */
   async #notifyUnseen(push: HostPush, signal: AbortSignal): Promise<void> {
     const { clock, secondOutlet } = this.#options;
     const outlet = await secondOutlet().catch(() => undefined);
@@ -265,11 +265,11 @@ export class AskClient {
   }
 }
 
-/** Who asks. */
+/** The asker of a question. */
 export interface Identity {
-  /** The session that a late answer is typed into; undefined when the agent does not run in one of svc. */
+  /** The session that a late answer is typed into; undefined when svc did not start the agent's session. */
   session: string | undefined;
-  /** Which run of the agent in that session asks, for the listener; undefined where that is not known. */
+  /** The run of the agent in that session, for the listener; undefined if it is unknown. */
   run?: string | undefined;
   /** One of ASKERS_PER_HOST, always the same for the session and the key. */
   deviceId: string;
@@ -280,8 +280,8 @@ export interface Identity {
 }
 
 /**
- * Device ids that the sessions of a host share: a device stays with the account and its key, whose number is limited, and a
- * host may have any number of sessions over the years. An asker that is gone is noticed later while another one has its id.
+ * How many device ids the sessions of a host share. An account and a key keep a limited number of devices, and a host may
+ * have any number of sessions over the years. The end of an asker is noticed later while another one uses its id.
  */
 export const ASKERS_PER_HOST = 16;
 
@@ -325,12 +325,12 @@ interface OutletParts {
   fetch?: (url: string, init: RequestInit) => Promise<Response>;
 }
 
-/** The outcome; only a failure is of interest to anyone. Never throws. */
+/** The result of `notifyUnseen`. */
 export type OutletOutcome = "sent" | "unnecessary" | { failure: string };
 
 /**
- * A question that nobody has seen on a phone for some time goes to a second outlet: an ntfy topic or a webhook of the host's
- * owner. Resolves when it was sent, was seen or closed before, or is no longer asked.
+ * Sends a question that no one has seen on a phone for some time to a second outlet: an ntfy topic or a webhook of the
+ * host's owner. Resolves when it was sent, was seen or closed before, or is no longer asked. Never throws.
  */
 export async function notifyUnseen(push: HostPush, parts: OutletParts): Promise<OutletOutcome> {
   const { outlet, api, clock, signal } = parts;
@@ -356,7 +356,7 @@ export async function notifyUnseen(push: HostPush, parts: OutletParts): Promise<
   }
 }
 
-/** Closed, or seen by someone: with `unless: "shown"`, a notification that a phone has shown is enough. */
+/** True if the question is closed or was seen; with `unless: "shown"`, a notification that a phone has shown is enough. */
 function isSettled({ final, shown = {} }: Receipt, { unless }: SecondOutlet): boolean {
   return final ||
     Object.values(shown).some(({ seen, notified }) =>
@@ -364,7 +364,7 @@ function isSettled({ final, shown = {} }: Receipt, { unless }: SecondOutlet): bo
     );
 }
 
-/** No text in the clear: the link leads to the question, and only a webhook gets the sealed text, if it is wanted. */
+/** Sends no plain text: the link leads to the question, and only a webhook gets the sealed text, if configured. */
 function outletRequest(push: HostPush, { outlet, api }: OutletParts): [url: string, init: RequestInit] {
   const link = `${api.baseUrl.replace(/\/+$/, "")}/#/inbox/${push.id}`;
   if (outlet.ntfy !== undefined) {

@@ -1,4 +1,4 @@
-/** Follows one question until it is answered or closed, or its time is over, and reports meanwhile that it waits. The relay's stored receipt decides, never a frame. */
+/** Follows one question until it is answered, closed or timed out, and reports that it waits. The relay's stored receipt decides, never a frame. */
 import type { Clock } from "../async/clock.ts";
 import type { Wakeup } from "../async/wakeup.ts";
 import type { RelayApi } from "../client/api.ts";
@@ -11,7 +11,7 @@ import type { Push } from "../protocol/push.ts";
 
 export type Outcome =
   | { kind: "answered"; answer: Answer }
-  /** The answer that came cannot be opened: no paired phone sealed it. */
+  /** The answer cannot be opened: no paired phone sealed it. */
   | { kind: "unreadable" }
   /** It asks for a secret and no phone is paired, so it could not be sealed: nothing was sent. */
   | { kind: "unsealed" }
@@ -23,16 +23,16 @@ export type Outcome =
   | { kind: "closed" };
 
 /**
- * The relay is asked again after this time without news, in milliseconds: a lost frame must not cost an answer, which the
- * session gets when nobody has taken it.
+ * The relay is asked again after this time without news, in milliseconds: when a frame is lost, the answer must still be
+ * taken before it is typed into the session.
  */
 const POLL_MS = ASK_RETURN_MS / 2;
 /**
- * How long an answer may be missing that has closed the question, in milliseconds: relays on NATS store it after that, and
+ * How long the answer that closed the question may be missing, in milliseconds: relays on NATS store it afterwards, and
  * while NATS fails the phone has to send it again.
  */
 const MISSING_LIMIT_MS = 60_000;
-/** How long after its time a question waits for the relay to confirm an answer that was taken, in milliseconds. */
+/** How long after its timeout a question waits for the relay to confirm an answer that was taken, in milliseconds. */
 const CONFIRM_LIMIT_MS = 3 * ASK_RETURN_MS;
 
 export interface FollowParts {
@@ -42,13 +42,13 @@ export interface FollowParts {
   wakeup: Wakeup;
   /** The answer in the push; undefined when it cannot be read. Throws while this host's files cannot be used. */
   read(push: Push): Promise<Answer | undefined>;
-  /** Takes the answer with this id, which is kept for this asker; it counts once its receipt says so. */
+  /** Takes the answer with this id, which the relay keeps for this asker; it is taken once its receipt says so. */
   take(answerId: string): void;
 }
 
 /**
- * Throws RelayError when the relay refuses to answer, the error of `read` when that lasts, and the signal's reason when that
- * fires.
+ * Resolves with the question's outcome. Throws RelayError when the relay refuses to answer, the error of `read` when that
+ * lasts, and the signal's reason when that fires.
  */
 export async function followQuestion(
   parts: FollowParts,
@@ -56,7 +56,7 @@ export async function followQuestion(
 ): Promise<Outcome> {
   const { clock, wakeup } = parts;
   const end = clock.elapsed() + timeoutMs;
-  // From then on nobody else types it, even if the relay cannot be asked for a moment.
+  // True once there is an answer: it is then awaited beyond the timeout, even if the relay cannot be asked for a moment.
   let isTaken = false;
   let missingSince: number | undefined;
   for (;;) {
@@ -79,7 +79,7 @@ type Unsettled =
   | { kind: "taking" }
   /** The question was closed by an answer that is not stored yet. */
   | { kind: "missing"; error: RelayError }
-  /** It was taken, so that nobody else gets it: it must not be lost because it cannot be read at once. */
+  /** It was taken, so it is delivered nowhere else: it must not be lost because it cannot be read at once. */
   | { kind: "unread"; error: unknown };
 
 type Poll = Outcome | Unsettled;
@@ -114,7 +114,7 @@ async function pollAnswer(
       take(push.id);
       return { kind: "taking" };
     }
-    // The relay is about to type it: not until that is final does it know whether there is a session.
+    // The relay is about to have it typed: only a final receipt shows whether there is a session.
     if (!final) return { kind: "taking" };
     if (state !== "delivered") return { kind: state === "refused" ? "lost" : "typed" };
     return await readTaken(push, parts);
@@ -135,14 +135,14 @@ async function readTaken(push: Push, { read }: FollowParts): Promise<Poll> {
 
 export interface WaitingReport {
   state: "waiting" | "working";
-  /** The same from the first report to the last. */
+  /** Identifies the question, in each of its reports. */
   ask: string;
 }
 
 /**
- * Reports to the listener, again and again until the question has ended, that it waits: the agent's screen shows work
- * meanwhile, and a restarted listener knows nothing of it. Each question is reported separately, because some agents
- * leave one open and go on to the next.
+ * Reports repeatedly that the agent waits, until the question has ended: the agent's screen looks like work, and a
+ * restarted listener has no record of the question. Each question is reported separately, because some agents leave one
+ * open and go on to the next.
  */
 export async function reportWhileWaiting<T>(
   question: Promise<T>,
@@ -168,7 +168,7 @@ const LEFT_MAX = 100;
 
 type SendAck = (ack: EventData<"push.ack">) => boolean;
 
-/** Questions that nobody waits for any more: withdrawn ones, and ones whose late answers go to the session. */
+/** Questions that are no longer waited for: withdrawn ones, and ones whose late answers are typed into the session. */
 export class LeftQuestions {
   readonly #send: SendAck;
   readonly #left = new Map<string, "late" | "withdrawn">();
@@ -182,23 +182,23 @@ export class LeftQuestions {
     return [...this.#left.values()].filter((how) => how === "withdrawn").length;
   }
 
-  /** Its answer may still come, and is typed into the session. */
+  /** Leaves the question open: a late answer is typed into the session. */
   leave(id: string): void {
     this.#keep(id, "late");
   }
 
-  /** It accepts no answer any more. */
+  /** Closes the question to answers. */
   withdraw(id: string): void {
     this.#keep(id, "withdrawn");
     this.#send({ id, outcome: "withdrawn", final: true });
   }
 
-  /** After a reconnect: repeats what was not confirmed. */
+  /** Repeats unconfirmed withdrawals after a reconnect. */
   connected(): void {
     for (const id of this.#left.keys()) this.#repeat(id);
   }
 
-  /** The relay knew nothing of it yet when it was withdrawn: its sender hung up while the relay stored it. */
+  /** Repeats a withdrawal that the relay got before it had stored the question. */
   stored({ id }: Pick<Push, "id">): void {
     this.#repeat(id);
   }

@@ -1,4 +1,4 @@
-/** Serves the tools over MCP until the client is gone, and reports progress meanwhile. */
+/** Serves the tools over MCP until the client is gone, and reports the progress of calls. */
 import {
   deserializeMessage,
   type JSONRPCMessage,
@@ -18,27 +18,27 @@ import { type Call, errorResult, type Tool, TOOLS, toolSchema } from "./tools.ts
 /** The session of the agent. */
 export interface AskingSession {
   name: string;
-  /** The run of its agent; undefined where that is not known. */
+  /** The run of its agent; undefined if it is unknown. */
   run?: string;
 }
 
 export interface McpHost {
   lines: Lines;
-  /** Called at each tool call. Throws Error that says what is missing. */
+  /** Called at each tool call. Throws an Error that names what is missing. */
   settings(): Promise<RelaySettings>;
-  /** Seals what passes the relay, once a phone is paired. */
+  /** Seals what is sent through the relay, once a phone is paired. */
   sealing(settings: RelaySettings): Promise<HostSealing>;
   hostname: string;
   /** `SVC_SESSION`: the name with which the session began. */
   session: string | undefined;
-  /** As it is now, read at each tool call: another session may have the name with which it began. */
+  /** The current session, read at each tool call: it may have been renamed, and another session may have its old name. */
   sessionNow?(): Promise<AskingSession | undefined>;
   version: string;
   clock: Clock;
   random: () => number;
   /** Reports to the listener that the agent waits for its user, or no longer does. Must not throw. */
   reportWaiting(report: WaitingReport): void;
-  /** Where a question goes that nobody has seen on a phone; read for each question. */
+  /** Where a question is also sent if no one has seen it on a phone; read for each question. */
   secondOutlet?(): Promise<SecondOutlet | undefined>;
   /** Registers `stop`, which is called when the process should end. */
   onStop(stop: () => void): void;
@@ -50,7 +50,7 @@ const INSTRUCTIONS =
 /** The tools change nothing but the user's screen. Some clients ask for permission before any other kind of tool. */
 const ANNOTATIONS = { readOnlyHint: true, destructiveHint: false, openWorldHint: false };
 
-/** Resolves when the client is gone and the relay knows that nobody waits any more. */
+/** Resolves when the client is gone and its open questions are withdrawn. */
 export async function serveMcp(host: McpHost): Promise<void> {
   const client = new LazyAskClient(host);
   const server = new McpServer({ name: "svc", version: host.version }, {
@@ -108,7 +108,7 @@ interface KeyedClient {
   client: Promise<AskClient>;
 }
 
-/** The client for the settings and the session's name as they are at a call: the agent may run for weeks, and they change under it. */
+/** The client for the current settings and session at each call: both may change while the agent runs. */
 class LazyAskClient {
   readonly #host: McpHost;
   #current: KeyedClient | undefined;
@@ -249,7 +249,7 @@ export class LineTransport implements Transport {
     return Promise.resolve();
   }
 
-  /** Input that fails is a client that is gone: a killed one may reset its end instead of closing it. */
+  /** A failed read means that the client is gone: a killed one may reset the connection instead of closing it. */
   async #read(): Promise<void> {
     try {
       for await (const line of this.#lines.read) this.#take(line);

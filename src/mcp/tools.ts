@@ -1,4 +1,4 @@
-/** The four tools: what each is for, what it takes, what it does, and what it answers to the model. */
+/** The four tools: their descriptions and inputs, what they do, and their results for the model. */
 import type { CallToolResult, StandardSchemaWithJSON } from "@modelcontextprotocol/server";
 import * as z from "zod/mini";
 import { utf8Length } from "../async/encodings.ts";
@@ -15,7 +15,7 @@ import { Body } from "../protocol/push.ts";
 import type { AskClient, Question } from "./ask_client.ts";
 import type { Outcome } from "./follow_question.ts";
 
-/** What a call works with. */
+/** The context of a tool call. */
 export interface Call {
   client: AskClient;
   /** Fires when the client cancels the call or is gone. */
@@ -31,7 +31,7 @@ export interface Tool<S extends z.ZodMiniType = z.ZodMiniType> {
   run(args: z.output<S>, call: Call): Promise<CallToolResult>;
 }
 
-/** What every question takes: the wire's own schemas, with descriptions for the model. */
+/** The fields of every question: the wire's own schemas, with descriptions for the model. */
 const common = {
   question: Body.check(z.describe("The question, as the user reads it on the phone.")),
   timeoutSeconds: z._default(
@@ -44,7 +44,7 @@ const common = {
   ),
 };
 
-/** What a push's data has room for, beside the rest of a question. */
+/** The room in a push's data for options or fields. */
 const ASKED_MAX_BYTES = DATA_MAX_BYTES - 512;
 const hasRoom = (asked: unknown): boolean => utf8Length(JSON.stringify(asked)) <= ASKED_MAX_BYTES;
 const NO_ROOM = { error: `together at most ${ASKED_MAX_BYTES} bytes: put what is long into the question` };
@@ -197,7 +197,7 @@ const SECRET_REFUSED =
 const SECRET_LATE =
   "The question was withdrawn: a late answer would be typed into this session, where a secret could be read. Ask again when the user is there.";
 
-/** A schema as the MCP library takes it: a plain JSON Schema for the model, and errors worded as on the wire. */
+/** A schema in the form of the MCP library: a plain JSON Schema for the model, and errors worded as on the wire. */
 export function toolSchema<S extends z.core.$ZodType>(
   schema: S,
 ): StandardSchemaWithJSON<z.input<S>, z.output<S>> {

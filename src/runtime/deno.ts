@@ -90,8 +90,8 @@ async function signalsHandled(): Promise<void> {
 }
 
 /**
- * The terminal sends the signals of its keys to the child too, so this process lets the child decide. It listens before
- * the child starts, because a key may be pressed at once.
+ * Ignores SIGINT and SIGQUIT, which the terminal also sends to the child: the child decides. The handlers are installed
+ * before the child starts, because a key may be pressed at once.
  */
 async function runInherited(argv: readonly string[], place: Place = {}): Promise<number> {
   let child: Deno.ChildProcess | undefined;
@@ -131,7 +131,7 @@ function signalChild(child: Deno.ChildProcess, signal: Signal): void {
   }
 }
 
-/** Deno throws a TypeError for a child that has exited and was waited for. */
+/** Deno throws a TypeError for a child that has exited and been waited for. */
 function isGone(error: unknown): boolean {
   return error instanceof Deno.errors.NotFound || error instanceof TypeError || codeOf(error) === "ESRCH";
 }
@@ -204,7 +204,7 @@ function selfCommand(): string[] {
   return [Deno.execPath(), "run", "-A", "--quiet", "--config", config, path(program)];
 }
 
-/** A compiled program shows its parts as files, which no other program can open. */
+/** The files inside a compiled program, which no other program can open; undefined otherwise. */
 function embedded(): EmbeddedFiles | undefined {
   if (!Deno.build.standalone) return undefined;
   const root = decodeURIComponent(new URL("../../", import.meta.url).pathname);
@@ -238,7 +238,7 @@ export const runtime: Runtime = {
   commands,
   selfCommand,
   embedded,
-  // Deno does so by itself.
+  // Deno follows them by itself.
   followProxies: () => {},
   onSignal,
   memoryBytes: () => Deno.memoryUsage().rss,

@@ -1,4 +1,4 @@
-/** The part of the runtime that an agent's hook needs, on Deno: the agent waits for every module that it loads. */
+/** The part of the Deno runtime that an agent's hook needs: the agent waits while its modules load. */
 import { Mutex } from "../async/mutex.ts";
 import { encodeUtf8 } from "../async/encodings.ts";
 import { DEFAULT_SIZE, type KeySource, rawInput, splitLines } from "./input.ts";
@@ -147,7 +147,7 @@ function bind(path: string): Deno.UnixListener {
   }
 }
 
-/** Bytes until the peer closes. A reset, or a close on this side, ends them too. */
+/** Yields chunks until either side closes or the connection is reset. */
 async function* readChunks(connection: Deno.UnixConn): AsyncIterable<Uint8Array> {
   const buffer = new Uint8Array(64 * 1024);
   for (;;) {
@@ -195,7 +195,7 @@ class DenoLineConnection implements LineConnection {
   }
 }
 
-/** Before the next try when a connection could not be accepted. */
+/** The pause after a connection could not be accepted, in milliseconds. */
 const ACCEPT_PAUSE_MS = 100;
 
 async function accept(
@@ -212,7 +212,7 @@ async function accept(
       }
       return;
     } catch (error) {
-      // The process may open no more files now: clients wait in the socket's queue.
+      // The process is out of file descriptors: clients wait in the socket's queue.
       if (!(error instanceof Error && "code" in error && error.code === "EMFILE")) throw error;
       await new Promise((resolve) => setTimeout(resolve, ACCEPT_PAUSE_MS));
     }
@@ -287,7 +287,7 @@ function openKeys(): KeySource {
   };
 }
 
-/** Reads without a stream and a Response: those would cost a hook more than all its other work. */
+/** Reads without a stream or a Response, which would cost a hook more than all its other work. */
 async function readAll({ strict = false } = {}): Promise<string> {
   const buffer = new Uint8Array(64 * 1024);
   const decoder = new TextDecoder("utf-8", { fatal: strict });
@@ -321,7 +321,7 @@ export const runtime: LeanRuntime = {
   files,
   sockets,
   terminal,
-  // Nothing installs svc for an older Deno: the checkout and the built program name theirs.
+  // No check is needed: the checkout and the built program each determine the version of Deno.
   problem: undefined,
   exit,
 };

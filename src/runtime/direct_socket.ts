@@ -1,11 +1,11 @@
-/** A client's WebSocket whose small frames leave at once: Deno's own holds each back until the one before is acknowledged, up to 40 ms. */
+/** A client WebSocket that sends small frames at once: Deno's delays each until the previous one is acknowledged, up to 40 ms. */
 import type { Buffer } from "node:buffer";
 import { type ClientOptions, type RawData, WebSocket } from "ws";
 import { createNativeSocket, type CreateSocket } from "../client/socket.ts";
 import { BINARY_FRAME_MAX_BYTES } from "../protocol/limits.ts";
 import { hasProxy } from "./system.ts";
 
-/** A peer that does not answer the close in this time is cut off. */
+/** How long a peer may take to answer a close before it is cut off. */
 const CLOSE_LIMIT_MS = 1_000;
 
 const OPTIONS: ClientOptions = {
@@ -14,12 +14,12 @@ const OPTIONS: ClientOptions = {
   maxPayload: BINARY_FRAME_MAX_BYTES,
 };
 
-/** `ws` knows no proxy: where the environment names one, the runtime's own socket decides whether it is to be used. */
+/** `ws` does not support proxies: where the environment names one, the runtime's own socket is used. */
 export function socketFor(env: Readonly<Record<string, string | undefined>>): CreateSocket {
   return hasProxy(env) ? createNativeSocket : createDirectSocket;
 }
 
-/** `ws` switches Nagle's algorithm off (RFC 896). */
+/** `ws` disables Nagle's algorithm (RFC 896). */
 export const createDirectSocket: CreateSocket = (url, protocols, handlers) => {
   const socket = new WebSocket(url, protocols, OPTIONS);
   let isOver = false;
@@ -36,7 +36,7 @@ export const createDirectSocket: CreateSocket = (url, protocols, handlers) => {
     else handlers.text(new TextDecoder().decode(bytes));
   });
   socket.on("close", (code, reason) => end(code, reason.toString()));
-  // What failed shows in the code of "close", which follows.
+  // The "close" event that follows carries the code.
   socket.on("error", () => undefined);
   return {
     get bufferedAmount() {
@@ -60,7 +60,7 @@ function closeSoon(socket: WebSocket): void {
   socket.close(1000);
 }
 
-/** A message comes in one piece unless fragments are asked for. */
+/** By default, `ws` delivers a message as one Buffer. */
 function bytesOf(data: RawData): Uint8Array {
   const { buffer, byteOffset, length } = data as Buffer;
   return new Uint8Array(buffer, byteOffset, length);

@@ -1,13 +1,13 @@
-/** Lets a program outlive its terminal where whoever started it wanted that, as `nohup` does. */
+/** Lets a program that was started with `nohup` or the like outlive its terminal. */
 import { readFileSync } from "node:fs";
 import type { Runtime } from "./types.ts";
 
 type OnSignal = Runtime["onSignal"];
 
 /**
- * The same, but a SIGHUP that this process was started to ignore still does nothing. To be called before any signal is
- * handled. Deno takes SIGHUP with every other signal, so that it is not enough not to ask for it; Node takes all defaults
- * back at its start, so that none is ignored there.
+ * Returns `onSignal`, except that SIGHUP stays ignored if this process was started with it ignored. Call it before any
+ * signal is handled. Deno handles SIGHUP along with every other signal, so not subscribing to it is not enough; Node
+ * restores all defaults at its start, so none is ignored there.
  */
 export function keepingHangup(onSignal: OnSignal, status: string = ownStatus()): OnSignal {
   if (!isHangupIgnored(status)) return onSignal;
@@ -19,7 +19,7 @@ function isHangupIgnored(status: string): boolean {
   return mask !== undefined && (BigInt(`0x${mask}`) & 1n) === 1n;
 }
 
-/** Only Linux has it as a file. */
+/** This process's status file, which only Linux has. */
 function ownStatus(): string {
   try {
     return readFileSync("/proc/self/status", "utf8");

@@ -1,4 +1,4 @@
-/** Requests and responses of `node:http` as those of the web, and back. */
+/** Converts `node:http` requests to web Requests, and sends web Responses through `node:http`. */
 
 import { Buffer } from "node:buffer";
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
@@ -8,8 +8,8 @@ import type { Duplex } from "node:stream";
 const FORBIDDEN_METHODS: ReadonlySet<string> = new Set(["CONNECT", "TRACE", "TRACK"]);
 
 /**
- * A request as the web has it; `too_large` when its body is over the limit, `forbidden_method` when the web has no such
- * request, `gone` when the peer left in it.
+ * Reads a request as a web Request; `too_large` when its body exceeds the limit, `forbidden_method` when a Request
+ * cannot have its method, `gone` when the peer disconnected.
  */
 export async function readRequest(
   request: IncomingMessage,
@@ -24,7 +24,7 @@ export async function readRequest(
   return new Request(urlOf(request), { method, headers, ...(body.length > 0 ? { body } : {}) });
 }
 
-/** The path is the only part that matters, and the only one that cannot be made up to confuse a parser. */
+/** Uses only the path: a client could forge the other parts to confuse a parser. */
 function urlOf(request: IncomingMessage): string {
   const target = request.url ?? "/";
   return `http://relay${target.startsWith("/") ? target : "/*"}`;
@@ -59,22 +59,22 @@ function readBody(
   });
 }
 
-/** How an answer goes out. */
+/** How a response is sent. */
 export interface Sending {
-  /** Ends the connection after it. */
+  /** Ends the connection after the response. */
   close: boolean;
-  /** Room for a body of so many bytes that is held until it is sent; undefined when there is none. */
+  /** Reserves room for a body that is held until it is sent, and returns its release; undefined when there is no room. */
   reserve(bytes: number): (() => void) | undefined;
   /** Resolves when the next part may be written. */
   mayWrite(): Promise<void>;
-  /** A part waits for the peer to read, or waits no more. */
+  /** A part starts or stops waiting for the peer to read. */
   blocked(isBlocked: boolean): void;
 }
 
-/** Bytes that are handed to a connection at once; the next ones follow when it has taken them. */
+/** The most that is written to a connection at once; the next part follows when it has taken this one. */
 const PART_BYTES = 65_536;
 
-/** Sends the whole response, as fast as the peer reads. A body of known length is read in parts, any other at once. */
+/** Sends the response as fast as the peer reads. A body of known length is streamed; any other is buffered first. */
 export async function writeResponse(
   response: ServerResponse,
   found: Response,
@@ -134,7 +134,7 @@ function nextOf(response: ServerResponse, events: readonly string[]): Promise<vo
   });
 }
 
-/** Answers a handshake that is refused, on the bare connection. */
+/** Writes the refusal of a handshake to the bare connection. */
 export async function writeRefusal(stream: Duplex, found: Response): Promise<void> {
   const body = new Uint8Array(await found.arrayBuffer());
   const lines = [`HTTP/1.1 ${found.status} ${STATUS_CODES[found.status] ?? ""}`];

@@ -1,4 +1,4 @@
-/** HTTP and WebSocket by `node:http` and `ws` on both runtimes: bounded, and refused before any upgrade. */
+/** The HTTP and WebSocket server of both runtimes, on `node:http` and `ws`: bounded, and refuses handshakes before the upgrade. */
 
 import { Buffer } from "node:buffer";
 import {
@@ -21,12 +21,12 @@ export interface ServerSocket {
   send(data: string | Uint8Array): void;
   ping(): void;
   close(code: number, reason: string): void;
-  /** Reads nothing more; for a socket that is about to end. */
+  /** Stops reading, for a socket that is about to end. */
   pause(): void;
-  /** Ends the connection at once, whatever is still to be sent. */
+  /** Ends the connection at once and drops unsent data. */
   terminate(): void;
   bufferedBytes(): number;
-  /** What has come of a message whose end has not: it is held in memory. */
+  /** Bytes received of an incomplete message, which are held in memory. */
   unfinishedBytes(): number;
 }
 
@@ -35,12 +35,12 @@ export interface SocketHandlers {
   bytes(bytes: Uint8Array): void;
   /** The peer answered a ping or sent one. */
   alive(): void;
-  /** More has come of a message that is longer than most. */
+  /** More of a long, incomplete message has arrived. */
   unfinished?(): void;
   closed(code: number): void;
 }
 
-/** Who asks. */
+/** The client of a request. */
 export interface Peer {
   /** IP address of the connection's other end. */
   address: string;
@@ -49,18 +49,18 @@ export interface Peer {
 /** Takes the socket of an accepted handshake. */
 export type OpenSocket = (socket: ServerSocket) => SocketHandlers;
 
-/** A refusal that costs little. */
+/** A refusal that is cheap to send. */
 export interface EarlyAnswer {
   status: number;
   headers: Record<string, string>;
   body: string;
 }
 
-/** A request that is to be read. */
+/** A request that will be read. */
 export interface Admitted {
   /**
-   * It is here as a whole: resolves when it may be worked on. The result is called when its answer may be sent, and
-   * again at its end; a refusal is the answer.
+   * Called when the whole request has arrived; resolves when it may be handled. The result is a refusal, or a function
+   * that is called when the answer may be sent and again at its end.
    */
   begin(): Begun | Promise<Begun>;
 }
@@ -69,27 +69,27 @@ export type Begun = (() => void) | EarlyAnswer;
 
 export interface HttpServerOptions {
   hostname: string;
-  /** 0 takes a free one. */
+  /** 0 picks a free port. */
   port: number;
   /** PEM texts. */
   tls?: { cert: string; key: string } | undefined;
   limits: HttpServerLimits;
-  /** The one subprotocol that is selected when it is offered. */
+  /** The only subprotocol, selected when a client offers it. */
   subprotocol: string;
-  /** Answers a request whose headers have come, without reading it, or admits it. */
+  /** Called with a request's headers: answers it without reading its body, or admits it. */
   admit?(request: IncomingMessage): EarlyAnswer | Promise<EarlyAnswer> | Admitted;
   fetch(request: Request, peer: Peer): Response | Promise<Response>;
-  /** Answers a handshake: with a refusal, or with what takes the socket. */
+  /** Answers a handshake with a refusal, or with the function that takes the socket. */
   upgrade(request: Request, peer: Peer): Promise<Response | OpenSocket>;
   /** The answer to a body over `bodyBytes`, or to headers over `headerBytes`. */
   tooLarge(what: "body" | "headers"): Response;
-  /** The answer to a method that no resource of the web has. */
+  /** The answer to a method that a web Request cannot have. */
   forbiddenMethod(): Response;
-  /** A fault of ours that no handler answered. */
+  /** The answer after an error that no handler caught. */
   failed(error: unknown): Response;
-  /** Addresses of proxies, which limits by address do not bind. */
+  /** Addresses of proxies, which are exempt from limits by address. */
   proxies?: readonly string[] | undefined;
-  /** A connection was ended, or refused, for this limit. */
+  /** Called when this limit ended or refused a connection. */
   over?: ((limit: PlainLimit) => void) | undefined;
 }
 
@@ -98,13 +98,13 @@ export interface HttpServerLimits {
   textFrameBytes: number;
   binaryFrameBytes: number;
   headerBytes: number;
-  /** Time for a request's headers, and for the whole of it. */
+  /** Time allowed for a request's headers, and for the whole request. */
   headersMs: number;
   requestMs: number;
   keepAliveMs: number;
-  /** Connections that are no WebSocket; beyond it the one that has been idle longest is dropped, or one that does not read. */
+  /** Connections other than WebSockets; beyond this, the longest idle one is dropped, or one that does not read. */
   plainConnections: number;
-  /** Of these, those of one address. */
+  /** The same limit for one address. */
   connectionsPerAddress: number;
   /** Bytes of answers that one address may leave unread. */
   unsentBytesPerAddress: number;
@@ -113,17 +113,17 @@ export interface HttpServerLimits {
 export interface HttpServer {
   hostname: string;
   port: number;
-  /** Takes no more connections and waits for the requests in hand, at most `graceMs`. WebSockets are their owner's. */
+  /** Stops accepting and waits at most `graceMs` for pending requests. WebSockets are left to their owner. */
   stop(graceMs: number): Promise<void>;
 }
 
-/** How often the time limits of headers and requests are looked at. */
+/** How often the time limits of headers and requests are checked. */
 const TIME_CHECK_MS = 1_000;
 const TOO_BIG = 1009;
-/** How long a peer has to read why its headers are refused. */
+/** How long a peer has to read why its headers were refused. */
 const REFUSAL_READ_MS = 1_000;
 
-/** Resolves once connections are taken; rejects when the address cannot be had. */
+/** Resolves once the server accepts connections; rejects when it cannot bind the address. */
 export async function serveHttp(options: HttpServerOptions): Promise<HttpServer> {
   const server = createServer(options);
   const { plainConnections, requestMs, ...limits } = options.limits;
@@ -164,7 +164,7 @@ export async function serveHttp(options: HttpServerOptions): Promise<HttpServer>
 
 const isHeaderOverflow = (error: Error): boolean => "code" in error && error.code === "HPE_HEADER_OVERFLOW";
 
-/** A browser sends the cookies of all programs on this machine: without an answer nobody would know what is wrong. */
+/** A browser sends the cookies of every program on this machine: its user should learn why the request fails. */
 async function refuseHeaders(stream: Duplex, answer: Response): Promise<void> {
   stream.on("error", () => stream.destroy());
   stream.pause();
@@ -185,7 +185,7 @@ function createServer({ limits, tls }: HttpServerOptions): Server {
     // Any other upgrade is declined by the answer to the request (RFC 9110, section 7.8): Java's client offers h2c.
     shouldUpgradeCallback: offersWebSocket,
   };
-  // Read when its turn comes: PlainConnections.add resumes it.
+  // A connection is not read until its turn comes: PlainConnections.add resumes it.
   if (tls === undefined) return Object.assign(createPlainServer(settings), { pauseOnConnect: true });
   return createTlsServer({ ...settings, ...tls, handshakeTimeout: limits.headersMs });
 }
@@ -233,7 +233,7 @@ async function answerTurn(exchange: Exchange, turn: Turn): Promise<void> {
   const { request, response, options } = exchange;
   const { reserve, blocked } = turn;
   let answered: (() => void) | undefined;
-  // How fast the peer reads what follows is its own matter.
+  // From the first write on, the admission does not depend on how fast the peer reads.
   const mayWrite = (): Promise<void> => turn.mayWrite().then(answered);
   try {
     const admitted = options.admit?.(request);
@@ -242,7 +242,7 @@ async function answerTurn(exchange: Exchange, turn: Turn): Promise<void> {
     if (read === "gone") return;
     const begun = await admitted?.begin();
     if (begun !== undefined && "status" in begun) return await writeEarly(exchange, begun);
-    // Not before: who sends slowly, or waits for its turn, counts as idle.
+    // Not earlier: a peer that sends slowly, or waits for its turn, counts as idle.
     turn.working();
     answered = begun;
     const found = read instanceof Request
@@ -258,7 +258,7 @@ async function answerTurn(exchange: Exchange, turn: Turn): Promise<void> {
   }
 }
 
-/** The body is thrown away as it comes; one that is too long ends the connection. */
+/** Discards the body as it arrives; one that is too long ends the connection. */
 async function writeEarly(
   { request, response, options }: Exchange,
   early: EarlyAnswer | Promise<EarlyAnswer>,
@@ -310,7 +310,7 @@ function serveSockets(server: Server, { plain, options }: SocketService): void {
   });
 }
 
-/** Before 22.21 and 24.9 Node takes every offer for an upgrade, and leaves the request's body unread. */
+/** Node before 22.21 and 24.9 takes every Upgrade header for an upgrade, and leaves the request's body unread. */
 const OTHER_PROTOCOL =
   "This relay's Node cannot decline the offer of another protocol: leave out the Upgrade header, or run the relay on Node 22.21, 24.9 or newer.\n";
 
@@ -324,9 +324,9 @@ async function decide(request: IncomingMessage, options: HttpServerOptions): Pro
   }
 }
 
-/** Shorter messages are not watched while they come. */
+/** Shorter incomplete messages are not reported. */
 const UNFINISHED_NOTICED_BYTES = 65_536;
-/** Of a control frame from a client, without its data (RFC 6455, section 5.2). */
+/** The length of a client's control frame without its data (RFC 6455, section 5.2). */
 const CONTROL_FRAME_BYTES = 6;
 
 function attach(
@@ -345,7 +345,7 @@ function attach(
     bufferedBytes: () => socket.bufferedAmount,
     unfinishedBytes,
   });
-  // Before the socket's own listener, which finds the messages in it.
+  // Counted before the socket's own listener parses the chunk.
   stream.prependListener("data", (chunk: Buffer) => received += chunk.length);
   stream.on("data", () => {
     if (unfinishedBytes() > UNFINISHED_NOTICED_BYTES) handlers.unfinished?.();
@@ -364,6 +364,6 @@ function attach(
   socket.on("pong", alive);
   socket.on("ping", alive);
   socket.on("close", (code) => handlers.closed(code));
-  // Faults of the peer close the socket by themselves: "close" reports that.
+  // A fault of the peer also closes the socket, which "close" reports.
   socket.on("error", () => undefined);
 }

@@ -1,4 +1,4 @@
-/** What both runtimes do alike with input: bytes become lines, and a terminal is raw while its keys are read. */
+/** Input functions shared by both runtimes: splitting bytes into lines, and raw mode while keys are read. */
 import { concatBytes } from "../async/encodings.ts";
 
 /** The longest line of the control socket in bytes; a peer that sends a longer one is disconnected. */
@@ -27,7 +27,7 @@ export async function* splitLines(
   }
 }
 
-/** A runtime's access to the keys. */
+/** A runtime's keyboard input. */
 export interface KeySource {
   setRaw(on: boolean): void;
   /** The next bytes, or undefined at the end of input. */
@@ -36,7 +36,7 @@ export interface KeySource {
   stop(): Promise<void> | void;
 }
 
-/** Calls `open` when a loop starts. Leaving the loop cancels its pending read. */
+/** Iterates over the input in raw mode. Calls `open` when a loop starts; leaving the loop cancels its pending read. */
 export function rawInput(open: () => KeySource): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => iterate(open()) };
 }
@@ -63,5 +63,5 @@ function iterate(source: KeySource): AsyncIterator<Uint8Array> {
   };
 }
 
-/** For an output that is not a terminal. */
+/** The size assumed for an output that is not a terminal. */
 export const DEFAULT_SIZE: Readonly<{ columns: number; rows: number }> = { columns: 80, rows: 24 };

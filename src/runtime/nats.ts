@@ -1,4 +1,4 @@
-/** The connection to NATS, the same on both runtimes: it reconnects for ever and notices a server that hangs. */
+/** The connection to NATS, the same on both runtimes: it reconnects forever and detects a server that hangs. */
 import type { Socket } from "node:net";
 import { checkServerIdentity, type PeerCertificate, type TLSSocket } from "node:tls";
 import {
@@ -20,23 +20,23 @@ import type { NatsAddress } from "./nats_address.ts";
 
 const CONNECT_MS = 5_000;
 const RECONNECT_MS = 100;
-/** Two unanswered pings end a connection: a server that was stopped, or cut off, does not close it. */
+/** Two unanswered pings end a connection, because a suspended or unreachable server does not close it. */
 const PING_MS = 2_000;
 const PINGS_UNANSWERED = 2;
 
-/** The largest message of svc, as long as an account has fewer than about a thousand devices: NATS's own default. */
+/** NATS's default, enough for svc's messages while an account has fewer than about a thousand devices. */
 const PAYLOAD_MIN_BYTES = 1_048_576;
 
 const PREFIX_FORM = /^[A-Za-z0-9_-]{1,32}$/;
 
 interface ConnectOptions {
-  /** What the server's monitoring calls this connection. */
+  /** The connection's name in the server's monitoring. */
   name: string;
   /** Does not receive what it publishes itself. */
   noEcho?: boolean;
 }
 
-/** Rejects when no server answers, with a TypeError for an address that cannot be used: `connectionFault` explains it. */
+/** Rejects when no server answers, or with a TypeError for an unusable address; `connectionFault` explains the error. */
 export async function connectNats(address: NatsAddress, options: ConnectOptions): Promise<NatsConnection> {
   const { servers, credentials, ca, prefix } = address;
   if (!PREFIX_FORM.test(prefix)) {
@@ -44,7 +44,7 @@ export async function connectNats(address: NatsAddress, options: ConnectOptions)
       `Cannot use the prefix "${prefix}" for NATS: a prefix has 1 to 32 characters from A-Z a-z 0-9 _ -`,
     );
   }
-  setTransportFactory({ factory: () => new HeardTransport(), dnsResolveFn: nodeResolveHost });
+  setTransportFactory({ factory: () => new SafeTransport(), dnsResolveFn: nodeResolveHost });
   const connection = await NatsConnectionImpl.connect({
     ...options,
     servers: [...servers],
@@ -53,7 +53,7 @@ export async function connectNats(address: NatsAddress, options: ConnectOptions)
     reconnectTimeWait: RECONNECT_MS,
     pingInterval: PING_MS,
     maxPingOut: PINGS_UNANSWERED,
-    // A server that is set up anew may refuse this user for a moment.
+    // A server that is being set up again may refuse this user for a moment.
     ignoreAuthErrorAbort: true,
     ...(credentials === undefined ? {} : { authenticator: authenticatorOf(credentials) }),
     ...(ca === undefined && !servers.some(isTls) ? {} : { tls: tlsOf(address) }),
@@ -65,36 +65,36 @@ export async function connectNats(address: NatsAddress, options: ConnectOptions)
 }
 
 /**
- * The client takes every listener off a socket before its `error` is emitted, which a tick of the runtime may delay:
- * an error that nobody hears ends the process, so a server that refuses credentials would end a relay.
+ * The client removes every listener from a socket before its `error` is emitted, which a tick of the runtime may delay.
+ * An error without a listener ends the process, so a server that refuses credentials would end a relay.
  */
-class HeardTransport extends NodeTransport {
+class SafeTransport extends NodeTransport {
   override async dial(address: Parameters<NodeTransport["dial"]>[0]): Promise<Socket> {
-    return keepHeard(await super.dial(address));
+    return keepErrorListener(await super.dial(address));
   }
 
   override async startTLS(): Promise<TLSSocket> {
-    return keepHeard(await super.startTLS());
+    return keepErrorListener(await super.startTLS());
   }
 }
 
-/** The client learns of an error from the socket's `close`, or has given the socket up. */
-function keepHeard<S extends Socket>(socket: S): S {
+/** Keeps an `error` listener on the socket. The client learns of errors from `close`, or no longer uses the socket. */
+function keepErrorListener<S extends Socket>(socket: S): S {
   const removeAll = socket.removeAllListeners.bind(socket);
-  const hear = (): S => socket.on("error", () => {});
+  const listen = (): S => socket.on("error", () => {});
   socket.removeAllListeners = (...event: [(string | symbol)?]) => {
     removeAll(...event);
-    return hear();
+    return listen();
   };
-  return hear();
+  return listen();
 }
 
-/** The longest message that the server which is connected now takes. */
+/** The longest message that the connected server accepts, in bytes. */
 export function payloadBytes({ info }: NatsConnection): number {
   return info?.max_payload ?? PAYLOAD_MIN_BYTES;
 }
 
-/** Says that the server which is connected now takes too short messages; one that is configured anew may do so later. */
+/** Why the connected server's message limit is too low, or undefined; the limit may change with its configuration. */
 export function payloadFault(connection: NatsConnection): string | undefined {
   const most = payloadBytes(connection);
   if (most >= PAYLOAD_MIN_BYTES) return undefined;
@@ -120,7 +120,7 @@ function isTls(server: string): boolean {
   return server.startsWith("tls://");
 }
 
-/** The client gives no name for a server whose address is an IP: its certificate must then name one of the servers. */
+/** The client passes no name for a server addressed by IP: its certificate must then name one of the servers. */
 function tlsOf({ servers, ca }: NatsAddress) {
   const hosts = servers.map((server) => new URL(server.replace(/^\w+:/, "http:")).hostname)
     .map((host) => host.replace(/^\[|\]$/g, ""));
@@ -141,7 +141,7 @@ const UNKNOWN_AUTHORITY = [
   "CERT_SIGNATURE_FAILURE",
 ];
 
-/** Why a connection was not made, and what would help. */
+/** Why a connection failed, and what would help. */
 export function connectionFault(error: unknown, { credentials, ca }: NatsAddress): string {
   if (error instanceof AuthorizationError || error instanceof UserAuthenticationExpiredError) {
     return credentials === undefined
@@ -173,13 +173,13 @@ export function requestFault(error: unknown): string {
 
 const PLAIN = /[A-Za-z0-9_-]/;
 
-/** A name as one token of a subject: what has a meaning there (`.`, `*`, `>`, a space) is written as `=` and its code. */
+/** Encodes a name as one token of a subject: special characters (`.`, `*`, `>`, a space, …) become `=<code point>=`. */
 export function subjectToken(name: string): string {
   const token = [...name].map((one) => PLAIN.test(one) ? one : `=${one.codePointAt(0)?.toString(16)}=`);
   return name === "" ? "=" : token.join("");
 }
 
-/** The name that `subjectToken` wrote. */
+/** Decodes a token made by `subjectToken`. */
 export function subjectName(token: string): string {
   if (token === "=") return "";
   return token.replace(/=([0-9a-f]+)=/g, (_, code: string) => String.fromCodePoint(parseInt(code, 16)));

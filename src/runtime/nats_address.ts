@@ -1,4 +1,4 @@
-/** Which NATS a relay uses; apart from the connection, so that a relay without NATS does not load its client. */
+/** Which NATS a relay uses; separate from the connection, so that a relay without NATS does not load its client. */
 
 /** Servers of one NATS cluster, and the names that this deployment uses there. */
 export interface NatsAddress {
@@ -14,7 +14,7 @@ export interface NatsAddress {
 
 export const NATS_PREFIX = "svc";
 
-/** Copies of every message: of three servers, one may fail. */
+/** The number of copies of every message: with three servers, one may fail. */
 export function replicasOf(servers: readonly string[]): number {
   return servers.length >= 3 ? 3 : 1;
 }

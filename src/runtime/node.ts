@@ -54,7 +54,7 @@ async function run(argv: readonly string[], options: RunOptions = {}): Promise<R
   const child = spawn(program, args, { cwd, env });
   const start = started(child);
   try {
-    // Without a descriptor left, the child has no streams either.
+    // When the process is out of descriptors, the child has no streams either.
     if (child.pid === undefined) await start;
     return await finish(child, start, options);
   } catch (error) {
@@ -82,8 +82,8 @@ async function finish(
 }
 
 /**
- * The terminal sends the signals of its keys to the child too, so this process lets the child decide. It listens before
- * the child starts, because a key may be pressed at once.
+ * Ignores SIGINT and SIGQUIT, which the terminal also sends to the child: the child decides. The handlers are installed
+ * before the child starts, because a key may be pressed at once.
  */
 async function runInherited(argv: readonly string[], place: Place = {}): Promise<number> {
   const [program = "", ...args] = argv;
@@ -126,7 +126,7 @@ function pipe(argv: readonly string[], place: Place = {}): PipedChild {
   const child = spawn(program, args, { ...place, stdio: ["pipe", "pipe", "pipe"] });
   child.on("error", () => {});
   if (child.pid === undefined) {
-    // Node names the reason only later; without a descriptor left, the child has no streams.
+    // Node reports the reason only later; when the process is out of descriptors, the child has no streams.
     const reason = child.stdin === undefined ? "too many open files" : "not found or not executable";
     throw new Error(`cannot run ${JSON.stringify(program)}: ${reason}`);
   }
@@ -170,7 +170,7 @@ const commands: Commands = {
 };
 
 const PROGRAM = "/cli.js";
-/** As many as Linux follows. */
+/** As many links as Linux follows. */
 const MAX_LINKS = 40;
 
 function lanAddress(): string | undefined {
@@ -185,10 +185,10 @@ function onSignal(signal: Signal, handler: () => void): () => void {
   return () => void process.off(signal, handler);
 }
 
-/** Deno runs the npm package too, and gives it no permission by itself. */
+/** Deno can run the npm package too, but grants no permissions by default. */
 const RUN = process.versions.deno === undefined ? [] : ["run", "-A", "--quiet"];
 
-/** npm starts svc by a link, such as `node_modules/.bin/svc`; a process shows its program's own name, `cli.js`. */
+/** Resolves the link, such as `node_modules/.bin/svc`, by which npm starts svc: `ps` then shows `cli.js`. */
 function programPath(): string {
   let path = process.argv[1] ?? "";
   for (let links = 0; links < MAX_LINKS && !path.endsWith(PROGRAM); links++) {
@@ -201,10 +201,10 @@ function programPath(): string {
   return path;
 }
 
-/** Asked for by name: no bundle has to find it. */
+/** Loaded by name, so that no bundler has to resolve it. */
 const sea = process.getBuiltinModule("node:sea");
 
-/** The names are an asset of their own: Node lists its assets only in newer versions. */
+/** The names are a separate asset, because older versions of Node cannot list the assets. */
 function embedded(): EmbeddedFiles | undefined {
   if (!sea?.isSea()) return undefined;
   return {
@@ -215,7 +215,7 @@ function embedded(): EmbeddedFiles | undefined {
 
 const PROXY_FLAG = "--use-env-proxy";
 
-/** Node ignores them by default. Since 24.14 a call enables them; before that a flag does, so this program restarts with it. */
+/** Node ignores proxy variables by default. Since 24.14 a call enables them; before, a flag does, with which svc restarts. */
 function followProxies(): void {
   const { execArgv, argv, env, execPath } = process;
   if (!hasProxy(env) || env.NODE_USE_ENV_PROXY !== undefined || execArgv.includes(PROXY_FLAG)) return;

@@ -105,7 +105,7 @@ async function openAppend(path: string, options: { mode?: number } = {}): Promis
       const [opened, found] = await Promise.all([file.stat(), unless(MISSING, stat(path), undefined)]);
       return opened.ino === found?.ino && opened.dev === found.dev;
     },
-    // A file system may refuse only here what it has taken. Nothing waits for it: what must be stored is synced before.
+    // A file system may report a failed write only on close. It is ignored: what must be stored has been synced.
     close: () => void file.close().catch(() => {}),
   };
 }

@@ -1,4 +1,4 @@
-/** The part of the runtime that an agent's hook needs, on Node: the agent waits for every module that it loads. */
+/** The part of the Node runtime that an agent's hook needs: the agent waits while its modules load. */
 import process from "node:process";
 import { chmod } from "node:fs/promises";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
@@ -20,7 +20,7 @@ import {
 } from "./system.ts";
 import type { LeanRuntime, LineConnection, LocalSockets, Terminal } from "./types.ts";
 
-/** Bytes until the peer closes. A reset, or a close on this side, ends them too. */
+/** Yields chunks until either side closes or the connection is reset. */
 async function* readChunks(socket: Socket): AsyncIterable<Uint8Array> {
   try {
     for await (const chunk of socket) yield chunk;

@@ -1,81 +1,81 @@
 /**
- * The connections that are no WebSocket: their number, and what they leave unread, are bounded, in all and by address.
+ * Connections other than WebSockets: bounds their number and their unread answers, in total and by address.
  */
 
 import type { Socket } from "node:net";
 
-/** Requests that one connection may have in hand, one of them worked on; who pipelines more is dropped. */
+/** Pending requests of one connection, including the one being handled; a connection that pipelines more is dropped. */
 export const PIPELINED_MAX = 4;
-/** A connection that takes nothing for so long of an answer makes room for others, in milliseconds. */
+/** A connection whose peer reads nothing of an answer for this long may be dropped to make room, in milliseconds. */
 export const STALLED_MS = 1_000;
 
-/** What was refused, or ended, because of which limit. */
+/** The limit because of which a connection was refused or ended. */
 export type PlainLimit = "pipelined_requests" | "connections" | "connections_per_address" | "unsent_bytes";
 
 interface Entry {
   socket: Socket;
   address: string;
-  /** No limit by address is its. */
+  /** Limits by address do not apply. */
   isExempt: boolean;
-  /** Requests in hand. */
+  /** Pending requests. */
   requests: number;
-  /** One of them is here as a whole, and is worked on. */
+  /** One of them has arrived completely and is being handled. */
   isWorking: boolean;
-  /** Resolves when the request before is answered. */
+  /** Resolves when the latest request is answered. */
   last: Promise<void>;
-  /** When a request came to an idle connection, or one was answered last. */
+  /** When the handling of a request last began or ended, by `elapsed`. */
   since: number;
-  /** Since when a part of an answer waits for the peer to read. */
+  /** Since when a part of an answer has waited for the peer to read. */
   blockedSince: number | undefined;
 }
 
 export interface PlainLimits {
   connections: number;
   connectionsPerAddress: number;
-  /** Bytes of answers that one address may leave unread; those that are shared or short do not count. */
+  /** Bytes of answers that one address may leave unread; shared and short answers do not count. */
   unsentBytesPerAddress: number;
-  /** Proxies that pass on many people's connections, as `plainAddress`: no limit by address is theirs. */
+  /** Proxies that forward many people's connections, as `plainAddress` writes them; exempt from limits by address. */
   exempt?: readonly string[] | undefined;
-  /** A connection that has requests in hand and answers none for so long does not read, in milliseconds. */
+  /** A connection that has pending requests but completes none for this long counts as not reading, in milliseconds. */
   stuckMs: number;
-  /** Milliseconds that never go back. */
+  /** A monotonic clock, in milliseconds. */
   elapsed: () => number;
   over?(limit: PlainLimit): void;
 }
 
 /** One request's place in its connection. */
 export interface Turn {
-  /** Resolves when the requests before it are answered: true when the connection still stands. */
+  /** Resolves when the requests before it are answered; false if the connection has ended by then. */
   begin(): Promise<boolean>;
-  /** The request is here as a whole, and is worked on. */
+  /** The request has arrived completely and is being handled. */
   working(): void;
   /** Resolves when the next part of the answer may be written. */
   mayWrite(): Promise<void>;
-  /** A part of the answer waits for the peer, or is taken. */
+  /** A part of the answer starts or stops waiting for the peer to read. */
   blocked(isBlocked: boolean): void;
-  /** Room for an answer of so many bytes; undefined ended the connection. */
+  /** Reserves room for an answer and returns its release; undefined if there is none and the connection was ended. */
   reserve(bytes: number): (() => void) | undefined;
-  /** It is answered. */
+  /** The request is answered. */
   end(): void;
 }
 
-/** Connections that are begun or ended in one turn: each costs up to a millisecond. */
+/** Connections opened or closed in one turn: each costs up to a millisecond. */
 const CONNECTIONS_PER_TURN = 4;
-/** Parts of answers that are written in one turn. */
+/** Parts of answers written in one turn. */
 const PARTS_PER_TURN = 16;
-/** Stands for the dropped connections of all addresses: ending them takes turns with beginning others. */
+/** The queue of all dropped connections: closing them takes turns with opening others. */
 const ENDING = "ending";
-/** Dropped connections that wait for their end; more of them are ended at once. */
+/** Dropped connections that may wait to be closed; further ones are closed at once. */
 const ENDING_MAX = 1_024;
-/** Shorter answers always have room: one of them for each connection at most. */
+/** Answers up to this size always have room: each connection has at most one. */
 const SHORT_BYTES = 16_384;
 
 export class PlainConnections {
-  /** In the order of their last use; by peer, because a TLS socket hides the one below it. */
+  /** Least recently used first; keyed by peer, because a TLS socket hides the one below it. */
   readonly #entries = new Map<string, Entry>();
   readonly #perAddress = new Map<string, number>();
   readonly #unsent = new Map<string, number>();
-  /** Dropped, and ended when their turn comes. */
+  /** Dropped connections, which are closed when their turn comes. */
   readonly #ending = new Set<Socket>();
   readonly #limits: PlainLimits;
   readonly #connectionTurns = new FairTurns(CONNECTIONS_PER_TURN);
@@ -89,7 +89,7 @@ export class PlainConnections {
     return this.#entries.size;
   }
 
-  /** Over a limit the one idle longest is dropped, else one whose peer does not read, else this one. */
+  /** Over a limit, drops the longest idle connection, else one whose peer does not read, else this one. */
   add(socket: Socket): void {
     const { remoteAddress = "" } = socket;
     const address = networkOf(remoteAddress);
@@ -120,7 +120,7 @@ export class PlainConnections {
     });
   }
 
-  /** The connection became a WebSocket, whose owner counts it. */
+  /** Stops counting a connection that became a WebSocket. */
   remove(socket: Socket): void {
     const peer = peerOf(socket);
     const entry = this.#entries.get(peer);
@@ -132,7 +132,7 @@ export class PlainConnections {
     return this.#entries.get(peerOf(socket))?.requests === 0;
   }
 
-  /** A request came; undefined when the connection was dropped for it, or before. */
+  /** Registers a request; undefined if its connection is dropped now, or was before. */
   take(socket: Socket): Turn | undefined {
     if (this.#ending.has(socket)) return undefined;
     const peer = peerOf(socket);
@@ -175,7 +175,7 @@ export class PlainConnections {
     };
   }
 
-  /** Ends at once what was dropped, and keeps nobody waiting for a turn. */
+  /** Closes dropped connections at once and runs all waiting work. */
   close(): void {
     this.#connectionTurns[Symbol.dispose]();
     this.#partTurns[Symbol.dispose]();
@@ -207,12 +207,12 @@ export class PlainConnections {
     return this.#dropOne(() => true);
   }
 
-  #dropOne(isMeant: (entry: Entry) => boolean): boolean {
+  #dropOne(isCandidate: (entry: Entry) => boolean): boolean {
     const now = this.#limits.elapsed();
     const isIdle = ({ isWorking }: Entry): boolean => !isWorking;
     const isStalled = ({ blockedSince = now }: Entry): boolean => now - blockedSince >= STALLED_MS;
     const isStuck = ({ since }: Entry): boolean => now - since > this.#limits.stuckMs;
-    return [isIdle, isStalled, isStuck].some((is) => this.#drop((entry) => isMeant(entry) && is(entry)));
+    return [isIdle, isStalled, isStuck].some((is) => this.#drop((entry) => isCandidate(entry) && is(entry)));
   }
 
   #drop(isDroppable: (entry: Entry) => boolean): boolean {
@@ -246,7 +246,7 @@ export class PlainConnections {
 }
 
 /**
- * Every unanswered request of a closed connection is aborted with a separate error. Nobody reads these errors, and
+ * Every unanswered request of a closed connection is aborted with a separate error. These errors are never read, and
  * capturing their stacks dominates the cost of closing many connections. All listeners of one close run synchronously.
  */
 function withoutStacks(socket: Socket): void {
@@ -268,7 +268,7 @@ function peerOf(socket: Socket): string {
   return `${socket.remoteAddress} ${socket.remotePort}`;
 }
 
-/** An IP address in its one form: IPv4 also where it is mapped into IPv6, IPv6 as in a URL. */
+/** Normalizes an IP address: IPv4 mapped into IPv6 becomes IPv4, and IPv6 takes the form that URLs use. */
 export function plainAddress(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1];
   const url = `http://[${address.replace(/%.*$/, "")}]`;
@@ -276,7 +276,7 @@ export function plainAddress(address: string): string {
   return new URL(url).hostname.slice(1, -1);
 }
 
-/** One household or machine: an IPv4 address, or the 64 bits of an IPv6 network. */
+/** The network of one household or machine: an IPv4 address, or the first 64 bits of an IPv6 address. */
 export function networkOf(text: string): string {
   const address = plainAddress(text);
   if (!address.includes(":")) return address;
@@ -288,10 +288,10 @@ export function networkOf(text: string): string {
   return address === "::1" ? address : `${all.slice(0, 4).join(":")}::/64`;
 }
 
-/** Between two turns the event loop handles what has arrived since. */
+/** The time between two turns, in which the event loop handles what has arrived. */
 const TURN_MS = 3;
 
-/** Spreads work over short turns, one address after the other, so that what one address causes delays nobody else for long. */
+/** Spreads work over short turns, round-robin by address, so that no address delays the others for long. */
 export class FairTurns {
   readonly #perTurn: number;
   /** By address, in the order in which they are served. */
@@ -300,12 +300,12 @@ export class FairTurns {
   #timer: ReturnType<typeof setTimeout> | undefined;
   #isOver = false;
 
-  /** So many pieces of work are done in one turn. */
+  /** `perTurn`: pieces of work done in one turn. */
   constructor(perTurn: number) {
     this.#perTurn = this.#left = perTurn;
   }
 
-  /** Does the work now, or in a later turn when this one has done its share; the result takes it back. */
+  /** Does the work now, or in a later turn if this one is full; the returned function cancels it. */
   run(address: string, work: () => void): () => void {
     if (this.#isOver) {
       work();
@@ -325,7 +325,7 @@ export class FairTurns {
     };
   }
 
-  /** Does at once what waits, and what comes later. */
+  /** Does all waiting work now, and later work without delay. */
   [Symbol.dispose](): void {
     this.#isOver = true;
     clearTimeout(this.#timer);

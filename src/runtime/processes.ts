@@ -1,9 +1,9 @@
-/** What both runtimes do alike with processes: finding a program, exit codes, and whether a process is alive or stopped. */
+/** Process functions shared by both runtimes: finding a program, exit codes, and whether a process is alive or stopped. */
 import { errorText } from "../async/error_text.ts";
 import { codeOf } from "./system.ts";
 import type { RunResult } from "./types.ts";
 
-/** The absolute path of the first executable on `path`; as in a shell, a folder that cannot be searched has none. A name with a slash is used as it is. */
+/** The absolute path of the first executable on `path`; as in a shell, a folder that cannot be searched is skipped. A name with a slash is used as it is. */
 export async function findProgram(
   program: string,
   path: string | undefined,
@@ -17,10 +17,10 @@ export async function findProgram(
   return undefined;
 }
 
-/** False where the system does not let this account look. Throws any other error. */
-async function unlessRefused(looking: Promise<boolean>): Promise<boolean> {
+/** False if the check fails with a system error. Throws any other error. */
+async function unlessRefused(check: Promise<boolean>): Promise<boolean> {
   try {
-    return await looking;
+    return await check;
   } catch (error) {
     if (codeOf(error) !== undefined) return false;
     throw error;
@@ -88,7 +88,7 @@ export function isStoppedByPs(line: string): boolean {
   return line.trim().split(/\s+/)[1]?.startsWith("T") === true;
 }
 
-interface Looking {
+interface ProcessReaders {
   platform: string;
   uid(): number;
   /** Reads a file of /proc. */
@@ -98,7 +98,7 @@ interface Looking {
 }
 
 /** Whether a process is alive, and whether it is stopped, as this system shows it. */
-export function processStates({ platform, uid, read, ps }: Looking): {
+export function processStates({ platform, uid, read, ps }: ProcessReaders): {
   lives(pid: number): boolean;
   isStopped(pid: number): boolean;
 } {
@@ -109,13 +109,13 @@ export function processStates({ platform, uid, read, ps }: Looking): {
   };
 }
 
-/** Where ps is asked, its own end is a signal too, in milliseconds. */
+/** How long SIGCHLD is ignored after running ps, whose own exit causes one, in milliseconds. */
 const PS_QUIET_MS = 200;
 
 /**
- * What to do at each SIGCHLD while a child has the terminal. A program that suspends itself, as tmux does for its keys Ctrl-B
- * Ctrl-Z, stops itself alone: the shell, which waits for this process, would not go on. `stopJob` stops all of the job, as
- * Ctrl-Z does: also what is between the shell and this process.
+ * Returns the handler of SIGCHLD while a child has the terminal. A program that suspends itself, as tmux does on Ctrl-B
+ * Ctrl-Z, stops only itself, and the shell would keep waiting for this process. `stopJob` stops the whole job, as Ctrl-Z
+ * does, including any process between the shell and this one.
  */
 export function suspendWith(isStopped: () => boolean, stopJob: () => void, platform: string): () => void {
   let quietUntil = 0;

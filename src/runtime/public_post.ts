@@ -1,4 +1,4 @@
-/** An HTTPS POST to an address that a client named: never to this machine or a private network, also not by a name that resolves to one. */
+/** An HTTPS POST to an address that a client chose: never to this machine or a private network, whatever a name resolves to. */
 import { lookup } from "node:dns";
 import { request as plainRequest } from "node:http";
 import { request as tlsRequest } from "node:https";
@@ -10,7 +10,7 @@ export interface PublicPost {
   body: Uint8Array;
   /** Ends the request. */
   signal: AbortSignal;
-  /** For tests: `http://127.0.0.1:<port>` and the like are reached too. */
+  /** For tests: `http://127.0.0.1:<port>` and the like are allowed too. */
   allowLoopback: boolean;
 }
 
@@ -54,7 +54,7 @@ for (
   const [network, bits] of [["2001::", 23], ["2001:db8::", 32], ["2002::", 16], ["3fff::", 20]] as const
 ) SPECIAL_V6.addSubnet(network, bits, "ipv6");
 
-/** False for every address that is not an IP address of the public internet. */
+/** True for an IP address of the public internet. */
 export function isPublicAddress(address: string): boolean {
   const family = isIP(address);
   if (family === 4) return !PRIVATE.check(address, "ipv4");
@@ -64,7 +64,7 @@ export function isPublicAddress(address: string): boolean {
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 
-/** Why the address may not be posted to; undefined when it may, as far as can be said without resolving its name. */
+/** What to give instead of this address; undefined if it may be posted to, as far as it shows without being resolved. */
 export function addressFault(url: string, { allowLoopback }: { allowLoopback: boolean }): string | undefined {
   if (!URL.canParse(url)) return "not an address";
   const { protocol, hostname, username, password } = new URL(url);
@@ -79,8 +79,8 @@ export function addressFault(url: string, { allowLoopback }: { allowLoopback: bo
 }
 
 /**
- * Resolves with the answer's status. Throws ForbiddenAddress, the signal's reason, or an Error of the network, which a name is
- * that resolves to no public address now.
+ * Resolves with the answer's status. Throws ForbiddenAddress, the signal's reason, or a network Error; also when the name
+ * currently resolves to an address that is not public.
  */
 export async function postPublicly(post: PublicPost): Promise<PostAnswer> {
   const fault = addressFault(post.url, post);
@@ -102,7 +102,7 @@ export async function postPublicly(post: PublicPost): Promise<PostAnswer> {
         status: answer.statusCode ?? 0,
         retryAfterSeconds: retryAfter(answer.headers["retry-after"]),
       });
-      // The text of the answer is of no use.
+      // The answer's body is not needed.
       request.destroy();
     });
     const abort = (): void => {
@@ -118,8 +118,8 @@ export async function postPublicly(post: PublicPost): Promise<PostAnswer> {
 }
 
 /**
- * The address that was checked is the one that is connected to, so a name cannot resolve differently in between. An answer that
- * is not public may be passing: a network that wants a sign-in first gives it for every name.
+ * Fails for a name that resolves to a non-public address. The checked address is the one that is connected to, so a name
+ * cannot resolve differently in between. The failure may be transient: a captive portal answers every name like that.
  */
 export function lookupPublicly(resolve: LookupFunction = lookup): LookupFunction {
   return (hostname, options, callback) => {

@@ -6,7 +6,7 @@ import { setImmediate } from "node:timers";
 export type SqlValue = null | number | string | Uint8Array;
 export type SqlRow = Record<string, SqlValue>;
 
-/** `Row` is the shape of the statement's rows, as the SQL and the schema have it: nothing checks it. */
+/** `Row` is the shape of the statement's rows according to the SQL and the schema; it is not checked. */
 export interface Statement<Row = SqlRow> {
   /** Returns how many rows changed. */
   run(...values: SqlValue[]): number;
@@ -29,7 +29,7 @@ export interface DatabaseOptions {
 
 const WARNING = "SQLite is an experimental feature";
 
-/** Node 22 prints one warning at the import that SQLite is experimental: that warning is dropped, others are printed. */
+/** Drops the warning of Node 22 that SQLite is experimental; other warnings are printed. */
 async function loadSqlite(): Promise<typeof import("node:sqlite")> {
   const { emitWarning } = process;
   process.emitWarning = ((warning: string | Error, ...rest: []) => {
@@ -43,8 +43,8 @@ async function loadSqlite(): Promise<typeof import("node:sqlite")> {
 }
 
 /**
- * The statement with `?` in place of `?1`, and the number of the value that each of them takes: before 22.20 and 24.7, Node
- * binds no numbered parameters. As in SQLite, a plain `?` takes the value after the highest one so far.
+ * Replaces each `?1` by `?` and returns the number of the value for each: Node before 22.20 and 24.7 does not bind
+ * numbered parameters. As in SQLite, a plain `?` takes the value after the highest one so far.
  */
 export function plainParameters(sql: string): { plain: string; order: number[] } {
   const order: number[] = [];

@@ -1,4 +1,4 @@
-/** What both runtimes share of the operating system: its errors, directories, sockets, addresses and shell, and writing all of a text. */
+/** System functions shared by both runtimes: errors, directories, sockets, addresses, shell quoting and complete writes. */
 import { utf8Length } from "../async/encodings.ts";
 import type { Files } from "./types.ts";
 
@@ -31,13 +31,13 @@ export const NOBODY_LISTENS: readonly string[] = [...MISSING, "ECONNREFUSED", "E
 /** The pause before writing again to a full pipe or terminal that another process made non-blocking, in milliseconds. */
 const RETRY_MS = 1;
 
-/** @throws what `write` throws, with code `EPIPE` when the reader is gone. */
+/** Writes all of `bytes`. @throws what `write` throws, with code `EPIPE` when the reader is gone. */
 export function writeFully(write: (bytes: Uint8Array) => number, bytes: Uint8Array): void {
   let rest = bytes;
   while (rest.length > 0) rest = rest.subarray(writeOrWait(write, rest));
 }
 
-/** As `writeFully`. The error names the file: those of the system's other calls do, its write's does not. */
+/** As `writeFully`, but adds the path to the error, as the system does for its other calls. */
 export function writeToFile(
   path: string,
   { write, bytes }: { write(bytes: Uint8Array): number; bytes: Uint8Array },
@@ -78,7 +78,7 @@ export const MAX_SOCKET_PATH_BYTES = 103;
 
 /** Only the owner may use a socket. */
 export const SOCKET_MODE = 0o600;
-/** While it is bound; a folder that the process makes at the same moment must stay one that its owner can enter. */
+/** The umask while a socket is bound; its owner must still be able to enter a folder created at the same moment. */
 export const SOCKET_UMASK = 0o077;
 
 /** @throws when the path is too long: the system would cut it or refuse it with a bare EINVAL. */
@@ -92,7 +92,7 @@ export function checkSocketPath(path: string): void {
 }
 
 export interface InterfaceAddress {
-  /** The interface's, such as `eth0`. */
+  /** The interface's name, such as `eth0`. */
   name: string;
   family: string;
   address: string;
@@ -113,7 +113,7 @@ export function shellQuote(argument: string): string {
   return `'${argument.replaceAll("'", `'\\''`)}'`;
 }
 
-/** The words of a shell command line, each without its quotes and backslashes; what the shell would replace stays. */
+/** Splits a shell command line into words without their quotes and backslashes; nothing is expanded. */
 export function shellWords(line: string): string[] {
   const words = line.match(/(?:'[^']*'|"[^"]*"|\\.|[^\s'"\\])+/g) ?? [];
   return words.map((word) => {
@@ -122,7 +122,7 @@ export function shellWords(line: string): string[] {
   });
 }
 
-/** A command as a person copies it: what needs no quotes has none. */
+/** A command line to paste into a shell, with quotes only where they are needed. */
 export function shellLine(argv: readonly string[]): string {
   return argv.map((word) => /^[\w@%+=:,./-]+$/.test(word) ? word : shellQuote(word)).join(" ");
 }
@@ -130,14 +130,14 @@ export function shellLine(argv: readonly string[]): string {
 const inBothCases = (names: readonly string[]): string[] =>
   names.flatMap((name) => [name, name.toLowerCase()]);
 
-/** Name a proxy; the value may contain a password. */
+/** Variables that name a proxy; the value may contain a password. */
 export const PROXY_VARIABLES = inBothCases(["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]);
 
 export function hasProxy(env: Readonly<Record<string, string | undefined>>): boolean {
   return PROXY_VARIABLES.some((name) => env[name]);
 }
 
-/** Certificates that the runtimes trust besides their own. */
+/** Variables that name certificates which the runtimes trust in addition to their own. */
 export const CERTIFICATE_FILES = ["DENO_CERT", "NODE_EXTRA_CA_CERTS"];
 
 /** The variables that a process may need to reach the relay: proxies and certificates. */
@@ -165,7 +165,7 @@ function numbersOf(version: string): number[] {
 /** The asset of a single program that lists the others, as JSON. */
 export const EMBEDDED_NAMES = "names.json";
 
-/** Whoever else owns a socket's folder, or a link to it, may be the one who listens there. */
+/** True unless another account owns the socket's folder, or a link to it, and so might be the one that listens there. */
 export async function isInOwnFolder(
   path: string,
   { files, uid }: { files: Pick<Files, "info" | "entryInfo">; uid: number },

@@ -1,4 +1,4 @@
-/** Whether a server can use a certificate and its key: neither runtime says so when it starts one, and then every handshake fails. */
+/** Checks whether a server can use a certificate and its key: neither runtime does at start, and every handshake would fail. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 
 /** What is wrong with these PEM texts: the certificate, the key, or that they do not belong together. */
@@ -7,7 +7,7 @@ export type TlsFault = "certificate" | "key" | "pair";
 const CERTIFICATE = /-----BEGIN CERTIFICATE-----.*?-----END CERTIFICATE-----/s;
 const PRIVATE_KEY = /-----BEGIN ((?:RSA |EC )?PRIVATE KEY)-----.*?-----END \1-----/s;
 
-/** Of several certificates, the first one is the server's own. */
+/** What is wrong with the texts, or undefined. Of several certificates, the first one is the server's own. */
 export function tlsFault({ cert, key }: { cert: string; key: string }): TlsFault | undefined {
   const certificate = readCertificate(cert);
   if (certificate === undefined) return "certificate";

@@ -1,4 +1,4 @@
-/** What svc asks of its runtime. `deno.ts` and `node.ts` implement it; `#runtime` names the one in use, `#runtime-lean` its first part. */
+/** The interface of the runtime, implemented by `deno.ts` and `node.ts`; `#runtime` is the one in use, `#runtime-lean` its part for hooks. */
 
 export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGWINCH" | "SIGKILL" | "SIGCONT" | "SIGSTOP";
 
@@ -17,40 +17,40 @@ export interface FileInfo {
 
 /** A file open for appending. */
 export interface AppendFile {
-  /** Texts and bytes arrive in the order of the calls. */
+  /** Appends in the order of the calls. */
   append(text: string | Uint8Array): Promise<void>;
-  /** Returns once everything appended is on the disk (fdatasync). */
+  /** Resolves once everything appended is on the disk (fdatasync). */
   sync(): Promise<void>;
   /** False once the path leads to another file, or to none: this one was removed, moved or replaced. */
   isInPlace(): Promise<boolean>;
   close(): void;
 }
 
-/** Files. Reads of what does not exist give undefined or an empty list; every other failure throws an Error with `code` (`ENOENT`, `EACCES`, …). */
+/** Reading something that does not exist gives undefined or an empty list; other failures throw an Error with `code` (`ENOENT`, `EACCES`, …). */
 export interface Files {
   readText(path: string): Promise<string | undefined>;
   readBytes(path: string): Promise<Uint8Array | undefined>;
-  /** Creates or truncates; `mode` is applied also when the file exists. */
+  /** Creates or truncates the file; `mode` also applies to an existing one. */
   writeText(path: string, text: string, options?: { mode?: number }): Promise<void>;
   /**
-   * Writes beside, syncs and renames over: readers see the old or the new text, never a part. Goes through a
-   * link to the file behind it; without `mode` an existing file keeps its own.
+   * Replaces the file atomically (temporary file, sync, rename): readers see the old or the new text, never a part.
+   * Follows a link to the file behind it; without `mode` an existing file keeps its own.
    */
   replaceText(path: string, text: string, options?: { mode?: number }): Promise<void>;
-  /** Creates; returns false when the path exists. */
+  /** Creates the file; returns false when the path exists. */
   createText(path: string, text: string, options?: { mode?: number }): Promise<boolean>;
   openAppend(path: string, options?: { mode?: number }): Promise<AppendFile>;
   /** Returns false when there was nothing to remove. Of several calls for the same file, only one returns true. */
   remove(path: string, options?: { recursive?: boolean }): Promise<boolean>;
   rename(from: string, to: string): Promise<void>;
-  /** With parents; fine when it exists. */
+  /** Creates the directory and its parents; succeeds if it exists. */
   makeDirectory(path: string, options?: { mode?: number }): Promise<void>;
   makeTempDirectory(prefix: string): Promise<string>;
   /** Names, sorted. */
   list(path: string): Promise<string[]>;
   /** Follows links. */
   info(path: string): Promise<FileInfo | undefined>;
-  /** Of a link, the link itself: its owner can let it lead elsewhere at any time. */
+  /** Does not follow a link: its owner can redirect it at any time. */
   entryInfo(path: string): Promise<FileInfo | undefined>;
   chmod(path: string, mode: number): Promise<void>;
   readLink(path: string): Promise<string | undefined>;
@@ -75,7 +75,7 @@ export interface RunResult {
   stderr: string;
 }
 
-/** A child with pipes. Both outputs must be read, or the child stops when a pipe is full. */
+/** A child with pipes. Both outputs must be read, or the child blocks when a pipe is full. */
 export interface PipedChild {
   pid: number;
   stdin: { write(bytes: Uint8Array): Promise<void>; close(): void };
@@ -101,7 +101,7 @@ export interface Commands {
     argv: readonly string[],
     options: { cwd?: string; env: Record<string, string>; logFile: string },
   ): Promise<number>;
-  /** Sends the signal; false when no such process exists (or it is not ours). Signal 0 asks only whether it lives. */
+  /** Sends the signal; false when no such process exists (or it is not ours). Signal 0 only checks whether it is alive. */
   kill(pid: number, signal: Signal | 0): boolean;
   /** Absolute path of the program as PATH finds it. */
   which(program: string): Promise<string | undefined>;
@@ -116,7 +116,7 @@ export interface LineConnection {
   close(): void;
 }
 
-/** Unix-domain sockets that speak lines of JSON. */
+/** Unix-domain sockets that carry lines of JSON. */
 export interface LocalSockets {
   /**
    * Binds with mode 0600; throws with code `EADDRINUSE` when the path exists. `close` also ends the open
@@ -126,7 +126,7 @@ export interface LocalSockets {
     path: string,
     onConnection: (connection: LineConnection) => void,
   ): Promise<{ close(): void }>;
-  /** Undefined when nobody listens, and in a folder of another user. */
+  /** Undefined when nothing listens there, or the folder belongs to another user. */
   connect(path: string): Promise<LineConnection | undefined>;
 }
 
@@ -138,13 +138,13 @@ export interface Terminal {
   /** Returns when all is written; throws with code `EPIPE` when the reader is gone. */
   write(text: string): void;
   writeError(text: string): void;
-  /** All of stdin. With `strict`, rejects with TypeError when it is not UTF-8; else what is not is replaced by U+FFFD. */
+  /** All of stdin. With `strict`, rejects with TypeError when it is not UTF-8; else invalid bytes become U+FFFD. */
   readAll(options?: { strict?: boolean }): Promise<string>;
   /** stdin as chunks, for programs that read keys; raw mode is on from the first read until the iterator ends. */
   rawInput(): AsyncIterable<Uint8Array>;
 }
 
-/** By path, such as `plugin/svc/.mcp.json`. */
+/** Files by path, such as `plugin/svc/.mcp.json`. */
 export interface EmbeddedFiles {
   names(): Promise<string[]>;
   read(name: string): Promise<Uint8Array>;
@@ -159,7 +159,7 @@ export interface Runtime {
   readonly uid: number;
   readonly platform: string;
   hostname(): string;
-  /** IPv4, as the local network knows this machine; undefined without a network. */
+  /** This machine's IPv4 address on the local network; undefined without a network. */
   lanAddress(): string | undefined;
   cwd(): string;
   homeDirectory(): string;
@@ -173,9 +173,9 @@ export interface Runtime {
   terminal: Terminal;
   /** argv that runs this program again with the same runtime, permissions and import map. */
   selfCommand(): string[];
-  /** The parts of svc that are not code, inside a program that is a single file; undefined where they are files. */
+  /** The parts of svc other than code, embedded in a single-file program; undefined where they are on disk. */
   embedded(): EmbeddedFiles | undefined;
-  /** From here on HTTP and WebSockets take the proxies that the environment names. */
+  /** Makes HTTP and WebSockets use the proxies that the environment names. */
   followProxies(): void;
   onSignal(signal: Signal, handler: () => void): () => void;
   /** Resident set size of this process in bytes. */
@@ -185,7 +185,7 @@ export interface Runtime {
   exit(code: number): never;
 }
 
-/** What an agent's hook needs of it. */
+/** The part of the runtime that an agent's hook needs. */
 export type LeanRuntime = Pick<
   Runtime,
   "args" | "uid" | "homeDirectory" | "env" | "files" | "sockets" | "terminal" | "problem" | "exit"

@@ -80,7 +80,7 @@ Deno.test("a damaged configuration or database ends the program with one line th
     const lines = stderr.split("\n").filter((line) => line !== "");
     assert.equal(lines.length, 1, stderr);
     assert.ok(lines[0]?.includes(`${sandbox.svcHome}/${name}`), stderr);
-    assert.match(lines[0] ?? "", /Mend it there|Put a copy/);
+    assert.match(lines[0] ?? "", /Fix it there|Put a copy/);
     assert.equal(await Deno.readTextFile(`${sandbox.svcHome}/${name}`), JUNK);
   }
 });

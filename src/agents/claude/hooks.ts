@@ -16,7 +16,7 @@ import {
   workingAt,
 } from "../hooks.ts";
 
-/** A report of a background task: older versions do not say who wrote a prompt. */
+/** A report of a background task, for older versions, whose input lacks the prompt's source. */
 const MACHINE_PROMPT = /^\s*<task-notification>/;
 
 export const hooks: AgentHooks = {
@@ -82,7 +82,7 @@ function meaning(event: string, input: HookInput): HookMeaning {
   }
 }
 
-/** Sent some seconds after a dialog opened if nobody has touched it: the local user needs no push. */
+/** Sent some seconds after a dialog opened, unless the local user has reacted to it, who then needs no push. */
 function notification(input: HookInput): HookMeaning {
   const notification = { type: "agent.attention", text: textOf(input, "message") } as const;
   switch (textOf(input, "notification_type")) {
@@ -106,7 +106,7 @@ const QUESTIONS = "AskUserQuestion";
 const PLAN = "ExitPlanMode";
 const PERMISSION = "PermissionRequest";
 
-/** Claude runs this hook beside its open dialog, for questions and plans too. Its input has no id of the call. */
+/** Claude runs this hook while its dialog is open, for questions and plans too. Its input has no id of the call. */
 function dialogOf(event: string, input: HookInput): DialogCall | undefined {
   const tool = textOf(input, "tool_name");
   const asked = recordOf(input.tool_input);
@@ -121,13 +121,13 @@ function dialogOf(event: string, input: HookInput): DialogCall | undefined {
   return { dialog: { kind: "approval", tool, request, decisions }, isShown: true };
 }
 
-/** The plan, and beside it whatever else the permission would allow; not where Claude keeps the plan. */
+/** The plan, and whatever else the permission would allow, but not the path of the plan's file. */
 function planOf({ planFilePath: _kept, ...asked }: HookInput): string | undefined {
   const plan = textOf(asked, "plan");
   return plan === undefined || Object.keys(asked).length === 1 ? plan : requestText(asked);
 }
 
-/** Claude finds an answer by the text of its question. */
+/** Undefined if two questions have the same text, by which Claude assigns the answers. */
 function questionsIn(asked: HookInput): CardQuestion[] | undefined {
   const questions = questionsOf(
     asked,
@@ -139,7 +139,7 @@ function questionsIn(asked: HookInput): CardQuestion[] | undefined {
 
 const LASTING_TYPES: readonly unknown[] = ["addRules", "addDirectories", "setMode"];
 
-/** The change that stands in the dialog as "don't ask again": the first suggestion. */
+/** The change that the dialog offers as "don't ask again": the first suggestion. */
 function lastingOf({ permission_suggestions }: HookInput): HookInput | undefined {
   const first = Array.isArray(permission_suggestions) ? recordOf(permission_suggestions[0]) : undefined;
   if (first === undefined || !LASTING_TYPES.includes(first.type)) return undefined;

@@ -81,7 +81,7 @@ function questionsIn(asked: HookInput): CardQuestion[] | undefined {
   return questionsOf(asked, () => ({ freeText: true }));
 }
 
-/** A question can only be refused, with the answer as the reason. */
+/** The hook cannot answer a question, only refuse it, with the answer as the reason. */
 function answerOutput(
   { event, input }: { event: string; input: HookInput },
   answer: DialogAnswer,

@@ -29,7 +29,7 @@ const FOOTER_ROWS = 8;
 /** More rows than a list has. */
 const LIST_ROWS = 40;
 
-/** Shown alone until the folder's trust is decided: what is typed before goes to the dialog that follows. */
+/** Shown alone until the folder's trust is decided: text typed before that goes to the dialog that follows. */
 const EARLY_FOOTER = "  ? for shortcuts";
 
 function isFooter(footer: readonly string[], { rowsBelow }: FooterPlace): boolean {

@@ -15,13 +15,13 @@ import {
 const EVENTS: HookEvents = {
   prompt: "UserPromptSubmit",
   reports: ["SessionStart", "PostToolUse", "Stop", "Interrupt", "SessionEnd"],
-  // Questions come only with the first.
+  // Only the first one runs for questions.
   gates: ["PreToolUse", "PermissionRequest"],
 };
-/** Codex passes only a few variables to MCP servers, and these: without them svc mcp may not reach the listener's relay. */
+/** Codex passes only a few variables to MCP servers. Without these, svc mcp may not reach the listener's relay. */
 const HANDED_DOWN = [
   ...["SVC_SESSION", "SVC_HOME", "SVC_WS_URL", "SVC_API_KEY"],
-  // By its pane svc mcp finds the name that the session has now.
+  // By the pane, svc mcp finds the session's current name.
   ...["TMUX", "TMUX_PANE"],
   ...NETWORK_VARIABLES,
 ];

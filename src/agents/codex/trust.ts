@@ -67,7 +67,7 @@ const LIMIT_MS = 90_000;
 
 export type Ask = (method: string, params: unknown) => Promise<unknown>;
 
-/** Throws Codex's error, or an Error if it gives no answer in time. */
+/** Throws Codex's error, or an Error if it does not answer in time. */
 export async function withCodexServer<T>(
   host: FinishHost,
   work: (ask: Ask, cwd: string) => Promise<T>,
@@ -132,7 +132,7 @@ class Client {
     this.#waiting.clear();
   }
 
-  /** Notifications, and requests of its own, get no answer. */
+  /** Notifications and requests from Codex get no answer. */
   #take(line: string): void {
     const message = parseJson(line)?.value;
     if (typeof message !== "object" || message === null || !("id" in message) || "method" in message) return;

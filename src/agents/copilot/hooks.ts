@@ -49,7 +49,7 @@ function meaning(event: string, input: HookInput): HookMeaning {
   }
 }
 
-/** The transcript has one event per line. A message of an earlier turn does not count. */
+/** The transcript has one event per line. A message of an earlier turn is ignored. */
 function lastMessage(text: string): string | undefined {
   const lines = text.trimEnd().split("\n");
   for (const line of lines.reverse()) {
@@ -80,7 +80,7 @@ function dialogOf(event: string, input: HookInput): DialogCall | undefined {
   }
 }
 
-/** Copilot also runs its permission's hook for commands that it then runs without asking: nobody should wait for those. */
+/** Commands that Copilot runs without asking, although it runs its permission hook for them: no phone is asked. */
 const READS =
   /^\s*(?:ls|cat|head|tail|wc|pwd|echo|grep|rg|which|stat|file|git (?:status|log|diff|show))\b[^\n;&|<>`$()]*$/;
 
@@ -96,7 +96,7 @@ function questionsIn(input: HookInput): CardQuestion[] | undefined {
   return questionsOf({ questions }, () => ({ freeText: allow_freeform !== false }));
 }
 
-/** A question can only be refused, with the answer as the reason. */
+/** The hook cannot answer a question, only refuse it, with the answer as the reason. */
 function answerOutput({ input }: { input: HookInput }, answer: DialogAnswer): string {
   if (answer.kind === "answers") {
     const permissionDecisionReason = refusalWithAnswers(questionsIn(input), answer.answers);

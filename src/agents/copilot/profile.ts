@@ -20,7 +20,7 @@ const FOOTER_ROWS = 4;
 /** The side bar, including its edge. */
 const SIDE_BAR = /^[^│]*│/u;
 
-/** The last rows, without the side bar, up to a rule or a blank row; undefined unless they end the screen. */
+/** The last rows of the screen, without the side bar, after a rule or a blank row, and the rows above them. */
 function lastRows({ lines }: Screen): { rows: string[]; above: string[] } {
   const last = lastRow(lines);
   const shown = lines.slice(Math.max(0, last - 2 * FOOTER_ROWS), last + 1).map((line) =>

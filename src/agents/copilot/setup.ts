@@ -13,7 +13,7 @@ import {
 const EVENTS: HookEvents = {
   prompt: "userPromptSubmitted",
   reports: ["postToolUse", "notification", "agentStop", "sessionEnd"],
-  // Questions come only with the first.
+  // Only the first one runs for questions.
   gates: ["preToolUse", "permissionRequest"],
 };
 

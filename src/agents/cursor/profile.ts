@@ -48,7 +48,7 @@ export const profile: AgentProfile = {
   menus: {},
   keys: { alsoAllowed: [], forbidden: [] },
   commands: SLASH_COMMANDS.cursor,
-  // The position of its dialogs is not known: a mark anywhere counts.
+  // The position of its dialogs is unknown, so a mark in any row counts.
   readScreen: (screen) =>
     !isOversized(screen) && !screen.applicationKeys && marks.onScreen(screen)
       ? { state: "waiting", focus: "dialog", draft: undefined }

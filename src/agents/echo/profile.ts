@@ -1,4 +1,4 @@
-/** The built-in echo agent: shows the whole path without any agent installed. */
+/** The built-in echo agent, for trying svc without an installed agent. */
 import { lastRow } from "../composer.ts";
 import type { AgentProfile, DialogMarks, Screen, ScreenReading } from "../profile.ts";
 import { compiledMarks, isOversized } from "../read_screen.ts";

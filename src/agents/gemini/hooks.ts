@@ -50,7 +50,7 @@ function permission(input: HookInput): string | undefined {
   return command === undefined ? message : `${message ?? "Tool permission"}: ${command}`;
 }
 
-/** Also called for tools that need no permission: only a question is surely a dialog. */
+/** Also called for tools that need no permission: only a question is certainly a dialog. */
 function dialogOf(event: string, input: HookInput): DialogCall | undefined {
   if (event !== "BeforeTool" || textOf(input, "tool_name") !== "ask_user") return undefined;
   return questionsCall(questionsIn(input), false);
@@ -78,7 +78,7 @@ function questionsIn(input: HookInput): CardQuestion[] | undefined {
 
 const TYPES: readonly string[] = ["choice", "text", "yesno"];
 
-/** A question can only be refused, with the answer as the reason. */
+/** The hook cannot answer a question, only refuse it, with the answer as the reason. */
 function answerOutput({ input }: { input: HookInput }, answer: DialogAnswer): string {
   const answers = answer.kind === "answers" ? answer.answers : [];
   return JSON.stringify({ decision: "deny", reason: refusalWithAnswers(questionsIn(input), answers) });

@@ -96,7 +96,7 @@ export const profile: AgentProfile = {
   resume: ["--resume", "latest"],
   env: {},
   ignoresHangup: true,
-  // It shows its composer before it asks for marks: `?` without them opens its help instead.
+  // It shows its composer before it enables bracketed paste: an unmarked `?` opens its help instead.
   typing: { method: "marked", settleMs: 300, settleAtLeastMs: 150, spaceAfter: "text" },
   dialog,
   measuredVersion: "0.61.0",

@@ -44,7 +44,7 @@ function meaning(event: string, input: HookInput): HookMeaning {
   }
 }
 
-/** OpenCode shows its dialog meanwhile. In `request` the plugin passes on the event, in `args` the tool's arguments. */
+/** OpenCode shows its dialog while the hook runs. The plugin passes the event in `request`, the tool's arguments in `args`. */
 function dialogOf(event: string, input: HookInput): DialogCall | undefined {
   const asked = objectOf(input, "request");
   switch (event) {
@@ -64,7 +64,7 @@ function questionsIn(asked: HookInput): CardQuestion[] | undefined {
   }));
 }
 
-/** The event names what is asked for by patterns; what the tool will do is in its arguments. */
+/** The event describes the permission by patterns; what the tool will do is in its arguments. */
 function approvalOf(asked: HookInput, args: HookInput | undefined): DialogCall | undefined {
   const tool = textOf(asked, "permission");
   if (tool === undefined || args === undefined) return undefined;

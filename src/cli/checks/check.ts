@@ -1,4 +1,4 @@
-/** What a check of `svc verify` is: a name, and a finding with its fix. */
+/** The form of a check of `svc verify`: a name, and a finding with its fix. */
 import type { AddressInputs } from "../../home/config.ts";
 import type { HomePaths } from "../../home/paths.ts";
 
@@ -27,5 +27,5 @@ export const ok = (finding: string): Finding => ({ mark: "ok", finding });
 export const warning = (finding: string, fix: string): Finding => ({ mark: "warning", finding, fix });
 export const fault = (finding: string, fix: string): Finding => ({ mark: "fault", finding, fix });
 
-/** Of a check that needs the configuration where that cannot be read. */
+/** The finding of a check that needs the configuration when it cannot be read. */
 export const NO_CONFIG = fault("not checked: the configuration cannot be read", "fix that first");

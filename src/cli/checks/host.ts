@@ -1,4 +1,4 @@
-/** Checks this host: tmux and its servers, svc's home directory and configuration, the listener; and its way to the relay, over HTTP and a WebSocket, what the key may do there, and the two clocks against each other. */
+/** Checks this host: tmux, svc's home directory and configuration, the listener, the connections to the relay, what the key may do there, and the clocks. */
 import { runtime } from "#runtime";
 import { errorText } from "../../async/error_text.ts";
 import { daemonStatus, daemonVersion, isLockFree } from "../../home/daemon.ts";
@@ -98,7 +98,7 @@ export const modesCheck: Check = {
   },
 };
 
-/** Throws Error when nothing can be written there: another owner, no space, a file system that is read-only. */
+/** Throws Error when nothing can be written there: another owner, no space, a read-only file system. */
 export async function tryWrite(
   files: Pick<Files, "createText" | "remove">,
   directory: string,
@@ -156,7 +156,7 @@ export const configCheck: Check = {
   },
 };
 
-/** Undefined when svc knows every key. A key that is close to a known one is a typing error, so its setting has no effect. */
+/** Undefined when svc knows every key. A key that is close to a known one is a typo, so its setting has no effect. */
 export function judgeKeys(keys: readonly string[], path: string): Finding | undefined {
   const known = Object.keys(Config.shape);
   const unknown = keys.filter((key) => !known.includes(key));
@@ -221,7 +221,7 @@ const CONFIGURE = "fix the configuration first";
 
 const UNUSABLE_ADDRESS = fault("not checked: the relay's address cannot be used", "fix that first");
 
-/** What the configuration lacks for a way to the relay: the check of the configuration gives the cause and its fix, once. */
+/** What the configuration lacks to reach the relay; only the configuration's own check reports the cause and its fix. */
 function configGap(
   inputs: AddressInputs,
   addressOf: (inputs: AddressInputs) => unknown,
@@ -287,13 +287,13 @@ export const keyCheck: Check = {
   },
 };
 
-/** The configuration's key needs no mention. */
+/** Adds the key's source, unless it is the configuration. */
 function withSource(finding: Finding, inputs: AddressInputs): Finding {
   if (!hostApiKey(inputs)?.isVariable) return finding;
   return { ...finding, finding: `${finding.finding} (the key in SVC_API_KEY)` };
 }
 
-/** A push without a session is refused for its fields, but only by a relay that let the key through. */
+/** Sends a push without a session: a relay refuses its fields only if the key may send. */
 async function sendScope(api: RelayApi, paths: HomePaths): Promise<Finding> {
   try {
     await api.sendPush({ type: "agent.command" });
@@ -311,7 +311,7 @@ async function sendScope(api: RelayApi, paths: HomePaths): Promise<Finding> {
 
 /** How long connecting and greeting may take, in milliseconds. */
 const GREETING_LIMIT_MS = 5_000;
-/** Receipts and log lines are hard to read across clocks further apart, in milliseconds. */
+/** If the clocks are further apart, receipts and log lines are hard to compare, in milliseconds. */
 const SKEW_MAX_MS = 30_000;
 
 export const relaySocketCheck: Check = {
@@ -339,7 +339,7 @@ export function judgeSkew(skewMs: number): Finding {
   );
 }
 
-/** The relay's clock. Connects as a script, because a second listener would displace the first. */
+/** Resolves with the relay's clock. Connects as a script, because a second listener would displace the first. */
 async function greet(wsUrl: string, apiKey: string): Promise<number> {
   let socket: LinkSocket | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;

@@ -14,8 +14,8 @@ export function putJson(text: string, { set = [], append = [] }: JsonEdit): stri
 }
 
 /**
- * What became empty goes with them, unless it is in `original`, the text from before the first edit. Throws Error if the
- * text is not JSON.
+ * Removes svc's entries, and whatever becomes empty unless it is in `original`, the text from before the first edit.
+ * Throws Error if the text is not JSON.
  */
 export function takeJson(text: string, { set = [], append = [] }: JsonEdit, original = "{}"): string {
   checkJson(text);
@@ -32,7 +32,7 @@ export function takeJson(text: string, { set = [], append = [] }: JsonEdit, orig
   return all;
 }
 
-/** Whether an entry of svc's is in the text. A value under svc's name that does not run svc is the user's own. */
+/** Whether the text has an entry of svc's. A value under svc's name that does not run svc is the user's own. */
 export function hasSvcsJson(text: string, { set = [], append = [] }: JsonEdit): boolean {
   const isListed = append.some(({ at, values }) =>
     listAt(text, at).some((entry) => isSvcs(entry) || values.some((one) => isEqual(one, entry)))
@@ -171,7 +171,7 @@ function insertLast(text: string, container: Node, item: (indent: string) => str
   const { hasComma, at, isLineEnd } = restOfLine(text, end);
   const { eol } = layoutOf(text);
   const rest = isLineEnd ? text.slice(at) : `${eol}${outer}${text.slice(at)}`;
-  // A comma behind the last item stays one, here and when the item is removed again.
+  // A trailing comma is kept, here and when the item is removed again.
   const added = `${eol}${indent}${rendered}${hasComma ? "," : ""}`;
   return `${text.slice(0, end)}${hasComma ? "" : ","}${text.slice(end, at)}${added}${rest}`;
 }
@@ -189,7 +189,7 @@ function removeItem(text: string, container: Node, index: number): string {
   const [item, before] = [items[index], items[index - 1]];
   if (item === undefined) return text;
   const own = commaAfter(text, endOf(item));
-  // What stands in front of a trailing comma is the user's, written behind the item that was the last one.
+  // Text before a trailing comma is the user's, written after the item that used to be the last.
   const isApart = own !== undefined && text.slice(endOf(item), own).trim() !== "";
   const comma = isApart && before !== undefined && item === items.at(-1) ? undefined : own;
   const isBareLast = comma === undefined && before !== undefined;
@@ -234,7 +234,7 @@ function indentAt(text: string, offset: number): string {
   return /^[ \t]*/.exec(text.slice(lineStart(text, offset), offset))?.[0] ?? "";
 }
 
-/** After the end of the line if the rest of it is blank. */
+/** The offset after the line's end if the rest of the line is blank, else `offset`. */
 function pastLineEnd(text: string, offset: number): number {
   const blank = /^[ \t]*(\r?\n|$)/.exec(text.slice(offset));
   return offset + (blank?.[0].length ?? 0);

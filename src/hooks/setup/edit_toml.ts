@@ -33,7 +33,7 @@ export function putTable(text: string, keys: Keys, values: Values): string {
   return checked({ before, after, isOurs: (path) => isEqual(path, keys), values });
 }
 
-/** Whether svc's table is in the text. One of its name that does not run svc is the user's own. */
+/** Whether the text has svc's table. A table of that name that does not run svc is the user's own. */
 export function hasSvcsTable(text: string, keys: Keys): boolean {
   const table = tableAt(parse(text), keys);
   return table !== undefined && runsSvc(table);
@@ -104,10 +104,10 @@ function partsOf(text: string): Part[] {
   return parts;
 }
 
-/** Comments, strings, brackets and line ends. A multi-line string may end with two quotes of its own. */
+/** Comments, strings, brackets and line ends. A multi-line string may end with up to two more quotes. */
 const TOKEN = /#[^\n]*|"""(?:\\[^]|[^\\])*?"{3,5}|'''[^]*?'{3,5}|"(?:\\.|[^"\\])*"|'[^']*'|[[\]\n]/g;
 
-/** Where the lines begin that do not continue a string or a list. */
+/** The offsets of the lines that do not continue a string or a list. */
 function statementStarts(text: string): Set<number> {
   const starts = new Set([0]);
   let depth = 0;
@@ -137,7 +137,7 @@ function keyOf(key: string): string {
   return key.startsWith('"') ? unquoted(key.slice(1, -1)) : key;
 }
 
-/** Escapes that JSON does not know stay as they are: svc writes none. */
+/** Escapes that are not valid in JSON stay as they are: svc writes none. */
 function unquoted(text: string): string {
   try {
     return String(JSON.parse(`"${text}"`));
@@ -209,7 +209,7 @@ function isTable(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value) && !(value instanceof Date);
 }
 
-/** The value without svc's tables, and without tables that are empty then. */
+/** The value without svc's tables, and without tables that become empty. */
 function without(value: unknown, { isOurs, path }: Walk): unknown {
   if (!isTable(value)) return value;
   const entries = Object.entries(value).flatMap(([key, inner]) => {
@@ -220,7 +220,7 @@ function without(value: unknown, { isOurs, path }: Walk): unknown {
   return Object.fromEntries(entries);
 }
 
-/** The first of svc's tables in it. */
+/** The first of svc's tables in the value. */
 function found(value: unknown, { isOurs, path }: Walk): unknown {
   if (!isTable(value)) return undefined;
   for (const [key, inner] of Object.entries(value)) {

@@ -1,4 +1,4 @@
-/** What `svc setup` writes to `~/.svc`: the launcher that every registration runs, and a record of its changes by which they can be undone. */
+/** What `svc setup` writes to `~/.svc`: the launcher that every registration runs, and a record of its changes for undoing them. */
 import * as z from "zod/mini";
 import type { HomePaths } from "../../home/paths.ts";
 import { sha256Hex } from "../../async/encodings.ts";
@@ -17,8 +17,8 @@ export interface LauncherOptions {
 }
 
 /**
- * Every registration runs it, so that only one file changes when svc moves. A hook that cannot run prints nothing and exits
- * 0: in some agents any other code stops the prompt.
+ * The launcher's text. Every registration runs it, so that only one file changes when svc moves. A hook that cannot run
+ * prints nothing and exits 0: in some agents any other code stops the prompt.
  */
 export function launcherText(
   command: readonly string[],
@@ -33,8 +33,8 @@ export function launcherText(
     "# Runs svc, wherever it lies. Written by svc setup.",
     `: "\${SVC_HOME:=${root.replace(/["$`\\]/g, "\\$&")}}"`,
     "export SVC_HOME",
-    // Deno starts in no folder that was deleted, even when one was made again in its place. Some shells fail then, others
-    // forget the path.
+    // Deno does not start in a deleted folder, even if it was created again. There `pwd` fails in some shells, and others
+    // lose the path.
     'pwd -P >/dev/null 2>&1 && [ -d "$PWD" ] || cd /',
     'case "$1 $2" in',
     ...(background.length === 0 ? [] : [
@@ -44,8 +44,8 @@ export function launcherText(
       "  exit 0 ;;",
     ]),
     '"remote-hook "* | "hook "*)',
-    // A hook that waits for a phone ends with the signal that the agent sends it. Copilot sends none, and takes a hook that
-    // a signal has ended for a refusal.
+    // A hook that waits for a phone must end by the agent's signal, hence `exec`. Copilot sends none, and treats a hook that
+    // was ended by a signal as a refusal.
     `  [ "$4" = ${CARDS_ARGUMENT} ] && [ "$3" != copilot ] && ${isThere} && exec ${run} "$@" 2>/dev/null`,
     `  ${run} "$@" 2>/dev/null`,
     "  exit 0 ;;",
@@ -140,7 +140,7 @@ export class Manifest {
     return entry.left === digest || entry.next === digest || await this.before(path) === text;
   }
 
-  /** Called before a change. Only the first call keeps the text. `after`: what is written, where `left` makes it restorable. */
+  /** Called before a change. Only the first call keeps the text. `after`: the text to be written, if it will be restorable. */
   async keep(path: string, { text, made, after }: Change): Promise<void> {
     const entry = this.#entries.get(path) ?? {
       backup: text === undefined ? null : await this.#writeBackup(path, text),

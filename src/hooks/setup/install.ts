@@ -1,6 +1,6 @@
 /**
- * Registers svc in one agent, and takes it out again. Registering plans every file, writes them, then lets the agent do
- * what only it can. Removing restores the earlier file if nobody changed it since; otherwise it removes svc's entries.
+ * Registers svc in one agent, and removes it again. Registering plans every file, writes them, then lets the agent do
+ * what only it can. Removing restores the earlier file if it has not changed since; otherwise it removes svc's entries.
  */
 import { structuredPatch } from "diff";
 import { agentProfile } from "../../agents/profiles.ts";
@@ -28,7 +28,7 @@ export interface SetupHost {
 
 export interface InstallOptions {
   manifest: Manifest;
-  /** Plans only. */
+  /** Plans without writing. */
   dryRun: boolean;
 }
 
@@ -37,7 +37,7 @@ export interface AgentReport {
   label: string;
   isOk: boolean;
   files: FileReport[];
-  /** What was trusted, or would be; without what could not be. */
+  /** What was trusted, or would be in a dry run; without what could not be. */
   trusts: readonly string[];
   notes: readonly string[];
 }
@@ -93,7 +93,7 @@ interface FilePlan {
   restorable: boolean;
 }
 
-/** Throws Error that names the file. */
+/** Plans the edit of one file. Throws an Error that names the file. */
 export async function planFile(host: SetupHost, edit: FileEdit, manifest: Manifest): Promise<FilePlan> {
   const path = await pathInUse(host.files, edit.paths);
   try {
@@ -104,9 +104,9 @@ export async function planFile(host: SetupHost, edit: FileEdit, manifest: Manife
     const entry = manifest.get(path);
     const restorable = entry === undefined || await manifest.isUntouched(path, before);
     const kept = await manifest.before(path);
-    // Without the copy that it names, the manifest does not know what the user's file was.
+    // If its copy is missing, the user's original file is unknown.
     const isKnown = entry !== undefined && (entry.backup === null || kept !== undefined);
-    // Planned again from the kept text, so that nothing of what an older svc wrote is left behind.
+    // Planned again from the kept text, so that nothing that an older svc wrote is left behind.
     const isFresh = isKnown && restorable && after !== before;
     return { path, before, after: isFresh ? withSvc(edit, kept, inputs) : after, restorable };
   } catch (error) {
@@ -155,7 +155,7 @@ async function finish(
   return { isOk, notes };
 }
 
-/** Whether nothing but these tables was changed: other lines may be the user's, written while the agent worked. */
+/** Whether only these tables changed: other changes may be the user's, made while the agent worked. */
 function isSame(
   { before, after }: { before: string | undefined; after: string },
   tables: readonly (readonly string[])[],
@@ -243,9 +243,9 @@ async function forget(host: SetupHost, edits: readonly FileEdit[], manifest: Man
   }
 }
 
-/** What an edit needs beside the file's text. */
+/** What an edit needs in addition to the file's text. */
 interface EditInputs {
-  /** The text of an own file's source. */
+  /** The source text of a file that belongs to svc alone. */
   source: string | undefined;
   launcher: string;
   /** Tables that the agent itself added. */
@@ -262,10 +262,10 @@ async function editInputs(
   return { source, launcher: paths.launcher, tables };
 }
 
-/** In every file that belongs to svc alone. */
+/** Marks every file that belongs to svc alone. */
 const OWN_MARK = "Written by svc setup";
 
-/** The file's text with svc's entries; undefined if no file is to be created. Throws Error that says what is in the way. */
+/** The file's text with svc's entries; undefined if no file should be created. Throws an Error that names the obstacle. */
 function withSvc(edit: FileEdit, before: string | undefined, inputs: EditInputs): string | undefined {
   const { mark, rest } = withoutMark(before ?? "");
   const text = before === undefined ? undefined : rest;
@@ -286,7 +286,7 @@ function edited(edit: FileEdit, text: string | undefined, inputs: EditInputs): s
   }
 }
 
-/** The file's text without them; undefined if the file is to be deleted. Throws Error that says what is in the way. */
+/** The file's text without svc's entries; undefined if the file should be deleted. Throws an Error that names the obstacle. */
 function withoutSvc(
   edit: FileEdit,
   before: string,
@@ -303,7 +303,7 @@ function withoutSvc(
   }
 }
 
-/** True of a text that was kept after an earlier manifest was lost: to restore it would bring svc back. */
+/** True if the kept text has svc's entries, as after an earlier manifest was lost: restoring it would bring svc back. */
 function hasSvc(edit: FileEdit, kept: string): boolean {
   const { rest } = withoutMark(kept);
   switch (edit.form) {
@@ -324,7 +324,7 @@ function isBlank(text: string | undefined): text is undefined | "" {
 const DIFF_MAX_LINES = 1_000;
 const DIFF_CONTEXT = 2;
 
-/** The lines that differ, with `-` or `+` in front, and those around them. A missing newline at the end does not count. */
+/** The lines that differ, with `-` or `+` in front, and those around them. A missing newline at the end is ignored. */
 export function lineDiff(before: string, after: string): string[] {
   const [old, changed] = [withNewline(before), withNewline(after)];
   const options = { context: DIFF_CONTEXT, maxEditLength: DIFF_MAX_LINES };
@@ -357,7 +357,7 @@ export async function pathInUse(files: Files, paths: readonly string[]): Promise
   return paths[0] ?? "";
 }
 
-/** A link to a missing file, such as one on a disk that is not mounted, would be replaced by a file. Throws Error. */
+/** Throws Error for a link to a missing file, such as one on an unmounted disk: it would be replaced by a file. */
 async function refuseBrokenLink(files: Files, path: string): Promise<void> {
   const target = await files.readLink(path);
   if (target === undefined || await files.info(path) !== undefined) return;

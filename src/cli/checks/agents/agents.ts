@@ -48,7 +48,7 @@ export async function agentChecks(paths: HomePaths): Promise<Check[]> {
 
 const fixOf = (kind: AgentKind): string => `run: svc setup --agent ${kind}`;
 
-/** Hooks run `inTurn`, so that a slow machine does not start them all at once and each one late. */
+/** Hooks run one at a time, so that they do not slow one another down on a slow machine. */
 function hookCheck(host: SetupHost, kind: AgentKind, inTurn: Mutex): Check {
   return {
     name: `${AGENT_LABELS[kind]}, hooks`,
@@ -87,7 +87,7 @@ interface StaleFile {
   after: string | undefined;
 }
 
-/** Their hooks work in an older form too, but wait only for a moment: no phone can answer the agent's dialogs. */
+/** Hooks in an older form also work, but wait too briefly for a phone to answer the agent's dialogs. */
 export function staleText(stale: readonly StaleFile[]): string {
   const isOlder = stale.some(({ before, after }) => waitsForPhones(after) && !waitsForPhones(before));
   const how = isOlder
@@ -115,7 +115,7 @@ async function askCodex({ commands, home, env }: SetupHost): Promise<Finding | u
     : await codexDistrust({ commands, program, cwd: home, env }, fixOf("codex"));
 }
 
-/** What keeps Codex from running svc's hooks: it runs none that its user has not reviewed. `fix` helps where svc setup can. */
+/** Why Codex does not run svc's hooks: it runs only those that its user has reviewed. `fix`: the fix where svc setup helps. */
 async function codexDistrust(host: FinishHost, fix: string): Promise<Finding | undefined> {
   try {
     const ours = await withCodexServer(host, codexHooks);
@@ -168,7 +168,7 @@ export function judgeTools(probe: McpProbe, fix: string): Finding {
   return ok(`it lists ${MCP_TOOLS.join(", ")}`);
 }
 
-/** Without what names the pane and the session: a probe must not change what the listener knows of those in which verify runs. */
+/** Leaves out the variables of the pane and session in which verify runs: a probe must not change the listener's view of them. */
 function probeHost({ files, commands, paths, env }: SetupHost, more: Registration["env"]): ProbeHost {
   const { SVC_SESSION: _session, TMUX: _tmux, TMUX_PANE: _pane, ...others } = env;
   return { files, commands, paths, env: { ...others, ...more } };
@@ -316,7 +316,7 @@ export function judgeCommand(command: readonly string[], own: readonly string[])
   );
 }
 
-/** What an agent's files name. */
+/** The commands and the plugin that an agent's files name. */
 interface AgentEntries {
   /** A shell command line. */
   hook: string | undefined;
@@ -325,7 +325,7 @@ interface AgentEntries {
   plugin?: string | undefined;
 }
 
-/** What is wrong with where an agent's entries point; undefined when they run this account's launcher. */
+/** What is wrong with the commands in an agent's entries; undefined when they run this account's launcher. */
 async function entryFault(
   host: SetupHost,
   kind: AgentKind,

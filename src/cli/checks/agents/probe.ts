@@ -19,7 +19,7 @@ export interface ProbeHost {
   files: Files;
   commands: Pick<Commands, "run" | "pipe">;
   paths: HomePaths;
-  /** What the agent would pass on. */
+  /** The environment that the agent would pass on. */
   env: Readonly<Record<string, string>>;
 }
 
@@ -69,16 +69,16 @@ async function runHook(
 
 export function exitFault(result: RunResult | undefined): string | undefined {
   if (result === undefined) return `its command does not end within ${PROBE_LIMIT_MS / 1_000} s`;
-  const said = result.stderr.trim().split("\n").at(-1) ?? "";
+  const lastLine = result.stderr.trim().split("\n").at(-1) ?? "";
   switch (result.code) {
     case 0:
       return undefined;
     case 126:
-      return `its command cannot be run: ${said}`;
+      return `its command cannot be run: ${lastLine}`;
     case 127:
-      return `its command does not exist: ${said}`;
+      return `its command does not exist: ${lastLine}`;
     default:
-      return `its command ends with code ${result.code}: ${said}`;
+      return `its command ends with code ${result.code}: ${lastLine}`;
   }
 }
 
@@ -143,20 +143,20 @@ export async function probeMcp(host: ProbeHost, argv: readonly string[]): Promis
 }
 
 async function askForTools(child: PipedChild): Promise<McpProbe> {
-  await say(child, INITIALIZE);
+  await send(child, INITIALIZE);
   for await (const line of splitLines(child.stdout)) {
     const answer = Answer.safeParse(parseJson(line)?.value);
     if (!answer.success) continue;
     const { id, result } = answer.data;
     if (id === LIST.id) return { tools: (result.tools ?? []).map(({ name }) => name) };
-    await say(child, INITIALIZED);
-    await say(child, LIST);
+    await send(child, INITIALIZED);
+    await send(child, LIST);
   }
   return { why: `its command ends with code ${await child.exited} without listing its tools` };
 }
 
 /** A failure is ignored: when the server is gone, its output ends. */
-async function say({ stdin }: PipedChild, message: Readonly<Record<string, unknown>>): Promise<void> {
+async function send({ stdin }: PipedChild, message: Readonly<Record<string, unknown>>): Promise<void> {
   const line = `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`;
   await stdin.write(encodeUtf8(line)).catch(() => {});
 }
@@ -173,7 +173,7 @@ async function endChild(child: PipedChild): Promise<void> {
   await child.exited;
 }
 
-/** Not `setTimeout`: nobody cancels these, and they must not keep the process alive. */
+/** Not `setTimeout`: these are never cancelled, and must not keep the process alive. */
 function after(ms: number): Promise<void> {
   return new Promise((resolve) =>
     AbortSignal.timeout(ms).addEventListener("abort", () => resolve(), { once: true })
