@@ -2,7 +2,7 @@
 import type { CardAnswer, CardQuestion } from "../protocol/ask.ts";
 import { type DialogAnswer, type DialogCall, type HookInput, recordOf, textOf } from "./hooks.ts";
 
-/** The questions in the field `questions`; `more` adds what differs between agents. Undefined if one has another form. */
+/** Reads the field `questions`; `more` adds what differs between agents. Undefined if a question has another form. */
 export function questionsOf(
   { questions }: HookInput,
   more: (question: HookInput) => Pick<CardQuestion, "multiple" | "freeText">,
@@ -68,7 +68,7 @@ export function reasonOf(answer: DialogAnswer & { kind: "decided" }): string {
 /** A line break of any kind, as a screen may show it. */
 const BREAK = /\r\n|[\n\v\f\r\u0085\u2028\u2029]/g;
 
-/** Every field with its whole value: the name alone on a line, the value indented, so that no value looks like a field. */
+/** Every field in full: its name alone on a line, its value indented, so that no value looks like a field. */
 export function fieldsText(input: HookInput): string {
   return Object.entries(input).map(([name, value]) => {
     const text = typeof value === "string" ? value : JSON.stringify(value, null, 2);

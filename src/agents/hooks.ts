@@ -5,7 +5,7 @@ import type { AgentState } from "../protocol/session.ts";
 /** The JSON object that an agent gives its hook on stdin. Its fields are not trusted. */
 export type HookInput = Readonly<Record<string, unknown>>;
 
-/** What the phones are notified of; the text is as the agent wrote it. */
+/** A notification for the phones, with the text as the agent wrote it. */
 export interface HookNotification {
   type: "agent.stop" | "agent.attention";
   text: string | undefined;
@@ -20,7 +20,7 @@ export interface ToolStep {
   subagent?: true;
 }
 
-/** What an event means. With no field set it means nothing. */
+/** The effects of an event; no field is set if it has none. */
 export interface HookMeaning {
   state?: AgentState;
   notification?: HookNotification;
@@ -29,7 +29,7 @@ export interface HookMeaning {
   session?: "compacted" | "ended";
 }
 
-/** What an agent's own dialog asks, for the phones. */
+/** The content of an agent's own dialog, for the phones. */
 export type AgentDialog =
   | { kind: "questions"; questions: CardQuestion[] }
   /** `request` is all of it as the agent gave it; `decisions` are those that its hook can carry out. */
@@ -41,7 +41,7 @@ export interface DialogCall {
   isShown: boolean;
 }
 
-/** What the user answered on a phone; it fits the dialog. */
+/** The user's answer on a phone, which fits the dialog. */
 export type DialogAnswer =
   | { kind: "answers"; answers: CardAnswer[] }
   | { kind: "decided"; decision: Decision; reason?: string | undefined };
@@ -99,7 +99,7 @@ export function plainPrompt({ prompt }: HookInput): string | undefined {
   return typeof prompt === "string" ? prompt : undefined;
 }
 
-/** What most agents' hooks have in common: the names of their fields, and prompts that only a person writes. */
+/** The defaults of most agents' hooks: the names of their fields, and prompts that only a person writes. */
 export const COMMON_HOOKS = {
   sessionOf: (input) => textOf(input, "session_id"),
   directoryOf: (input) => textOf(input, "cwd"),
@@ -118,8 +118,8 @@ export function toolStep(step: ToolStep["step"], input: HookInput, field?: strin
 }
 
 /**
- * The agent is working from here on. The end of a call sets no state: the turn may end with it, and the reports may arrive
- * in either order. A subagent's calls set no state either.
+ * The agent is working from here on. The end of a call sets no state: the turn may end with it, and the reports may
+ * arrive in either order. A subagent's calls set no state either.
  */
 export function workingAt(tool: ToolStep): HookMeaning {
   return tool.subagent ? { tool } : { state: "working", tool };

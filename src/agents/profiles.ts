@@ -1,4 +1,4 @@
-/** The profiles of all kinds and of an unknown agent, the kind of a program, and agents' versions; for a single kind use loadProfile. */
+/** The profiles of all agents (for one, use loadProfile) and of an unknown one, the kind of a program, and versions. */
 import type { AgentKind } from "../protocol/names.ts";
 import type { AgentProfile, DialogMarks, Screen, ScreenReading } from "./profile.ts";
 import { AGENT_KINDS, loadProfile } from "./registry.ts";
@@ -24,9 +24,9 @@ const MODULES = "/node_modules/";
 const ENDING = /\.(?:[cm]?js|exe)$/;
 
 /**
- * The agent that a process is. `name` is the program's name as tmux, ps or its file report it; `argv` begins with what the
- * process calls itself, since a file may be named after its version (`claude/versions/2.1.329`). Only the program, or the
- * script of an interpreter, is considered: a later argument may be anything.
+ * The agent that a process is. `name` is the program's name as tmux, ps or its file report it; `argv` begins with what
+ * the process calls itself, since a file may be named after its version (`claude/versions/2.1.329`). Only the program,
+ * or the script of an interpreter, is considered: a later argument may be anything.
  */
 export function agentKindOfProgram(name: string, argv: readonly string[]): AgentKind | undefined {
   const program = programName(name);
@@ -76,8 +76,8 @@ const anyDialog: DialogMarks = {
 const anyMarks = compiledMarks(anyDialog);
 
 /**
- * For a pane that no wrapper created: text is typed as plain keys, and the screen is only searched for the dialogs of all
- * agents. It has no kind, only the fields for typing and reading.
+ * For a pane that no wrapper created: text is typed as plain keys, and the screen is only searched for the dialogs of
+ * all agents. It has no kind, only the fields for typing and reading.
  */
 export const unknownAgent: Pick<
   AgentProfile,

@@ -155,8 +155,8 @@ interface UnknownContext {
 }
 
 /**
- * True if the screen shows a panel over the composer, a composer without the cursor, a chosen row of a list or the names
- * of its keys.
+ * True if the screen shows a panel over the composer, a composer without the cursor, a chosen row of a list or the
+ * names of its keys.
  */
 function asksSomething(screen: Screen, { composer, patterns }: UnknownContext): boolean {
   const { panel, working, cursor: habit } = patterns;

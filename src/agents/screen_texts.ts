@@ -1,4 +1,4 @@
-/** Finds texts on an agent's screen: the open dialog, the last line that the agent wrote, and the notice of a usage limit. */
+/** Finds texts on an agent's screen: the open dialog, the agent's last line, and the notice of a usage limit. */
 import { lastRow } from "./composer.ts";
 import { type CompiledMarks, TAIL_LINES } from "./read_screen.ts";
 import type { ScreenReading } from "./profile.ts";
@@ -35,7 +35,7 @@ function isRule(line: string): boolean {
   return RULE_PARTS.test(line) && RULE_RUN.test(line);
 }
 
-/** The dialog's first row, after a box's top, side bar or rule; else that of the paragraphs around the first dialog mark. */
+/** The dialog's first row: in a box, along a side bar or below a rule; else of the paragraphs around the first mark. */
 function startOf(screen: readonly string[], { inLines }: Pick<CompiledMarks, "inLines">): number {
   const box = screen.findLastIndex((line) => BOX_TOP.test(line));
   if (box >= 0) return box + 1;
@@ -94,7 +94,7 @@ const LAST_LINES = 20;
 /** The time may be on one of the lines after the notice. */
 const NOTICE_LINES = 3;
 
-/** The latest notice in `lines`: the screen from top to bottom, or the text of a hook. Times are in this host's time zone. */
+/** The last notice in `lines`: a screen from top to bottom, or a hook's text. Times are in this host's time zone. */
 export function readUsageLimit(lines: readonly string[], now: number): UsageLimit | undefined {
   const last = lines.filter((line) => line.trim() !== "").slice(-LAST_LINES);
   const at = last.findLastIndex((line) => REACHED.test(line));

@@ -5,7 +5,7 @@ import { shellQuote } from "../runtime/system.ts";
 import type { Commands } from "../runtime/types.ts";
 import { CARDS_ARGUMENT, GATES_ARGUMENT } from "./hooks.ts";
 
-/** What a setup depends on. */
+/** The environment of a setup. */
 export interface SetupContext {
   /** The user's home directory. */
   home: string;
@@ -22,7 +22,7 @@ export interface AgentSetup {
   files: readonly FileEdit[];
   /** Events whose hook only reports: the launcher runs it in the background, so that the agent does not wait. */
   backgroundEvents?: readonly string[];
-  /** What runs or is allowed from now on without asking the user, one line each. */
+  /** What will run or be allowed without asking the user, one line each. */
   trusts: readonly string[];
   /** The same for what only `finish` achieves. */
   finishTrusts?: readonly string[];
@@ -60,7 +60,7 @@ export interface OwnFile {
   source: string;
 }
 
-/** What only the agent itself can do or report, once the files are written. */
+/** The result of what only the agent itself can do or report, once the files are written. */
 export interface FinishResult {
   isOk: boolean;
   /** One line each for the user. */

@@ -106,7 +106,7 @@ export async function waitFor<T>(
   }
 }
 
-/** Waits at most `ms` for `work`: true if it has finished. Rejects if `work` rejects by then; a later failure is ignored. */
+/** Waits at most `ms` for `work`: true if it finished. Rejects if `work` rejects by then; ignores a later failure. */
 export async function atMost(
   work: Promise<unknown>,
   { clock, ms }: { clock: Pick<Clock, "after">; ms: number },

@@ -16,7 +16,7 @@ export class Wakeup {
     for (const wake of [...this.#waiting]) wake();
   }
 
-  /** Resolves on a wake-up, even a pending earlier one, or after `ms`; rejects with the signal's reason when that fires. */
+  /** Resolves on a wake-up, even an earlier one, or after `ms`; rejects with the signal's reason when that fires. */
   async wait(ms: number, signal?: AbortSignal): Promise<void> {
     signal?.throwIfAborted();
     if (!this.#isPending) return await this.sleep(ms, signal);

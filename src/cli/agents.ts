@@ -90,7 +90,7 @@ async function untilStopped<T>(work: (signal: AbortSignal) => Promise<T>): Promi
   try {
     return await work(stop.signal);
   } catch (error) {
-    // Ctrl-C may have interrupted a tmux command too, which then fails with an error of its own.
+    // Ctrl-C may have interrupted a tmux command too, which then fails with a different error.
     stop.signal.throwIfAborted();
     throw error;
   } finally {

@@ -15,7 +15,7 @@ export interface ListedCommand {
 }
 
 export interface CommandText {
-  /** What follows `svc`. */
+  /** The words after `svc`. */
   name: string;
   summary: string;
   /** Lines that work when typed as they are. */
@@ -60,7 +60,7 @@ export function parseOptions<
 
 interface CommandGroup extends CommandText {
   subcommands: Readonly<Record<string, Run>>;
-  /** What the command does without a subcommand; left out when it needs one. */
+  /** Runs the command without a subcommand; left out if it needs one. */
   otherwise?: Run;
 }
 

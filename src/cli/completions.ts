@@ -1,7 +1,7 @@
 /**
- * `svc completions`: completion scripts for three shells, from the table of commands. They never evaluate what is on the
- * command line. A command's options are read from its help, but only a command's: `--help` after an agent's name would
- * start the agent.
+ * `svc completions`: completion scripts for three shells, from the table of commands. They never evaluate what is on
+ * the command line. A command's options are read from its help, but only a command's: `--help` after an agent's name
+ * would start the agent.
  */
 import { SETUP_KINDS } from "../agents/registry.ts";
 import { AGENT_LABELS } from "../protocol/names.ts";

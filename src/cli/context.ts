@@ -1,4 +1,4 @@
-/** What commands need from this process: the paths in its home, the parts of svc other than code, and the means to manage the listener. */
+/** What commands need from this process: its paths, the parts of svc other than code, and access to the listener. */
 import { runtime } from "#runtime";
 import { systemClock } from "../async/clock.ts";
 import type { DaemonHost, DaemonOptions } from "../home/daemon.ts";

@@ -62,7 +62,7 @@ async function listedDevices(paths: HomePaths): Promise<ListedDevice[]> {
   return withUnlisted(devices, phones);
 }
 
-/** Adds paired phones that the relay does not list, because it lies or another host revoked them: they still share a secret. */
+/** Adds paired phones that the relay does not list: even if another host revoked them, they still share a secret. */
 export function withUnlisted(devices: readonly Device[], phones: readonly PairedPhone[]): ListedDevice[] {
   const paired = new Map(phones.map((phone) => [phone.deviceId, phone]));
   const known = new Set(devices.map(({ id }) => id));
@@ -155,7 +155,7 @@ async function revoke(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** Forgets the stored secret first: one claimed a moment ago is known only to the relay, which may not answer. False if there was none. */
+/** Forgets the stored secret, then one claimed just now, of which only the relay knows. False if there was none. */
 async function forgetSecrets(
   paths: HomePaths,
   { host, id }: { host: Awaited<ReturnType<typeof pairingHost>>; id: string },
@@ -225,7 +225,7 @@ async function accountIn(store: Store, inputs: AddressInputs): Promise<string | 
   return undefined;
 }
 
-/** Makes a change that needs `admin`, which this host's key lacks: at the relay, or in its store if that is on this machine. */
+/** Makes a change that needs `admin`, which this host's key lacks: at the relay, or in a store on this machine. */
 async function asAdmin(
   paths: HomePaths,
   { id, data }: { id: string; data?: string | undefined },

@@ -49,7 +49,7 @@ export function installationOf(
   return folder.endsWith("/lib") ? { kind: "npm-global" } : { kind: "npm-project", folder };
 }
 
-/** A sentence for people if the command's program may vanish from npx's cache; `starter` names what runs the command. */
+/** A sentence for people if the command's program is in npx's cache. `starter` names what runs the command. */
 export function npxAdvice(command: readonly string[], starter = "It"): string | undefined {
   const cached = command.find((word) => word.includes("/_npx/"));
   return cached &&

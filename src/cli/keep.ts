@@ -49,7 +49,7 @@ function resumeOf({ agent }: Pick<KeptSession, "agent">): readonly string[] {
   return isAgentKind(agent) ? agentProfile(agent).resume ?? [] : [];
 }
 
-/** What starts it again, as the user would type it. */
+/** The command that starts it again, as the user would type it. */
 function commandOf({ agent, args }: Pick<KeptSession, "agent" | "args">): string {
   return shellLine(["svc", agent, ...resumeOf({ agent }), ...args]);
 }
@@ -83,7 +83,9 @@ async function keep(paths: HomePaths, session: string, args: readonly string[]):
   }
   print(`${session} comes back after a reboot: ${commandOf(kept)}, in ${directory}`);
   if (agentProfile(agent).resume === undefined) {
-    print("svc knows no option with which this agent continues: give it after --, or it begins anew.");
+    print(
+      "svc knows no option with which this agent continues: give it after --, or it starts a new conversation.",
+    );
   }
   if (await runtime.files.info(paths.service) === undefined) {
     print("It takes the listener's service, which is not installed: svc service install listener");

@@ -25,7 +25,7 @@ export async function main(args: readonly string[]): Promise<number> {
   }
 }
 
-/** As in `svc logs | head -1`: no one is left to read an error. */
+/** True if the reader of the output has gone, as in `svc logs | head -1`, so that no error needs to be printed. */
 function isBrokenPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
 }

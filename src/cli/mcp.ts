@@ -95,7 +95,7 @@ async function relaySettings(): Promise<RelaySettings> {
   return listenerSettings(paths, inputs);
 }
 
-/** The session in which svc started the agent, by its current name; by its first name if the agent does not pass on its pane. */
+/** The session in which svc started the agent. Its name is the original one if the agent does not pass on its pane. */
 async function sessionNow(): Promise<AskingSession | undefined> {
   const name = runtime.env.get("SVC_SESSION");
   const { pane, socket } = await ownPane(runtime);

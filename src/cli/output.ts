@@ -1,7 +1,7 @@
-/** What the commands print: text, in color on a terminal only, JSON for scripts, tables and durations; and the errors that end them with an exit code. */
+/** The commands' output: text, in color on a terminal only, JSON, tables, durations; and errors with an exit code. */
 import { runtime } from "#runtime";
 
-/** Control characters except TAB and LF; the first group matches what paint() writes, which stays: other codes hide text. */
+/** Control characters except TAB and LF; the first group is paint()'s, which is kept: other codes hide text. */
 const CONTROLS = /(\x1b\[(?:[012]|3[123])m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
 /** Characters that reverse text or are invisible: direction marks, joiners, zero-width spaces, tags, line separators. */
@@ -21,7 +21,7 @@ export function sanitize(text: string): string {
   );
 }
 
-/** A name from another machine within a line: it adds no line of its own. */
+/** Makes a name from another machine safe within a line: it cannot add another line. */
 export function inLine(text: string): string {
   return text.replace(/[\x00-\x1f\x7f-\x9f]/g, "\ufffd");
 }
@@ -34,7 +34,7 @@ export function printError(line: string): void {
   runtime.terminal.writeError(`svc: ${sanitize(line)}\n`);
 }
 
-/** JSON leaves DEL, C1 and invisible characters as they are: they are escaped, so that nothing is lost. */
+/** The value as JSON, with DEL, C1 and invisible characters escaped, so that nothing is lost when it is printed. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2).replace(/[\x7f-\x9f]/g, escaped).replace(INVISIBLE, escaped);
 }
@@ -72,7 +72,7 @@ const UNITS: readonly [ms: number, name: string][] = [
   [1_000, "s"],
 ];
 
-/** In the largest unit that fits at least once: `3 min`, `2 d`; `0 s` for less than a second. */
+/** The duration in the largest unit that fits at least once: `3 min`, `2 d`; `0 s` for less than a second. */
 export function duration(ms: number): string {
   const [unit, name] = UNITS.find(([size]) => ms >= size) ?? [1_000, "s"];
   return `${Math.max(0, Math.floor(ms / unit))} ${name}`;
@@ -82,7 +82,7 @@ export const EXIT_FAILED = 1;
 /** The command was used wrongly. */
 export const EXIT_USAGE = 2;
 
-/** The command has printed what it had to say. Caught by `main`. */
+/** Ends a command that has already printed its message. Caught by `main`. */
 export class CommandExit extends Error {
   override name = "CommandExit";
   readonly code: number;

@@ -45,7 +45,7 @@ export async function run(args: readonly string[]): Promise<number> {
     )
     .option("--json", "print code, url and expiresAt as JSON, and do not wait");
   const options: PairOptions = parseOptions(command, args).opts();
-  // Before a code is made, of which a key may have only so many open.
+  // Checked before a code is created, because a key may have only a few open.
   readPublicUrl(options.publicUrl);
   const paths = await accountPaths();
   const inputs = await addressInputs(paths);
@@ -91,12 +91,12 @@ async function pairWithScript(
   return 0;
 }
 
-/** Code and secret are in the fragment, which no browser sends to a server. Short, so that its QR code fits a terminal. */
+/** Code and secret are in the fragment, which no browser sends to a server. Short, so that a QR code fits a terminal. */
 export function pairingLink(base: string, { code, secret }: PendingPairing): string {
   return `${base.replace(/\/+$/, "")}/#pair=${code}&s=${secret}`;
 }
 
-/** As a duration: a time of day would need a zone, and a phone's clock and this one's may differ. */
+/** Given as a duration: a time of day would need a zone, and a phone's clock and this one's may differ. */
 export const LINK_LIFE = `This link pairs one phone, once, within ${PAIRING_TTL_SECONDS / 60} minutes.`;
 
 /** A QR code that fits a terminal of 80 × 24: lines of half blocks, each holding two rows of the code. */
@@ -108,7 +108,7 @@ const POLL_MS = 1_000;
 
 type ClaimedOutcome = Exclude<PairingOutcome, { kind: "open" }>;
 
-/** Undefined when the signal fired first. A relay that does not answer for a while is asked again. */
+/** Resolves when the code is claimed or has ended, with undefined when the signal fires. Retries transient failures. */
 export async function awaitPhone(
   host: PairingHost,
   pairing: PendingPairing,

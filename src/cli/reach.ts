@@ -1,4 +1,4 @@
-/** Which address of the relay works for what, and the tunnel that gives it an https address: browsers offer cryptography and notifications on https or localhost only. */
+/** What works at which address of the relay, and tunnels: browsers offer cryptography on https or localhost only. */
 import { parseJson } from "../protocol/json.ts";
 import { UsageError } from "./output.ts";
 import type { Commands, PipedChild } from "../runtime/types.ts";
@@ -12,7 +12,7 @@ interface ReachFacts {
   lanAddress: string | undefined;
 }
 
-/** The address that `--public-url` gives, without a slash at its end. Throws UsageError. */
+/** The address that `--public-url` gives, without a trailing slash. Throws UsageError. */
 export function readPublicUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
   if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
@@ -20,8 +20,8 @@ export function readPublicUrl(text: string | undefined): string | undefined {
 }
 
 /**
- * The address in a pairing link: the one that was given, else the one that the relay was started with. Only a relay that
- * this machine reaches as itself is asked: of any other, the address is known to work from elsewhere.
+ * The address in a pairing link: the one that was given, else the one that the relay was started with, else `baseUrl`.
+ * The relay's is used only if this machine reaches it by loopback: any other `baseUrl` also works from elsewhere.
  */
 export function phoneAddress(
   baseUrl: string,
@@ -54,12 +54,12 @@ export function isLoopback(url: string): boolean {
   return ["127.0.0.1", "[::1]", "localhost"].includes(new URL(url).hostname);
 }
 
-/** Every browser treats localhost as secure, but not every one 127.0.0.1. */
+/** Every browser treats localhost as secure; some do not treat 127.0.0.1 so. */
 export function localName(url: string): string {
   return renamed(url, { from: ["127.0.0.1", "[::1]", ...ANY_ADDRESS], to: "localhost" });
 }
 
-/** A phone cannot open the address that means "every address". */
+/** Replaces an address that means "every address", which a phone cannot open. */
 function networkName(url: string, lanAddress: string | undefined): string {
   return localName(lanAddress === undefined ? url : renamed(url, { from: ANY_ADDRESS, to: lanAddress }));
 }
@@ -95,7 +95,7 @@ export async function openTunnel(commands: Commands, url: string): Promise<Tunne
   );
 }
 
-/** Ports at which `tailscale funnel` works, too. */
+/** Ports that `tailscale funnel` supports too. */
 const TAILSCALE_PORTS = [443, 8443, 10_000];
 
 async function tailscale(commands: Commands, target: string): Promise<Tunnel> {
@@ -129,7 +129,7 @@ interface ServeConfig {
   Foreground?: Record<string, ServeConfig>;
 }
 
-/** The ports that tailscale serves for somebody else: what a killed `svc up` left there has this very target. */
+/** The ports that tailscale serves for other targets: one with this target was left by a killed `svc up`. */
 async function servedPorts(commands: Commands, target: string): Promise<ReadonlySet<number>> {
   const { code, stdout } = await commands.run(["tailscale", "serve", "status", "--json"]);
   const config = code === 0 ? parseJson(new TextDecoder().decode(stdout))?.value as ServeConfig : undefined;

@@ -1,4 +1,4 @@
-/** The listener in this process, with what reports the hooks' news to the phones. */
+/** Runs the listener in this process, with the notifier that reports hook events to the phones. */
 import { runtime } from "#runtime";
 import { loadHooks } from "../agents/registry.ts";
 import { createRelayApi } from "../client/api.ts";
@@ -32,10 +32,10 @@ export interface RunOptions extends ListenerSettings {
   background: boolean;
   /** A service runs it. */
   standby: boolean;
-  /** A program that embeds the listener gets its lines and its stops; this process's terminal and signals without them. */
+  /** `show` and `onSignal` are for a program that embeds the listener; by default, this process's terminal and signals. */
   show?(line: string): void;
   onSignal?: Runtime["onSignal"];
-  /** The listener runs, connected or not. */
+  /** Called when the listener runs, connected or not. */
   started?(): void;
 }
 
@@ -76,7 +76,7 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
   });
 }
 
-/** Only a service starts with the machine, so only it restores what ran before. Never rejects. */
+/** Starts the kept sessions. Only a service does so, because only a service starts with the machine. Never rejects. */
 async function restoreSessions(
   paths: HomePaths,
   { env, log }: { env: Readonly<Record<string, string>>; log(line: string): void },
@@ -95,7 +95,7 @@ async function restoreSessions(
   }
 }
 
-/** Passes on to the phones what the hooks report, such as the end of a turn. */
+/** Makes the notifier that passes hook reports on to the phones, such as the end of a turn. */
 async function makeHookNotifier(
   paths: HomePaths,
   options: {

@@ -28,7 +28,7 @@ import { addressInputs, pairingHost, scriptApi } from "./settings.ts";
 const WAIT_DEFAULT_SECONDS = 60;
 /** The relay may report this much later that a message expired, in milliseconds. */
 const GRACE_MS = 5_000;
-/** How long a message is sent again whose answer did not come, and the bounds of the random wait between two times, in milliseconds. */
+/** How long a push is sent again while its answer is missing, and the bounds of the random wait, in milliseconds. */
 const RESEND_FOR_MS = 5_000;
 const RESEND = { minMs: 250, maxMs: 1_000 };
 
@@ -81,7 +81,7 @@ async function messageText(parts: readonly string[]): Promise<string> {
   }
   const text = await runtime.terminal.readAll({ strict: true }).catch((error) => {
     if (!(error instanceof TypeError)) throw error;
-    // Replaced characters would be typed, and nobody would know.
+    // Replacement characters would be typed unnoticed.
     throw new UsageError(
       "Cannot send the message: it is not UTF-8. Convert it with iconv, or put it into a file on the host and send its name.",
     );
@@ -89,7 +89,7 @@ async function messageText(parts: readonly string[]): Promise<string> {
   return text.replace(/\r?\n$/, "");
 }
 
-/** A sealed text would be refused for the length of what it is sealed in. */
+/** Throws UsageError for a text that is too long: the relay's refusal of a sealed one would name the sealed length. */
 function refuseLong(body: string): void {
   const bytes = utf8Length(body);
   if (bytes <= BODY_MAX_BYTES) return;
@@ -121,7 +121,7 @@ async function routeFor(options: SendOptions, push: PlainPush): Promise<Route> {
   return { api, push: await sealCommand(push, sealer), isProven: provenWith(sealer) };
 }
 
-/** What the relay reports without the host's proof counts only where it is the relay's own to say. */
+/** Accepts a receipt without the host's proof only for the states that the relay itself decides. */
 function provenWith(pairing: Parameters<typeof isProvenReceipt>[0]): Route["isProven"] {
   return async ({ push: { id }, receipt }) =>
     RELAY_STATES.has(receipt.state) || await isProvenReceipt(pairing, { id, receipt });
@@ -145,7 +145,10 @@ async function scriptRoute(
   };
 }
 
-/** This host seals for itself only. Throws UsageError when the relay says that another one has the session: it gets no text by a lie. A key that may only send cannot ask. */
+/**
+ * This host seals only for itself. Throws UsageError when the relay reports the session on another host; a false report
+ * gains it no text. Checks nothing with a key that may only send.
+ */
 async function checkIsOwn(
   api: RelayApi,
   { push: { agentSessionName: session }, deviceId }: { push: PlainPush; deviceId: string },
@@ -192,8 +195,8 @@ function waitSeconds({ wait }: SendOptions): number {
 }
 
 /**
- * Sends it again while its answer is missing: the relay may have it, and then reports what becomes of it. With its id it is
- * stored once. A refusal is final, also one that says when to come back, unless an answer was lost before it.
+ * Sends the push, and again while its answer is missing: the relay may have it, and stores it only once because of its
+ * id. A refusal is final, even one with Retry-After, unless an answer was lost before it.
  */
 export async function sendOnce(
   api: Pick<RelayApi, "sendPush">,
@@ -226,7 +229,7 @@ async function sendAndWait(options: SendOptions, { api, push }: Route): Promise<
   });
 }
 
-/** 0 only when the text is in the pane. */
+/** Prints the receipt and returns the exit code: 0 only when the text is in the pane. */
 function report(receipt: Receipt, options: SendOptions): number {
   const isTyped = receipt.state === "submitted" || receipt.state === "typed";
   if (isTyped && !options.json) print(describe(receipt));
@@ -238,7 +241,7 @@ function report(receipt: Receipt, options: SendOptions): number {
   return isTyped ? 0 : EXIT_FAILED;
 }
 
-/** What to run after a refusal, if a command helps. */
+/** Advice after a refusal for which a command helps. */
 const NEXT: Partial<Record<string, string>> = {
   no_such_session: "For a list of sessions, run: svc sessions",
   ambiguous_session:
@@ -251,7 +254,7 @@ const NEXT: Partial<Record<string, string>> = {
   counter_old: "Send it again.",
 } satisfies Partial<Record<Reason, string>>;
 
-/** A receipt without a reason is one word. */
+/** The receipt's line, followed by `more`; a receipt without a reason is a single word. */
 export function withMore(receipt: Receipt, more: string): string {
   const line = describe(receipt);
   return `${line}${receipt.reason === undefined ? "." : ""} ${more}`;

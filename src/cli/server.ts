@@ -74,7 +74,7 @@ function parseServer(args: readonly string[]): ServerOptions {
   return parseOptions(command, args).opts();
 }
 
-/** What the options give the relay. Throws UsageError, and Error for a file that cannot be read. */
+/** The relay's settings from the options. Throws UsageError, and Error for a file that cannot be read. */
 async function readOptions(options: ServerOptions) {
   return {
     listen: listenAddress(options),
@@ -87,7 +87,7 @@ async function readOptions(options: ServerOptions) {
   };
 }
 
-/** The options of `svc server` in these arguments, after every check that a start makes. Throws as that does. */
+/** Checks the arguments of `svc server` as a start does, with the same errors; returns where the relay would listen. */
 export async function checkServerOptions(
   args: readonly string[],
 ): Promise<{ listen: string; isTls: boolean }> {
@@ -138,7 +138,7 @@ async function backup(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** Throws UsageError for what is no address with a port. */
+/** Throws UsageError for anything but an address with a port. */
 export function listenAddress({ listen }: { listen: string }): string {
   try {
     parseListenAddress(listen);
@@ -148,7 +148,7 @@ export function listenAddress({ listen }: { listen: string }): string {
   }
 }
 
-/** From the options; undefined without `--nats`. */
+/** The NATS settings from the options; undefined without `--nats`. */
 function relayNats({ nats, ...rest }: ServerOptions): NatsSettings | undefined {
   if (nats !== undefined) return natsSettings(nats, rest);
   const { natsCreds, natsCa, natsPrefix } = rest;
@@ -199,7 +199,7 @@ interface MigrateOptions extends NatsOptions {
 
 interface Target {
   open(): Promise<Store>;
-  /** Starts a relay on it. */
+  /** The command that starts a relay on it. */
   start: string;
 }
 
@@ -253,7 +253,7 @@ async function copy(from: Store, target: Target): Promise<void> {
   );
 }
 
-/** Where `--to` leads. */
+/** The store that `--to` names. */
 function targetOf({ to, data, ...nats }: MigrateOptions): Target {
   const folder = /^sqlite:(.+)$/.exec(to)?.[1];
   if (folder !== undefined) {
@@ -280,7 +280,7 @@ function targetOf({ to, data, ...nats }: MigrateOptions): Target {
   };
 }
 
-/** With everything that says where the copy is, and the folder, whose other commands then find it there. */
+/** The command has every option that locates the copy, and the folder, by which other commands then find it. */
 function startOnNats({ to, data, natsCreds, natsCa, natsPrefix }: MigrateOptions): string {
   const given = { data, "nats-creds": natsCreds, "nats-ca": natsCa, "nats-prefix": natsPrefix };
   const options = Object.entries(given).flatMap(([name, value]) =>
@@ -295,7 +295,10 @@ interface NatsOptions {
   natsPrefix?: string | undefined;
 }
 
-/** `servers`: addresses separated by commas. Throws UsageError for any other text. Files are kept as absolute paths: others read them later. */
+/**
+ * `servers`: addresses separated by commas. Throws UsageError for any other text. Makes the paths of files absolute,
+ * because other commands read them later.
+ */
 function natsSettings(servers: string, options: NatsOptions): NatsSettings {
   const { natsCreds, natsCa, natsPrefix: prefix = NATS_PREFIX } = options;
   const all = servers.split(",").map((server) => server.trim()).filter((server) => server !== "");

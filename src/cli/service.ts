@@ -1,4 +1,4 @@
-/** `svc service`: installs the relay or the listener as a service of systemd or launchd, waits until it runs or takes everything back, removes it, and shows its state. */
+/** `svc service`: installs or removes the relay or the listener as a service of systemd or launchd, or shows its state. */
 import { runtime } from "#runtime";
 import { systemClock, waitFor } from "../async/clock.ts";
 import { daemonStatus, ensureListener, forgetService, recordService, stopDaemon } from "../home/daemon.ts";
@@ -78,10 +78,10 @@ async function install(args: readonly string[]): Promise<number> {
   return await report(placed, await bringUp(placed, { relay }));
 }
 
-/** Where systemd holds the machine's services, as sd_booted(3) decides. */
+/** This folder exists if the machine runs systemd: see sd_booted(3). */
 const SYSTEMD_RUNS = "/run/systemd/system";
 
-/** Before anything is written or stopped. Throws Error where systemd does not answer. */
+/** Called before anything is written or stopped. Throws Error if systemd does not answer. */
 async function refuseUnreachable(placed: Placed): Promise<void> {
   const why = await unreachable(placed);
   if (why !== undefined) throw new Error(`Cannot install a service, and nothing was changed: ${why}`);
@@ -117,7 +117,7 @@ async function report(placed: Placed, outcome: Outcome): Promise<number> {
   return EXIT_FAILED;
 }
 
-/** Where a password can go that the service needs. */
+/** Where to put the passwords that the service needs. */
 function secretLines({ manager, secret }: Placed): string[] {
   return secret.map((name) =>
     `${name} is not in ${manager.file}, as it has a password and every account may read that file. ${manager.keepSecret}`
@@ -204,16 +204,16 @@ async function advice({ name, isSystem }: ServicePlan): Promise<string[]> {
   return lines;
 }
 
-/** A slow machine's time for a start. */
+/** How long a start may take on a slow machine. */
 const START_LIMIT_MS = 60_000;
-/** A process that answers, and is the same for so long, stays up. */
+/** A service whose process has answered for this long without being replaced counts as running. */
 const STEADY_MS = 2_000;
-const LOOK_MS = 200;
+const POLL_MS = 200;
 const ANSWER_LIMIT_MS = 2_000;
 /** How long a listener that runs may take to connect to the relay. */
 const CONNECT_LIMIT_MS = 15_000;
 
-/** Where the relay of a plan answers over plain http; undefined where that cannot be asked. */
+/** Where a plan's relay listens. */
 interface RelayAddress {
   listen: string;
   isTls: boolean;
@@ -222,7 +222,7 @@ interface RelayAddress {
 /** `connects` is left out where no listener was connected before. */
 type Outcome = { kind: "runs"; connects?: boolean } | { kind: "failed"; why: string };
 
-/** Writes the file and starts the service. Where it does not run, all is as it was before. */
+/** Writes the file and starts the service. If it does not run, undoes a change of the file. */
 async function bringUp(
   placed: Placed,
   { relay }: { relay: RelayAddress | undefined },
@@ -255,7 +255,7 @@ async function bringUp(
 async function connects({ paths }: Placed): Promise<boolean> {
   const isConnected = async (): Promise<true | undefined> =>
     (await daemonStatus(daemonHost(), paths))?.connected || undefined;
-  const waiting = { clock: systemClock, limitMs: CONNECT_LIMIT_MS, everyMs: LOOK_MS };
+  const waiting = { clock: systemClock, limitMs: CONNECT_LIMIT_MS, everyMs: POLL_MS };
   return await waitFor(isConnected, waiting) === true;
 }
 
@@ -323,14 +323,14 @@ async function takeBack({ plan, manager, paths }: Placed, former: FormerState): 
   else await runtime.files.replaceText(paths.service, former.record, { mode: 0o600 });
 }
 
-/** Resolves once the service has answered for a while as one process, or with why it does not. */
+/** Resolves once the same process of the service has answered for a while, or with why it does not. */
 async function untilRunning(
   placed: Placed,
   { relay }: { relay: RelayAddress | undefined },
 ): Promise<string | undefined> {
   const { manager } = placed;
   let since: { pid: number; at: number } | undefined;
-  const look = async (): Promise<{ failure: string | undefined } | undefined> => {
+  const check = async (): Promise<{ failure: string | undefined } | undefined> => {
     const { stdout } = await runtime.commands.run(manager.showState);
     const state = runStateOf(new TextDecoder().decode(stdout));
     if (state.hasEnded) return { failure: `it ended right after its start. Its log: ${manager.showLog}` };
@@ -342,7 +342,7 @@ async function untilRunning(
     if (since?.pid !== state.pid) since = { pid: state.pid, at: now };
     return now - since.at >= STEADY_MS ? { failure: undefined } : undefined;
   };
-  const found = await waitFor(look, { clock: systemClock, limitMs: START_LIMIT_MS, everyMs: LOOK_MS });
+  const found = await waitFor(check, { clock: systemClock, limitMs: START_LIMIT_MS, everyMs: POLL_MS });
   if (found !== undefined) return found.failure;
   return `it does not answer after ${START_LIMIT_MS / 1_000} s. Its log: ${manager.showLog}`;
 }
@@ -359,7 +359,7 @@ async function answers(
   return await asked.then(async (response) => (await response.text(), response.ok), () => false);
 }
 
-/** Undefined for a port that the relay chooses, and for a certificate that is another name's. */
+/** The health check's URL; undefined with TLS, whose certificate has another name, and if the relay picks a port. */
 function healthUrl({ listen, isTls }: RelayAddress): string | undefined {
   const { hostname, port } = parseListenAddress(listen);
   if (isTls || port === 0) return undefined;
@@ -367,7 +367,7 @@ function healthUrl({ listen, isTls }: RelayAddress): string | undefined {
   return `http://${hostAndPort({ hostname: local, port })}/healthz`;
 }
 
-/** What failed, in one line; undefined when nothing did. */
+/** Runs the commands until one fails; returns the failure in one line, or undefined. */
 async function runAll(commands: readonly (readonly string[])[]): Promise<string | undefined> {
   for (const argv of commands) {
     const { code, stderr } = await runtime.commands.run(argv);

@@ -1,4 +1,4 @@
-/** `svc sessions`: the account's sessions as a table, which `svc status` and `svc up` print too, and `svc up` whenever they change. */
+/** `svc sessions`: the account's sessions as a table, also for `svc status` and, whenever they change, `svc up`. */
 import { runtime } from "#runtime";
 import { delay, systemClock } from "../async/clock.ts";
 import type { RelayApi } from "../client/api.ts";
@@ -55,7 +55,7 @@ export function sessionTable(entries: readonly ListedEntry[], now: number): stri
   ];
 }
 
-/** Of what changes while svc up shows the sessions: a later row stays below its heading. */
+/** Widths of the columns that change while svc up shows the sessions, so that a later row stays below its heading. */
 const STATE_WIDTH = Math.max(...AGENT_STATES.map((state) => state.length));
 const SINCE_WIDTH = "59 min".length;
 
@@ -69,10 +69,10 @@ function row(entry: ListedEntry, now: number): string[] {
 
 const POLL_MS = 1_000;
 
-/** What was printed of each session, in the table's order. */
+/** What was printed for each session, in the table's order. */
 export type Shown = readonly { session: string; look: string }[];
 
-/** Prints what changed of the sessions, until the signal fires. */
+/** Prints the sessions' changes until the signal fires. */
 export async function watchSessions(api: RelayApi, signal: AbortSignal): Promise<void> {
   let shown: Shown | undefined;
   while (!signal.aborted) {

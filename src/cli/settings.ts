@@ -1,4 +1,4 @@
-/** What a command needs to talk to the relay: address, key and this host's identity, or an error that says what is missing; of a relay on this machine, its folder and certificate. */
+/** What a command needs to reach the relay, or an error that names what is missing; and a local relay's files. */
 import { runtime } from "#runtime";
 import { httpBaseFromWs } from "../client/addresses.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
@@ -49,7 +49,7 @@ export interface ListenerSettings {
   apiKey: string;
 }
 
-/** The relay as the listener and svc mcp see it. Throws Error when address or key is missing. */
+/** The relay's addresses and key for the listener and svc mcp. Throws Error when address or key is missing. */
 export function listenerSettings(paths: HomePaths, inputs: AddressInputs): ListenerSettings {
   const wsUrl = resolveWsUrl(inputs)?.url;
   const apiKey = listenerApiKey(inputs);

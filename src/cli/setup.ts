@@ -82,7 +82,7 @@ interface Choice {
   absent: AgentKind[];
 }
 
-/** A removal looks at every agent, because its program may be gone already. */
+/** A removal covers every agent, because its program may be gone already. */
 async function choose(host: SetupHost, { agent, remove }: SetupOptions): Promise<Choice> {
   const named = (agent ?? []).map(toKind);
   if (remove) return { kinds: named.length > 0 ? named : SETUP_KINDS, absent: [] };
@@ -122,7 +122,7 @@ async function carryOut(host: SetupHost, options: SetupOptions, chosen: Choice):
   return isWhole ? { ...outcome, left: await filesElsewhere(host) } : outcome;
 }
 
-/** A variable such as CODEX_HOME, set then and not now, moves an agent's files. Those that are gone run nothing. */
+/** Existing files that a setup changed elsewhere: a variable such as CODEX_HOME, set then, moves an agent's files. */
 async function filesElsewhere(host: SetupHost): Promise<string[]> {
   const plain = (path: string): string => path.replace(/\/{2,}/g, "/");
   const { paths } = await Manifest.open(host.files, host.paths);
@@ -170,7 +170,7 @@ function notInstalled(kind: AgentKind): string {
   return `Cannot set up ${label}: it is not installed here. Install it with: ${install}`;
 }
 
-/** The launcher stays as long as an agent may run it: some are registered without a file that the manifest knows. */
+/** Removes the launcher, unless the manifest still lists a file: an agent may then run it. */
 async function removeLauncher({ files, paths }: SetupHost): Promise<void> {
   if (!(await Manifest.open(files, paths)).isEmpty) return;
   await files.remove(paths.launcher.slice(0, paths.launcher.lastIndexOf("/")), { recursive: true });

@@ -11,12 +11,12 @@ export async function start(args: readonly string[]): Promise<number> {
   const [word = "", ...rest] = args;
   if (isHook(word) && isHookCall(rest, HOOKS[word])) {
     const kind = rest[HOOKS[word] - 1] ?? "";
-    // At the same time as the hook itself, which needs it.
+    // Loaded in parallel with the hook, which needs it.
     if (isAgentKind(kind)) loadHooks(kind).catch(() => {});
     const { runEventHook, runPromptHook } = await import("./hook.ts");
     return word === "hook" ? await runEventHook(rest) : await runPromptHook(rest);
   }
-  // Before anything that an older version lacks. A hook needs nothing of it, and must not disturb its agent.
+  // Before anything that an older version lacks is loaded. A hook needs none of that, and must not disturb its agent.
   if (runtime.problem !== undefined) {
     runtime.terminal.writeError(`${runtime.problem}\n`);
     return 1;

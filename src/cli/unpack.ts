@@ -1,4 +1,4 @@
-/** Writes what is inside a single program, the phone's page and the plugin, into `~/.svc/package`, where agents find it. */
+/** Unpacks the phone's page and the plugin from a single-file program into `~/.svc/package`, where agents find them. */
 import { encodeHex } from "../async/encodings.ts";
 import { sha256 } from "../runtime/digest.ts";
 import { withLock } from "../home/lock.ts";
@@ -8,8 +8,8 @@ const DIGEST = "digest";
 const FOLDER_MODE = 0o700;
 
 /**
- * Resolves with the folder, whose path stays the same when svc is upgraded. It is written beside and renamed: a
- * reader finds all of one version.
+ * Resolves with the folder, whose path stays the same when svc is upgraded. A new version is written to another folder,
+ * which is then renamed: a reader finds all of one version.
  */
 export async function unpack(
   embedded: EmbeddedFiles,
@@ -43,7 +43,7 @@ async function replaceFolder(
   },
 ): Promise<void> {
   const [fresh, old] = [`${folder}.new`, `${folder}.old`];
-  // What a process left that was killed here.
+  // Left by a process that was killed here.
   for (const left of [fresh, old]) await files.remove(left, { recursive: true });
   for (const { name, bytes } of parts) await writePart(files, `${fresh}/${name}`, bytes);
   await files.writeText(`${fresh}/${DIGEST}`, digest);

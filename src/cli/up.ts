@@ -98,7 +98,7 @@ async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Prom
   if (tunnel) undo.push(() => tunnel.close());
   const address = { publicUrl: tunnel?.url ?? publicUrl, lanAddress: runtime.lanAddress() };
   const { link, lines } = reach({ url: relay.url, ...address });
-  // For svc pair, later.
+  // Used by a later svc pair.
   if (!isLoopback(link)) relay.setPublicUrl(link);
   if (options.demo) await startDemo(undo);
   const api = createRelayApi({ baseUrl: own, apiKey: key.apiKey });
@@ -149,7 +149,7 @@ async function startOwnRelay(options: UpOptions, dataDir: string): Promise<Runni
 
 interface OwnKey {
   apiKey: string;
-  /** The configuration changed: a running listener does not know it yet. */
+  /** The configuration changed: a running listener has not read it yet. */
   changed: boolean;
   /** A line for the user about the key that was used before. */
   notice: string | undefined;
@@ -205,7 +205,7 @@ function isListeners({ role, deviceId, scopes }: KeyRecord, wanted: string): boo
   return role === "listener" && deviceId === wanted && !scopes.includes("admin");
 }
 
-/** The old key keeps working for others who use it, but no longer for anything of this host. */
+/** Replaces the old key for this host; it keeps working for others that use it. */
 async function takeOver(
   store: Store,
   { used, made, dataDir }: { used: KeyRecord; made: string; dataDir: string },
@@ -221,7 +221,7 @@ async function takeOver(
 /** How long a relay on this machine may take to answer. */
 const ANSWER_LIMIT_MS = 2_000;
 
-/** An earlier `svc up`, also on another port. The phones of one that still runs would lose this host. */
+/** True for the relay of an earlier `svc up`, unless it still runs on another port: its phones would lose this host. */
 async function isPrevious(wsUrl: string, port: string): Promise<boolean> {
   if (!URL.canParse(wsUrl) || !isLoopback(wsUrl)) return false;
   if (new URL(wsUrl).port === port) return true;
@@ -230,12 +230,12 @@ async function isPrevious(wsUrl: string, port: string): Promise<boolean> {
     await api.health({ signal: AbortSignal.timeout(ANSWER_LIMIT_MS) });
     return false;
   } catch (error) {
-    // A relay that is busy, or refuses, is there.
+    // A relay that is busy, or refuses, still runs.
     return error instanceof RelayError && (error.code === "unreachable" || error.code === "bad_answer");
   }
 }
 
-/** Resolves once a listener runs; returns what keeps one running from then on, until the signal fires. */
+/** Resolves once a listener runs, with a function that keeps one running until the signal fires. */
 async function bringListener(
   paths: HomePaths,
   { restart, undo }: { restart: boolean; undo: Undo[] },
@@ -243,7 +243,7 @@ async function bringListener(
   const host = daemonHost();
   const options = daemonOptions(paths);
   let own: number | undefined;
-  /** False if somebody else has started one in the meantime. */
+  /** False if another process has started one in the meantime. */
   const start = async (): Promise<boolean> => {
     if (!await ensureListener(host, { ...options, onNotice: print })) return false;
     const isService = await runtime.files.info(paths.service) !== undefined;
@@ -281,7 +281,7 @@ async function daemonPid(host: DaemonHost, paths: HomePaths): Promise<number | u
   return (await daemonStatus(host, paths))?.pid ?? await recordedPid(host.files, paths);
 }
 
-/** How soon a listener that crashed is missed. */
+/** How often to check whether the listener has crashed. */
 const LISTENER_CHECK_MS = 5_000;
 
 /** False if the signal fires first. */

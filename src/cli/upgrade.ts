@@ -78,7 +78,7 @@ async function runSteps(steps: readonly UpgradeStep[]): Promise<number> {
 async function restartAll(): Promise<number> {
   const restarts: (readonly string[])[] = [];
   if (await daemonStatus(daemonHost(), await accountPaths()) !== undefined) {
-    // The new version, which this process is not.
+    // A new process, which runs the new version.
     restarts.push([...runtime.selfCommand(), "listener", "--restart"]);
   }
   for (const { argv, needsRoot } of await relayRestarts()) {
@@ -95,7 +95,7 @@ async function restartAll(): Promise<number> {
   return hasFailed ? EXIT_FAILED : 0;
 }
 
-/** What runs the new version in place of the old one, as lines for a shell. */
+/** The commands that run the new version in place of the old one, as lines for a shell. */
 async function restartLines(): Promise<string[]> {
   const relays = await relayRestarts();
   return [

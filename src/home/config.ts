@@ -1,6 +1,6 @@
 /**
- * `config.json`: reads the settings of this host, with the position of a fault, and changes single fields. Also resolves
- * the relay and the key from the settings, the options and the environment.
+ * `config.json`: reads the settings of this host, with the position of a fault, and changes single fields. Also
+ * resolves the relay and the key from the settings, the options and the environment.
  */
 import * as z from "zod/mini";
 import { withoutMark } from "../async/encodings.ts";
@@ -55,7 +55,7 @@ export const Config = z.looseObject({
    * What a phone may do in a permission dialog: nothing, reject it with Esc, or type into it. `true` means `once`.
    */
   allowRemoteApproval: z.optional(z.union([z.boolean(), z.enum(["none", "reject", "once", "always"])])),
-  /** What no phone may allow besides what no phone ever may: regular expressions, whatever the case. */
+  /** Case-insensitive regular expressions of requests that no phone may allow, in addition to the built-in ones. */
   neverAllow: z.optional(z.array(z.string().check(z.refine(isPattern, "a regular expression")))),
   /** Types messages while the agent works, even when no hook holds back a dialog that opens meanwhile. */
   steer: z.optional(z.boolean()),
@@ -96,8 +96,8 @@ export async function loadConfig(files: Pick<Files, "readText">, paths: HomePath
 }
 
 /**
- * Sets the fields that `changes` returns for the current content, removes those that are undefined and keeps all others;
- * one process at a time. Readers see the old or the new file. Throws ConfigError.
+ * Sets the fields that `changes` returns for the current content, removes those that are undefined and keeps all
+ * others; one process at a time. Readers see the old or the new file. Throws ConfigError.
  */
 export async function saveConfig(
   files: Files,
@@ -236,7 +236,7 @@ function isWsUrl(text: string): boolean {
   return /^wss?:\/\//i.test(text) && URL.canParse(text);
 }
 
-/** The relay's HTTP address for a command: `SVC_BASE_URL`, then the host's own. Throws TypeError if that is not an http or https URL. */
+/** The relay's HTTP address for a command: `SVC_BASE_URL`, then the host's. Throws TypeError if that is not an http or https URL. */
 export function resolveBaseUrl(inputs: AddressInputs): string | undefined {
   const { SVC_BASE_URL: named } = inputs.env;
   return named ? checkedBaseUrl(named, "SVC_BASE_URL") : hostBaseUrl(inputs);
@@ -285,8 +285,8 @@ function isOtherRelay(inputs: AddressInputs): boolean {
 }
 
 /**
- * The key for commands that a person runs on the host: the file's, then `SVC_API_KEY`, which may only allow sending. For
- * another relay that `SVC_BASE_URL` names, the variable comes first. Throws TypeError as `resolveBaseUrl` does.
+ * The key for commands that a person runs on the host: the file's, then `SVC_API_KEY`, which may only allow sending.
+ * For another relay that `SVC_BASE_URL` names, the variable comes first. Throws TypeError as `resolveBaseUrl` does.
  */
 export function hostApiKey(inputs: AddressInputs): { key: string; isVariable: boolean } | undefined {
   const { SVC_API_KEY: variable } = inputs.env;

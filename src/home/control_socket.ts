@@ -1,4 +1,4 @@
-/** The control socket `listener.sock`: its messages, server and client. One JSON object per line, one answer per request. */
+/** The control socket `listener.sock`, its server and client: one JSON object per line, one answer per request. */
 import * as z from "zod/mini";
 import type { DialogAnswer } from "../agents/hooks.ts";
 import { CardQuestions, Decision } from "../protocol/ask.ts";
@@ -10,7 +10,7 @@ import { Body, DeviceId } from "../protocol/push.ts";
 import { AgentState } from "../protocol/session.ts";
 import type { LineConnection, LocalSockets } from "../runtime/types.ts";
 
-/** What the phones are notified of. */
+/** A notification for the phones. */
 export const HookNews = z.object({
   type: z.enum(["agent.stop", "agent.attention"]),
   title: z.string().check(maxLength(TITLE_MAX_CHARS)),
@@ -116,7 +116,7 @@ export const ControlAnswer = z.discriminatedUnion("ok", [
   z.object({
     ok: z.literal(true),
     status: z.optional(DaemonStatus),
-    /** Of a dialog: a `DialogAnswer`. */
+    /** The `DialogAnswer` to a `dialog` request. */
     answer: z.optional(z.unknown()),
   }),
   z.object({ ok: z.literal(false), error: z.string() }),
@@ -131,7 +131,7 @@ export interface ControlHandlers {
   hook(report: HookReport): void;
   /** Resolves once the tool call may begin. */
   gate(report: HookReport): Promise<void>;
-  /** Resolves with the answer, or with undefined when the agent should ask at the computer. `gone`: the hook disconnected. */
+  /** Resolves with the answer; undefined when the agent should ask at the computer. `gone`: the hook disconnected. */
   dialog(report: HookReport, call: DialogCall & { gone: AbortSignal }): Promise<DialogReply | undefined>;
   /** Resolves once a session may begin. `begun` fires when the requester disconnects, because it has begun. */
   begin(begun: AbortSignal): Promise<void>;

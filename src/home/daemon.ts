@@ -1,4 +1,4 @@
-/** Keeps exactly one listener of the installed version running: its status, and how it is started, replaced and stopped, also as a service. */
+/** Keeps exactly one listener of the installed version running: reads its status, starts, replaces and stops it. */
 import { type Clock, waitFor } from "../async/clock.ts";
 import type { Commands, Files, LocalSockets, Signal } from "../runtime/types.ts";
 import { askDaemon, type DaemonStatus } from "./control_socket.ts";
@@ -138,7 +138,7 @@ export async function carryOut(
   });
   if (turn === "settled") return false;
   try {
-    // Nobody else starts or stops the daemon while the lock is held, so this decision stays valid.
+    // No other process starts or stops the daemon while the lock is held, so this decision stays valid.
     const { action } = await planDaemon(host, options);
     if (action === "restart") await stopDaemon(host, options.paths);
     if (action !== "restart" && action !== "start") return false;
@@ -359,7 +359,7 @@ export async function otherService(
   return command;
 }
 
-/** Starts the listener's service; false if there is none, or it cannot be started, as in a session unknown to systemd. */
+/** Starts the listener's service; false without one, or if that fails, as in a session unknown to systemd. */
 export async function startService(
   { files, commands }: { files: Files; commands: Pick<Commands, "run"> },
   paths: HomePaths,

@@ -1,4 +1,4 @@
-/** Decides from both versions what a wrapper does about the daemon (docs/specification.md, Wrapper and daemon transitions). Loads no schema. */
+/** What a wrapper does about the daemon (docs/specification.md, Wrapper and daemon transitions). Loads no schema. */
 
 export type DaemonDecision =
   | { action: "start" }

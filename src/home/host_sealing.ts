@@ -90,7 +90,7 @@ export function hostKeys(host: PairingHost): HostKeys {
   };
 }
 
-/** Without scripts, which only send. */
+/** The phones to seal for: scripts are left out, because they only send. */
 async function readersOf(paired: readonly PairedPhone[]): Promise<PhoneKeys[]> {
   const latest = paired.filter(({ script }) => script !== true).slice(-SEALED_PHONES_MAX);
   const keys = await Promise.all(latest.map(async ({ deviceId, publicKey, secret }) => {

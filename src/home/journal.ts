@@ -1,4 +1,4 @@
-/** The journal of injections: each step is on the disk before it is acted on, so that a crash types no message twice. */
+/** The journal of injections: a step is on the disk before it is acted on, so that no crash types a message twice. */
 import * as z from "zod/mini";
 import { Mutex } from "../async/mutex.ts";
 import { ReplayWindow } from "../crypto/replay_window.ts";
@@ -43,8 +43,8 @@ export interface JournalOptions {
 export type TakeVerdict = "taken" | "used" | "old" | "uncounted";
 
 /**
- * Reads the journal of the previous run and compacts it. Damaged lines are skipped and counted, and a copy of the damaged
- * file is kept. If nothing can be written, as on a full disk, the file stays as it is, and later steps are appended.
+ * Reads the journal of the previous run and compacts it. Damaged lines are skipped and counted, and a copy of the file
+ * is kept. If nothing can be written, as on a full disk, the file stays as it is, and later steps are appended.
  */
 export async function openJournal(options: JournalOptions): Promise<Journal> {
   const journal = new Journal(options, await options.files.readText(options.path) ?? "");
@@ -139,8 +139,8 @@ export class Journal {
   }
 
   /**
-   * Records the refusal of a push that could not be opened. True if the refusal is kept until the message expires, so that
-   * a copy that can be opened is not typed either.
+   * Records the refusal of a push that could not be opened. True if the refusal is kept until the message expires, so
+   * that a copy that can be opened is not typed either.
    */
   promise(id: string): boolean {
     if (this.isLasting(id)) return true;
@@ -161,7 +161,7 @@ export class Journal {
   }
 
   /**
-   * Resolves once the step is on the disk. Throws when it cannot be written: `accepted`, `typing` and `left` must then not
+   * Resolves once the step is on the disk. Throws if it cannot be written: `accepted`, `typing` and `left` must then not
    * be acted on. `accepted` after `typing`: nothing was typed after all. `isSealed`: a paired phone caused the step.
    */
   async record(
@@ -279,7 +279,7 @@ export class Journal {
     if (entries.size > (this.#options.pushesMax ?? JOURNAL_PUSHES_MAX)) deleteOldestDone(entries);
   }
 
-  /** Ages count from the newest entry: the clock may have been set since. The text of an unfinished push may be in a composer. */
+  /** Ages count from the newest entry: the clock may have been set. An unfinished push may have text in a composer. */
   #forget(): void {
     const newest = this.#entries().reduce((latest, { at }) => Math.max(latest, at), 0);
     for (const entries of [this.#sealed, this.#promised, this.#last]) {
@@ -321,14 +321,14 @@ export type PhoneSeal = z.infer<typeof PhoneSeal>;
 const fields = {
   id: PushId,
   at: z.number(),
-  /** A paired phone sealed it. Nobody else can make such pushes, so pushes of others cannot crowd it out. */
+  /** A paired phone sealed it. Only paired phones can make such pushes, so pushes of others cannot crowd it out. */
   sealed: z.optional(z.union([z.literal(true), PhoneSeal])),
   /** It was refused without being opened, and the phone has the host's proof of that: no other push crowds it out. */
   promised: z.optional(z.literal(true)),
 };
 
 const typing = {
-  /** When the text was about to be typed into an empty composer, epoch milliseconds. Absent where it held a draft. */
+  /** When the text was about to be typed into an empty composer, epoch milliseconds. Absent if it held a draft. */
   emptyAt: z.optional(z.number()),
   /** The placeholder for a long paste that showed the text. */
   shown: z.optional(z.string()),

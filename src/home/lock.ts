@@ -29,8 +29,8 @@ export async function withLock<T>(
 
 /**
  * Takes the lock; undefined while another process holds it. It is SQLite's lock on its database file (fcntl), the only
- * exclusive file lock that Deno and Node share. POSIX releases it when the process closes any other handle of the file, so
- * nothing else may open `path` while the lock is held.
+ * exclusive file lock that Deno and Node share. POSIX releases it when the process closes any other handle of the file,
+ * so nothing else may open `path` while the lock is held.
  */
 export async function tryLock(files: LockFiles, path: string): Promise<FileLock | undefined> {
   if (!await files.createText(path, "", { mode: 0o600 })) await clearFolder(files, path);
@@ -57,7 +57,7 @@ async function openExclusive(path: string): Promise<FileLock | undefined> {
   const { openDatabase } = await import("../runtime/sqlite.ts");
   const database = await openDatabase(path, { busyMs: 0 });
   try {
-    // Nothing is ever written, and a crash would leave a journal file behind.
+    // Nothing is ever written, and otherwise a crash would leave a journal file.
     database.exec("PRAGMA journal_mode = MEMORY");
     database.exec("BEGIN EXCLUSIVE");
     return { release: () => database.close() };

@@ -1,4 +1,4 @@
-/** Sends a hook's reports, tool calls at the gate and dialogs to the daemon, and finds the hook's own pane. Loads no schema. */
+/** Sends a hook's reports, tool calls and dialogs to the daemon, and finds the hook's own pane. Loads no schema. */
 import type { DialogAnswer, DialogCall } from "../agents/hooks.ts";
 import { utf8Length } from "../async/encodings.ts";
 import { MAX_LINE_BYTES } from "../runtime/input.ts";
@@ -122,7 +122,7 @@ interface PaneHost {
   files: Pick<Files, "realPath">;
 }
 
-/** Reads the variables that tmux sets in its panes. A socket that cannot be resolved is left out: it could not be compared. */
+/** Reads the variables that tmux sets in its panes. A socket that cannot be resolved, and so compared, is left out. */
 export async function ownPane({ env, files }: PaneHost): Promise<OwnPane> {
   const [pane] = /^%\d{1,9}$/.exec(env.get("TMUX_PANE") ?? "") ?? [];
   // `<socket>,<pid of the server>,<number of the session>`

@@ -1,4 +1,4 @@
-/** This host's pairings: its key pair, `paired.json`, and the steps of a pairing, from the offered code to the proven claim. */
+/** This host's pairings: its key pair, `paired.json`, and how a phone is paired, from the offer to the proven claim. */
 import { sha256Hex } from "../async/encodings.ts";
 import type { RelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
@@ -26,7 +26,7 @@ const Identity = z.looseObject({
   d: z.string(),
 });
 
-/** The listener's own key pair; undefined before it was created. Throws when the file does not hold a key. */
+/** The listener's key pair; undefined before it was created. Throws when the file does not contain a key. */
 export async function loadIdentity(
   files: Pick<Files, "readText">,
   { identity }: Pick<HomePaths, "identity">,
@@ -178,7 +178,7 @@ export async function withPairedLock<T>(
   return await withLock(files, paths.pairedLock, { busy, work });
 }
 
-/** What a pairing needs from this machine and its relay. */
+/** This machine and its relay, as a pairing uses them. */
 export interface PairingHost {
   files: Files;
   paths: HomePaths;
@@ -232,7 +232,7 @@ export async function withdrawPairing(
   }));
 }
 
-/** Asks the relay once who claimed the code, and stores a phone whose proof is right. Throws RelayError. */
+/** Asks the relay once who claimed the code, and stores a phone whose proof is valid. Throws RelayError. */
 export async function completePairing(host: PairingHost, pairing: PendingPairing): Promise<PairingOutcome> {
   const outcome = await settleClaim(host, pairing);
   return outcome.kind === "paired" ? await withWords(host, outcome.phone) : outcome;
@@ -301,12 +301,12 @@ async function completePending(host: PairingHost): Promise<void> {
 type Claim = NonNullable<PairingStatus["phone"]>;
 
 /**
- * How long after its code's expiry a claim is still accepted, because this host may have been off. It is limited, because
- * a relay may keep a code open indefinitely, and its link may be read from a screen or in a picture.
+ * How long after its code's expiry a claim is still accepted, because this host may have been off. It is limited,
+ * because a relay may keep a code open indefinitely, and its link may be read from a screen or in a picture.
  */
 const CLAIM_KEPT_MS = 86_400_000;
 
-/** Asks by the code's digest, because proxies log paths while the code can still be claimed; older relays take only the code. */
+/** Asks by the code's digest, since proxies log paths while it can be claimed; older relays accept only the code. */
 async function statusOf(api: PairingHost["api"], code: string): Promise<PairingStatus> {
   try {
     return await api.pairingStatus(`sha256-${await sha256Hex(code)}`);

@@ -1,4 +1,4 @@
-/** Seals messages as a phone does, for a paired script with its file from `svc pair --script` and for `svc send` on the host itself. */
+/** Seals messages as a phone does: for a script paired by `svc pair --script`, or for `svc send` on the host itself. */
 import * as z from "zod/mini";
 import { errorText } from "../async/error_text.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
@@ -47,7 +47,7 @@ export interface ScriptPairingOptions {
   baseUrl: string;
 }
 
-/** Pairs a script and writes its file. Throws RelayError, and an Error when the file exists or the claim is not proven. */
+/** Pairs a script and writes its file. Throws RelayError, or an Error if the file exists or the claim is not proven. */
 export async function pairScript(
   host: PairingHost & { api: Pick<RelayApi, "baseUrl"> },
   { path, name, baseUrl }: ScriptPairingOptions,

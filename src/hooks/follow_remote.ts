@@ -13,8 +13,8 @@ export interface RemoteHost {
   /** `TMUX_PANE`: the pane in which the agent runs, `%<n>`. */
   pane: string | undefined;
   /**
-   * `SVC_SESSION`, which the wrapper sets: `TMUX_PANE` is then the agent's own. Without it, a hook may run in a server that
-   * agents in several panes share.
+   * `SVC_SESSION`, which the wrapper sets: `TMUX_PANE` is then the agent's own. Without it, a hook may run in a server
+   * that agents in several panes share.
    */
   session?: string | undefined;
   /** Epoch milliseconds. */

@@ -1,4 +1,4 @@
-/** Builds the phones' notification that an agent stops or waits. Loaded only then: most hooks only report a tool call. */
+/** Notifications for phones that an agent stops or waits. Loaded only then: most hooks only report a tool call. */
 import type { HookNotification } from "../agents/hooks.ts";
 import type { HookNews } from "../home/control_socket.ts";
 import { FORBIDDEN_CONTROLS } from "../protocol/canonical.ts";

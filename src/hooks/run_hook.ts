@@ -99,7 +99,7 @@ async function isNamedIn(remote: readonly string[], conversation: Conversation):
   return remote.includes(await remoteName(conversation));
 }
 
-/** Handles every other event: reports states, tool calls and final messages; a tool call waits at the listener's gate. */
+/** Handles every other event: reports states, tool calls and final messages; a tool call waits at the gate. */
 export const eventHook: Hook = (host) => (call) => takeEvent(host, call);
 
 async function takeEvent(host: HookHost, call: HookCall): Promise<void> {

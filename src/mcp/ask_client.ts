@@ -1,6 +1,6 @@
 /**
  * The relay's client for an agent that asks its user: sends questions and notes, waits for answers over one reconnecting
- * link, and sends a question that nobody has seen for some time to a second outlet.
+ * link, and sends a question that no one has seen for some time to a second outlet.
  */
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { RELAY_BACKOFF, RelayError } from "../client/relay_error.ts";
@@ -280,8 +280,8 @@ export interface Identity {
 }
 
 /**
- * How many device ids the sessions of a host share. An account and a key keep a limited number of devices, and a host may
- * have any number of sessions over the years. The end of an asker is noticed later while another one uses its id.
+ * How many device ids the sessions of a host share. An account and a key keep a limited number of devices, and a host
+ * may have any number of sessions over the years. The end of an asker is noticed later while another one uses its id.
  */
 export const ASKERS_PER_HOST = 16;
 
@@ -356,7 +356,7 @@ export async function notifyUnseen(push: HostPush, parts: OutletParts): Promise<
   }
 }
 
-/** True if the question is closed or was seen; with `unless: "shown"`, a notification that a phone has shown is enough. */
+/** True if the question is closed or was seen; with `unless: "shown"`, a notification shown on a phone is enough. */
 function isSettled({ final, shown = {} }: Receipt, { unless }: SecondOutlet): boolean {
   return final ||
     Object.values(shown).some(({ seen, notified }) =>

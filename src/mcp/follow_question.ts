@@ -1,4 +1,4 @@
-/** Follows one question until it is answered, closed or timed out, and reports that it waits. The relay's stored receipt decides, never a frame. */
+/** Follows a question until it is answered, closed or timed out. The relay's stored receipt decides, never a frame. */
 import type { Clock } from "../async/clock.ts";
 import type { Wakeup } from "../async/wakeup.ts";
 import type { RelayApi } from "../client/api.ts";
@@ -17,14 +17,14 @@ export type Outcome =
   | { kind: "unsealed" }
   /** The answer came while the connection was lost: it is typed into the session. */
   | { kind: "typed" }
-  /** The same, and there is no session that it could be typed into. */
+  /** The same, but there is no session that it could be typed into. */
   | { kind: "lost" }
   | { kind: "timed_out" }
   | { kind: "closed" };
 
 /**
- * The relay is asked again after this time without news, in milliseconds: when a frame is lost, the answer must still be
- * taken before it is typed into the session.
+ * The relay is asked again after this time without news, in milliseconds: when a frame is lost, the answer must still
+ * be taken before it is typed into the session.
  */
 const POLL_MS = ASK_RETURN_MS / 2;
 /**
@@ -47,8 +47,8 @@ export interface FollowParts {
 }
 
 /**
- * Resolves with the question's outcome. Throws RelayError when the relay refuses to answer, the error of `read` when that
- * lasts, and the signal's reason when that fires.
+ * Resolves with the question's outcome. Throws RelayError when the relay refuses to answer, the error of `read` when
+ * that lasts, and the signal's reason when that fires.
  */
 export async function followQuestion(
   parts: FollowParts,
@@ -56,7 +56,7 @@ export async function followQuestion(
 ): Promise<Outcome> {
   const { clock, wakeup } = parts;
   const end = clock.elapsed() + timeoutMs;
-  // True once there is an answer: it is then awaited beyond the timeout, even if the relay cannot be asked for a moment.
+  // True once there is an answer: it is then awaited beyond the timeout, even while the relay cannot be asked.
   let isTaken = false;
   let missingSince: number | undefined;
   for (;;) {

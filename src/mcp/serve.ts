@@ -31,7 +31,7 @@ export interface McpHost {
   hostname: string;
   /** `SVC_SESSION`: the name with which the session began. */
   session: string | undefined;
-  /** The current session, read at each tool call: it may have been renamed, and another session may have its old name. */
+  /** The current session, read at each tool call: it may have been renamed, and another one may have its old name. */
   sessionNow?(): Promise<AskingSession | undefined>;
   version: string;
   clock: Clock;

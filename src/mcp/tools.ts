@@ -47,7 +47,7 @@ const common = {
 /** The room in a push's data for options or fields. */
 const ASKED_MAX_BYTES = DATA_MAX_BYTES - 512;
 const hasRoom = (asked: unknown): boolean => utf8Length(JSON.stringify(asked)) <= ASKED_MAX_BYTES;
-const NO_ROOM = { error: `together at most ${ASKED_MAX_BYTES} bytes: put what is long into the question` };
+const NO_ROOM = { error: `together at most ${ASKED_MAX_BYTES} bytes: put long text into the question` };
 
 const AskInput = z.object({
   ...common,

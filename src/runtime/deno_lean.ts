@@ -72,14 +72,14 @@ async function createText(path: string, text: string, options: { mode?: number }
 async function replaceText(path: string, text: string, options: { mode?: number } = {}): Promise<void> {
   const target = await files.realPath(path) ?? path;
   const mode = options.mode ?? (await files.info(target))?.mode;
-  const beside = `${target}.${Deno.pid}.${crypto.randomUUID()}.tmp`;
-  const file = await Deno.open(beside, { write: true, createNew: true, mode });
+  const temporary = `${target}.${Deno.pid}.${crypto.randomUUID()}.tmp`;
+  const file = await Deno.open(temporary, { write: true, createNew: true, mode });
   try {
-    writeTo(file, text, { path: beside, mode });
+    writeTo(file, text, { path: temporary, mode });
     await file.syncData();
-    await Deno.rename(beside, target);
+    await Deno.rename(temporary, target);
   } catch (error) {
-    await files.remove(beside);
+    await files.remove(temporary);
     throw error;
   } finally {
     file.close();
@@ -109,7 +109,7 @@ async function names(path: string): Promise<string[]> {
   return found.sort();
 }
 
-/** Uses the permission bits, since Deno has no access(2): the group's bit counts for every other user. */
+/** Uses the permission bits, since Deno has no access(2): the group's bit applies to every other user. */
 async function isExecutable(path: string): Promise<boolean> {
   const info = await files.info(path);
   if (info === undefined || !info.isFile) return false;

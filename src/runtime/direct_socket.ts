@@ -1,4 +1,4 @@
-/** A client WebSocket that sends small frames at once: Deno's delays each until the previous one is acknowledged, up to 40 ms. */
+/** A WebSocket that sends small frames at once: Deno's delays each until the last one is acknowledged, up to 40 ms. */
 import type { Buffer } from "node:buffer";
 import { type ClientOptions, type RawData, WebSocket } from "ws";
 import { createNativeSocket, type CreateSocket } from "../client/socket.ts";

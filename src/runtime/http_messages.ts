@@ -63,7 +63,7 @@ function readBody(
 export interface Sending {
   /** Ends the connection after the response. */
   close: boolean;
-  /** Reserves room for a body that is held until it is sent, and returns its release; undefined when there is no room. */
+  /** Reserves room for a body that is held until it is sent; returns its release, or undefined if there is no room. */
   reserve(bytes: number): (() => void) | undefined;
   /** Resolves when the next part may be written. */
   mayWrite(): Promise<void>;

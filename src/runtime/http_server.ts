@@ -1,4 +1,4 @@
-/** The HTTP and WebSocket server of both runtimes, on `node:http` and `ws`: bounded, and refuses handshakes before the upgrade. */
+/** A bounded HTTP and WebSocket server on `node:http` and `ws`, for both runtimes. Refuses before any upgrade. */
 
 import { Buffer } from "node:buffer";
 import {

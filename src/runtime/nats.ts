@@ -36,7 +36,7 @@ interface ConnectOptions {
   noEcho?: boolean;
 }
 
-/** Rejects when no server answers, or with a TypeError for an unusable address; `connectionFault` explains the error. */
+/** Rejects when no server answers, with TypeError for an unusable address; `connectionFault` explains the error. */
 export async function connectNats(address: NatsAddress, options: ConnectOptions): Promise<NatsConnection> {
   const { servers, credentials, ca, prefix } = address;
   if (!PREFIX_FORM.test(prefix)) {

@@ -215,7 +215,7 @@ function embedded(): EmbeddedFiles | undefined {
 
 const PROXY_FLAG = "--use-env-proxy";
 
-/** Node ignores proxy variables by default. Since 24.14 a call enables them; before, a flag does, with which svc restarts. */
+/** Node ignores proxies by default. Since 24.14 a call enables them; before, a flag does, with which svc restarts. */
 function followProxies(): void {
   const { execArgv, argv, env, execPath } = process;
   if (!hasProxy(env) || env.NODE_USE_ENV_PROXY !== undefined || execArgv.includes(PROXY_FLAG)) return;

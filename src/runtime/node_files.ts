@@ -77,14 +77,14 @@ async function createText(path: string, text: string, options: { mode?: number }
 async function replaceText(path: string, text: string, options: { mode?: number } = {}): Promise<void> {
   const target = await files.realPath(path) ?? path;
   const mode = options.mode ?? (await files.info(target))?.mode;
-  const beside = `${target}.${process.pid}.${crypto.randomUUID()}.tmp`;
-  const file = await open(beside, "wx", mode);
+  const temporary = `${target}.${process.pid}.${crypto.randomUUID()}.tmp`;
+  const file = await open(temporary, "wx", mode);
   try {
-    await writeTo(file, text, { path: beside, mode });
+    await writeTo(file, text, { path: temporary, mode });
     await file.datasync();
-    await rename(beside, target);
+    await rename(temporary, target);
   } catch (error) {
-    await files.remove(beside);
+    await files.remove(temporary);
     throw error;
   } finally {
     await file.close();

@@ -1,4 +1,4 @@
-/** Process functions shared by both runtimes: finding a program, exit codes, and whether a process is alive or stopped. */
+/** Process functions of both runtimes: finding a program, exit codes, and whether a process is alive or stopped. */
 import { errorText } from "../async/error_text.ts";
 import { codeOf } from "./system.ts";
 import type { RunResult } from "./types.ts";
@@ -68,7 +68,7 @@ export function livesByPs(line: string, uid: number): boolean {
   return isAlive(state, Number(owner), uid);
 }
 
-/** A zombie, dead but not yet waited for, is not alive. Another user's process counts only for root. */
+/** A zombie, dead but not yet waited for, is not alive. Another user's process is alive only for root. */
 function isAlive(state: string | undefined, owner: number, uid: number): boolean {
   if (state === undefined || state.startsWith("Z") || state.startsWith("X")) return false;
   return uid === 0 || owner === uid;
@@ -114,8 +114,8 @@ const PS_QUIET_MS = 200;
 
 /**
  * Returns the handler of SIGCHLD while a child has the terminal. A program that suspends itself, as tmux does on Ctrl-B
- * Ctrl-Z, stops only itself, and the shell would keep waiting for this process. `stopJob` stops the whole job, as Ctrl-Z
- * does, including any process between the shell and this one.
+ * Ctrl-Z, stops only itself, and the shell would keep waiting for this process. `stopJob` stops the whole job, as
+ * Ctrl-Z does, including any process between the shell and this one.
  */
 export function suspendWith(isStopped: () => boolean, stopJob: () => void, platform: string): () => void {
   let quietUntil = 0;

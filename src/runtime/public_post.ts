@@ -1,4 +1,4 @@
-/** An HTTPS POST to an address that a client chose: never to this machine or a private network, whatever a name resolves to. */
+/** An HTTPS POST to a client's address: never to this machine or a private network, whatever a name resolves to. */
 import { lookup } from "node:dns";
 import { request as plainRequest } from "node:http";
 import { request as tlsRequest } from "node:https";
@@ -64,7 +64,7 @@ export function isPublicAddress(address: string): boolean {
 const isLoopback = (host: string): boolean =>
   host === "localhost" || host === "::1" || /^127(\.\d{1,3}){3}$/.test(host);
 
-/** What to give instead of this address; undefined if it may be posted to, as far as it shows without being resolved. */
+/** What to give instead of this address; undefined if it may be posted to, as far as known before it is resolved. */
 export function addressFault(url: string, { allowLoopback }: { allowLoopback: boolean }): string | undefined {
   if (!URL.canParse(url)) return "not an address";
   const { protocol, hostname, username, password } = new URL(url);
@@ -79,8 +79,8 @@ export function addressFault(url: string, { allowLoopback }: { allowLoopback: bo
 }
 
 /**
- * Resolves with the answer's status. Throws ForbiddenAddress, the signal's reason, or a network Error; also when the name
- * currently resolves to an address that is not public.
+ * Resolves with the answer's status. Throws ForbiddenAddress, the signal's reason, or a network Error; also when the
+ * name currently resolves to an address that is not public.
  */
 export async function postPublicly(post: PublicPost): Promise<PostAnswer> {
   const fault = addressFault(post.url, post);
@@ -118,8 +118,8 @@ export async function postPublicly(post: PublicPost): Promise<PostAnswer> {
 }
 
 /**
- * Fails for a name that resolves to a non-public address. The checked address is the one that is connected to, so a name
- * cannot resolve differently in between. The failure may be transient: a captive portal answers every name like that.
+ * Fails for a name that resolves to a non-public address. The checked address is the one that is connected to, so a
+ * name cannot resolve differently in between. The failure may be transient: a captive portal answers for every name.
  */
 export function lookupPublicly(resolve: LookupFunction = lookup): LookupFunction {
   return (hostname, options, callback) => {

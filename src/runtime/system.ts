@@ -1,4 +1,4 @@
-/** System functions shared by both runtimes: errors, directories, sockets, addresses, shell quoting and complete writes. */
+/** System functions of both runtimes: errors, directories, sockets, addresses, shell quoting and complete writes. */
 import { utf8Length } from "../async/encodings.ts";
 import type { Files } from "./types.ts";
 
@@ -165,7 +165,7 @@ function numbersOf(version: string): number[] {
 /** The asset of a single program that lists the others, as JSON. */
 export const EMBEDDED_NAMES = "names.json";
 
-/** True unless another account owns the socket's folder, or a link to it, and so might be the one that listens there. */
+/** False if another account owns the socket's folder, or a link to it, and so might be the one that listens there. */
 export async function isInOwnFolder(
   path: string,
   { files, uid }: { files: Pick<Files, "info" | "entryInfo">; uid: number },

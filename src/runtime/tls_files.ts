@@ -1,4 +1,4 @@
-/** Checks whether a server can use a certificate and its key: neither runtime does at start, and every handshake would fail. */
+/** Checks that a server can use a certificate and its key: neither runtime does at start, only each handshake fails. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 
 /** What is wrong with these PEM texts: the certificate, the key, or that they do not belong together. */

@@ -1,4 +1,4 @@
-/** The interface of the runtime, implemented by `deno.ts` and `node.ts`; `#runtime` is the one in use, `#runtime-lean` its part for hooks. */
+/** The runtime's interface, as `deno.ts` and `node.ts` implement it: whole by `#runtime`, for hooks by `#runtime-lean`. */
 
 export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGWINCH" | "SIGKILL" | "SIGCONT" | "SIGSTOP";
 
@@ -26,7 +26,7 @@ export interface AppendFile {
   close(): void;
 }
 
-/** Reading something that does not exist gives undefined or an empty list; other failures throw an Error with `code` (`ENOENT`, `EACCES`, …). */
+/** Reading what does not exist gives undefined or an empty list; other failures throw an Error with `code`. */
 export interface Files {
   readText(path: string): Promise<string | undefined>;
   readBytes(path: string): Promise<Uint8Array | undefined>;
@@ -101,7 +101,7 @@ export interface Commands {
     argv: readonly string[],
     options: { cwd?: string; env: Record<string, string>; logFile: string },
   ): Promise<number>;
-  /** Sends the signal; false when no such process exists (or it is not ours). Signal 0 only checks whether it is alive. */
+  /** Sends the signal; false when no such process exists (or it is not ours). Signal 0 only checks that it is alive. */
   kill(pid: number, signal: Signal | 0): boolean;
   /** Absolute path of the program as PATH finds it. */
   which(program: string): Promise<string | undefined>;

@@ -60,7 +60,7 @@ function permission(input: HookInput): HookMeaning {
   };
 }
 
-/** Codex opens none of its dialogs before these hooks have ended. A question has no event of its own. */
+/** Codex opens its dialogs only after these hooks have ended. A question has no separate event. */
 function dialogOf(event: string, input: HookInput): DialogCall | undefined {
   const tool = textOf(input, "tool_name");
   const asked = recordOf(input.tool_input);

@@ -7,7 +7,7 @@ import { VERSION } from "../../protocol/version.ts";
 import type { PipedChild } from "../../runtime/types.ts";
 import { type FinishHost, type FinishResult, runsSvcHook } from "../setup.ts";
 
-/** What the user can do if Codex cannot be asked. */
+/** The user's alternative if Codex cannot be asked. */
 const BY_HAND = 'start codex once and answer its question "Hooks need review" with trust';
 
 /** Trusts svc's hooks among those that Codex lists; reports the tables that this added to config.toml. */
@@ -62,7 +62,7 @@ export function isTrusted({ trustStatus }: CodexHook): boolean {
   return trustStatus === "trusted" || trustStatus === "managed";
 }
 
-/** For the whole conversation; the server alone takes over 20 s to start on a busy machine. */
+/** The limit of the whole exchange; the server's start alone takes over 20 s on a busy machine. */
 const LIMIT_MS = 90_000;
 
 export type Ask = (method: string, params: unknown) => Promise<unknown>;

@@ -63,7 +63,7 @@ function lastMessage(text: string): string | undefined {
   return undefined;
 }
 
-/** Copilot opens none of its dialogs before these hooks have ended. */
+/** Copilot opens its dialogs only after these hooks have ended. */
 function dialogOf(event: string, input: HookInput): DialogCall | undefined {
   const tool = textOf(input, "toolName");
   switch (event) {

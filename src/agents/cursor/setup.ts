@@ -43,10 +43,10 @@ export function setUp({ home, launcher }: SetupContext): AgentSetup {
   };
 }
 
-/** The plain list shows only approved servers, so svc's server is asked for by name. */
+/** The plain list shows only approved servers, so svc's server is listed by name. */
 async function probe({ commands, program, cwd, env }: FinishHost): Promise<FinishResult> {
   if (program === undefined) {
-    return { isOk: true, notes: ["The editor is there, its terminal agent cursor-agent is not."] };
+    return { isOk: true, notes: ["The editor is installed, but its terminal agent cursor-agent is not."] };
   }
   const signal = AbortSignal.timeout(PROBE_LIMIT_MS);
   const listed = await commands.run([program, "mcp", "list-tools", MCP_SERVER], {

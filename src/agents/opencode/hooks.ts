@@ -1,4 +1,4 @@
-/** What svc's plugin for OpenCode reports; the plugin defines the form of its messages. */
+/** Reads the reports of svc's plugin for OpenCode, which defines the form of its messages. */
 import type { CardQuestion, Decision } from "../../protocol/ask.ts";
 import { answersTo, questionsCall, questionsOf, reasonOf, requestText } from "../dialogs.ts";
 import {
@@ -44,7 +44,7 @@ function meaning(event: string, input: HookInput): HookMeaning {
   }
 }
 
-/** OpenCode shows its dialog while the hook runs. The plugin passes the event in `request`, the tool's arguments in `args`. */
+/** The dialog is shown while the hook runs. The plugin passes the event in `request`, the tool's arguments in `args`. */
 function dialogOf(event: string, input: HookInput): DialogCall | undefined {
   const asked = objectOf(input, "request");
   switch (event) {

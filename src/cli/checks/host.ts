@@ -1,4 +1,4 @@
-/** Checks this host: tmux, svc's home directory and configuration, the listener, the connections to the relay, what the key may do there, and the clocks. */
+/** Checks this host: tmux, svc's home and configuration, the listener, the way to the relay, the key and the clocks. */
 import { runtime } from "#runtime";
 import { errorText } from "../../async/error_text.ts";
 import { daemonStatus, daemonVersion, isLockFree } from "../../home/daemon.ts";
@@ -221,7 +221,7 @@ const CONFIGURE = "fix the configuration first";
 
 const UNUSABLE_ADDRESS = fault("not checked: the relay's address cannot be used", "fix that first");
 
-/** What the configuration lacks to reach the relay; only the configuration's own check reports the cause and its fix. */
+/** What the configuration lacks to reach the relay; only the configuration's check reports the cause and its fix. */
 function configGap(
   inputs: AddressInputs,
   addressOf: (inputs: AddressInputs) => unknown,

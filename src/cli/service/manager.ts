@@ -1,7 +1,7 @@
-/** What systemd and launchd need for one service: its file, a unit or a property list, and the commands that start, stop and show it. */
+/** A service for systemd or launchd: its file, a unit or a property list, and the commands that start, stop and show it. */
 import { shellLine } from "../../runtime/system.ts";
 
-/** In every file that `svc service` may replace or remove. */
+/** Marks every file that `svc service` may replace or remove. */
 export const SERVICE_MARK = "Written by svc service install";
 
 export const SERVICE_NAMES = ["listener", "relay"] as const;
@@ -42,16 +42,16 @@ export interface ServiceManager {
   text: string;
   /** Exits with 0 where the manager can be reached; undefined for launchd. */
   reach?: Argv;
-  /** Takes an earlier file's service away; may fail when there is none. */
+  /** Unloads the service of an earlier file; may fail when there is none. */
   unload: readonly Argv[];
-  /** Makes a new or changed file known; run in this order. */
+  /** Registers a new or changed file; run in this order. */
   enable: readonly Argv[];
   start: Argv;
   /** Ends the process of an earlier file, if it runs, and starts this one. */
   restart: Argv;
   /** May fail when the service does not run. */
   disable: readonly Argv[];
-  /** Run after the file is gone; the last one may fail when the service has not failed. */
+  /** Run after the file was removed; the last one may fail when the service has not failed. */
   afterRemoval: readonly Argv[];
   /** Exits with 0 while the service runs. */
   isActive: Argv;
@@ -61,18 +61,18 @@ export interface ServiceManager {
   lastLog: Argv;
   /** For people. */
   showLog: string;
-  /** Opens a drop-in, or the file itself, for settings of one's own. */
+  /** Opens a drop-in, or the file itself, for the user's settings. */
   edit: string;
-  /** Where a variable can be kept that not every account may read. */
+  /** Where to keep a variable that other accounts must not read. */
   keepSecret: string;
 }
 
-/** One look at a service. */
+/** The state of a service at one moment. */
 export interface RunState {
   isActive: boolean;
   /** It has ended by itself since it was started. */
   hasEnded: boolean;
-  /** Of its main process; 0 while it has none. */
+  /** The pid of its main process; 0 while it has none. */
   pid: number;
 }
 
@@ -103,7 +103,7 @@ export function unitName(
     : `svc-${name}.service`;
 }
 
-/** In a unit's name `@` stands before the instance of a template: escaped as systemd-escape(1) does. */
+/** The account, escaped as systemd-escape(1) does: in a unit's name, `@` precedes the instance of a template. */
 function unitText(account: string): string {
   return account.replace(
     /[^\w.-]/g,
@@ -203,7 +203,7 @@ const LISTENER_LINES = [
   "OOMPolicy=continue",
 ];
 
-/** What systemd applies in an account's session too, where it cannot make namespaces. */
+/** Settings that systemd also applies in an account's session, where it cannot create namespaces. */
 const RELAY_ANYWHERE = [
   "NoNewPrivileges=true",
   "LockPersonality=true",
@@ -229,7 +229,7 @@ const RELAY_SYSTEM = [
   "RestrictNamespaces=true",
 ];
 
-/** Where a relay of the machine keeps its data; systemd makes it. */
+/** The data folder of a relay that is a system service; systemd creates it. */
 export const STATE_DIRECTORY = "/var/lib/svc";
 
 function relayLines({ isSystem, account, data, hasLowPort }: ServicePlan): string[] {
@@ -252,7 +252,7 @@ function capabilities(hasLowPort: boolean): string[] {
     : ["CapabilityBoundingSet="];
 }
 
-/** One word of ExecStart: without the specifiers (%) and variables ($) that systemd would replace. */
+/** One word of ExecStart, with the specifiers (%) and variables ($) escaped that systemd would replace. */
 function execWord(word: string): string {
   const escaped = word.replaceAll("$", "$$$$");
   return /^[\w@+=:,./-]+$/.test(word) ? escaped : quoted(escaped);
@@ -266,7 +266,7 @@ function quoted(text: string): string {
   return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`;
 }
 
-/** The words that a unit or property list starts, as they were before they were escaped; none in a text of another kind. */
+/** The unescaped argv of a unit or property list; empty for any other text. */
 export function startedWords(text: string): string[] {
   const started = /^ExecStart=(.*)$/m.exec(text)?.[1];
   if (started !== undefined) {
@@ -290,7 +290,7 @@ function launchdLabel(name: ServiceName): string {
   return `svc.${name}`;
 }
 
-/** `log`: where launchd appends what the process prints, and nothing rotates it. */
+/** `log`: the file to which launchd appends the output; it is not rotated. */
 export function launchdPlist({ name, command, account, env }: ServicePlan, log: string): string {
   const variables = Object.entries(env).flatMap(([key, value]) => [
     `    <key>${xml(key)}</key>`,

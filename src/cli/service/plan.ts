@@ -1,4 +1,4 @@
-/** What `svc service` installs, from this shell's surroundings and the command line: the process of a relay or a listener; and the state of what is installed. */
+/** Plans what `svc service` installs, from the environment and the command line, and reads the state of services. */
 import { runtime } from "#runtime";
 import { daemonEnvironment, STANDBY_OPTION } from "../../home/daemon.ts";
 import { absolutePath, type HomePaths } from "../../home/paths.ts";
@@ -25,7 +25,7 @@ export interface PlaceOptions {
 interface PlanOptions extends PlaceOptions {
   /** Arguments of `svc server`. */
   server: readonly string[];
-  /** Nothing is to be installed. */
+  /** Nothing will be installed, only shown or removed. */
   shown?: boolean;
 }
 
@@ -34,7 +34,7 @@ export interface Placed {
   plan: ServicePlan;
   manager: ServiceManager;
   paths: HomePaths;
-  /** Variables that are left out of the service's file, as their values have a password. */
+  /** Variables that are left out of the service's file, because their values have a password. */
   secret: readonly string[];
 }
 
@@ -88,7 +88,7 @@ function planOf(
   };
 }
 
-/** Undefined: the relay gets an account that systemd makes. */
+/** The account of a system service; undefined if systemd creates one for the relay. */
 function accountOf(name: ServiceName, named: string | undefined): string | undefined {
   const account = named ?? (name === "listener" ? runtime.env.get("SUDO_USER") : undefined);
   if (account === undefined && (name === "listener" || runtime.platform === "darwin")) {
@@ -97,7 +97,7 @@ function accountOf(name: ServiceName, named: string | undefined): string | undef
   return account;
 }
 
-/** What a unit takes as a user's name. To look at what is installed, any name will do: `CORP\alice` is one on some machines. Throws UsageError. */
+/** Throws UsageError for a user's name that no unit accepts, such as `CORP\alice`. Not called to show services. */
 function refuseUnwritable(account: string): void {
   if (/^[\w.@+-]+\$?$/.test(account)) return;
   throw new UsageError(
@@ -105,13 +105,13 @@ function refuseUnwritable(account: string): void {
   );
 }
 
-/** Which of the installing shell's variables the service needs: programs, tmux's socket, svc's home, the locale, and the way to the relay. */
+/** The installing shell's variables that the service needs: programs, tmux's socket, svc's home, locale and network. */
 const KEPT = [
   ...["PATH", "SVC_HOME", "SVC_TMUX_SOCKET", "TMUX_TMPDIR", "DENO_DIR", "LANG", "LC_ALL", "LC_CTYPE"],
   ...NETWORK_VARIABLES,
 ];
 
-/** Every account may read the service's file, so that no password goes there. */
+/** Separates variables with a password, because every account may read the service's file. */
 function serviceEnvironment(
   env: Readonly<Record<string, string>>,
 ): { env: Record<string, string>; secret: string[] } {
@@ -121,7 +121,7 @@ function serviceEnvironment(
   return { env: Object.fromEntries(open.flatMap((name) => env[name] ? [[name, env[name]]] : [])), secret };
 }
 
-/** An account of its own cannot read what lies in a user's home. */
+/** Throws Error for a program in a user's home, which an account of the service's own cannot read. */
 function refusePrivate(command: readonly string[]): void {
   const file = command.find((word) => /^\/(home|root|Users)\//.test(word));
   if (file === undefined) return;
@@ -150,7 +150,7 @@ function isLowPort(listen: string | undefined): boolean {
   return port > 0 && port < LOW_PORTS;
 }
 
-/** An account's own service has no way to such a port. Throws UsageError that says what to do. */
+/** Throws a UsageError with advice if an account's own service would need a low port, which it may not use. */
 export async function refuseLowPort({ isSystem, hasLowPort, command }: ServicePlan): Promise<void> {
   if (isSystem || !hasLowPort || runtime.platform !== "linux" || runtime.uid === 0) return;
   const text = await runtime.files.readText("/proc/sys/net/ipv4/ip_unprivileged_port_start");
@@ -183,13 +183,13 @@ export interface ServiceState {
   missing: string | null;
   /** Another svc that it starts. */
   other: string | null;
-  /** The command that writes its file anew for this svc. */
+  /** The command that rewrites its file for this svc. */
   install: string;
   log: string;
 }
 
 /** The installed services that start a file that is gone, or another svc. */
-export async function servicesToMend(): Promise<ServiceState[]> {
+export async function servicesToFix(): Promise<ServiceState[]> {
   const states = await allStates({});
   return states.filter(({ missing, other }) => missing !== null || other !== null);
 }
@@ -221,7 +221,7 @@ export async function allStates(options: PlaceOptions): Promise<ServiceState[]> 
   return states;
 }
 
-/** What restarts the relays that run as services of this svc, on the version that is installed now. */
+/** The commands that restart the relays running as services of this svc, on the installed version. */
 export async function relayRestarts(): Promise<{ argv: readonly string[]; needsRoot: boolean }[]> {
   const relays = (await allStates({})).filter(({ service, running, other, missing }) =>
     service === "relay" && running && other === null && missing === null
@@ -233,7 +233,7 @@ export async function relayRestarts(): Promise<{ argv: readonly string[]; needsR
   }));
 }
 
-/** The account for a look at a system service, which takes any. */
+/** The account for showing a system service, for which any will do. */
 function someUser(): string {
   return runtime.env.get("SUDO_USER") ?? userName();
 }
@@ -258,7 +258,7 @@ async function stateOf(service: ServiceName, options: PlanOptions): Promise<Serv
   }];
 }
 
-/** `unreachable`: why this account's systemd does not answer; then nothing can be installed, and nothing is known to run. */
+/** `unreachable`: why this account's systemd does not answer: nothing can be installed, and it is unknown what runs. */
 export function statusLines(states: readonly ServiceState[], unreachable?: string): string[] {
   const isKnown = unreachable === undefined;
   if (states.length === 0) {
@@ -281,14 +281,14 @@ export function statusLines(states: readonly ServiceState[], unreachable?: strin
   return isKnown ? lines : [...lines, `Whether this account's services run is not known: ${unreachable}`];
 }
 
-/** The first of these words that names a file of svc's which no longer exists. */
+/** The first of these words that names a file of svc's that no longer exists. */
 async function missingFile(words: readonly string[]): Promise<string | null> {
   const files = words.filter((word) => /^\/.*\/(deno|node|svc|cli\.[tj]s|deno\.json)$/.test(word));
   for (const path of files) if (await runtime.files.info(path) === undefined) return path;
   return null;
 }
 
-/** The svc in these words, if it is another one than this. */
+/** The svc in these words, if it is not this one. */
 function otherSvc(words: readonly string[], name: ServiceName): string | null {
   const own = runtime.selfCommand();
   if (own.every((word, at) => words[at] === word)) return null;

@@ -1,4 +1,4 @@
-/** What `svc setup` writes to `~/.svc`: the launcher that every registration runs, and a record of its changes for undoing them. */
+/** What `svc setup` writes to `~/.svc`: the launcher for all registrations, and a record of changes to undo them. */
 import * as z from "zod/mini";
 import type { HomePaths } from "../../home/paths.ts";
 import { sha256Hex } from "../../async/encodings.ts";
@@ -33,8 +33,8 @@ export function launcherText(
     "# Runs svc, wherever it lies. Written by svc setup.",
     `: "\${SVC_HOME:=${root.replace(/["$`\\]/g, "\\$&")}}"`,
     "export SVC_HOME",
-    // Deno does not start in a deleted folder, even if it was created again. There `pwd` fails in some shells, and others
-    // lose the path.
+    // Deno does not start in a deleted folder, even if it was created again. There `pwd` fails in some shells, and
+    // others lose the path.
     'pwd -P >/dev/null 2>&1 && [ -d "$PWD" ] || cd /',
     'case "$1 $2" in',
     ...(background.length === 0 ? [] : [
@@ -44,8 +44,8 @@ export function launcherText(
       "  exit 0 ;;",
     ]),
     '"remote-hook "* | "hook "*)',
-    // A hook that waits for a phone must end by the agent's signal, hence `exec`. Copilot sends none, and treats a hook that
-    // was ended by a signal as a refusal.
+    // A hook that waits for a phone must end by the agent's signal, hence `exec`. Copilot sends none, and treats a hook
+    // that was ended by a signal as a refusal.
     `  [ "$4" = ${CARDS_ARGUMENT} ] && [ "$3" != copilot ] && ${isThere} && exec ${run} "$@" 2>/dev/null`,
     `  ${run} "$@" 2>/dev/null`,
     "  exit 0 ;;",
@@ -76,7 +76,7 @@ const Entry = z.object({
   backup: z.nullable(z.string()),
   /** SHA-256 of the text that setup wrote; if it differs, someone has changed the file since. */
   left: z.string(),
-  /** The same of the text that setup is about to write. */
+  /** The same for the text that setup is about to write. */
   next: z.optional(z.string()),
   /** The topmost directory that was created for the file. */
   made: z.nullable(z.string()),
@@ -140,7 +140,7 @@ export class Manifest {
     return entry.left === digest || entry.next === digest || await this.before(path) === text;
   }
 
-  /** Called before a change. Only the first call keeps the text. `after`: the text to be written, if it will be restorable. */
+  /** Called before a change. Only the first call keeps the text. `after`: the text to be written, if restorable. */
   async keep(path: string, { text, made, after }: Change): Promise<void> {
     const entry = this.#entries.get(path) ?? {
       backup: text === undefined ? null : await this.#writeBackup(path, text),

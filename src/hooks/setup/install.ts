@@ -265,7 +265,7 @@ async function editInputs(
 /** Marks every file that belongs to svc alone. */
 const OWN_MARK = "Written by svc setup";
 
-/** The file's text with svc's entries; undefined if no file should be created. Throws an Error that names the obstacle. */
+/** The file's text with svc's entries; undefined if no file should be created. Throws Error naming the obstacle. */
 function withSvc(edit: FileEdit, before: string | undefined, inputs: EditInputs): string | undefined {
   const { mark, rest } = withoutMark(before ?? "");
   const text = before === undefined ? undefined : rest;
@@ -286,7 +286,7 @@ function edited(edit: FileEdit, text: string | undefined, inputs: EditInputs): s
   }
 }
 
-/** The file's text without svc's entries; undefined if the file should be deleted. Throws an Error that names the obstacle. */
+/** The file's text without svc's entries; undefined if it should be deleted. Throws Error naming the obstacle. */
 function withoutSvc(
   edit: FileEdit,
   before: string,
@@ -303,7 +303,7 @@ function withoutSvc(
   }
 }
 
-/** True if the kept text has svc's entries, as after an earlier manifest was lost: restoring it would bring svc back. */
+/** True if the kept text has svc's entries, as after a manifest was lost: restoring it would bring svc back. */
 function hasSvc(edit: FileEdit, kept: string): boolean {
   const { rest } = withoutMark(kept);
   switch (edit.form) {

@@ -23,7 +23,7 @@ import { commandOf, Manifest } from "../../../hooks/setup/home_files.ts";
 import { AGENT_LABELS, type AgentKind } from "../../../protocol/names.ts";
 import { shellLine, shellQuote, shellWords } from "../../../runtime/system.ts";
 import { pluginDirectory } from "../../context.ts";
-import { servicesToMend } from "../../service/plan.ts";
+import { servicesToFix } from "../../service/plan.ts";
 import { type Check, fault, type Finding, ok, warning } from "../check.ts";
 import { presenceCheck, versionCheck } from "./presence.ts";
 import { type McpProbe, probeHook, type ProbeHost, probeMcp } from "./probe.ts";
@@ -115,7 +115,7 @@ async function askCodex({ commands, home, env }: SetupHost): Promise<Finding | u
     : await codexDistrust({ commands, program, cwd: home, env }, fixOf("codex"));
 }
 
-/** Why Codex does not run svc's hooks: it runs only those that its user has reviewed. `fix`: the fix where svc setup helps. */
+/** Why Codex does not run svc's hooks: it runs only reviewed ones. `fix` is the advice where svc setup helps. */
 async function codexDistrust(host: FinishHost, fix: string): Promise<Finding | undefined> {
   try {
     const ours = await withCodexServer(host, codexHooks);
@@ -168,7 +168,7 @@ export function judgeTools(probe: McpProbe, fix: string): Finding {
   return ok(`it lists ${MCP_TOOLS.join(", ")}`);
 }
 
-/** Leaves out the variables of the pane and session in which verify runs: a probe must not change the listener's view of them. */
+/** Leaves out the variables of verify's own pane and session, whose state at the listener a probe must not change. */
 function probeHost({ files, commands, paths, env }: SetupHost, more: Registration["env"]): ProbeHost {
   const { SVC_SESSION: _session, TMUX: _tmux, TMUX_PANE: _pane, ...others } = env;
   return { files, commands, paths, env: { ...others, ...more } };
@@ -312,7 +312,7 @@ export function judgeCommand(command: readonly string[], own: readonly string[])
   if (isSame) return ok("agents run this svc");
   return warning(
     `agents run another svc, "${shellLine(command)}"; this one is "${shellLine(own)}"`,
-    `${SET_UP}, with the svc that they are to run`,
+    `${SET_UP}, with the svc that they should run`,
   );
 }
 
@@ -362,7 +362,7 @@ const servicesCheck: Check = {
   name: "services",
   async run() {
     try {
-      const [first] = await servicesToMend();
+      const [first] = await servicesToFix();
       if (first === undefined) return ok("none starts a file that is gone, or another svc");
       const { service, missing, other, install } = first;
       return missing === null
