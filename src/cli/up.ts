@@ -205,7 +205,7 @@ function isListeners({ role, deviceId, scopes }: KeyRecord, wanted: string): boo
   return role === "listener" && deviceId === wanted && !scopes.includes("admin");
 }
 
-/** Replaces the old key for this host; it keeps working for others that use it. */
+/** Replaces the old key on this host and returns a notice for the user: for others that use it, it keeps working. */
 async function takeOver(
   store: Store,
   { used, made, dataDir }: { used: KeyRecord; made: string; dataDir: string },

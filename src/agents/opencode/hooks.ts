@@ -44,7 +44,7 @@ function meaning(event: string, input: HookInput): HookMeaning {
   }
 }
 
-/** The dialog is shown while the hook runs. The plugin passes the event in `request`, the tool's arguments in `args`. */
+/** The dialog is shown while the hook runs. The plugin passes the event in `request` and the tool's input in `args`. */
 function dialogOf(event: string, input: HookInput): DialogCall | undefined {
   const asked = objectOf(input, "request");
   switch (event) {

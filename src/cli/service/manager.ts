@@ -1,4 +1,4 @@
-/** A service for systemd or launchd: its file, a unit or a property list, and the commands that start, stop and show it. */
+/** A service for systemd or launchd: its file, a unit or a property list, and the commands that control and show it. */
 import { shellLine } from "../../runtime/system.ts";
 
 /** Marks every file that `svc service` may replace or remove. */

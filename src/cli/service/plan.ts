@@ -126,7 +126,7 @@ function refusePrivate(command: readonly string[]): void {
   const file = command.find((word) => /^\/(home|root|Users)\//.test(word));
   if (file === undefined) return;
   throw new Error(
-    `Cannot run "${file}" as a service with an account of its own: it lies in a user's home. Install svc for all users (sudo npm install --global), or name an account with --user.`,
+    `Cannot run "${file}" as a service with an account of its own: it is in a user's home. Install svc for all users (sudo npm install --global), or name an account with --user.`,
   );
 }
 
