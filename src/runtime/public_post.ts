@@ -66,7 +66,7 @@ const isLoopback = (host: string): boolean =>
 
 /** What to give instead of this address; undefined if it may be posted to, as far as known before it is resolved. */
 export function addressFault(url: string, { allowLoopback }: { allowLoopback: boolean }): string | undefined {
-  if (!URL.canParse(url)) return "not an address";
+  if (!URL.canParse(url)) return "an https:// address";
   const { protocol, hostname, username, password } = new URL(url);
   const host = hostname.replace(/^\[|\]$/g, "");
   if (username !== "" || password !== "") return "an address without a user name";
@@ -85,7 +85,7 @@ export function addressFault(url: string, { allowLoopback }: { allowLoopback: bo
 export async function postPublicly(post: PublicPost): Promise<PostAnswer> {
   const fault = addressFault(post.url, post);
   if (fault !== undefined) {
-    throw new ForbiddenAddress(`Cannot post to "${new URL(post.url).host}": give ${fault}`);
+    throw new ForbiddenAddress(`Cannot post to "${URL.parse(post.url)?.host ?? "?"}": give ${fault}`);
   }
   const url = new URL(post.url);
   const send = url.protocol === "https:" ? tlsRequest : plainRequest;

@@ -54,6 +54,7 @@ Deno.test("an address is https on the public internet, or, where a test allows i
   assert.equal(fault("http://127.0.0.1:80/"), "an https:// address");
   assert.equal(fault("http://127.0.0.1:80/", true), undefined);
   assert.equal(fault("http://10.0.0.1/", true), "an https:// address");
+  assert.equal(fault("push.example/x"), "an https:// address");
 });
 
 Deno.test("a name is refused when one of its addresses is not public, and otherwise gives those that were checked [push-ssrf]", () => {
@@ -81,7 +82,7 @@ Deno.test("a name is refused when one of its addresses is not public, and otherw
 });
 
 Deno.test("an address that is not public by itself is refused for good [push-ssrf]", async () => {
-  for (const url of ["https://10.0.0.1/x", "https://router.local/x", "http://push.example/x"]) {
+  for (const url of ["https://10.0.0.1/x", "https://router.local/x", "http://push.example/x", "push"]) {
     await assert.rejects(postPublicly({ ...POST, url, allowLoopback: false }), ForbiddenAddress, url);
   }
 });
