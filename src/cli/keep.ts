@@ -19,7 +19,7 @@ export async function run(args: readonly string[]): Promise<number> {
   })
     .argument("[session]", "its name, as in svc sessions")
     .argument("[arguments...]", "after --: further arguments of the agent for that start")
-    .option("--off", "it does not come back any more")
+    .option("--off", "remove the mark")
     .option("--json", "print the list as JSON");
   const parsed = parseOptions(command, args);
   const [session, more] = parsed.processedArgs;

@@ -37,7 +37,7 @@ export async function run(args: readonly string[]): Promise<number> {
   })
     .option(
       "--public-url <url>",
-      "the address at which the phone reaches the relay, where that does not know it itself",
+      "the address at which the phone reaches the relay, if the relay does not know it",
     )
     .option(
       "--script <file>",

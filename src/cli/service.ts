@@ -191,7 +191,9 @@ async function advice({ name, isSystem }: ServicePlan): Promise<string[]> {
   const cached = npxAdvice(runtime.selfCommand());
   const lines = cached === undefined ? [] : [cached];
   if (name === "listener" && isSystem) {
-    lines.push("If a listener of this account runs already, the service takes over when that ends.");
+    lines.push(
+      "If a listener of this account is already running, the service takes over when that one ends.",
+    );
   }
   if (runtime.platform !== "linux" || isSystem) return lines;
   const user = userName();
