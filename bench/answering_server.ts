@@ -1,4 +1,4 @@
-/** The limit of a relay's pushes a second: an HTTP server that reads a push and answers at once, without keys, store or listener. */
+/** An HTTP server that reads a push and answers at once, without keys, store or listener: the upper bound on pushes per second. */
 import { say } from "../scripts/say.ts";
 
 async function answer(request: Request): Promise<Response> {

@@ -1,4 +1,4 @@
-/** `deno task bench [filter]`: measures every row beside its alternative; writes `bench/results/`. */
+/** `deno task bench [filter]`: measures every row against its alternative; writes `bench/results/`. */
 import { fileURLToPath } from "node:url";
 import { say } from "../scripts/say.ts";
 import { RUNTIME } from "./bare.ts";
@@ -29,7 +29,7 @@ const ROWS: Row[] = [
   ...hookRows,
   ...idleRows,
 ];
-/** They run the sources, not the launched svc. */
+/** These rows run the sources in this process, not the launched svc. */
 const ON_DENO: readonly Row[] = [injectRow, ...partRows, sweepRow];
 const RESULTS = fileURLToPath(new URL("./results/", import.meta.url));
 

@@ -43,18 +43,18 @@ export interface Result {
   missing?: string;
   /** Ours divided by theirs. */
   ratio?: { median: number; p99: number };
-  /** Processes that wanted a core when the row began: the average of the minute before. */
+  /** Runnable processes when the row began: the load average of the last minute. */
   load: number;
 }
 
 export function figures(values: readonly number[]): Figures {
   const sorted = [...values].sort((a, b) => a - b);
-  // The nearest rank: the smallest value that so large a part of all values does not exceed.
+  // The nearest rank: the smallest value that this share of all values does not exceed.
   const at = (part: number): number => sorted[Math.max(0, Math.ceil(part * sorted.length) - 1)] ?? NaN;
   return { min: at(0), median: at(0.5), p99: at(0.99), max: at(1) };
 }
 
-/** Measures both alternately, so that other load affects both. */
+/** Measures both in alternation, so that other load affects both. */
 export async function measure(row: Row): Promise<Result> {
   const [load = 0] = Deno.loadavg();
   const { ours, theirs, missing, close } = await row.open();
@@ -76,7 +76,7 @@ export async function measure(row: Row): Promise<Result> {
   return { ...result, theirs: yours, ratio };
 }
 
-/** Milliseconds that `work` takes. */
+/** Returns how long `work` takes, in milliseconds. */
 export async function timed(work: () => Promise<unknown>): Promise<number> {
   const begun = performance.now();
   await work();

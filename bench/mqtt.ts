@@ -10,7 +10,10 @@ const PUBACK = 0x40;
 
 const concat = (...parts: Uint8Array[]): Uint8Array<ArrayBuffer> => concatBytes(parts);
 
-/** The broker's port; undefined if mosquitto is not installed. It listens on loopback and keeps nothing. */
+/**
+ * Starts a broker that listens on loopback and stores nothing. Returns its port; undefined if mosquitto is not
+ * installed.
+ */
 export async function startMosquitto(sandbox: Sandbox): Promise<number | undefined> {
   const port = freePort();
   const config = `${sandbox.root}/mosquitto.conf`;
@@ -44,7 +47,7 @@ function freePort(): number {
   return port;
 }
 
-/** One connection; `received` is called with the text of each message that is published to its topic. */
+/** One connection; `received` is called with the text of each message published to its topic. */
 export class MqttClient {
   readonly #connection: Deno.TcpConn;
   readonly #waiting = new Map<number, () => void>();
@@ -69,7 +72,7 @@ export class MqttClient {
     return client;
   }
 
-  /** Resolves once the broker has it. */
+  /** Resolves once the broker has acknowledged the message. */
   async publish(topic: string, message: string): Promise<void> {
     const id = this.#id();
     const done = this.#answer(id);

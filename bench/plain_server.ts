@@ -1,4 +1,4 @@
-/** The alternative to the relay's connections: a `ws` server that does nothing but echo. */
+/** The alternative to the relay's connections: a `ws` server that only echoes. */
 import { WebSocketServer } from "ws";
 import { say } from "../scripts/say.ts";
 

@@ -11,7 +11,7 @@ export interface PtyServer {
   close(): Promise<void>;
 }
 
-/** A page's terminal that is connected to a server. */
+/** A terminal, as a page shows it, that is connected to a server. */
 export interface PtyTerminal extends EchoTerminal {
   emulator: Emulator;
   /** Messages received. */
@@ -19,7 +19,7 @@ export interface PtyTerminal extends EchoTerminal {
   close(): void;
 }
 
-/** `script` is the pty; stdin and stdout are its other side. */
+/** Serves a command in a pty. `script` makes the pty; its stdin and stdout are the other end. */
 async function serve(command: string): Promise<void> {
   const child = new Deno.Command("script", {
     args: ["-qfc", `stty cols 80 rows 24; exec ${command}`, "/dev/null"],
@@ -90,7 +90,7 @@ export async function openPty(port: number): Promise<PtyTerminal> {
   };
 }
 
-/** tmux drops what is typed while it attaches. */
+/** Types until the pty echoes, and clears the line: tmux drops keys typed while it attaches. */
 export async function untilEchoing({ emulator, type, clear, drawnWhen }: EchoTerminal): Promise<void> {
   const column = (): number => emulator.buffer.active.cursorX;
   await until("the pty", () => {

@@ -1,15 +1,15 @@
-/** A tmux session that shows the echo agent's composer, whose settle time is 0; its program passes every byte on to the bench at once. */
+/** A tmux session that shows the echo agent's composer, whose settle time is 0; its program passes every byte to the bench at once. */
 import type { Sandbox } from "../tests/helpers/sandbox.ts";
 import { until } from "../tests/helpers/until.ts";
 
 export interface Recorder {
   session: string;
-  /** Resolves with the time (`performance.now()`) at which all of `text` had been read. */
+  /** Resolves with the time (`performance.now()`) at which all of `text` was read. */
   seen(text: string): Promise<number>;
   close(): Promise<void>;
 }
 
-/** Draws what it has read after the echo agent's prompt; Enter starts another draft. */
+/** Draws its input after the echo agent's prompt; Enter starts a new draft. */
 const PROGRAM = String.raw`
   system "stty raw -echo"; $| = 1; my $draft = "";
   open my $pipe, ">", $ARGV[0] or die; select((select($pipe), $| = 1)[0]);

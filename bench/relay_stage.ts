@@ -1,4 +1,4 @@
-/** A relay in a process of its own, with a listener that acknowledges at once and as many senders as are wanted. */
+/** A relay in a separate process, with a listener that acknowledges at once and as many senders as needed. */
 import { createRelayApi, type RelayApi } from "../src/client/api.ts";
 import { createKey } from "../src/relay/api_keys.ts";
 import { openRelayStore } from "../src/store/open.ts";
@@ -13,9 +13,9 @@ export interface RelayStage extends AsyncDisposable {
   sandbox: Sandbox;
   relay: Started;
   wsUrl: string;
-  /** Each with a key of its own, since requests are limited per key. */
+  /** Each has its own key, since requests are limited per key. */
   senders: RelayApi[];
-  /** Of a phone. */
+  /** A phone's key. */
   key: string;
   listener: Peer;
 }

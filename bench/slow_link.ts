@@ -1,4 +1,4 @@
-/** A mobile network: a TCP proxy that delays every byte and keeps their order. */
+/** A simulated mobile network: a TCP proxy that delays every byte and keeps their order. */
 
 const HOST = "127.0.0.1";
 const CHUNK_BYTES = 65_536;
@@ -8,7 +8,7 @@ export interface SlowLink {
   close(): Promise<void>;
 }
 
-/** `oneWayMs`: how long a byte takes in either direction. */
+/** `oneWayMs`: the delay in each direction. */
 export function slowLink(port: number, { oneWayMs }: { oneWayMs: number }): SlowLink {
   const listener = Deno.listen({ hostname: HOST, port: 0 });
   const ends = new Set<Deno.TcpConn>();
@@ -54,7 +54,7 @@ export function slowLink(port: number, { oneWayMs }: { oneWayMs: number }): Slow
   };
 }
 
-/** 0 at the end of the stream, or when it breaks. */
+/** Returns 0 when the stream ends or breaks. */
 async function read(from: Deno.TcpConn, buffer: Uint8Array): Promise<number> {
   try {
     return await from.read(buffer) ?? 0;

@@ -1,4 +1,4 @@
-/** A relay whose hourly removal of old pushes begins at SIGUSR1. */
+/** A relay that starts its hourly removal of old pushes on SIGUSR1. */
 import { systemClock } from "../src/async/clock.ts";
 import { startRelay } from "../src/relay/server.ts";
 import { say } from "../scripts/say.ts";

@@ -1,11 +1,11 @@
-/** Generates the permission tables of docs/security.md by trying every kind of key: `deno run -A scripts/access_tables.ts`. */
+/** Generates the permission tables of docs/security.md by testing every kind of key: `deno run -A scripts/access_tables.ts`. */
 import { walkEvents } from "../tests/helpers/access_events.ts";
 import { walkRoutes } from "../tests/helpers/access_routes.ts";
 import { KEY_KINDS } from "../tests/helpers/access_stage.ts";
 
 export const PAGE: URL = new URL("../docs/security.md", import.meta.url);
 
-/** The page with both tables regenerated. */
+/** Returns the page with both tables regenerated. */
 export async function renderAccess(page: string): Promise<string> {
   const tables: Record<string, string> = {
     routes: table(await walkRoutes()),

@@ -12,12 +12,12 @@ import { say } from "./say.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SHEBANG = "#!/usr/bin/env node\n";
-/** Files that are copied unchanged. */
+/** Files copied unchanged. */
 const PAPERS = ["README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"];
 /** A global installation links it where `man` looks. */
 const MAN_PAGE = "svc.1";
 
-/** What npm packs; it adds package.json, README and LICENSE by itself. */
+/** Files to pack; npm adds package.json, README and LICENSE by itself. */
 const FILES = ["*.js", "dist/phone/", "plugin/", "types/", "CHANGELOG.md", "SECURITY.md", MAN_PAGE];
 const KEYWORDS = [
   ...["claude", "codex", "gemini", "opencode", "copilot", "cursor"],
@@ -25,8 +25,8 @@ const KEYWORDS = [
 ];
 
 /**
- * The declarations name zod's types, so a user's compiler must find them; the code of every dependency is bundled. No
- * script runs when it is installed.
+ * The declarations name zod's types, so a user's compiler must find them; the code of every dependency is bundled.
+ * There is no install script.
  */
 async function packageJson(): Promise<Record<string, unknown>> {
   const zod = config.imports.zod.replace("npm:zod@", "");
@@ -52,19 +52,19 @@ async function packageJson(): Promise<Record<string, unknown>> {
     dependencies: { zod },
     // The registry shows which commit and which workflow built the package, and refuses one built elsewhere.
     publishConfig: { access: "public", provenance: true },
-    // Only continuous integration publishes; `svc upgrade` knows any other package by this.
+    // Only continuous integration publishes; this field tells `svc upgrade` that the package was built elsewhere.
     ...(Deno.env.has("CI") ? {} : { svcBuild: "checkout" }),
   };
 }
 
-/** The package's shebang: the source's own names another runtime. */
+/** Sets the package's shebang, since the one in the source names another runtime. */
 async function setShebang(path: string): Promise<void> {
   const text = await Deno.readTextFile(path);
   await Deno.writeTextFile(path, SHEBANG + text.replace(/^#!.*\n/, ""));
   await Deno.chmod(path, 0o755);
 }
 
-/** Runs a program to its end; returns its output, or throws with it. */
+/** Runs a program to its end and returns its output; throws with the output if it fails. */
 async function run(argv: readonly string[], cwd: string): Promise<string> {
   const [program = "", ...args] = argv;
   const output = await new Deno.Command(program, { args, cwd }).output();
@@ -73,7 +73,7 @@ async function run(argv: readonly string[], cwd: string): Promise<string> {
   throw new Error(`${argv.join(" ")}: exit code ${output.code}\n${stderr}`);
 }
 
-/** Keeps the files' modes, since some are executable scripts. */
+/** Copies with file modes, since some files are executable scripts. */
 async function copyFolder(from: string, to: string): Promise<void> {
   await Deno.mkdir(to, { recursive: true });
   for await (const { name, isDirectory } of Deno.readDir(from)) {
@@ -82,7 +82,7 @@ async function copyFolder(from: string, to: string): Promise<void> {
   }
 }
 
-/** Replaces the content of `outDir` by a complete package. */
+/** Replaces the content of `outDir` with a complete package. */
 export async function buildNpm(outDir: string): Promise<void> {
   await Deno.mkdir(outDir, { recursive: true });
   for await (const { name } of Deno.readDir(outDir)) {

@@ -20,15 +20,15 @@ const SOURCES = [
   "scripts/build_phone.ts",
   "scripts/run_esbuild.ts",
 ];
-/** Holds the digest of the sources from which the folder was built. */
+/** Holds the digest of the sources that the folder was built from. */
 const DIGEST_FILE = "sources.sha256";
-/** Size limits of the page over the wire, in Brotli: until the list of sessions is shown, and of everything. */
+/** Brotli size limits of the page: until the list of sessions is shown, and of everything. */
 export const FIRST_MAX_BYTES = 64 * 1_024;
 export const WHOLE_MAX_BYTES = 256 * 1_024;
 const MAIN = "src/phone/main.tsx";
-/** What the list of sessions needs: the page tells the browser to load it at once. */
+/** Files that the list of sessions needs, which the page preloads. */
 const FIRST = ["src/phone/boot.ts", "src/phone/begin.ts", MAIN];
-/** What a session shows: in one file, as every file costs time on a slow network. */
+/** Files that a session needs, bundled into one because every file costs time on a slow network. */
 const SESSION = [
   "src/phone/views/session.tsx",
   "src/phone/views/inbox.tsx",
@@ -37,7 +37,7 @@ const SESSION = [
   "src/crypto/host_push.ts",
   "src/crypto/stream.ts",
 ];
-/** What the page loads after that. */
+/** Files that the page loads later. */
 const LATER = [
   "src/phone/views/start_agent.tsx",
   "src/phone/views/sign_in.tsx",
@@ -54,7 +54,7 @@ const PRELOADS = "<!-- preloads -->";
 const VERSION_CHARS = 16;
 /** Smaller files are not worth a compressed form. */
 const COMPRESSED_MIN_BYTES = 256;
-/** Compressed forms stand beside a file under its name and one of these endings. */
+/** A compressed form has the file's name with one of these endings. */
 const FORM = /\.(br|gz)$/;
 
 export interface BuildPhoneOptions {
@@ -67,7 +67,7 @@ export interface BuiltFile {
   /** Relative to the folder. */
   path: string;
   bytes: number;
-  /** Over the wire, in Brotli. */
+  /** Size in Brotli. */
   wireBytes: number;
   /** Loaded before the list of sessions is shown. */
   isFirst: boolean;
@@ -79,7 +79,7 @@ export interface BuiltPhone {
   files: BuiltFile[];
 }
 
-/** Replaces the content of `outDir` by the complete page; throws when it is too large. */
+/** Replaces the content of `outDir` with the complete page; throws when it is too large. */
 export async function buildPhone({ outDir, force = false }: BuildPhoneOptions): Promise<BuiltPhone> {
   const digest = await sourcesDigest();
   const isFresh = async (): Promise<boolean> =>
@@ -100,21 +100,23 @@ export async function buildPhone({ outDir, force = false }: BuildPhoneOptions): 
   return { built, files };
 }
 
-/** One build of this checkout at a time: the second must not replace the folder that the first one's caller serves. */
+/**
+ * Runs one build of this checkout at a time: a second must not replace the folder that the first one's caller serves.
+ */
 async function alone<T>(build: () => Promise<T>): Promise<T> {
   using lock = await Deno.open(import.meta.filename ?? "");
   await lock.lock(true);
   return await build();
 }
 
-/** Bytes over the wire: until the list of sessions is shown, and of everything. */
+/** Sums the Brotli sizes: until the list of sessions is shown, and of everything. */
 export function weightsOf(files: readonly BuiltFile[]): { first: number; whole: number } {
   const sum = (some: readonly BuiltFile[]): number =>
     some.reduce((total, { wireBytes }) => total + wireBytes, 0);
   return { first: sum(files.filter(({ isFirst }) => isFirst)), whole: sum(files) };
 }
 
-/** Every file of the page by its name; the names of script and style contain their digest. */
+/** Returns every file of the page by name; the names of script and style contain their digest. */
 async function pageFiles(digest: string): Promise<Map<string, Uint8Array>> {
   const { files, meta } = await bundlePage();
   const first = neededBy(FIRST, meta);
@@ -140,7 +142,7 @@ async function pageFiles(digest: string): Promise<Map<string, Uint8Array>> {
   return files;
 }
 
-/** The built files of these entry points and of what they import statically, the first one first. */
+/** Returns the built files of these entry points and everything they import statically, the first one first. */
 function neededBy(sources: readonly string[], { outputs }: Metafile): string[] {
   const found = new Set<string>();
   const add = (path: string): void => {
@@ -158,7 +160,7 @@ function neededBy(sources: readonly string[], { outputs }: Metafile): string[] {
   return [...found].map(fileName);
 }
 
-/** Beside the file, in each encoding that makes it smaller. */
+/** Adds the file in each compressed encoding. */
 function addForms(
   files: Map<string, Uint8Array>,
   { name, bytes }: { name: string; bytes: Uint8Array },
@@ -169,7 +171,7 @@ function addForms(
   files.set(`${name}.gz`, gzipSync(bytes, { level: constants.Z_BEST_COMPRESSION }));
 }
 
-/** What the service worker keeps: every file, by a version that changes with any of them. */
+/** Returns the files that the service worker stores, with a version that changes with any of them. */
 async function shellOf(files: ReadonlyMap<string, Uint8Array>): Promise<Shell> {
   const names = [...files.keys()].sort();
   const parts = names.flatMap((name) => [name, new TextDecoder().decode(files.get(name))]);
@@ -184,7 +186,7 @@ const COMMON: BundleOptions = {
   legalComments: "none",
 };
 
-/** Scripts and style. */
+/** Bundles the scripts and the style sheet. */
 async function bundlePage(): Promise<Bundle> {
   return withoutIdleImports(
     await bundle({
@@ -205,7 +207,7 @@ async function bundlePage(): Promise<Bundle> {
   );
 }
 
-/** esbuild has files import chunks of which they use nothing. Nothing in them runs by itself, so that is left out. */
+/** Removes imports that esbuild adds though the file uses nothing of the chunk; no chunk has side effects. */
 function withoutIdleImports({ files, meta }: Bundle): Bundle {
   for (const [path, output] of Object.entries(meta.outputs)) {
     const name = fileName(path);
@@ -225,7 +227,7 @@ function fileName(path: string): string {
   return path.split("/").at(-1) ?? "";
 }
 
-/** A classic script: not every browser runs modules as service workers. Its name stays the same. */
+/** A classic script under a fixed name: not every browser runs modules as service workers. */
 function workerOptions(shell: Shell): BundleOptions {
   return {
     ...COMMON,
@@ -236,7 +238,7 @@ function workerOptions(shell: Shell): BundleOptions {
 }
 
 interface Bundle {
-  /** By their names. */
+  /** By name. */
   files: Map<string, Uint8Array>;
   meta: Metafile;
 }

@@ -1,4 +1,4 @@
-/** Bundles TypeScript of this checkout for Node, with `#runtime` meaning the Node one. */
+/** Bundles TypeScript of this checkout for Node, with `#runtime` resolved to the Node implementation. */
 
 import { fileURLToPath } from "node:url";
 import { runEsbuild } from "./run_esbuild.ts";
@@ -6,8 +6,8 @@ import { runEsbuild } from "./run_esbuild.ts";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * CommonJS packages load built-in modules through `require`, which an ECMAScript module lacks. It throws for any
- * other module: packages try optional ones and work without them.
+ * CommonJS packages load built-in modules through `require`, which an ECMAScript module lacks. This one throws for
+ * any other module, so packages that try optional ones work without them.
  */
 const REQUIRE_BUILTIN = [
   "var require=(name)=>{",
@@ -22,12 +22,15 @@ const OPTIONS = {
     "#runtime-lean": `${ROOT}src/runtime/node_lean.ts`,
   },
   platform: "node",
-  // Modules that esbuild can split; some packages' main file loads its parts in a way that esbuild cannot analyze.
+  // Prefers modules, which esbuild can split; some packages' main file loads its parts in a way that esbuild cannot
+  // analyze.
   mainFields: ["module", "main"],
   target: "node22",
 } as const;
 
-/** One file for a single program, which loads Node's own modules when they are used. */
+/**
+ * Bundles everything into one file for a single program, which loads Node's built-in modules when they are first used.
+ */
 export async function bundleIntoOne(entry: string, outfile: string): Promise<void> {
   await runEsbuild({
     ...OPTIONS,
@@ -51,13 +54,13 @@ export interface BundleOptions {
   entries: Record<string, string>;
   outdir: string;
   minify?: boolean;
-  /** A file whose imports every part imports too: they become one file, in place of one for each combination of parts. */
+  /** A file whose imports go into one shared chunk, instead of one for each combination of entries. */
   shared?: string;
 }
 
 /**
- * Shared code goes into separate chunks, so that a command loads only what it uses. They are beside the entries, where
- * `import.meta.url` finds the package's other files.
+ * Bundles the entries. Shared code goes into separate chunks, so that a command loads only what it uses. They are in
+ * the entries' folder, where `import.meta.url` finds the package's other files.
  *
  * @throws with the bundler's messages when it fails
  */

@@ -1,6 +1,9 @@
-/** Busy loops beside a test run, like a build on the same machine. They end with the process that started them, however it ends. */
+/** Busy loops during a test run, like a build on the same machine. They end with the process that started them, however it ends. */
 
-/** By the number that it is given: a shell whose parent ended before it began would take the one that adopted it for it. */
+/**
+ * Watches the pid in its argument, not `$PPID`: a shell whose parent ended first would watch the process that adopted
+ * it.
+ */
 const LOOP = 'while kill -0 "$1" 2>/dev/null; do :; done';
 
 export function startBusy(count: number): AsyncDisposable {

@@ -1,6 +1,6 @@
 /**
- * `deno task compile`: builds svc as a single program: for five targets by `deno compile`, and for this machine as a single
- * executable application of Node, which needs npm alone. `--only deno` or `--only node` builds one kind.
+ * `deno task compile`: builds svc as a single program: for five targets by `deno compile`, and for this machine as a
+ * single executable application of Node, which needs npm alone. `--only deno` or `--only node` builds one kind.
  */
 import { fileURLToPath } from "node:url";
 import config from "../deno.json" with { type: "json" };
@@ -49,7 +49,7 @@ async function filesUnder(folder: string): Promise<string[]> {
 
 const megabytes = (bytes: number): string => `${(bytes / 1e6).toFixed(1)} MB`;
 
-/** All that can be wrong before a base binary is needed: types, modules that do not resolve, missing parts. */
+/** Checks everything that can fail before a base binary is needed: types, unresolved modules, missing parts. */
 async function checkBefore(): Promise<string> {
   await must([Deno.execPath(), "check", "--quiet", "cli.ts"]);
   const graph = JSON.parse(await must([Deno.execPath(), "info", "--json", "cli.ts"]));
@@ -62,7 +62,7 @@ async function checkBefore(): Promise<string> {
   return `${graph.modules.length} modules resolve, their types hold, and ${parts.length} files go in`;
 }
 
-/** One line on the outcome for a target. */
+/** Compiles for one target; `line` describes the outcome. */
 async function compileWithDeno(target: string, outDir: string): Promise<{ isBuilt: boolean; line: string }> {
   const output = `${outDir}/svc-${target}`;
   const include = PARTS.flatMap((part) => ["--include", part]);
@@ -77,7 +77,7 @@ async function compileWithDeno(target: string, outDir: string): Promise<{ isBuil
   return { isBuilt: false, line: `${target}: not built: Deno's base binary cannot be had here: ${why}` };
 }
 
-/** Resolves with the program's path. Built from Node of npm; runs where that Node runs. */
+/** Builds from npm's Node and resolves with the program's path. The program runs wherever that Node runs. */
 export async function compileWithNode(outDir: string): Promise<string> {
   const node = await nodeFromNpm(NODE_MAJOR);
   await buildPhone({ outDir: `${ROOT}dist/phone` });

@@ -1,17 +1,17 @@
 /** Writes the `.d.ts` files of an entry and of what it imports. */
 import { fileURLToPath, pathToFileURL } from "node:url";
 
-/** The compiler is fetched when a package is built, so that no other task has to install it. */
+/** The compiler is fetched when a package is built, so that no other task installs it. */
 const COMPILER = "typescript@7.0.2";
 
 interface DeclarationOptions {
   entry: string;
-  /** The folder whose tree is kept under `outDir`. */
+  /** The folder whose structure is kept under `outDir`. */
   root: string;
   outDir: string;
 }
 
-/** Only a browser's types: a user's program may not have more. */
+/** Allows only a browser's types: a user's program may not have more. */
 function tsconfig({ entry, root, outDir }: DeclarationOptions): Record<string, unknown> {
   return {
     files: [entry],
@@ -33,17 +33,17 @@ function tsconfig({ entry, root, outDir }: DeclarationOptions): Record<string, u
   };
 }
 
-/** What the entry exports, and so what a user's compiler reads; the rest is reached by `import()` alone. */
+/** Files that a user's compiler reads; `mod.ts` reaches all others only by `import()`. */
 const PUBLIC = /(?:^|\/)(?:mod\.ts|src\/(?:async|protocol|client|crypto|library)\/[\w/]+\.ts)[(:]/;
 
-/** Other files name Node's types, which the compiler is not given. */
+/** Returns the errors in public files; other files name Node's types, which the compiler does not get. */
 function publicErrors(output: string): string {
   return output.split("\n").filter((line) => PUBLIC.test(line)).join("\n");
 }
 
 const IMPORTED = /(?:from |import\()"(\.[^"]+)\.ts"/g;
 
-/** Removes the declarations that the entry's do not lead to. */
+/** Removes the declarations that the entry's declarations do not import. */
 async function prune(folder: string, entry: string): Promise<void> {
   const kept = new Set<string>();
   const waiting = [`${folder}/${entry}`];

@@ -3,11 +3,11 @@ import { makeStack, type Stack } from "../tests/helpers/stack.ts";
 import { until } from "../tests/helpers/until.ts";
 import { say } from "./say.ts";
 
-/** What the scripted phone sends: everything that is known to break on the way into a terminal. */
+/** The scripted phone's message: everything known to break on the way into a terminal. */
 const MESSAGE =
   `Hello; from the phone -- "quoted" 'and' $(not run) #{pane_id}\n\ttabs, é e\u0301, 日本語, 👨‍👩‍👧\\`;
 
-/** Runs one step and prints its name and its milliseconds. */
+/** Runs one step and prints its name and how long it took, in milliseconds. */
 async function step<T>(name: string, work: () => Promise<T>): Promise<T> {
   const begun = performance.now();
   try {

@@ -1,26 +1,26 @@
-/** Fonts of other systems for the tests, from Debian's packages, unpacked where only the tests find them. */
+/** Fonts of other systems for the tests, unpacked from Debian's packages into a folder that only the tests use. */
 import { fileURLToPath } from "node:url";
 
-/** Android's, and what many desktops have in place of Arial and Courier. */
+/** Android's fonts, and those that many desktops use in place of Arial and Courier. */
 export const FONT_PACKAGES = {
   noto: { debian: "fonts-noto-core", files: /\/NotoSans-(Regular|Bold|Medium|SemiBold)\.ttf$/ },
   liberation: { debian: "fonts-liberation", files: /\/Liberation(Sans|Mono)-(Regular|Bold)\.ttf$/ },
 } as const;
 export type FontPackage = keyof typeof FONT_PACKAGES;
 
-/** Holds one folder for each package. */
+/** One folder for each package. */
 export const FONTS = fileURLToPath(new URL("../.cache/fonts", import.meta.url));
 
 const decoder = new TextDecoder();
 
-/** Unpacks what is missing; needs no rights, only apt's lists. */
+/** Unpacks missing fonts; needs no root, only apt's package lists. */
 export async function unpackFonts(): Promise<void> {
   for (const name of Object.keys(FONT_PACKAGES) as FontPackage[]) {
     if (!await isUnpacked(name)) await unpack(name);
   }
 }
 
-/** False on a system without Debian's packages. */
+/** True if the package's fonts are unpacked; false on a system without Debian's packages. */
 export async function isUnpacked(name: FontPackage): Promise<boolean> {
   return await Deno.stat(`${FONTS}/${name}`).then(({ isDirectory }) => isDirectory, () => false);
 }

@@ -1,4 +1,4 @@
-/** What an agent's hook loads, for the npm package: one file of it, since each costs Node a third of a millisecond. */
+/** The modules that an agent's hook loads, as one file in the npm package: each file costs Node a third of a millisecond. */
 import "../src/cli/hook.ts";
 import "../src/agents/claude/hooks.ts";
 import "../src/agents/codex/hooks.ts";

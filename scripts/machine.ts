@@ -1,17 +1,17 @@
 /** The programs that svc and its tests need from the system, and how to get them. */
 
-/** `proofs` needs what `tests` needs, and more. */
+/** `proofs` includes what `tests` needs. */
 export type Purpose = "tests" | "demo" | "proofs";
 
 export interface Tool {
   name: string;
-  /** Any one of these programs will do. */
+  /** Any one of these programs is enough. */
   programs: readonly string[];
-  /** Packages by their installer; absent where the system brings the program. */
+  /** The package's name for each installer; absent where the system includes the program. */
   debian: string;
   brew?: string;
   purposes: readonly Purpose[];
-  /** The tests run without it too, only slower. */
+  /** The tests also run without it, but slower. */
   isOptional?: boolean;
 }
 
@@ -78,7 +78,7 @@ async function isThere({ programs }: Tool): Promise<boolean> {
   return (await Promise.all(programs.map(isOnPath))).includes(true);
 }
 
-/** The tools that the purpose needs and the machine lacks. */
+/** Returns the tools that the purpose needs and the machine lacks. */
 export async function missingTools(purpose: Purpose): Promise<Tool[]> {
   const all: readonly Purpose[] = purpose === "proofs" ? ["tests", "proofs"] : [purpose];
   const wanted = TOOLS.filter(({ purposes }) => purposes.some((one) => all.includes(one)));
@@ -86,7 +86,7 @@ export async function missingTools(purpose: Purpose): Promise<Tool[]> {
   return wanted.filter((_, at) => !there[at]);
 }
 
-/** One line on how to install a tool by hand. */
+/** Returns one line on how to install a tool by hand. */
 export function toolHint({ name, debian, brew }: Tool): string {
   const others = brew === undefined ? "" : `, or on macOS: brew install ${brew}`;
   return `✗ ${name} is missing: on Debian and Ubuntu run "sudo apt-get install ${debian}"${others}`;
@@ -101,7 +101,7 @@ async function succeeds(program: string, args: readonly string[]): Promise<boole
   }
 }
 
-/** The command prefix that gives `apt-get` its rights, or undefined where that would need a password. */
+/** Returns the prefix that runs `apt-get` as root, or undefined if that would need a password. */
 async function rootPrefix(): Promise<string[] | undefined> {
   if (!await isOnPath("apt-get")) return undefined;
   if (Deno.uid() === 0) return [];
@@ -119,7 +119,7 @@ export async function install(tools: readonly Tool[], say: (line: string) => voi
   const prefix = await rootPrefix();
   if (prefix === undefined) return;
   if (tools.some(({ isOptional }) => !isOptional)) await runAs(prefix, ["apt-get", "update", "-qq"]);
-  // One package that this release lacks would keep apt-get from installing the others.
+  // If one package were missing in this release, apt-get would install none of the others.
   const isInstallable = async ({ isOptional, debian }: Tool): Promise<boolean> =>
     !isOptional || await succeeds("apt-cache", ["show", debian]);
   const found = await Promise.all(tools.map(isInstallable));

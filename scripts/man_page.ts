@@ -9,11 +9,11 @@ import { say, write } from "./say.ts";
 const ROOT = new URL("../", import.meta.url);
 export const MAN_PAGE: URL = new URL("docs/svc.1", ROOT);
 
-/** The run of this file that prints every help, one after the other. */
+/** The argument with which this file prints the help of every command. */
 const PRINT_HELP = "--print-help";
 const SEPARATOR = "\x1e";
 
-/** Every command and subcommand, as the words after `svc`. */
+/** Returns every command and subcommand, as the arguments after `svc`. */
 export function allCommands(): string[][] {
   return listedCommands().flatMap((
     { name, subcommands },
@@ -27,7 +27,7 @@ async function printHelp(): Promise<void> {
   }
 }
 
-/** A process of its own, so that nothing is written to this one's output. */
+/** Runs a separate process, so that nothing is written to this one's output. */
 async function helpTexts(): Promise<string[]> {
   const args = ["run", "-A", "--quiet", "--no-check", fileURLToPath(import.meta.url), PRINT_HELP];
   const { stdout, success } = await new Deno.Command(Deno.execPath(), { args, stderr: "inherit" }).output();
@@ -38,12 +38,12 @@ async function helpTexts(): Promise<string[]> {
 interface Help {
   usage: string;
   summary: string;
-  /** Arguments and options, each with what it means. */
+  /** Arguments and options, each with its meaning. */
   terms: [term: string, meaning: string][];
   examples: string[];
 }
 
-/** Reads commander's layout: paragraphs, and two columns in which a longer text goes on below its column. */
+/** Parses commander's layout: paragraphs, and two columns in which long text continues below its column. */
 export function parseHelp(text: string): Help {
   const help: Help = { usage: "", summary: "", terms: [], examples: [] };
   const [usage = "", summary = "", ...sections] = text.trim().split(/\n\n+/);
@@ -68,13 +68,13 @@ function joined(paragraph: string): string {
   return paragraph.replace(/\s+/g, " ").trim();
 }
 
-/** Text as roff takes it: no line may begin with a control character, and a hyphen stays one. */
+/** Escapes text for roff: no line may begin with a control character, and a hyphen must stay one. */
 function roff(text: string): string {
   return text.replaceAll("\\", "\\e").replaceAll("-", "\\-").replace(/^([.'])/gm, "\\&$1")
     .replaceAll("—", "\\(em").replaceAll("…", "...");
 }
 
-/** With the variables and files that matter to every command. */
+/** Variables and files that affect every command. */
 const ENVIRONMENT: [name: string, meaning: string][] = [
   ["SVC_HOME", "svc's folder, in place of ~/.svc"],
   [
@@ -102,13 +102,13 @@ const terms = (list: readonly (readonly [string, string])[]): string[] =>
 
 const examples = (lines: readonly string[]): string[] => [".PP", ".nf", ...lines.map(roff), ".fi"];
 
-/** The lines under a heading of `svc --help`. */
+/** Returns the lines under a heading of `svc --help`. */
 function helpExamples(): string[] {
   const [, text = ""] = /\nExamples:\n([\s\S]*)$/.exec(helpText(VERSION)) ?? [];
   return text.trim().split("\n").map((line) => line.trim());
 }
 
-/** Of this version, by the changelog. */
+/** Returns this version's release date from the changelog. */
 async function releaseDate(): Promise<string> {
   const changes = await Deno.readTextFile(new URL("CHANGELOG.md", ROOT));
   return new RegExp(`^## \\[${VERSION}\\] - (\\S+)$`, "m").exec(changes)?.[1] ?? '""';

@@ -1,8 +1,8 @@
-/** Finds a Node that svc supports, and installs those from npm that the system lacks. */
+/** Finds a Node that svc supports, and installs one from npm if the system has none. */
 import { fileURLToPath } from "node:url";
 import { nodeProblem, OLDEST_NODE } from "../src/runtime/system.ts";
 
-/** The npm packages of Node: the oldest that svc supports, and by major version. */
+/** The npm packages of Node: the oldest version that svc supports, and one for each major version. */
 const PACKAGES = {
   oldest: `node@${OLDEST_NODE}.0`,
   22: "node@22.23.3",
@@ -23,7 +23,7 @@ async function versionOf(program: string): Promise<string | undefined> {
   }
 }
 
-/** `v22.16.0` is supported, `v20.20.2` and junk are not. */
+/** True for `v22.16.0`; false for `v20.20.2` and for invalid text. */
 export function isSupported(version: string | undefined): boolean {
   const [, numbers] = /^v(\d+\.\d+\.\d+)/.exec(version ?? "") ?? [];
   return numbers !== undefined && nodeProblem(numbers) === undefined;
@@ -39,7 +39,7 @@ async function install(name: string, folder: string): Promise<void> {
 }
 
 /**
- * Path of the oldest Node, or that of this major version, from npm, kept in `.cache`.
+ * Returns the path of the oldest supported Node, or of this major version, from npm, kept in `.cache`.
  *
  * @throws when npm cannot install it
  */
@@ -51,7 +51,7 @@ export async function nodeFromNpm(major: keyof typeof PACKAGES): Promise<string>
 }
 
 /**
- * Path of a Node of the oldest supported version or later: the system's, else the oldest, kept in `.cache/nodeoldest`.
+ * Returns a supported Node: the system's, else the oldest version, kept in `.cache/nodeoldest`.
  *
  * @throws when npm cannot install it
  */

@@ -1,7 +1,10 @@
 /** Which tests run on which runtime when the built package is tested on Node, and why some run on one only. */
 import { fileURLToPath } from "node:url";
 
-/** `starts`: it starts the built package on Node. `both`: it runs its cases on Deno and, bundled, on Node by itself. */
+/**
+ * `starts`: starts the built package on Node. `both`: runs its cases on Deno and, bundled, on Node. `deno`: runs on
+ * Deno only.
+ */
 export type Reach = { kind: "starts"; times: number } | { kind: "both" } | {
   kind: "deno";
   why: string | undefined;
@@ -11,7 +14,7 @@ const WHOLE_PATH = "calls the code in the test's own process; on Node the whole 
 const OWN_TOOLS = "tests a tool of the checkout, which runs on Deno alone";
 const PURE = "reads schemas or files, which no runtime changes";
 
-/** Files that start nothing of the package. */
+/** Files that do not start the package. */
 const DENO_ONLY: Readonly<Record<string, string>> = {
   "tests/contract/attach_race_test.ts": WHOLE_PATH,
   "tests/contract/bench_hook_test.ts": OWN_TOOLS,
@@ -34,7 +37,7 @@ const DENO_ONLY: Readonly<Record<string, string>> = {
   "tests/e2e/inject_tmux_test.ts": WHOLE_PATH,
 };
 
-/** Files of which a part stays on Deno although they start the package. */
+/** Files that start the package but run partly on Deno. */
 export const PARTLY: Readonly<Record<string, string>> = {
   "tests/e2e/crash_listener_test.ts":
     "the listener that is killed has a runtime that kills it, made for Deno",
@@ -53,7 +56,7 @@ export function reachOf(
   return BY_ITSELF.test(text) ? { kind: "both" } : { kind: "deno", why: DENO_ONLY[path] };
 }
 
-/** Counts the lines of the file that the tests append to: one address of a test file for each start. */
+/** Counts the starts of each test file: the tests append a line with their file's address for each. */
 export function countStarts(lines: string, root: string): Map<string, number> {
   const starts = new Map<string, number>();
   for (const line of lines.split("\n").filter((line) => line !== "")) {
@@ -67,12 +70,12 @@ export interface SuiteRow {
   suite: string;
   passed: number;
   failed: number;
-  /** The suite was ended at its limit: not all of its tests ran. */
+  /** The suite reached its limit, and not all of its tests ran. */
   isCutOff: boolean;
   reaches: readonly Reach[];
 }
 
-/** The table that the task prints. */
+/** Returns the lines of the table that the task prints. */
 export function suiteTable(rows: readonly SuiteRow[], node: string): string[] {
   const count = (reaches: readonly Reach[], kind: Reach["kind"]): number =>
     reaches.filter((reach) => reach.kind === kind).length;

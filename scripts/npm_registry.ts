@@ -1,4 +1,4 @@
-/** What npm and its registry say of a package that is about to be published. */
+/** Checks with npm and its registry for a package that is about to be published. */
 
 const decoder = new TextDecoder();
 
@@ -22,7 +22,7 @@ async function ask(argv: readonly string[], cwd?: string): Promise<Said> {
 const ABOUT_THE_MACHINE = /Unknown (?:user|env|project|builtin) config|requires you to be logged in/;
 
 /**
- * The warnings of `npm publish --dry-run` about the package in `folder`.
+ * Returns the warnings of `npm publish --dry-run` about the package in `folder`.
  *
  * @throws with npm's messages when it fails
  */
@@ -32,7 +32,7 @@ export async function publishWarnings(folder: string): Promise<string[]> {
   return stderr.split("\n").filter((line) => /^npm warn/i.test(line) && !ABOUT_THE_MACHINE.test(line));
 }
 
-/** One line on whether `name` is free, has this version already, or cannot be looked up. */
+/** Returns one line: `name` is free, has this version already, or cannot be looked up. */
 export async function nameLine(name: string, version: string): Promise<string> {
   const { isOk, stdout, stderr } = await ask(["npm", "view", name, "versions", "--json"]);
   if (!isOk && /E404/.test(stdout + stderr)) {
@@ -46,7 +46,7 @@ export async function nameLine(name: string, version: string): Promise<string> {
     : `name: ${name} is published in other versions: make sure that they are yours`;
 }
 
-/** `https://host/owner/name` from the forms that git takes; undefined for a folder. */
+/** Returns `https://host/owner/name` for any form of remote that git accepts; undefined for a folder. */
 export function webAddress(remote: string): string | undefined {
   const [, host, path] =
     /^(?:git\+)?(?:https?:\/\/|ssh:\/\/)?(?:[^@/]+@)?([\w-]+(?:\.[\w-]+)+)[/:](.+?)(?:\.git)?\/?$/
@@ -54,7 +54,7 @@ export function webAddress(remote: string): string | undefined {
   return host === undefined || path === undefined ? undefined : `https://${host}/${path}`;
 }
 
-/** Where the source is: the repository that continuous integration builds, else the checkout's origin. */
+/** Returns the source's address: the repository that continuous integration builds, else the checkout's origin. */
 export async function repositoryUrl(root: string): Promise<string | undefined> {
   const [server, repository] = ["GITHUB_SERVER_URL", "GITHUB_REPOSITORY"].map((name) => Deno.env.get(name));
   const project = Deno.env.get("CI_PROJECT_URL");

@@ -1,4 +1,4 @@
-/** The gate: everything a change must pass, one line a step. */
+/** The gate: runs every check that a change must pass and prints one line per step. */
 
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
@@ -18,21 +18,21 @@ import {
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** How many files run at a time, where each starts other processes: relays, listeners and tmux, or Chromium. */
+/** How many test files run at a time when each starts relays, listeners and tmux, or Chromium. */
 const E2E_JOBS = "4";
 const PHONE_JOBS = "3";
 
-/** They take longest, so they start first. */
+/** These take longest, so they start first. */
 const LONG_UNIT = ["tests/unit/relay/access_test.ts"];
 const LONG_E2E = ["verify_broken", "hostile_relay", "mirror_cells", "crash_listener"].map((name) =>
   `tests/e2e/${name}_test.ts`
 );
 const LONG_PHONE = ["card", "ask", "sign_in", "broken_link"].map((name) => `tests/phone/${name}_test.ts`);
 
-/** Minutes of killed processes: `deno task test:faults`. */
+/** These kill processes for minutes and run in `deno task test:faults`. */
 const APART = "--ignore=tests/e2e/faults_*_test.ts";
 
-/** The folders of what `mod.ts` exports. */
+/** The folders that `mod.ts` exports from. */
 const DOCUMENTED = ["client", "crypto", "library", "protocol"].map((folder) => `src/${folder}`);
 
 /** Types are checked once, in a separate step. */
@@ -100,13 +100,13 @@ interface Options {
   busy: number;
 }
 
-/** Throws Error that says what is accepted. */
+/** Parses a count; throws an Error that names the accepted values. */
 function count(option: string, text: string, { least }: { least: number }): number {
   if (/^\d{1,4}$/.test(text) && Number(text) >= least) return Number(text);
   throw new Error(`Cannot use "--${option} ${text}": it takes a whole number from ${least} to 9999.`);
 }
 
-/** The options, or the exit code when nothing is to be run. */
+/** Returns the options, or the exit code if nothing should run. */
 function readOptions(): Options | number {
   try {
     const { values } = parseArgs({
@@ -136,7 +136,9 @@ function readOptions(): Options | number {
   }
 }
 
-/** Aborted by a signal that ends programs: what the steps have started, tmux servers and browsers too, ends with them. */
+/**
+ * Aborts on a signal that ends programs, so that everything the steps started (tmux servers, browsers) ends with them.
+ */
 function stopSignal(): AbortSignal {
   const stop = new AbortController();
   for (const name of ["SIGINT", "SIGTERM", "SIGHUP"] as const) {

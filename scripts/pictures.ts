@@ -8,7 +8,7 @@ import { say } from "./say.ts";
 
 const FOLDER = fileURLToPath(new URL("../docs/images/", import.meta.url));
 const SCREEN = { width: 390, height: 780 };
-/** Pixels of a picture for each of the page. */
+/** Picture pixels per CSS pixel. */
 const SCALE = 2;
 const QUALITY = 72;
 const MAX_BYTES = 60_000;

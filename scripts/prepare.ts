@@ -20,7 +20,9 @@ async function ensureTools(purpose: Purpose): Promise<boolean> {
   return left.length === 0;
 }
 
-/** Deno links no package when it runs a program, so that programs that run at once never relink one another's. */
+/**
+ * Deno links no packages when it runs a program, so that programs running at the same time never relink each other's.
+ */
 async function installPackages(): Promise<void> {
   const args = ["install", "--quiet", "--frozen"];
   const { code } = await new Deno.Command(Deno.execPath(), { args, cwd: root, stdout: "null" }).spawn()
@@ -38,7 +40,9 @@ async function buildPhone(): Promise<void> {
   }
 }
 
-/** Installs and builds what is missing; quick when nothing is. Returns false when something must be done by hand. */
+/**
+ * Installs and builds what is missing; quick when nothing is. Returns false when something must be installed by hand.
+ */
 export async function prepare(purpose: Purpose): Promise<boolean> {
   if (!await ensureTools(purpose)) return false;
   await installPackages();

@@ -12,7 +12,7 @@ import { ROUTES } from "../src/relay/routes.ts";
 const ROOT = new URL("../", import.meta.url);
 export const PAGE: URL = new URL("docs/protocol.md", ROOT);
 
-/** The page with the text between each pair of `<!-- name -->` and `<!-- /name -->` regenerated. */
+/** Returns the page with the text between each pair of `<!-- name -->` and `<!-- /name -->` regenerated. */
 export async function renderPage(page: string): Promise<string> {
   const tables = await makeTables();
   return page.replace(/<!-- (\w+) -->\n[\s\S]*?<!-- \/\1 -->/g, (whole, name: string) => {
@@ -45,7 +45,7 @@ async function makeTables(): Promise<Record<string, string>> {
   };
 }
 
-/** The comment above each key or name of a file of src/protocol. */
+/** Returns the comment above each key or name in a file of src/protocol. */
 async function readComments(file: string): Promise<Map<string, string>> {
   const source = await Deno.readTextFile(new URL(`src/protocol/${file}.ts`, ROOT));
   const commented = /\/\*\* (.+?) \*\/\n\s*(?:export const )?"?([\w.]+)"?/g;
@@ -76,7 +76,7 @@ function limitTable(comments: Map<string, string>): string {
   return table(["limit", "value", ""], rows);
 }
 
-/** `direction: meaning` of a comment as two cells behind the name. */
+/** Splits a `direction: meaning` comment into two cells after the name. */
 function directed(name: string, comment = ""): string[] {
   const at = comment.indexOf(": ");
   if (at < 0) {
@@ -86,7 +86,7 @@ function directed(name: string, comment = ""): string[] {
   return [`\`${name}\``, comment.slice(0, at), meaning];
 }
 
-/** Names of an object's fields, optional ones with a question mark. */
+/** Lists the names of an object's fields, optional ones with a question mark. */
 function fields(schema: z.ZodMiniType): string {
   if (!("shape" in schema)) return "";
   const shape = schema.shape as Record<string, z.ZodMiniType>;

@@ -12,7 +12,10 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 
 const USAGE = "Usage: deno task prove [capability] [--only <part of a claim's text>]…";
 
-/** A capability, and parts of the texts of the claims to run: all of them without `--only`. Undefined for other options. */
+/**
+ * Reads a capability and the `--only` parts of the claims to run (all of them if there are none). Undefined for other
+ * options.
+ */
 function readOptions(): { name: string; only: string[] } | undefined {
   try {
     const { values, positionals } = parseArgs({
@@ -43,7 +46,7 @@ async function main(): Promise<number> {
     for (const { text } of all) say(`  ${text}`);
     return 2;
   }
-  // What only some proofs need may stay missing: a claim that skips a part for it is not shown.
+  // Tools that only some proofs need may be missing: a claim that skips a part because of that fails.
   if (!await prepare("proofs") && !await prepare("tests")) return 1;
   let shown = 0;
   const rows: FaultRow[] = [];

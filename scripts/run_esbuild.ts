@@ -1,4 +1,4 @@
-/** Runs esbuild in a separate process: its service ends some time after `stop`, and a test must leave nothing behind. */
+/** Runs esbuild in a separate process: its service ends some time after `stop`, and a test must leave nothing running. */
 
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isBuiltin } from "node:module";
@@ -7,24 +7,27 @@ import { build, type BuildOptions, type Metafile, type Plugin, stop } from "esbu
 export type { Metafile };
 
 export interface BundleOptions extends BuildOptions {
-  /** Files whose dynamic imports load one chunk with all of them. */
+  /** Groups of files; a dynamic import of one loads a single chunk with its whole group. */
   together?: readonly Together[];
-  /** An import at the top of a bundle loads its module at once: with this, Node's own are loaded by what first uses them. */
+  /** Loads Node's built-in modules on first use; a plain import at the top of a bundle would load them at once. */
   lazyBuiltins?: boolean;
 }
 
 export interface Together {
-  /** The chunk's. */
+  /** The chunk's name. */
   name: string;
   files: readonly string[];
-  /** Loaded before: what several chunks share with it is one file in place of one for each combination. */
+  /**
+   * A file that is loaded before the chunk: code shared with it goes into one file, not one for each combination of
+   * chunks.
+   */
   after: string;
 }
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 
 /**
- * Builds with these options; paths are relative to the checkout. Returns what was built from what, if `metafile` is set.
+ * Builds with these options; paths are relative to the checkout. Returns esbuild's metafile if `metafile` is set.
  *
  * @throws with esbuild's messages when it fails
  */
@@ -35,7 +38,9 @@ export async function runEsbuild(options: BundleOptions): Promise<Metafile | und
   return options.metafile ? JSON.parse(new TextDecoder().decode(stdout)) : undefined;
 }
 
-/** esbuild cuts what several dynamic imports share into a chunk for each combination, and each costs a request. */
+/**
+ * Joins each group into one chunk: esbuild would make one for each combination of dynamic imports, at a request each.
+ */
 function joinImports({ name, files, after }: Together): Plugin {
   const paths = new Set(files.map((file) => ROOT + file));
   const lines = [...paths].map((path) => `export * from ${JSON.stringify(path)};`);

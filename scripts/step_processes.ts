@@ -1,15 +1,15 @@
-/** Finds and ends the processes of a step that was cut off, also those that left its process tree, such as a tmux server. */
+/** Finds and ends the processes of a step that was cut off, including those that left its process tree, such as a tmux server. */
 
-/** The variable that a step and what it starts have in their environment; the tests' sandbox passes it on. */
+/** The environment variable that marks a step and everything it starts; the tests' sandbox passes it on. */
 export const STEP_VARIABLE = "TEST_STEP";
 
-/** How often to look again for processes that were started meanwhile. */
+/** How many times to look for processes started in the meantime. */
 const ROUNDS = 20;
 
 interface Row {
   pid: number;
   parent: number;
-  /** With the pid it distinguishes a process from a later one. */
+  /** Together with the pid, identifies a process even after the pid is reused. */
   started: string;
 }
 
@@ -22,12 +22,14 @@ async function livingProcesses(): Promise<Row[]> {
   );
 }
 
-/** Only Linux shows the environment of a process; elsewhere the process tree has to do. */
+/** True if the process's environment has the mark; only Linux shows it, elsewhere the process tree must suffice. */
 async function isMarked(pid: number, mark: string): Promise<boolean> {
   return (await Deno.readTextFile(`/proc/${pid}/environ`).catch(() => "")).includes(mark);
 }
 
-/** Of the living processes: those of `known`, all that have the mark in their environment, and their descendants. */
+/**
+ * Returns the living processes that are in `known` or have the mark in their environment, and all their descendants.
+ */
 async function ownProcesses(known: readonly Row[], mark: string): Promise<Row[]> {
   const rows = await livingProcesses();
   const found = new Set<number>();
@@ -48,13 +50,13 @@ interface EndOptions {
   graceMs: number;
 }
 
-/** Ends the step and all that it started: SIGINT first, at which `deno test` names the tests that had not ended. */
+/** Ends the step and everything it started: first with SIGINT, on which `deno test` names the unfinished tests. */
 export async function endStep(
   step: { pid: number; status: Promise<unknown> },
   { mark, graceMs }: EndOptions,
 ): Promise<void> {
   const root = (await livingProcesses()).filter(({ pid }) => pid === step.pid);
-  // What loses its parent now is not in the tree later.
+  // Processes that lose their parent now are no longer in the tree later.
   let known = await ownProcesses(root, mark);
   signal(step.pid, "SIGINT");
   let grace: ReturnType<typeof setTimeout> | undefined;

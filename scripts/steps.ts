@@ -4,17 +4,17 @@ import { endStep, STEP_VARIABLE } from "./step_processes.ts";
 
 export interface Step {
   name: string;
-  /** Arguments of `deno`. */
+  /** Arguments for `deno`. */
   args: readonly string[];
   env?: Readonly<Record<string, string>>;
-  /** The longest it may take on a busy machine: a safety net for tests that hang. */
+  /** A safety limit for hanging tests, generous enough for a busy machine. */
   limitMinutes: number;
 }
 
 export interface Outcome {
   step: Step;
   isOk: boolean;
-  /** It was ended at its limit; the tests that had not ended by then are not counted. */
+  /** Ended at its limit; its unfinished tests are not counted. */
   isCutOff: boolean;
   seconds: number;
   passed: number;
@@ -22,12 +22,12 @@ export interface Outcome {
   output: string;
 }
 
-/** How many steps run at a time: tests mostly wait, for a process or for a delay of the product. */
+/** How many steps run at a time: tests mostly wait, for a process or for a delay in svc. */
 const LANES = 2;
 
 const MINUTE_MS = 60_000;
 
-/** How long a step that is cut off may take to say which tests had not ended, in milliseconds. */
+/** Time for a step that is cut off to name its unfinished tests, in milliseconds. */
 const GRACE_MS = 10_000;
 
 interface Counts {
@@ -35,14 +35,14 @@ interface Counts {
   failed: number;
 }
 
-/** Counts in what `deno test` prints last: `ok | 12 passed (3 steps) | 0 failed (1s)`. */
+/** Counts from the summary of `deno test`: `ok | 12 passed (3 steps) | 0 failed (1s)`. */
 export function countTests(output: string): Counts {
   const summaries = [...output.matchAll(/^(?:ok|FAILED) \| (\d+) passed.*?\| (\d+) failed/gm)];
   const total = (group: 1 | 2): number => summaries.reduce((sum, found) => sum + Number(found[group]), 0);
   return { passed: total(1), failed: total(2) };
 }
 
-/** Counts the lines of single tests, without their steps: `deno test` prints no summary when it is cut off. */
+/** Counts the lines of single tests, without their steps, for a run that was cut off before its summary. */
 export function countLines(output: string): Counts {
   const tests = /^(?! )(?:(?!\.\.\. ).)*\.\.\. (ok|FAILED) \(\d/gm;
   const ends = [...output.matchAll(tests)].map(([, end]) => end);
@@ -50,32 +50,32 @@ export function countLines(output: string): Counts {
   return { passed, failed: ends.length - passed };
 }
 
-/** Without what `deno test` puts into the line of a test that takes long: `'<name>' has been running for over (1m0s)`. */
+/** Removes what `deno test` inserts into the line of a slow test: `'<name>' has been running for over (1m0s)`. */
 export function withoutSlowNotes(output: string): string {
   return output.replace(/'[^\n]*' has been running for over \([^)\n]*\)\n/g, "");
 }
 
-/** `12 passed, 0 failed`, and that a step was cut off at its limit; empty for a step without tests. */
+/** Formats `12 passed, 0 failed`, and whether the step was cut off at its limit; empty for a step without tests. */
 export function countText({ step, passed, failed, isCutOff }: Outcome): string {
   const counts = isCutOff || passed + failed > 0 ? [`${passed} passed`, `${failed} failed`] : [];
   const limit = `cut off at its limit of ${step.limitMinutes} minutes, before the other tests had ended`;
   return [...counts, ...isCutOff ? [limit] : []].join(", ");
 }
 
-/** The output of a failed step from its failures on, without the tests that passed. */
+/** Returns a failed step's output from its failures on. */
 export function failureText(output: string): string {
   const errors = output.indexOf("\n ERRORS \n");
   return errors < 0 ? output : output.slice(errors);
 }
 
-/** A developer's own session and svc settings must not reach the tests. */
+/** Removes a developer's own session and svc settings, which must not reach the tests. */
 function cleanEnvironment(): Record<string, string> {
   const isOurs = (name: string): boolean => /^(TMUX.*|SVC_.*|NO_COLOR|FORCE_COLOR)$/.test(name);
   const kept = Object.entries(Deno.env.toObject()).filter(([name]) => !isOurs(name));
   return { ...Object.fromEntries(kept), NO_COLOR: "1" };
 }
 
-/** Where Linux keeps files in memory, and how many bytes must be free there. */
+/** The folder that Linux keeps in memory, and the free bytes it must have. */
 const MEMORY = "/dev/shm";
 const MEMORY_FREE_BYTES = 2 * 1024 ** 3;
 
@@ -84,8 +84,9 @@ export interface TemporaryFolder extends AsyncDisposable {
 }
 
 /**
- * A folder in memory for the tests' temporary files, as they would otherwise spend their time on flushing files to a
- * disk; removed at its end. Undefined where there is no such file system, little room, or no program may run from it.
+ * Makes a folder in memory for the tests' temporary files, because flushing files to a disk would take most of their
+ * time; removed when disposed. Undefined if there is no such file system, it has little room, or it allows no
+ * programs.
  */
 export async function memoryFolder(mounts = "/proc/mounts"): Promise<TemporaryFolder | undefined> {
   const lines = (await Deno.readTextFile(mounts).catch(() => "")).split("\n").map((line) => line.split(" "));
@@ -94,15 +95,15 @@ export async function memoryFolder(mounts = "/proc/mounts"): Promise<TemporaryFo
   const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));
   if (bavail * bsize < MEMORY_FREE_BYTES) return undefined;
   const path = await Deno.makeTempDir({ dir: MEMORY, prefix: "svc-ok-" });
-  // Like /tmp: some tests run programs of another account.
+  // As in /tmp: some tests run programs as another account.
   await Deno.chmod(path, 0o1777);
   return { path, [Symbol.asyncDispose]: () => Deno.remove(path, { recursive: true }) };
 }
 
 /**
- * Runs one step to its end, or ends it at its limit with all that it started. A step that fails without a test's failure
- * counts as one.
- * @param cutOff ends it as its limit does
+ * Runs one step to its end, or ends it and everything it started at its limit. A step that fails without a failed
+ * test counts as one failure.
+ * @param cutOff ends the step as its limit does
  */
 export async function runStep(
   step: Step,
@@ -147,10 +148,10 @@ export async function runStep(
 
 export interface RunOptions {
   cwd: string;
-  /** Without it no further step starts after a failed one; one that runs is not ended. */
+  /** If false, no further step starts after a failure; running ones finish. */
   keepGoing: boolean;
   onOutcome(outcome: Outcome): void;
-  /** Ends the steps that run, with all that they started; no further one starts. */
+  /** Ends the running steps and everything they started; no further one starts. */
   stop?: AbortSignal | undefined;
 }
 

@@ -11,7 +11,7 @@ import { countText, failureText, runStep } from "./steps.ts";
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const PACKAGE = `${ROOT}.cache/node_package`;
 
-/** The runner stays Deno; what it starts is the package. */
+/** The test runner stays Deno; it starts the package on Node. */
 const TEST = ["test", "-A", "--no-check", "--parallel"];
 const SUITES: Readonly<Record<string, { args: string[]; jobs: string; limitMinutes: number }>> = {
   contract: { args: [...TEST, "tests/contract"], jobs: "2", limitMinutes: 60 },
@@ -36,7 +36,7 @@ interface Run {
 
 interface SuiteRun extends SuiteRow {
   isOk: boolean;
-  /** Files of the suite that started nothing on Node, without a reason. */
+  /** Files of the suite that started nothing on Node and have no reason listed. */
   unexplained: string[];
 }
 

@@ -1,4 +1,4 @@
-/** Prints the requirements without a test, of the built capabilities or of those in the arguments. */
+/** Prints the requirements without a test, for the built capabilities or those in the arguments. */
 import { readSources } from "../tests/helpers/sources.ts";
 import { BUILT, CAPABILITIES, REQUIREMENTS } from "../tests/requirements.ts";
 import { citations, uncovered } from "../tests/requirements/check.ts";

@@ -9,7 +9,7 @@ interface Config {
   compilerOptions: Record<string, unknown>;
 }
 
-/** The checkout's own configuration, less everything that is not a browser's. */
+/** Returns the checkout's own configuration without everything that a browser lacks. */
 function browserConfig({ imports, compilerOptions }: Config): Config & { nodeModulesDir: string } {
   const packages = Object.entries(imports).filter(([name]) => !name.startsWith("#runtime"));
   return {
@@ -19,7 +19,7 @@ function browserConfig({ imports, compilerOptions }: Config): Config & { nodeMod
   };
 }
 
-/** Type-checks files as a browser's; gives the checker's complaints, empty when there are none. */
+/** Type-checks files as a browser's; returns the checker's errors, empty if there are none. */
 async function complaints(paths: readonly string[]): Promise<string> {
   const directory = await Deno.makeTempDir({ prefix: "svc-browser-" });
   try {

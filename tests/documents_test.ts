@@ -15,12 +15,12 @@ const read = (path: string): Promise<string> => Deno.readTextFile(CHECKOUT + pat
 const configuration = JSON.parse(await read("deno.json")) as Configuration;
 const pages = await readPages();
 
-/** A page without what the formatter adds: aligned columns and wrapped lines. */
+/** Returns a page without the formatter's changes: aligned columns and wrapped lines. */
 function unaligned(page: string): string {
   return page.replace(/\s+/g, " ").replace(/-{3,}/g, "---");
 }
 
-/** The first cells of a page's tables, without marks of code. */
+/** Returns the first cells of a page's tables, without code marks. */
 function firstCells(page: string): string[] {
   return Array.from(page.matchAll(/^\| (\S+) +\|/gm), ([, cell = ""]) => cell.replaceAll("`", ""));
 }
@@ -31,7 +31,7 @@ Deno.test("the tables of docs/protocol.md are those of src/protocol [proto-page]
   assert.equal(unaligned(page), unaligned(await renderPage(page)), hint);
 });
 
-Deno.test("a page with an old table gets a new one, and its own text stays", async () => {
+Deno.test("a page with an old table gets a new one, and the text around it stays", async () => {
   const page = await renderPage("before\n<!-- states -->\nold\n<!-- /states -->\nafter <!-- other -->\n");
   assert.match(
     page,
@@ -46,7 +46,7 @@ Deno.test("packages come from npm, each with an exact version [dep-npm-only]", (
   }
 });
 
-Deno.test("each package has its line, and each line its package [dep-reasons]", async () => {
+Deno.test("each package has a line in docs/dependencies.md, and each line a package [dep-reasons]", async () => {
   const names = Object.keys(configuration.imports).filter((name) => !name.startsWith("#"));
   const listed = firstCells(await read("docs/dependencies.md")).filter((cell) => !/^(name|-+)$/.test(cell));
   assert.deepEqual(listed.sort(), names.sort());
@@ -121,7 +121,7 @@ Deno.test("headings that comments cite exist", async () => {
   }
 });
 
-Deno.test("what svc prints names no page of the checkout: an installed package has none of them", async () => {
+Deno.test("svc prints no path of a document in the checkout: an installed package has none", async () => {
   const parts = await readSources("plugin", () => true);
   for (const { path, text } of [...await readSources("src"), ...parts]) {
     const printed = text.replace(/\/\*[^]*?\*\//g, "").replace(/^ *\/\/.*$/gm, "");

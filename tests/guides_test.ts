@@ -1,4 +1,4 @@
-/** Holds the guides complete: every reason, finding, setting, command and route has its line; every link has its anchor. */
+/** Checks that the guides are complete: every reason, finding, setting, command and route has a line; every link has its anchor. */
 import assert from "node:assert/strict";
 import { allCommands } from "../scripts/man_page.ts";
 import { Config } from "../src/home/config.ts";
@@ -11,21 +11,21 @@ const [troubleshooting, configuration, api] = await Promise.all(
   ["docs/troubleshooting.md", "docs/configuration.md", "docs/api.md"].map(read),
 ) as [string, string, string];
 
-/** The cells of one column of a page's tables. */
+/** Returns the cells of one column of a page's tables. */
 function cells(page: string, column: number): string[] {
   return page.split("\n").filter((line) => line.startsWith("| ")).map((line) =>
     (line.split(/(?<!\\)\|/)[column + 1] ?? "").trim()
   );
 }
 
-Deno.test("docs/troubleshooting.md says of every reason what to do, and of no other [doc-reasons]", () => {
+Deno.test("docs/troubleshooting.md explains what to do about every reason, and lists no other [doc-reasons]", () => {
   const listed = cells(troubleshooting, 0).filter((cell) => /^`\w+`$/.test(cell)).map((cell) =>
     cell.slice(1, -1)
   );
   assert.deepEqual(listed.sort(), Object.keys(REASONS).sort());
 });
 
-/** Each literal text of a finding, with "…" for what is filled in. */
+/** Returns each finding's literal text, with "…" for inserted values. */
 async function findings(): Promise<string[]> {
   const sources = await readSources("src/cli/checks");
   const texts = sources.flatMap(({ path, text }) => {
@@ -42,7 +42,7 @@ Deno.test("docs/troubleshooting.md has every finding of svc verify [doc-findings
   const listed = cells(troubleshooting, 1).map((cell) => cell.replaceAll("`", ""));
   const all = await findings();
   assert.ok(all.length > 30, `${all.length} findings`);
-  // Text around what is filled in may vary in how many parts are filled in.
+  // The number of inserted values may differ, so text around them is compared loosely.
   const plain = (text: string): string => text.replace(/(?:…[ ,]*)+/g, "…").replace(/…$/, "");
   const known = listed.map(plain);
   assert.deepEqual(all.filter((text) => !known.includes(plain(text))), []);
@@ -75,7 +75,7 @@ Deno.test("docs/api.md calls every route of the relay with curl [doc-api]", () =
   assert.deepEqual(missing.map(({ method, path }) => `${method} ${path}`), []);
 });
 
-/** As the common renderers make it: lower case, no punctuation, hyphens for spaces. */
+/** Makes an anchor as common renderers do: lower case, no punctuation, hyphens for spaces. */
 function anchorOf(heading: string): string {
   return heading.replace(/`/g, "").toLowerCase().replace(/[^\p{L}\p{N} _-]/gu, "").replaceAll(" ", "-");
 }
@@ -94,7 +94,7 @@ Deno.test("every link between the documents names a heading that exists [doc-lin
   }
 });
 
-Deno.test("the container takes the versions of Deno and Node that svc is tested with, and runs as nobody's root [con-file]", async () => {
+Deno.test("the container uses the versions of Deno and Node that svc is tested with, and does not run as root [con-file]", async () => {
   const [container, readme, node] = await Promise.all(
     ["Containerfile", "README.md", "scripts/node22.ts"].map(read),
   );

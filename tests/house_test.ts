@@ -1,4 +1,4 @@
-/** Keeps the sources easy to follow: how many files an event passes, no import circles, nothing written twice. */
+/** Keeps the sources easy to follow: how many files an event passes, no import circles, no duplicate code. */
 import assert from "node:assert/strict";
 import { say } from "../scripts/say.ts";
 import { readSources } from "./helpers/sources.ts";
@@ -18,7 +18,7 @@ const sources = await readSources("src");
 const facts = sources.map(({ path, text }) => readFacts(path, text));
 const graph = importGraph(facts);
 
-/** Files of `src` without folder and extension in common: the stations of each event, a list for each stretch. */
+/** The files of `src` (without folder and extension) that each event passes, one list for each stretch. */
 const WALKS: Readonly<Record<string, { most: number; stretches: readonly string[] }>> = {
   "message → pane": {
     most: 20,
@@ -108,7 +108,10 @@ Deno.test("the sources have no import circle, by type or by value, and no file t
   assert.deepEqual(forwarders(facts), []);
 });
 
-/** Runs of lines that look alike and are not the same thing: how many, by the files that contain them, and why they stay. */
+/**
+ * Runs of lines that look alike but are not the same thing: how many, by the files that contain them, and why they
+ * stay.
+ */
 const COINCIDENCES: Readonly<Record<string, { runs: number; reason: string }>> = {
   "cli/agents.ts cli/server.ts": {
     runs: 1,
@@ -125,7 +128,7 @@ const COINCIDENCES: Readonly<Record<string, { runs: number; reason: string }>> =
   "store/migrations.ts store/migrations.ts": { runs: 1, reason: "the columns of two tables, as data" },
 };
 
-/** The runs by their two files, and the entries of the list, each with its number of runs: they must agree. */
+/** Returns the number of runs by file pair, as found and as listed: the two must agree. */
 function compareRuns(
   found: readonly Duplicate[],
   known: typeof COINCIDENCES,
@@ -139,14 +142,14 @@ function compareRuns(
   };
 }
 
-Deno.test("nothing in the sources is written twice, and the list of exceptions has no stale entry", () => {
+Deno.test("no code is written twice in the sources, and the list of exceptions has no stale entry", () => {
   const runs = duplicates(sources);
   say(`${runs.length} runs of six or more similar lines`);
   const { found, known } = compareRuns(runs, COINCIDENCES);
   assert.deepEqual(found, known, JSON.stringify(runs, null, 2));
 });
 
-Deno.test("a path comes from an address with its characters decoded: a checkout's folder may have a space", async () => {
+Deno.test("a path is taken from a URL with its characters decoded: the name of a checkout's folder may contain a space", async () => {
   const folders = ["src", "scripts", "tests", "bench"];
   const files = (await Promise.all(folders.map((folder) => readSources(folder)))).flat();
   const undecoded = /^(?!.*decodeURIComponent).*import\.meta\.url\)\.pathname/m;

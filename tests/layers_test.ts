@@ -1,4 +1,4 @@
-/** Holds the rules of the tree over the real sources, and shows each rule fail on a made-up one. */
+/** Checks the rules of the tree against the real sources, and shows each rule fail on a made-up source. */
 
 import assert from "node:assert/strict";
 import { run } from "./helpers/run.ts";
@@ -12,7 +12,7 @@ const REASONS: Readonly<Record<string, string>> = {
     "the way of a push from its arrival to its receipt, and what is done with each type",
 };
 
-/** Why a file may wait for a time. */
+/** Why a file may wait for a fixed time. */
 const SLEEPERS: Readonly<Record<string, string>> = {
   "tests/helpers/until.ts": "the one loop that others wait with",
   "tests/helpers/inject_bench.ts": "an injection's own pauses, shortened",
@@ -40,7 +40,7 @@ interface ModuleGraph {
   modules: { specifier: string; dependencies?: { isDynamic?: boolean; code?: { specifier: string } }[] }[];
 }
 
-/** What is loaded with a file: without types, and without what it loads when it needs it. */
+/** Returns the modules loaded together with a file, without types and without dynamic imports. */
 async function loadedWith(path: string): Promise<string[]> {
   const { stdout } = await run([Deno.execPath(), "info", "--json", path], { cwd: CHECKOUT });
   const graph: ModuleGraph = JSON.parse(stdout);
@@ -54,7 +54,7 @@ async function loadedWith(path: string): Promise<string[]> {
   return [...loaded];
 }
 
-Deno.test("what starts an agent's session and what a hook runs load no package: each would cost every start", async () => {
+Deno.test("the code that starts an agent's session and the code of a hook load no package: each would slow every start", async () => {
   for (const path of ["src/cli/agent.ts", "src/cli/hook.ts"]) {
     const loaded = await loadedWith(path);
     assert.ok(loaded.length > 5);
@@ -74,7 +74,7 @@ Deno.test("Deno and Node are named in src/runtime alone [arch-runtime, style-no-
   assert.deepEqual(rules.runtimeBreaches(sources), []);
 });
 
-Deno.test("the program imports only its commands, the library protocol, client, sealed channel and what embeds svc", async () => {
+Deno.test("the program imports only its commands, the library only protocol, client, sealed channel and the parts that embed svc", async () => {
   const paths = Object.keys(rules.ENTRIES);
   const entries = await Promise.all(
     paths.map(async (path) => readFacts(path, await Deno.readTextFile(CHECKOUT + path))),
@@ -83,7 +83,7 @@ Deno.test("the program imports only its commands, the library protocol, client, 
   assert.deepEqual(rules.runtimeBreaches(entries), []);
 });
 
-Deno.test("what a browser loads imports nothing else", () => {
+Deno.test("browser code imports only browser-safe folders", () => {
   assert.deepEqual(rules.browserBreaches(sources), []);
 });
 
@@ -106,7 +106,7 @@ Deno.test("files are snake_case and unit tests mirror the sources [style-names]"
   assert.deepEqual(rules.mirrorBreaches(units, sources.map(({ path }) => path)), []);
 });
 
-Deno.test("every source opens with a sentence on its duty [style-duty]", () => {
+Deno.test("every source begins with a sentence on its purpose [style-duty]", () => {
   assert.deepEqual(rules.dutyBreaches([...sources, ...tests]), []);
 });
 
@@ -152,7 +152,7 @@ Deno.test("an import between programs, out of src, or of an unplaced folder is f
   assert.match(rules.layerBreaches(made("src/other/b.ts", ""))[0] ?? "", /in no layer/);
 });
 
-Deno.test("a runtime's name outside src/runtime is found", () => {
+Deno.test("the name of a runtime outside src/runtime is found", () => {
   const text = [
     "const other = { Deno: 1 }; other.Deno;",
     "Deno.exit(1);",
@@ -200,7 +200,7 @@ Deno.test("a third plain parameter, bad names, a missing duty and forbidden synt
   assert.equal(rules.syntaxBreaches(made("src/a/b.ts", bad)).length, 4);
 });
 
-Deno.test("a unit test of no folder is found", () => {
+Deno.test("a unit test outside the folders of src is found", () => {
   const tested = ["tests/unit/a/b_test.ts", "tests/unit/c/b_test.ts"];
   assert.deepEqual(rules.mirrorBreaches(tested, ["src/a/d.ts"]), [
     "tests/unit/c/b_test.ts mirrors nothing: src has no such folder",

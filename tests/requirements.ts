@@ -1,4 +1,4 @@
-/** Every demand on the product, as data: each is cited by the names of the tests that show it. */
+/** Every requirement on svc, as data: each is cited by the names of the tests that show it. */
 import { AGENT_SCREEN_ROWS } from "./requirements/agent_screens.ts";
 import { ARCHITECTURE_ROWS } from "./requirements/architecture.ts";
 import { CLOSED_ROWS } from "./requirements/closed.ts";

@@ -1,4 +1,4 @@
-/** The gate's own decisions: what it counts, when it fails, what it asks of the machine. */
+/** Tests of the gate: what it counts, when it fails, what it requires of the machine. */
 
 import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
@@ -49,7 +49,7 @@ Deno.test("without a summary the lines of the tests are counted, not those of th
   assert.deepEqual(countLines(output), { passed: 2, failed: 1 });
 });
 
-Deno.test("a test that takes long is counted by its line as others are", () => {
+Deno.test("a slow test is counted by its line like any other", () => {
   const output = [
     "cc: slow ...'cc: slow' has been running for over (1m0s)",
     " ok (1m14s)",
@@ -75,7 +75,9 @@ Deno.test("a step passes by its exit code, and one that fails without a test cou
   assert.deepEqual(sum([good, bad]), { passed: 0, failed: 1 });
 });
 
-/** Two tests of which one ends: the other leaves a tmux server and a program of its own running, and says their pids. */
+/**
+ * Two tests of which only one ends: the other leaves a tmux server and another program running, and prints their pids.
+ */
 const ENDLESS = (file: string): string =>
   `import { makeSandbox } from "${CHECKOUT}tests/helpers/sandbox.ts";
 Deno.test("ends", () => {});
@@ -90,7 +92,7 @@ Deno.test("does not end", async () => {
 });
 `;
 
-Deno.test("a step that is cut off says how much had passed and what had not ended, and leaves no process behind", async () => {
+Deno.test("a step that is cut off reports what had passed and what had not ended, and leaves no process behind", async () => {
   await using sandbox = await makeSandbox();
   const [file, started] = [`${sandbox.root}/endless_test.ts`, `${sandbox.root}/started`];
   await Deno.writeTextFile(file, ENDLESS(started));
@@ -120,7 +122,7 @@ Deno.test("a step that is cut off says how much had passed and what had not ende
   }
 });
 
-/** Ends once both files exist, of which it makes the first; exits with `code`. */
+/** Creates the first file and ends once both exist; exits with `code`. */
 function meeting([own, other]: readonly [string, string], code = 0): Step {
   const script = `await Deno.writeTextFile("${own}", "");
     while (!await Deno.stat("${other}").catch(() => undefined)) await new Promise((done) => setTimeout(done, 5));
@@ -200,7 +202,7 @@ Deno.test("temporary files are kept in memory only where programs may run from t
   }
 });
 
-Deno.test("a count that makes no sense ends the gate before it begins, with exit code 2 and a sentence", async () => {
+Deno.test("an invalid count ends the gate before it begins, with exit code 2 and a message", async () => {
   const script = fileURLToPath(new URL("../scripts/ok.ts", import.meta.url));
   const wrong = {
     "--times 0": /^Cannot use "--times 0": it takes a whole number from 1 to 9999\.$/m,
@@ -218,7 +220,7 @@ Deno.test("a count that makes no sense ends the gate before it begins, with exit
   }
 });
 
-/** The pids of a process's children that have not ended. */
+/** Returns the pids of a process's children that have not ended. */
 async function childrenOf(pid: number): Promise<number[]> {
   const { stdout } = await new Deno.Command("ps", { args: ["-A", "-o", "pid=,ppid=,stat="] }).output();
   return new TextDecoder().decode(stdout).trim().split("\n").flatMap((line) => {
@@ -282,8 +284,8 @@ Deno.test("a missing tool is named with the command that brings it", () => {
 const PREPARE_DEMO = ["run", "-A", "--quiet", "--no-check", `${SCRIPTS}prepare.ts`, "--for", "demo"];
 
 /**
- * Prepares, or runs another program, on a machine whose PATH holds nothing but `env` and the given shell scripts; `BIN`
- * is that folder.
+ * Runs prepare, or another program, on a machine whose PATH contains only `env` and the given shell scripts; `BIN` is
+ * that folder.
  */
 async function prepareOn(
   scripts: Record<string, string>,
@@ -320,7 +322,7 @@ Deno.test("what cannot be installed is named with its command, and the exit code
   assert.equal(code, 1);
 });
 
-Deno.test("an optional tool is installed where the release has it, and is not asked for where it has not", async () => {
+Deno.test("an optional tool is installed if the release has it, and not requested otherwise", async () => {
   const tool = (name: string): Tool => ({ name, programs: [name], debian: name, purposes: [] });
   const required = tool("needed");
   const optional = { ...tool("quicker"), isOptional: true };
@@ -380,7 +382,7 @@ Deno.test("a test file on Node either starts the package, runs on both by itself
   assert.match(cutOff, /^e2e +3, cut off +0 +2 +1 +0 +1 +2$/);
 });
 
-Deno.test("the rows of faults that tests print become one table with their sums", () => {
+Deno.test("the fault rows that tests print become one table with their sums", () => {
   const counts = {
     injected: 2,
     submitted: 8,

@@ -1,4 +1,4 @@
-/** Holds what the architecture promises beyond layers and sizes: one builder, one file per agent, one function. */
+/** Checks what the architecture promises beyond layers and sizes: one builder, one file per agent, one function. */
 import assert from "node:assert/strict";
 import { agentProfile } from "../src/agents/profiles.ts";
 import { AGENT_KINDS } from "../src/agents/registry.ts";
@@ -12,7 +12,7 @@ function pathsWith(pattern: RegExp): string[] {
   return sources.filter(({ text }) => pattern.test(text)).map(({ path }) => path);
 }
 
-/** Offsets of each of `parts` in `text`, which must have them all. */
+/** Returns the offsets of each of `parts` in `text`; asserts that all are there. */
 function offsets({ path, text }: SourceFile, parts: readonly string[]): number[] {
   return parts.map((part) => {
     assert.ok(text.includes(part), `${path} has no ${part}`);
@@ -22,7 +22,7 @@ function offsets({ path, text }: SourceFile, parts: readonly string[]): number[]
 
 Deno.test("tmux's command line is built in one file [arch-tmux-argv]", () => {
   const allowed = ["src/tmux/argv.ts"];
-  // Asking for the version is no command of a server.
+  // Asking for the version is not a command to a server.
   const starting = pathsWith(/\["tmux",\s*"(?!-V"\])-/);
   assert.deepEqual(starting, allowed);
 });
@@ -34,7 +34,7 @@ Deno.test("tmux's commands are spelled in one file: listener, mirror and wrapper
   assert.deepEqual(spelled, ["src/tmux/argv.ts"]);
 });
 
-Deno.test("each agent is one folder, known to others by the registry alone [arch-agent-file, cli-agents]", () => {
+Deno.test("each agent is one folder, and other code reaches it only through the registry [arch-agent-file, cli-agents]", () => {
   const demanded = ["cc", "gemini", "codex", "cursor", "opencode", "copilot", "echo"] as const;
   assert.deepEqual(demanded.filter((kind) => !AGENT_KINDS.includes(kind)), []);
   assert.deepEqual([...AGENT_KINDS].sort(), Object.keys(AGENT_LABELS).sort());
@@ -61,11 +61,11 @@ Deno.test("an agent's kind and label are those of the wire's names [spec-cc]", (
   assert.equal(agentProfile("cc").binary, "claude");
 });
 
-Deno.test("the terminal agent of the editor is its own program [spec-cursor-binary]", () => {
+Deno.test("the editor's terminal agent is a separate program [spec-cursor-binary]", () => {
   assert.equal(agentProfile("cursor").binary, "cursor-agent");
 });
 
-Deno.test("the steps of an injection stand in one file, in the specified order [inj-one-function]", async () => {
+Deno.test("the steps of an injection are in one file, in the specified order [inj-one-function]", async () => {
   const path = "src/listener/inject/inject.ts";
   const text = await Deno.readTextFile(CHECKOUT + path);
   const steps = [
@@ -91,14 +91,14 @@ Deno.test("wrapper and inventory take names and labels from the wire [flow-4-lab
   assert.deepEqual(spelled, ["src/protocol/names.ts"]);
 });
 
-Deno.test("the cases of SQLite and of NATS are those of one contract [style-store-bodies]", async () => {
+Deno.test("SQLite and NATS run the cases of the same contract [style-store-bodies]", async () => {
   for (const kind of ["sqlite", "nats"]) {
     const text = await Deno.readTextFile(`${CHECKOUT}tests/contract/store_${kind}_cases.ts`);
     assert.match(text, /storeCases\(/, kind);
   }
 });
 
-Deno.test("two sandboxes have homes and tmux servers of their own, gone at the end [style-private-tmux]", async () => {
+Deno.test("two sandboxes have separate homes and tmux servers, which are gone at the end [style-private-tmux]", async () => {
   const roots: string[] = [];
   {
     await using one = await makeSandbox();

@@ -3,34 +3,36 @@ import { say } from "../../scripts/say.ts";
 
 /** Measured by `bench:nodes` on one machine; cores and seconds are those of that machine. */
 const COST = {
-  /** Of a relay node, for each connected client. */
+  /** Memory of a relay node for each connected client. */
   socketKib: 64,
-  /** Pushes a second that one core took, with one node, three servers of NATS, the senders and the listeners on it. */
+  /** Pushes per second per core, with one node, three NATS servers, the senders and the listeners on it. */
   pushesPerCore: 237,
-  /** What crossing adds to a mirrored frame: the most that it can take of a core, in milliseconds. */
+  /** The most core time that a mirrored frame adds when it crosses nodes, in milliseconds. */
   frameMs: 0.1,
   frameBytes: 1_024,
   busMessagesPerPush: 32,
   busBytesPerPush: 9_658,
   busMessagesPerFrame: 2,
   busBytesPerFrame: 2_344,
-  /** Of a listener's report that changed nothing: of ten, one is stored. Measured with 10,000 listeners, 50 in an account. */
+  /**
+   * For a listener's unchanged report, of which one in ten is stored. Measured with 10,000 listeners, 50 in an account.
+   */
   busMessagesPerReport: 1.05,
   busBytesPerReport: 2_735,
-  /** Each node's heartbeats and checks, a minute. */
+  /** Each node's heartbeats and checks, per minute. */
   busMessagesPerIdleNodeMinute: 429,
 };
 
 /** What users do, in the busiest hour. */
 const USE = {
-  /** Hosts and phones that are connected, for each user. */
+  /** Connected hosts and phones per user. */
   clients: 1.5,
-  /** Of these, listeners, and how often each reports its sessions a minute when nothing changes. */
+  /** How many of these are listeners, and how often each reports unchanged sessions per minute. */
   listeners: 1,
   reportsPerMinute: 2,
-  /** Pushes of each user in that hour: prompts, turns that end, questions, and their answers. */
+  /** Pushes per user in that hour: prompts, turns that end, questions, and their answers. */
   pushesPerHour: 20,
-  /** The share of users with an open mirror, and the frames that each gets a second. */
+  /** The share of users with an open mirror, and the frames per second of each. */
   mirrored: 0.02,
   framesPerSecond: 5,
 };
@@ -39,9 +41,12 @@ const USE = {
 const LIMIT = {
   /** Sockets of one node: LimitNOFILE in the unit of docs/operating.md, less what the node needs itself. */
   socketsPerNode: 60_000,
-  /** Of one process, which runs on one core. */
+  /** A process runs on one core. */
   coresPerNode: 1,
-  /** Writes of one stream pass through its leader: what three servers took here, a second. More nodes do not help. */
+  /**
+   * Pushes per second, as measured with three servers. All writes of a stream pass through its leader, so more nodes do
+   * not help.
+   */
   pushesPerCluster: 474,
 };
 
@@ -59,7 +64,7 @@ interface Row {
   over: string;
 }
 
-/** A share `1 - 1 / nodes` of clients meets a partner on another node. */
+/** Computes the load of this many users. A share `1 - 1 / nodes` of clients meets a partner on another node. */
 function model(users: number): Row {
   const sockets = users * USE.clients;
   const pushes = users * USE.pushesPerHour / 3_600;

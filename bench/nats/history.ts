@@ -1,4 +1,4 @@
-/** `deno task bench:history [pushes]`: what a long history costs: copying it to NATS, starting a node on it, and sweeping it. */
+/** `deno task bench:history [pushes]`: the cost of a long history: copying it to NATS, starting a node on it, and sweeping it. */
 import { say } from "../../scripts/say.ts";
 import { copyStore } from "../../src/store/open.ts";
 import { openNatsStore } from "../../src/store/nats.ts";
@@ -9,7 +9,7 @@ import { startNats } from "../../tests/helpers/nats_server.ts";
 import { timed } from "../measure.ts";
 
 const PUSHES = Number(Deno.args[0] ?? 100_000);
-/** Pushes that nobody has acknowledged. */
+/** Pushes without an acknowledgement. */
 const OPEN = 100;
 const AT_ONCE = 1_000;
 

@@ -7,14 +7,14 @@ import { sessionNamed } from "../../tests/unit/relay/fixture.ts";
 export interface IdleListeners {
   /** `host:port` of each node; the listeners take turns. */
   hosts: readonly string[];
-  /** A key for each account. */
+  /** One key for each account. */
   keys: readonly string[];
   perKey: number;
 }
 
 export const deviceOf = (n: number): string => `dev_listener_${n.toString(16).padStart(8, "0")}`;
 
-/** What each listener reports, the same each time. */
+/** The sessions that each listener reports every time. */
 const SESSIONS = ["svc-a", "svc-b", "svc-c"].map(sessionNamed);
 
 function report(peer: Peer, sequence = 1): void {
@@ -32,7 +32,7 @@ async function connectAll({ hosts, keys, perKey }: IdleListeners): Promise<numbe
         key,
         hello: { role: "listener", deviceId: deviceOf(n) },
       });
-      // Hosts of one account do not report all at the same moment.
+      // Spreads the reports of one account's hosts over the interval.
       setTimeout(() => report(peer), Math.random() * INVENTORY_HEARTBEAT_MS);
       connected++;
     }));

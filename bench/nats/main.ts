@@ -1,4 +1,4 @@
-/** `deno task bench:nodes [part]`: what several nodes cost: pushes a second, the way between two nodes, traffic in NATS, idle sockets. */
+/** `deno task bench:nodes [part]`: the cost of several nodes: pushes per second, latency between two nodes, traffic in NATS, idle sockets. */
 import { delay, systemClock } from "../../src/async/clock.ts";
 import { createRelayApi } from "../../src/client/api.ts";
 import { INVENTORY_HEARTBEAT_MS } from "../../src/protocol/limits.ts";
@@ -17,13 +17,13 @@ const SENDERS = 16;
 const LOAD_MS = 8_000;
 const WAYS = 300;
 const FRAME_BYTES = 1_024;
-/** Fewer than a key may send at once. */
+/** Below the number that a key may send at once. */
 const REPORTS = 20;
 const IDLE = Number(Deno.env.get("SVC_BENCH_IDLE") ?? 10_000);
 const IDLE_PER_ACCOUNT = 50;
 const IDLE_PROCESSES = 4;
 const NONE_MINUTES = 1;
-/** In so long each listener sends ten reports, of which one is stored. */
+/** Long enough for each listener to send ten reports, of which one is stored. */
 const IDLE_MINUTES = 5;
 const IDLE_PROCESS = import.meta.resolve("./idle_listeners.ts");
 
@@ -36,7 +36,7 @@ async function listener(node: RelayNode, { key, n }: { key: string; n: number })
   });
 }
 
-/** Calls `heard` with each push, after it was acknowledged. */
+/** Acknowledges each push and then calls `heard` with its id. */
 function acknowledge(peer: Peer, heard: (id: string) => void): void {
   peer.socket.on("message", (data, isBinary) => {
     if (isBinary) return;
@@ -47,7 +47,7 @@ function acknowledge(peer: Peer, heard: (id: string) => void): void {
   });
 }
 
-/** Each sender sends its next push when the last one was accepted; the listeners are spread over the nodes. */
+/** Each sender sends its next push when the previous one is accepted; the listeners are spread over the nodes. */
 async function throughput(nodes: number): Promise<void> {
   await using stage = await makeBenchStage({ nodes });
   const arrived = new Map<string, number>();
@@ -76,7 +76,7 @@ async function throughput(nodes: number): Promise<void> {
         });
         accepted.push(performance.now() - began);
       } catch {
-        // Over the limit of its key.
+        // The key's limit was exceeded.
         await new Promise((resolve) => setTimeout(resolve, 20));
       }
     }
@@ -100,7 +100,9 @@ function at({ nodes }: BenchStage, n: number): RelayNode {
   return node;
 }
 
-/** A push and a mirrored frame to a listener on the same node, and on another; with what they cost in NATS. */
+/**
+ * Measures a push and a mirrored frame, with a listener on the same node and on another, and what each costs in NATS.
+ */
 async function ways(): Promise<void> {
   await using stage = await makeBenchStage({ nodes: 2, servers: 1 });
   for (const [n, where] of ["the same node", "another node"].entries()) {
@@ -139,7 +141,7 @@ async function pushWay(stage: BenchStage, { key, n, peer, where }: Way): Promise
     });
     await arrived;
     times.push(performance.now() - began);
-    // Below the limit on messages of a session and of a key.
+    // Stays below the limits on messages per session and per key.
     await new Promise((resolve) => setTimeout(resolve, 15));
   }
   await report(stage, { what: `push to a listener on ${where}`, times, before });
@@ -165,7 +167,7 @@ async function frameWay(stage: BenchStage, { key, n, peer, where }: Way): Promis
   phone.socket.terminate();
 }
 
-/** What a listener's report costs in NATS. */
+/** Measures what a listener's report costs in NATS. */
 async function reports(
   stage: BenchStage,
   { peer, kind }: { peer: Peer; kind: "changed" | "unchanged" },
@@ -201,7 +203,7 @@ async function costSince(
   } bytes`;
 }
 
-/** Idle listeners on three nodes: memory of their sockets, and what passes in NATS in a minute. */
+/** Measures idle listeners on three nodes: the memory of their sockets, and NATS traffic per minute. */
 async function idle(): Promise<void> {
   await using stage = await makeBenchStage({ nodes: 3, servers: 1 });
   const none = await perMinute(stage, NONE_MINUTES);
@@ -222,7 +224,7 @@ async function idle(): Promise<void> {
     .reduce((sum, one) => sum + one.connected, 0);
   const seconds = (performance.now() - began) / 1_000;
   const memory = (await resident(stage) - before) / connected;
-  // Each has reported once.
+  // By then each has reported once.
   await delay(INVENTORY_HEARTBEAT_MS, { clock: systemClock });
   const { messages, bytes } = await perMinute(stage, IDLE_MINUTES);
   const left = await listenersOn(stage);

@@ -1,4 +1,4 @@
-/** Relay nodes as real processes for measuring: on SQLite, or some of them on NATS, with the counters of NATS's own monitoring. */
+/** Relay nodes as real processes for measuring, on SQLite or on NATS, with the counters of NATS's own monitoring. */
 import { createKey } from "../../src/relay/api_keys.ts";
 import { openRelayStore } from "../../src/store/open.ts";
 import { startNats, startNatsCluster } from "../../tests/helpers/nats_server.ts";
@@ -14,9 +14,9 @@ export interface RelayNode {
 
 export interface BenchStage extends AsyncDisposable {
   nodes: readonly RelayNode[];
-  /** A new key of an account of this name. */
+  /** Creates a key of the account with this name. */
   key(account: string): Promise<string>;
-  /** What clients of NATS have sent and received so far; zero without NATS. */
+  /** Total traffic between NATS and its clients so far; zero without NATS. */
   traffic(): Promise<Traffic>;
 }
 
@@ -28,11 +28,11 @@ export interface Traffic {
 interface StageOptions {
   /** Nodes on NATS; 0 is one relay on SQLite. */
   nodes: number;
-  /** Servers of NATS. */
+  /** Number of NATS servers. */
   servers?: 1 | 3;
 }
 
-/** One server's monitoring is at this address. */
+/** The port of one server's monitoring endpoint. */
 const MONITOR = 20_000 + Math.floor(Math.random() * 10_000);
 
 export async function makeBenchStage({ nodes: count, servers = 3 }: StageOptions): Promise<BenchStage> {

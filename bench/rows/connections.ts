@@ -1,4 +1,4 @@
-/** What a connected phone that does nothing costs the relay, beside a plain WebSocket server. */
+/** The cost of an idle connected phone for the relay, compared with a plain WebSocket server. */
 import { WebSocket } from "ws";
 import { createKey } from "../../src/relay/api_keys.ts";
 import { openRelayStore } from "../../src/store/open.ts";
@@ -10,18 +10,18 @@ import type { Row, Sample, Stage } from "../measure.ts";
 import { residentBytes } from "../process_figures.ts";
 import { makeRelayStage } from "../relay_stage.ts";
 
-/** Connections that are opened in each sample, in accounts of their own. */
+/** Accounts per sample, each with its own connections. */
 const ACCOUNTS = 10;
 const PER_ACCOUNT = 200;
 const SAMPLES = 3;
-/** In which the process comes to rest. */
+/** Time for the process to settle. */
 const REST_MS = 10_000;
 const ECHO_SERVER = denoCommand("../plain_server.ts", import.meta.url);
 
-/** How much the process has grown for each connection since the first look: single steps follow its garbage collector. */
+/** Measures growth per connection since the first measurement, since single steps depend on the garbage collector. */
 async function growth(pid: number, open: () => Promise<unknown>): Promise<Sample> {
   const rest = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, REST_MS));
-  // The first ones also pay for code that is compiled once.
+  // The first connections also pay for code that is compiled once.
   await open();
   await rest();
   const before = await residentBytes(pid);

@@ -1,4 +1,4 @@
-/** Many pushes at once through the relay, each durable before its answer, beside mosquitto and SQLite alone. */
+/** Many pushes at once through the relay, each durable before its answer, compared with mosquitto and with SQLite alone. */
 import { createRelayApi } from "../../src/client/api.ts";
 import { RelayError } from "../../src/client/relay_error.ts";
 import { FRAME_RATES } from "../../src/relay/budgets.ts";
@@ -12,7 +12,7 @@ import { MqttClient, startMosquitto } from "../mqtt.ts";
 import { LISTENER, makeRelayStage } from "../relay_stage.ts";
 
 const SENDERS = 256;
-/** What each sender sends in a sample, one after the other. */
+/** Messages that each sender sends per sample, one after the other. */
 const EACH = 8;
 const BODY = "a message of the bench, of a length that people write on a phone: about a hundred characters. ";
 const TARGET = { type: "agent.command", targetDeviceId: LISTENER };
@@ -26,18 +26,18 @@ interface Carrier {
   send: Send;
   /** When each body arrived, by `performance.now()`. */
   arrived: Map<string, number>;
-  /** Until as many may be sent again. */
+  /** Resolves when the same number may be sent again. */
   rest?(): Promise<unknown>;
 }
 
 let count = 0;
 
 interface Burst {
-  /** From sending each message to its arrival. */
+  /** Time from sending each message to its arrival. */
   times: number[];
-  /** How far its arrival is behind the answer that it was accepted. */
+  /** Time from each message's 202 to its arrival; 0 if it arrived first. */
   lags: number[];
-  /** Accepted messages. */
+  /** Accepted messages per second. */
   perSecond: number;
 }
 
@@ -72,10 +72,11 @@ async function openRelay(): Promise<Carrier & { close(): Promise<void> }> {
     arrived.set(frame.data.body ?? "", performance.now());
     stage.listener.send("push.ack", { id: frame.data.id, outcome: "submitted", final: true });
   });
-  // The listener's budget for acknowledgements: the relay closes the socket of one that exceeds it.
+  // Waits until the listener's budget for acknowledgements is full again: the relay closes the socket when it is
+  // exceeded.
   const restMs = SENDERS * EACH * 1_000 / FRAME_RATES["push.ack"].perSecond;
   const rest = (): Promise<unknown> => new Promise((resolve) => setTimeout(resolve, restMs));
-  /** As a client does, it tries again what an overloaded relay refuses. */
+  /** Retries what an overloaded relay refuses, as a client does. */
   const send: Send = async (sender, body) => {
     const push = { ...TARGET, agentSessionName: `svc-${sender}`, body };
     await stage.senders[sender]?.sendPush(push).catch(async (error) => {
@@ -132,7 +133,7 @@ async function openBeside(open: () => Promise<{ sample: Sample; close(): Promise
   };
 }
 
-/** One row a commit, synced, from one thread. */
+/** One row per commit, synced, from one thread. */
 async function openSqlite(): Promise<{ sample: Sample; close(): Promise<void> }> {
   const sandbox = await makeSandbox();
   const database = await openDatabase(`${sandbox.root}/alone.db`, { busyMs: 0 });
@@ -155,7 +156,7 @@ async function openSqlite(): Promise<{ sample: Sample; close(): Promise<void> }>
   return { sample, close };
 }
 
-/** The same senders and answers, with nothing in between. */
+/** The same senders, with a server that answers at once. */
 async function openAnswers(): Promise<{ sample: Sample; close(): Promise<void> }> {
   const sandbox = await makeSandbox();
   const server = startSvc(sandbox, [], { launch: denoCommand("../answering_server.ts", import.meta.url) });

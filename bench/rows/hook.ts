@@ -1,4 +1,4 @@
-/** How long an agent waits for a hook, beside the bare runtime running an empty file. */
+/** How long an agent waits for a hook, compared with the bare runtime running an empty file. */
 import { runtime } from "#runtime";
 import type { LineConnection } from "../../src/runtime/types.ts";
 import { runSvc } from "../../tests/helpers/program.ts";
@@ -6,7 +6,7 @@ import { makeSandbox, type Sandbox } from "../../tests/helpers/sandbox.ts";
 import { makeBare, RUNTIME } from "../bare.ts";
 import { type Row, timed } from "../measure.ts";
 
-/** A control socket like a listener's, which answers every report. */
+/** Serves a control socket like a listener's, which answers every report. */
 async function serveDaemon({ svcHome }: Sandbox): Promise<{ close(): void }> {
   await Deno.mkdir(svcHome, { recursive: true });
   return await runtime.sockets.listen(`${svcHome}/listener.sock`, (connection) => void answer(connection));
@@ -16,7 +16,7 @@ async function answer(connection: LineConnection): Promise<void> {
   for await (const _ of connection.lines) await connection.send('{"ok":true}').catch(() => {});
 }
 
-/** Throws when the hook fails, since a program that does not start would be fast. */
+/** Throws when the hook fails: a program that does not start would seem fast. */
 async function runHook(
   sandbox: Sandbox,
   { args, stdin }: { args: string[]; stdin: string },

@@ -1,4 +1,4 @@
-/** What a listener costs while nothing happens: its share of a core, and its memory. */
+/** The cost of a listener while nothing happens: its share of a core, and its memory. */
 import { makeStack, type Stack } from "../../tests/helpers/stack.ts";
 import { until } from "../../tests/helpers/until.ts";
 import type { Row, Sample, Stage } from "../measure.ts";
@@ -6,7 +6,7 @@ import { cpuSeconds, residentBytes } from "../process_figures.ts";
 
 const SESSIONS = 20;
 const SAMPLE_MS = 60_000;
-/** Ten minutes together. */
+/** Ten minutes in total. */
 const SAMPLES = 10;
 const MEGABYTE = 1_000_000;
 

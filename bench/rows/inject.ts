@@ -1,4 +1,4 @@
-/** The listener's own part: from receiving the push to the typed text, with journal and marker on disk, beside one tmux spawn. */
+/** The listener's own part: from receiving the push to the typed text, with journal and marker on disk, compared with one tmux spawn. */
 import { openJournal } from "../../src/home/journal.ts";
 import { withdrawMarker, writeMarker } from "../../src/home/markers.ts";
 import { PaneInputs } from "../../src/listener/inject/pane_inputs.ts";
@@ -16,7 +16,7 @@ export const injectRow: Row = {
   async open() {
     const sandbox = await makeSandbox();
     const recorder = await startRecorder(sandbox, "svc-bench");
-    // Text without Enter would stay in the composer, and the next message would wait for its author.
+    // Text without Enter would stay in the composer, and the next message would be held behind it.
     const other = await startRecorder(sandbox, "svc-other");
     const { files } = runtime;
     const journal = await openJournal({ files, path: `${sandbox.root}/journal.jsonl`, now: Date.now });

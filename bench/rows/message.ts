@@ -1,4 +1,4 @@
-/** POST sent → text read by the program in the pane, beside a shell script with three tmux calls. */
+/** POST sent → text read by the program in the pane, compared with a shell script with three tmux calls. */
 import { askDaemon } from "../../src/home/control_socket.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import { makeStack, type Stack } from "../../tests/helpers/stack.ts";
@@ -31,13 +31,13 @@ async function reportAll({ sandbox }: Stack): Promise<void> {
   }
 }
 
-/** What a message waits for, before the sample of either way. */
+/** Runs before each sample of either alternative. */
 type Before = (stack: Stack) => Promise<void>;
 
 interface MessageRowOptions {
   samples: number;
   aim: string;
-  /** Not measured. Without it the messages follow one another. */
+  /** Is not measured. Without it the messages follow one another. */
   before?: Before;
 }
 
@@ -96,7 +96,9 @@ async function openMessages(before: Before): Promise<Stage> {
 
 const PAUSE_MS = 120_000;
 
-/** Until the listener has reported its sessions, as when a person reads on the phone that it is online. */
+/**
+ * Restarts and waits until the listener has reported its sessions, as a person waits until the phone shows it online.
+ */
 async function restart(stack: Stack): Promise<void> {
   await stack.restartListener();
   await stack.listener.line(/server persisted/);

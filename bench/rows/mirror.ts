@@ -1,4 +1,4 @@
-/** The mirror: the time from key to echo, the cost of a flood for the pane, and frames per second. */
+/** The mirror: the time from key to echo, how much a flood slows the pane, and frames per second. */
 import { beginStream } from "../../src/crypto/stream.ts";
 import type { MirrorPhone } from "../../tests/helpers/mirror_phone.ts";
 import { makeMirrorStage, type MirrorStage } from "../../tests/helpers/mirror_stage.ts";
@@ -20,7 +20,7 @@ interface EchoOptions {
   oneWayMs?: number;
 }
 
-/** An unpaired phone: sealed, or plain where the page has no cryptography. */
+/** Opens the mirror on an unpaired phone: sealed, or unsealed as on a page without cryptography. */
 function watch(
   stage: MirrorStage,
   session: string,
@@ -38,7 +38,7 @@ const echoOf = (phone: MirrorPhone): Sample =>
     drawnWhen: (holds) => phone.drawnWhen(holds),
   });
 
-/** A pane whose program only echoes; it is unknown to svc, so its screen need not show a composer. */
+/** Starts a pane whose program only echoes; svc has no profile for it, so its screen need not show a composer. */
 const startEcho = (stage: MirrorStage): Promise<string> => stage.start(["cat"]);
 
 const attachTo = ({ stack }: MirrorStage, session: string): string =>
@@ -106,7 +106,7 @@ const floodRow: Row = {
   },
 };
 
-/** How much `count` grows in a second. */
+/** Returns how much `count` grows in a second. */
 const perSecond = (count: () => number): Sample => async () => {
   const before = count();
   const took = await timed(() => new Promise((resolve) => setTimeout(resolve, COUNT_MS)));
@@ -136,7 +136,7 @@ function framesRow(what: string, { program, aim }: { program: string[]; aim: str
   };
 }
 
-/** A line every 5 ms, more often than a screen is drawn. */
+/** Prints a line every 5 ms, more often than a screen is drawn. */
 const BUSY = [
   "perl",
   "-e",

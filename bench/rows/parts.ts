@@ -1,4 +1,4 @@
-/** What the listener's part of a message is made of: each step by itself, beside one spawn of tmux. */
+/** The steps of the listener's part of a message, measured one by one and compared with one spawn of tmux. */
 import { openJournal } from "../../src/home/journal.ts";
 import { withdrawMarker, writeMarker } from "../../src/home/markers.ts";
 import { observe } from "../../src/listener/inject/pane_check.ts";

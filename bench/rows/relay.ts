@@ -1,4 +1,4 @@
-/** What the relay's own work costs others: the removal of old pushes, and the heartbeats of idle hosts. */
+/** How much the relay's own work slows others: the removal of old pushes, and the heartbeats of idle hosts. */
 import { PUSH_RETENTION_DAYS } from "../../src/protocol/limits.ts";
 import { openDatabase } from "../../src/runtime/sqlite.ts";
 import { Peer } from "../../tests/contract/relay_peer.ts";
@@ -10,12 +10,12 @@ import { LISTENER, makeRelayStage, type RelayStage } from "../relay_stage.ts";
 
 const OLD_ROWS = 200_000;
 const DAY_MS = 86_400_000;
-/** How long requests are timed in a sample: a part of a sweep. */
+/** How long requests are timed in a sample: part of a sweep. */
 const SAMPLE_MS = 3_000;
 
 const SWEEPING = denoCommand("../sweeping_relay.ts", import.meta.url);
 
-/** Pushes that are due to be removed, with their receipts. */
+/** Stores pushes that are due for removal, with their receipts. */
 async function fill(dataDir: string): Promise<void> {
   const database = await openDatabase(`${dataDir}/relay.db`, { busyMs: 1_000 });
   const old = Date.now() - (PUSH_RETENTION_DAYS + 1) * DAY_MS;
@@ -39,7 +39,7 @@ async function fill(dataDir: string): Promise<void> {
   database.close();
 }
 
-/** The slowest of the requests that are sent one after the other for a while. */
+/** Returns the slowest of the requests sent one after the other within `SAMPLE_MS`. */
 function slowest({ senders, listener }: RelayStage): Sample {
   return async () => {
     const end = performance.now() + SAMPLE_MS;
@@ -90,7 +90,7 @@ export const sweepRow: Row = {
 
 const SESSIONS = 20;
 
-/** Bytes that a phone gets for a report, when another frame that follows it has arrived. */
+/** Returns the bytes that a phone receives for a report, counted once a later frame has arrived. */
 function reported(stage: RelayStage, phone: Peer, title: () => string): Sample {
   return async () => {
     const { listener } = stage;

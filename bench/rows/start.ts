@@ -1,4 +1,4 @@
-/** How long a command takes to start, beside the bare runtime running an empty file. */
+/** How long a command takes to start, compared with the bare runtime running an empty file. */
 import { runSvc } from "../../tests/helpers/program.ts";
 import { makeSandbox } from "../../tests/helpers/sandbox.ts";
 import { makeStack } from "../../tests/helpers/stack.ts";
@@ -23,7 +23,10 @@ function startRow(args: string[], aim: string): Row {
   };
 }
 
-/** With the session made and the agent started in it: what is left before a terminal shows it is tmux's own. */
+/**
+ * Measures until the session exists and the agent is started in it; the rest, until a terminal shows it, is tmux's
+ * time.
+ */
 const sessionRow: Row = {
   name: "start: svc --detach echo, until the session is there",
   beside: `${RUNTIME} running an empty file, then tmux new-session`,

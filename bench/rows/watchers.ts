@@ -1,4 +1,4 @@
-/** One pane that many phones watch: what each MB costs relay and listener, beside a server that broadcasts. */
+/** One pane watched by many phones: what each MB costs relay and listener, compared with a server that broadcasts. */
 import { WebSocket } from "ws";
 import { beginStream } from "../../src/crypto/stream.ts";
 import { MIRROR_CREDIT_BYTES } from "../../src/protocol/limits.ts";
@@ -14,26 +14,26 @@ const PHONES = 100;
 const SAMPLE_MS = 3_000;
 const SAMPLES = 5;
 const MEGABYTE = 1_000_000;
-/** A phone returns its credit in steps of this size. */
+/** A phone returns its credit in steps of this many bytes. */
 const CREDIT_STEP_BYTES = MIRROR_CREDIT_BYTES / 4;
-/** Each phone has one. */
+/** The stream's number, the same on each phone. */
 const STREAM = 1;
 const BROADCAST_SERVER = denoCommand("../broadcast_server.ts", import.meta.url);
 
-/** A full line every 5 ms. */
+/** Prints a full line every 5 ms. */
 const LINES = [
   "perl",
   "-e",
   '$| = 1; for (;;) { print "x" x 70, $n++, "\\n"; select(undef, undef, undef, 0.005) }',
 ];
 
-/** What all phones have received. */
+/** Totals over all phones. */
 interface Received {
   bytes: number;
   frames: number;
 }
 
-/** Counts what arrives, and returns its credit for each step of bytes. */
+/** Counts what arrives, and calls `credit` after each step of bytes. */
 function count(socket: WebSocket, received: Received, credit: (bytes: number) => void = () => {}): void {
   let uncredited = 0;
   socket.removeAllListeners("message");
@@ -48,7 +48,7 @@ function count(socket: WebSocket, received: Received, credit: (bytes: number) =>
   });
 }
 
-/** A phone that draws nothing: one machine could not draw a hundred screens. */
+/** Connects a phone that draws nothing, since one machine could not draw a hundred screens. */
 async function watch(
   { stack }: MirrorStage,
   { session, isSealed, received }: { session: string; isSealed: boolean; received: Received },
@@ -80,7 +80,7 @@ async function sampled(received: Received, pids: readonly number[]): Promise<See
   };
 }
 
-/** The server sends messages of the size and at the rate at which svc was seen to send them. */
+/** The alternative sends messages of the same size and at the same rate as svc did. */
 async function openWatched(isSealed: boolean, figure: (seen: Seen) => number): Promise<Stage> {
   const stage = await makeMirrorStage();
   const { sandbox, relay, listener } = stage.stack;

@@ -17,24 +17,24 @@ export interface Claim {
   /** The test files, and the filter for test names. */
   tests?: { files: string[]; filter?: string };
   task?: string;
-  /** The longest it may take on a busy machine, where that is more than most claims need. */
+  /** A higher time limit for a busy machine, where a claim needs one. */
   limitMinutes?: number;
   /** Added to the environment of the tests. */
   env?: Readonly<Record<string, string>>;
-  /** Lines of the output that are counted, by the name under which their number is printed. */
+  /** Patterns of output lines to count, by the name under which their number is printed. */
   count?: Record<string, RegExp>;
-  /** Parts of the output to print, each in the form of `as`, where `$1` is the first group. */
+  /** Parts of the output to print, each formatted by `as`, where `$1` is the first group. */
   quote?: { part: RegExp; as: string };
 }
 
 const MAIN: Claim[] = [
   {
-    text: "the demo walks the whole path by itself, and exits 1 when a step is broken",
+    text: "the demo runs the whole path by itself, and exits 1 when a step fails",
     task: "demo",
     count: { steps: /^✓ /gm },
   },
   {
-    text: "a broken step of the demo makes it exit 1",
+    text: "a failing step of the demo makes it exit 1",
     tests: { files: ["tests/contract/demo_test.ts"] },
   },
   {
@@ -50,11 +50,11 @@ const MAIN: Claim[] = [
     },
   },
   {
-    text: "nothing reaches a shell, also when the agent exits between guard and typing (200 races)",
+    text: "nothing reaches a shell, even when the agent exits between guard and typing (200 races)",
     tests: { files: ["tests/e2e/guard_race_test.ts"] },
   },
   {
-    text: "kill -9 of the listener after each step: nothing lost, nothing doubled",
+    text: "kill -9 of the listener after each step: nothing lost, nothing duplicated",
     tests: { files: ["tests/e2e/crash_listener_test.ts"] },
     count: {
       "steps killed at": /after step/g,
@@ -63,7 +63,7 @@ const MAIN: Claim[] = [
     },
   },
   {
-    text: "kill -9 of the relay at each moment: nothing lost, nothing doubled",
+    text: "kill -9 of the relay at each moment: nothing lost, nothing duplicated",
     tests: { files: ["tests/e2e/crash_relay_test.ts"] },
     count: { kills: /round \d \.\.\. .*ok/g },
   },
@@ -77,11 +77,11 @@ const MAIN: Claim[] = [
   },
   {
     text:
-      "a dialog holds a message, also when it opens before Enter; ! is refused; the marker comes and goes",
+      "a dialog holds a message, even when it opens before Enter; ! is refused; the marker is written and removed",
     tests: { files: ["tests/e2e/dialog_test.ts"] },
   },
   {
-    text: "a real agent in its real screen takes 20 of 20 messages exactly",
+    text: "a real agent on its real screen takes 20 of 20 messages exactly",
     tests: { files: ["tests/agents/real_agents_test.ts"], filter: "/^(cc|codex) takes/" },
   },
 ];
@@ -93,8 +93,7 @@ const AGENTS: Claim[] = [
     count: { agents: /^\w+ takes 20 of 20/gm },
   },
   {
-    text:
-      "their models learn by the hook that the phone drives, again after a compaction, and when that ends",
+    text: "the hook informs their models that the phone drives, again after a compaction, and when that ends",
     tests: { files: ["tests/agents/real_hooks_test.ts"] },
     count: {
       agents: /^\w+: informed that the phone drives/gm,
@@ -116,11 +115,12 @@ const AGENTS: Claim[] = [
     },
   },
   {
-    text: "svc setup finds them all, and svc verify tries each one's hook and MCP server",
+    text: "svc setup finds them all, and svc verify tests each one's hook and MCP server",
     tests: { files: ["tests/agents/real_verify_test.ts"] },
   },
   {
-    text: "the Cursor-class agent, by a stand-in for its screen: messages go in, and every MCP tool works",
+    text:
+      "the Cursor-class agent, by a stand-in for its screen: messages are submitted, and every MCP tool works",
     tests: { files: ["tests/agents/cursor_test.ts"] },
   },
   {
@@ -133,7 +133,8 @@ const AGENTS: Claim[] = [
     count: { faults: /^svc verify names .*ok \(/gm },
   },
   {
-    text: "hooks with no daemon, no or a broken configuration, an unwritable home: exit 0, silent",
+    text:
+      "hooks without a daemon, with a missing or broken configuration, or with an unwritable home exit 0, silently",
     tests: { files: ["tests/e2e/hooks_test.ts"] },
   },
   {
@@ -142,12 +143,12 @@ const AGENTS: Claim[] = [
   },
   {
     text:
-      "a question is answered from the phone in time, or late and typed once, whatever is killed meanwhile",
+      "a question is answered from the phone in time, or late and typed once, whatever is killed in the meantime",
     tests: { files: ["tests/e2e/asks_test.ts"] },
   },
   {
     text:
-      "what agents report and ask is sealed for paired phones, and the answers: the relay reads none of it",
+      "agents' reports and questions, and the answers, are sealed for paired phones: the relay reads none of them",
     tests: { files: ["tests/e2e/sealed_told_test.ts"] },
   },
   {
@@ -197,13 +198,13 @@ const MIRROR: Claim[] = [
   },
   {
     text:
-      "a phone that stops reading for a minute during yes costs no memory and no speed, and is right afterwards",
+      "a phone that stops reading for a minute during yes costs no memory and no speed, and its screen is right afterwards",
     task: "prove:stuck",
     quote: { part: /^(relay|listener|pane): .*; (.*)$|^screen: (.*) once.*$/gm, as: "$1$3 $2" },
   },
   {
     text:
-      "a key's way to its echo, sealed and plain, and frames a second, beside a pty under a WebSocket server",
+      "time from a key to its echo, sealed and plain, and frames per second, against a pty under a WebSocket server",
     task: "bench mirror:",
     quote: {
       part:
@@ -234,7 +235,7 @@ const SCALE: Claim[] = [
   },
   {
     text:
-      "three relay nodes on three NATS servers: each killed, stopped, cut off or upgraded under load, also behind nginx and with wrong clocks, and nothing lost, doubled or out of order",
+      "three relay nodes on three NATS servers: each killed, stopped, cut off or upgraded under load, also behind nginx and with wrong clocks, and nothing lost, duplicated or out of order",
     task: "test:nodes",
     quote: { part: /^nodes (.*)$/gm, as: "$1;" },
   },
@@ -246,7 +247,7 @@ const SCALE: Claim[] = [
     count: { tests: / \.\.\. .*ok \(/g },
   })),
   {
-    text: "a relay moves to NATS and back under load, and nothing is lost or doubled",
+    text: "a relay moves to NATS and back under load, and nothing is lost or duplicated",
     tests: { files: ["tests/e2e/migrate_test.ts", "tests/contract/store_copy_test.ts"] },
   },
   {
@@ -255,7 +256,7 @@ const SCALE: Claim[] = [
   },
   {
     text:
-      "pushes a second for SQLite, 1, 2 and 3 nodes; the way to another node; traffic and memory when idle",
+      "pushes per second for SQLite, 1, 2 and 3 nodes; latency to another node; traffic and memory when idle",
     task: "bench:nodes",
     quote: { part: /^(pushes|push|mirrored|report|idle)(.*)$/gm, as: "$1$2;" },
   },
@@ -266,7 +267,7 @@ const SCALE: Claim[] = [
   },
 ];
 
-/** The claims whose text contains one of the parts; all of them without parts. */
+/** Returns the claims whose text contains one of the parts; all of them if there are no parts. */
 export function selectClaims(claims: readonly Claim[], parts: readonly string[]): readonly Claim[] {
   return parts.length === 0 ? claims : claims.filter(({ text }) => parts.some((part) => text.includes(part)));
 }

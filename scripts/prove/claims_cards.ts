@@ -36,12 +36,12 @@ export const CARDS: readonly Claim[] = [
     quote: { part: /^local (.*)$/gm, as: "$1" },
   })),
   {
-    text: "nothing of an agent is left running when its session was killed while a phone was asked",
+    text: "no process of an agent keeps running when its session was killed while a phone was asked",
     tests: { files: ["tests/agents/closed/left_test.ts"], filter: "/waits for a phone/" },
     quote: { part: /^left (.*)$/gm, as: "$1;" },
   },
   {
-    text: "while the phone answers, requests go, are answered elsewhere, followed, repeated and swapped",
+    text: "while the phone answers, requests end, are answered elsewhere, followed, repeated and swapped",
     tests: { files: ["tests/e2e/cards_race_test.ts"] },
     quote: { part: /^(?:cards, seed )?((?:\d+: rounds|from the (?:hook|phone)).*)$/gm, as: "$1" },
   },
@@ -52,16 +52,16 @@ export const CARDS: readonly Claim[] = [
     quote: { part: /^hostile answers, (.*)$/gm, as: "$1;" },
   },
   {
-    text: "the dialog opens for whoever is at the computer, and when hook, listener or relay is gone",
+    text: "the dialog opens for a user at the computer, and when hook, listener or relay is gone",
     tests: { files: [LISTENER, "tests/unit/home/control_test.ts"], filter: "/computer|lost relay|hook/" },
   },
   {
-    text: "no answer counts but the first, by a paired phone, to the very request that it names",
+    text: "only the first answer of a paired phone, to the very request that it names, counts",
     tests: { files: [LISTENER, "tests/unit/protocol/ask_test.ts"], filter: "/first answer|anyone but|fits/" },
   },
   {
     text:
-      "an answer that no paired phone has sealed closes no card, and who has not all of a request allows none",
+      "an answer that no paired phone has sealed closes no card, and a phone without all of a request cannot allow it",
     tests: { files: ["tests/unit/listener/cards/card_test.ts"] },
   },
   {
@@ -69,7 +69,7 @@ export const CARDS: readonly Claim[] = [
     tests: { files: [LISTENER], filter: "/receipt/" },
   },
   {
-    text: "destructive requests are only refused, everyday ones may be allowed",
+    text: "destructive requests can only be refused, everyday ones may be allowed",
     tests: { files: ["tests/unit/listener/cards/never_allowed_test.ts"] },
   },
   {

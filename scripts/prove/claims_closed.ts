@@ -1,8 +1,10 @@
-/** Claims that text is typed only where the agent takes it; `deno task test:closed` runs the same tests for longer. */
+/** Claims that text is typed only where the agent accepts it; `deno task test:closed` runs the same tests for longer. */
 import type { Claim } from "./claims.ts";
 
 const FOLDER = "tests/agents/closed";
-/** The agents as the tests' names begin. A claim for each: all five together would take longer than a step may. */
+/**
+ * The agents, as the tests' names begin. Each has its own claim: all five together would take longer than a step may.
+ */
 export const KINDS = ["cc", "codex", "gemini", "opencode", "copilot"];
 
 export const CLOSED: Claim[] = [
@@ -19,7 +21,7 @@ export const CLOSED: Claim[] = [
   },
   ...KINDS.map((kind): Claim => ({
     text:
-      `${kind}: random sequences of all that a phone sends make no canary, approve, change and suspend nothing`,
+      `${kind}: random sequences of everything a phone can send make no canary, and approve, change and suspend nothing`,
     tests: { files: [`${FOLDER}/crawler_test.ts`], filter: `/^${kind}\\b/` },
     quote: {
       part:
@@ -38,7 +40,7 @@ export const CLOSED: Claim[] = [
   },
   {
     text:
-      "a message waits, with a true reason, while a screen shows that would swallow it, and goes in afterwards",
+      "a message waits, with a true reason, while a screen shows that would swallow it, and is typed afterwards",
     tests: { files: [`${FOLDER}/rows_test.ts`], filter: "/closed-screens/" },
     count: { "screens that keep a message out": /^\w+: a message while .* \.\.\. .*ok/gm },
   },
@@ -51,7 +53,7 @@ export const CLOSED: Claim[] = [
     count: { "input lines recognized": /^\w+, with.*: its input line is recognized.* \.\.\. .*ok/gm },
   },
   {
-    text: "what a phone sends behind two Ctrl-C does not reach the shell in which an agent was started",
+    text: "what a phone sends after two Ctrl-C does not reach the shell in which an agent was started",
     tests: { files: [`${FOLDER}/hand_started_test.ts`] },
     count: { "ways": /^\w+, started by hand: .* \.\.\. .*ok/gm },
   },
@@ -65,7 +67,7 @@ export const CLOSED: Claim[] = [
     tests: { files: ["tests/e2e/closed_test.ts"], filter: "/no wrapper made/" },
   },
   {
-    text: "a message of another session beside a hostile screen of 1000 by 1000",
+    text: "a message to another session despite a hostile screen of 1000 by 1000",
     tests: { files: ["tests/e2e/closed_test.ts"], filter: "/hostile/" },
     quote: { part: /^hostile screen: (.*)$/gm, as: "$1" },
   },
@@ -82,18 +84,17 @@ export const CLOSED: Claim[] = [
   },
   {
     text:
-      "the model learns that the phone drives, whatever the agent does to a long text; a paste at the computer ends it",
+      "the model is informed that the phone drives, whatever the agent does to a long text; a paste at the computer ends it",
     tests: { files: ["tests/agents/real_hooks_test.ts"], filter: "/texts that it changes/" },
     count: { agents: /^\w+: informed of the phone also by texts.* \.\.\. .*ok/gm },
   },
   ...KINDS.map((kind): Claim => ({
-    text:
-      `${kind}: the states that phones see are those of the agent, over turns, dialogs, interrupts and questions`,
+    text: `${kind}: phones see the agent's true states over turns, dialogs, interrupts and questions`,
     tests: { files: ["tests/agents/state_truth_test.ts"], filter: `/^${kind}:/` },
     quote: { part: /^(\w+: \d+ changes, .*)$/gm, as: "$1;" },
   })),
   {
-    text: "nothing of an agent is left running after its session was killed",
+    text: "no process of an agent keeps running after its session was killed",
     tests: { files: [`${FOLDER}/left_test.ts`] },
     quote: { part: /^left (.*)$/gm, as: "$1;" },
   },

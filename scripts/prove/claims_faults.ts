@@ -26,7 +26,7 @@ export const FAULTS: Claim[] = [
   row("tmux killed, sessions renamed and killed, agents that exit above a shell, under a queue", "tmux"),
   {
     text:
-      "half an hour of use with a link that is cut after every minute: memory flat, nothing left over, lost or doubled",
+      "half an hour of use with a link that is cut after every minute: memory flat, nothing left over, lost or duplicated",
     task: "test:soak",
     quote: { part: /^soak (.*)$/gm, as: "$1;" },
   },

@@ -1,4 +1,4 @@
-/** Claims about hostile input, damaged files, overload and other people's test suites. */
+/** Claims about hostile input, damaged files, overload and external test suites. */
 import type { Claim } from "./claims.ts";
 
 export const HOSTILE: Claim[] = [
@@ -12,13 +12,13 @@ export const HOSTILE: Claim[] = [
     tests: { files: ["tests/fuzz"] },
   },
   {
-    text: "beside 10,000 half-open sockets and costly input a good client is served, on Deno and on Node",
+    text: "during 10,000 half-open sockets and costly input a good client is served, on Deno and on Node",
     task: "prove:hostile",
     quote: { part: /^hostile (\w+ on \w+): (a POST .*)$/gm, as: "$1: $2;" },
   },
   {
     text:
-      "others' measures: the Autobahn suite's cases, RFC 9457 for every refusal, RFC 8291 and 8292, RFC 9180, MCP's own client, an OpenAPI validator",
+      "external test suites: the Autobahn suite's cases, RFC 9457 for every refusal, RFC 8291 and 8292, RFC 9180, MCP's own client, an OpenAPI validator",
     tests: {
       files: [
         "tests/contract/websocket_test.ts",
@@ -32,7 +32,7 @@ export const HOSTILE: Claim[] = [
   },
   {
     text:
-      "at twice its capacity the relay refuses with Retry-After, keeps its sockets, serves who sends little, and recovers",
+      "at twice its capacity the relay refuses with Retry-After, keeps its sockets, serves clients that send little, and recovers",
     task: "prove:overload",
     quote: { part: /^overload (.*)$/gm, as: "$1;" },
   },

@@ -25,9 +25,9 @@ export const HOUSE: Claim[] = [
     text: "the examples run against a real relay",
     tests: { files: ["tests/e2e/examples_test.ts"] },
   },
-  // One claim each: together they would take longer than a claim may.
+  // Each step has its own claim: together they would take longer than a claim may.
   ...["contract", "e2e", "phone"].map((step): Claim => ({
-    text: `the ${step} tests pass beside four busy loops`,
+    text: `the ${step} tests pass during four busy loops`,
     task: `ok --only ${step} --busy 4`,
     quote: { part: /^(\d+ passed, \d+ failed)$/gm, as: "$1" },
   })),

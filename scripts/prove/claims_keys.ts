@@ -6,7 +6,7 @@ const FLOOD = "tests/e2e/floods_test.ts";
 export const KEYS: Claim[] = [
   {
     text:
-      "who takes a listener's name, lets others in with a phone's key, or comes as a second host is refused",
+      "a key that takes a listener's name, admits others with a phone's key, or comes as a second host is refused",
     tests: {
       files: ["tests/e2e/roles_test.ts"],
       filter: "/uses a listener|cannot create keys|second host|unused id/",
@@ -15,7 +15,7 @@ export const KEYS: Claim[] = [
   },
   {
     text:
-      "svc up's key holds no admin; a home and store of the previous version keep working, and the old key is named",
+      "svc up's key holds no admin; a home and store of the previous version keep working, and the old key is reported",
     tests: {
       files: ["tests/e2e/roles_test.ts", "tests/unit/store/migrations_test.ts"],
       filter: "/svc up uses|version/",
@@ -28,13 +28,13 @@ export const KEYS: Claim[] = [
   },
   {
     text:
-      "1,000 connections that read nothing of the page's script, asked for 31 and 3 times each, stay under 300 MB",
+      "1,000 connections that request the page's script 31 and 3 times each and read nothing stay under 300 MB",
     tests: { files: [FLOOD], filter: "read nothing" },
     quote: { part: /^unread answers, (\d+) each: (.*)$/gm, as: "$1 each: $2" },
   },
   {
     text:
-      "beside 1,000 connections that read nothing, /healthz is answered sooner than by a bare server of node:http",
+      "during 1,000 connections that read nothing, /healthz is answered sooner than by a bare server of node:http",
     task: "prove:unread",
     quote: { part: /^unread(?: (?:bare|relay))?: (.*)$/gm, as: "$1;" },
   },

@@ -1,15 +1,15 @@
-/** Claims of host and phone about keys, replays and other accounts. */
+/** Claims about keys, replays and other accounts on host and phone. */
 import type { Claim } from "./claims.ts";
 
 export const KEYS_HOST: readonly Claim[] = [
   {
-    text: "a relay that replays, reorders, drops, forges and restores a backup has nothing typed twice",
+    text: "a relay that replays, reorders, drops, forges and restores a backup gets nothing typed twice",
     tests: { files: ["tests/unit/listener/replay_model_test.ts", "tests/e2e/replay_test.ts"] },
     env: { SVC_REPLAY_PUSHES: "100000" },
     quote: { part: /^(\d+ (?:sealed )?messages, .*)$/gm, as: "$1" },
   },
   {
-    text: "50,001 refused entries push out neither a counter nor a refusal that was proven",
+    text: "50,001 refused entries displace neither a counter nor a proven refusal",
     tests: { files: ["tests/unit/home/journal_test.ts"], filter: "/50,001|promised/" },
   },
   {
@@ -23,13 +23,13 @@ export const KEYS_HOST: readonly Claim[] = [
     tests: { files: ["tests/e2e/floor_test.ts"] },
   },
   {
-    text: "sealed, every key and every single character has one length",
+    text: "every sealed key and every single character has one length",
     tests: { files: ["tests/unit/protocol/key_input_test.ts"] },
     quote: { part: /^(\d+ keys and characters, .*)$/gm, as: "$1" },
   },
   {
     text:
-      "no script in the page's origin finds the API key in clear, and a link asks before it swaps the account",
+      "no script in the page's origin finds the plain API key, and a link asks before it switches the account",
     tests: { files: ["tests/phone/account_at_rest_test.ts"] },
     quote: { part: /^(\d+ stored values .*)$/gm, as: "$1" },
   },

@@ -11,7 +11,7 @@ export const PACKAGES: readonly Claim[] = [
     count: { "Node versions": /^installed by npm on Node \d+: .* \.\.\. .*ok \(/gm },
   },
   {
-    text: "the tarball and the installation, beside packages that do the same job",
+    text: "the tarball and the installation, against packages that do the same job",
     task: "prove:package-sizes",
     quote: { part: /^size (.*)$/gm, as: "$1;" },
   },
@@ -22,7 +22,7 @@ export const PACKAGES: readonly Claim[] = [
   {
     text: "the contract, end-to-end, phone and agents tests against the built package on Node",
     task: "test:node",
-    // The limits of its suites together.
+    // The sum of its suites' limits.
     limitMinutes: 400,
     quote: {
       part: /^(contract|e2e|phone|agents) +(\d+) +(\d+) +\d+ +(\d+).*$/gm,

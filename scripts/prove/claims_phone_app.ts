@@ -21,7 +21,7 @@ export const PHONE_APP: Claim[] = [
     count: { steps: /^✓ /gm },
   },
   ...KINDS.map((kind): Claim => ({
-    text: `${kind}: an open dialog's card has its whole text, and comes and goes with it`,
+    text: `${kind}: an open dialog's card has its whole text, and appears and disappears with it`,
     tests: { files: ["tests/agents/dialog_card_test.ts"], filter: `/^${kind}:/` },
     quote: { part: /^dialog card, \w+: (.*)$/gm, as: "$1" },
   })),

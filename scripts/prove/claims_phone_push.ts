@@ -12,7 +12,7 @@ export const PHONE_PUSH: Claim[] = [
     tests: { files: [WHOLE, "tests/unit/hooks/event_hook_test.ts"], filter: "/reach every phone|subagent/" },
   },
   {
-    text: "the way from an agent's hook to the push service",
+    text: "the time from an agent's hook to the push service",
     tests: { files: [WHOLE], filter: "time from an event" },
     quote: { part: /^event to push service: (.*)$/gm, as: "$1" },
   },
@@ -60,11 +60,11 @@ export const PHONE_PUSH: Claim[] = [
     count: { "dead by status": /answers with \d+ is removed.*ok/g },
   },
   {
-    text: "the relay posts to no private address, by whatever name or notation",
+    text: "the relay posts to no private address, whatever the name or notation",
     tests: { files: [RELAY, "tests/unit/runtime/public_post_test.ts"], filter: "/public/" },
   },
   {
-    text: "a question that nobody saw goes to an ntfy topic or a webhook, without its text",
+    text: "an unseen question goes to an ntfy topic or a webhook, without its text",
     tests: {
       files: ["tests/unit/mcp/ask_client_test.ts", WHOLE],
       filter: "/outlet|webhook|ntfy|stays where/",

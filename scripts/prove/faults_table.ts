@@ -1,7 +1,7 @@
-/** The table of faults: each test prints its rows, and `deno task prove faults` puts them together below its claims. */
+/** The table of faults: each test prints its rows, and `deno task prove faults` collects them below its claims. */
 import { say } from "../say.ts";
 
-/** What became of the messages that were sent under one fault. */
+/** Outcomes of the messages that were sent under one fault. */
 export interface FaultRow {
   fault: string;
   /** How often the fault was injected. */
@@ -9,21 +9,24 @@ export interface FaultRow {
   /** Messages that the relay accepted. */
   sent: number;
   submitted: number;
-  /** With a reason, or expired. */
+  /** Refused with a reason, or expired. */
   refused: number;
   unknown: number;
-  /** Messages between the journal's `typing` and their outcome when the listener, their agent or its tmux was killed: only these may be unknown. */
+  /**
+   * Messages between the journal's `typing` and their outcome when the listener, their agent or its tmux was killed:
+   * only these may be unknown.
+   */
   inHand: number;
-  /** Submitted, and taken by an agent that was killed before it wrote that down: not lost. */
+  /** Submitted to an agent that was killed before it recorded them: not lost. */
   died: number;
-  /** No receipt, or a receipt that says submitted and nothing at the agent. */
+  /** Without a receipt, or reported as submitted but never received by the agent. */
   lost: number;
-  /** More than once at the agent, or at the agent although the receipt says refused. */
+  /** Received by the agent more than once, or although the receipt says refused. */
   doubled: number;
   outOfOrder: number;
-  /** A shell ran it. */
+  /** Run by a shell. */
   shell: number;
-  /** It answered an agent's dialog. */
+  /** Taken as the answer to an agent's dialog. */
   approved: number;
 }
 
@@ -52,13 +55,13 @@ export function sayRow(row: FaultRow): void {
   say(MARK + JSON.stringify(row));
 }
 
-/** The rows that tests printed. */
+/** Returns the rows that tests printed. */
 export function rowsIn(output: string): FaultRow[] {
   const lines = output.split("\n").filter((line) => line.startsWith(MARK));
   return lines.map((line) => JSON.parse(line.slice(MARK.length)));
 }
 
-/** The lines of the table, with a last row for the sums, and the sum that shows that no message is missing; none without rows. */
+/** Returns the table with a row of sums and a check that no message is missing; empty without rows. */
 export function faultsTable(rows: readonly FaultRow[]): string[] {
   if (rows.length === 0) return [];
   const zero = Object.fromEntries(COUNTS.map((name) => [name, 0])) as Record<Count, number>;
@@ -70,7 +73,7 @@ export function faultsTable(rows: readonly FaultRow[]): string[] {
   return [...lines, closing(total)];
 }
 
-/** Each message has one final receipt, and no row may have an unknown one that no kill explains. */
+/** Checks that each message has one final receipt, and that there are no more unknown ones than kills explain. */
 function closing({ sent, submitted, refused, unknown, inHand }: FaultRow): string {
   const sum = submitted + refused + unknown;
   const isClosed = sent === sum && unknown <= inHand;
@@ -84,7 +87,7 @@ function cellsOf(row: FaultRow): string[] {
   return [row.fault, ...COUNTS.map((name) => String(row[name]))];
 }
 
-/** Text on the left, numbers on the right. */
+/** Aligns text to the left and numbers to the right. */
 function padded(cell: string, width: number, column: number): string {
   return column === 0 ? cell.padEnd(width) : cell.padStart(width);
 }

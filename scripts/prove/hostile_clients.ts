@@ -1,4 +1,4 @@
-/** `deno task prove:hostile`: how long a good client's POST takes beside each assault of strangers on a relay, and without, on both runtimes. */
+/** `deno task prove:hostile`: how long a good client's POST takes during each attack by strangers on a relay, and without one, on both runtimes. */
 import { residentMb } from "../../tests/helpers/flooded_relay.ts";
 import { GoodClient, servedLine } from "../../tests/helpers/good_client.ts";
 import { newKey } from "../../tests/helpers/new_key.ts";
@@ -22,10 +22,10 @@ const COUNTS: Record<AssaultName, number> = {
   compressedFrames: 500,
 };
 const ADDRESSES = 40;
-/** So many that each stays within what it may send while the relay is overloaded. */
+/** Enough that each stays within its limit while the relay is overloaded. */
 const KEYS = 60;
 
-/** A line for each assault. */
+/** Prints the figures of each attack. */
 async function assaultAll(runtime: string, launch: Launch): Promise<void> {
   await using stack = await makeStack({ launch, listener: false });
   const data = `${stack.sandbox.svcHome}/server`;
@@ -33,7 +33,7 @@ async function assaultAll(runtime: string, launch: Launch): Promise<void> {
   const apiKey = await newKey(data, ["push:read"]);
   const good = await GoodClient.connect(stack, { keys, reader: stack.apiKey });
   const port = Number(new URL(stack.url).port);
-  // The first answers also measure how the code is compiled.
+  // The first answers also include compiling the code.
   await good.post({ work: Promise.resolve(), least: QUIET_POSTS });
   for (const name of ASSAULT_NAMES) {
     const quiet = await good.post({ work: Promise.resolve(), least: QUIET_POSTS });

@@ -1,4 +1,4 @@
-/** `deno task prove:overload`: a relay's capacity in accepted pushes a second, and a good client's POST while twice as many arrive, whatever the answers. */
+/** `deno task prove:overload`: a relay's capacity in accepted pushes per second, and a good client's POST while twice as many arrive, whatever the answers. */
 import { OVERLOAD_IN_HAND } from "../../src/relay/admission.ts";
 import { GoodClient, servedLine } from "../../tests/helpers/good_client.ts";
 import { openLiveSockets } from "../../tests/helpers/live_sockets.ts";
@@ -10,20 +10,20 @@ import { say } from "../say.ts";
 const CAPACITY_SECONDS = 8;
 /** Longer than the keys' bursts last. */
 const LOAD_SECONDS = 20;
-/** Together they may post more than the relay can store, also while it is overloaded. */
+/** Together these may post more than the relay can store, even while it is overloaded. */
 const MANY_KEYS = 200;
-/** Arrivals for each of the relay's capacity. */
+/** Arrivals as a multiple of the relay's capacity. */
 const TIMES = 2;
-/** Each process sends its part. */
+/** Each process sends an equal share. */
 const PROCESSES = 2;
-/** Of each process: together nearly as many as the relay takes. */
+/** Per process: together nearly as many as the relay accepts. */
 const CONNECTIONS = 448;
-/** By name: how many requests a second each of the keys sends. One is within a key's limit, one is not. */
+/** Requests per second of each key, by name: one rate is within a key's limit, the other is not. */
 const LOADS = { "within the keys' limits": 40, "over the keys' limits": 200 };
 const LISTENERS = 20;
-/** Each gets every message. */
+/** Each receives every message. */
 const PHONES = 3;
-/** So many that each stays within what it may send while the relay is overloaded. */
+/** Enough that each stays within its limit while the relay is overloaded. */
 const GOOD_KEYS = 1_000;
 const QUIET_POSTS = 500;
 const WINDOW = 20;
@@ -56,7 +56,7 @@ say(`overload quiet: a POST in ${servedLine(quiet)}`);
 const capacity = await measureCapacity();
 say(`overload capacity: ${capacity} accepted a second, with ${LISTENERS + PHONES} live sockets`);
 
-/** All processes together, each with its part of the keys. */
+/** Runs all processes together, each with its share of the keys. */
 async function loads(
   keys: readonly string[],
   options: Pick<Load, "seconds" | "perSecond" | "connections">,
@@ -68,14 +68,14 @@ async function loads(
     })));
 }
 
-/** What it accepts when it always has work, of so few connections at a time that it never counts as overloaded. */
+/** Measures how much the relay accepts when it always has work, with too few connections to count as overloaded. */
 async function measureCapacity(): Promise<number> {
   const connections = Math.floor(OVERLOAD_IN_HAND / PROCESSES) - 1;
   const all = await loads(many, { seconds: CAPACITY_SECONDS, connections });
   return Math.round(all.reduce((sum, { statuses, seconds }) => sum + (statuses["202"] ?? 0) / seconds, 0));
 }
 
-/** Arrivals at the rate of all processes together. */
+/** Sends at this rate, summed over all processes. */
 const arrivals = (rate: number, keys: readonly string[]): Promise<Loaded[]> =>
   loads(keys, { perSecond: rate / PROCESSES, seconds: LOAD_SECONDS, connections: CONNECTIONS });
 
@@ -94,12 +94,12 @@ function loadedLine(all: readonly Loaded[]): string {
     } refused without Retry-After`;
 }
 
-/** Every request gets 202, 429 or 503, and a refusal says when to try again. */
+/** True if every request got 202, 429 or 503, and every refusal had a Retry-After. */
 const isAnswered = ({ statuses, ended, waiting, unexplained }: Loaded): boolean =>
   ended + waiting + unexplained === 0 &&
   Object.keys(statuses).every((status) => ["202", "429", "503"].includes(status));
 
-/** Resolves with the seconds until a POST is as quick as it was. */
+/** Resolves with the seconds until a POST takes at most 1.5 times the quiet median. */
 async function recovery(): Promise<string> {
   const ended = performance.now();
   for (let windows = 0; windows < 100; windows++) {
@@ -126,10 +126,10 @@ say(
   }`,
 );
 await good.close();
-// Not at once: what runs is ended first.
+// Sets the exit code without exiting, so that everything that still runs is ended first.
 Deno.exitCode = isShown && open === LISTENERS + PHONES ? 0 : 1;
 
-/** Those of the other process, which do not connect again. */
+/** Counts the open sockets of the live clients, which do not reconnect. */
 async function openSockets(): Promise<number> {
   const text = await (await fetch(`${stack.url}/metrics`)).text();
   const connections = [...text.matchAll(/^svc_connections\{.*\} (\d+)$/gm)];

@@ -1,8 +1,8 @@
-/** Sizes of the npm package, as a tarball and installed, beside those of packages that do the same job. */
+/** Sizes of the npm package, as a tarball and installed, compared with packages that do the same job. */
 import { buildNpm } from "../build_npm.ts";
 import { say } from "../say.ts";
 
-/** The packages on npm that put a phone in front of a terminal's coding agent. */
+/** The npm packages that control a terminal's coding agent from a phone. */
 const PEERS = ["happy", "happy-coder", "claude-code-remote"];
 
 async function run(argv: readonly string[], cwd: string): Promise<string> {
@@ -20,7 +20,7 @@ interface Sizes {
   packages: number;
 }
 
-/** Installs the package with everything that it depends on; nothing of it is run. */
+/** Installs the package with all its dependencies; runs none of their code. */
 async function measure(spec: string, folder: string): Promise<Sizes> {
   await Deno.mkdir(folder);
   const packed = JSON.parse(await run(["npm", "pack", "--json", "--silent", spec], folder));

@@ -1,4 +1,4 @@
-/** `deno task prove:phone-bytes`: what an open page sends and receives in an hour, idle and with a busy session, measured for minutes and scaled. */
+/** `deno task prove:phone-bytes`: traffic of an open page in an hour, idle and with a busy session, measured for minutes and scaled. */
 import { fileURLToPath } from "node:url";
 import { type CDPSession, chromium, devices } from "playwright-core";
 import { makeMirrorStage } from "../../tests/helpers/mirror_stage.ts";
@@ -14,10 +14,10 @@ const LINES = [
   "-c",
   'i=0; while :; do i=$((i+1)); echo "[$i] compiled src/module_$i.ts in 12 ms, 0 warnings"; sleep 0.025; done',
 ];
-/** A WebSocket frame's header, without and with the mask of what a browser sends. */
+/** The size of a WebSocket frame's header, without and with the mask that a browser adds. */
 const [HEADER_BYTES, MASKED_HEADER_BYTES] = [4, 8];
 
-/** Bytes of requests and WebSocket frames by the browser's network log. */
+/** Counts bytes of requests and WebSocket frames from the browser's network log. */
 class Traffic {
   received = 0;
   sent = 0;
@@ -36,7 +36,7 @@ class Traffic {
   }
 }
 
-/** Binary frames are logged in base64. */
+/** Returns a frame's length in bytes; binary frames are logged in base64. */
 function lengthOf({ opcode, payloadData }: { opcode: number; payloadData: string }): number {
   if (opcode === 1) return new TextEncoder().encode(payloadData).length;
   return Math.floor(payloadData.replace(/=+$/, "").length * 3 / 4);

@@ -12,7 +12,7 @@ const SLOW = { latency: 150, downloadThroughput: 200_000, uploadThroughput: 93_7
 const FAST = { latency: 0, downloadThroughput: -1, uploadThroughput: -1, offline: false };
 const SLOWER_CPU = 4;
 const RUNS = 5;
-/** What must be reached, in milliseconds. */
+/** Required times, in milliseconds. */
 const LIMITS = { list: 1_000, terminal: 1_500, warm: 500 };
 const SHIFT_MAX = 0.1;
 
@@ -29,7 +29,7 @@ interface Seen {
   moved: string[];
 }
 
-/** The DOM's types lack it. */
+/** Missing in the DOM's types. */
 interface LayoutShift extends PerformanceEntry {
   value: number;
   sources: { node: Element | null; previousRect: DOMRectReadOnly; currentRect: DOMRectReadOnly }[];
@@ -39,7 +39,7 @@ declare global {
   var seen: Seen;
 }
 
-/** Runs in the page: notes when the list, the tap and the terminal come, after the frame that shows them. */
+/** Runs in the page: records the times of the list, the tap and the terminal, after the frame that shows each. */
 function watchPage([card, live]: readonly [string, string]): void {
   const seen: Seen = { shift: 0, moved: [] };
   globalThis.seen = seen;
@@ -67,7 +67,7 @@ function watchPage([card, live]: readonly [string, string]): void {
   }).observe({ type: "layout-shift", buffered: true });
 }
 
-/** Bytes as the browser's network log counts them, headers included, by what asked for them. */
+/** Counts bytes by what requested them, headers included, from the browser's network log. */
 class NetworkLog {
   bytes = 0;
   requests = 0;
@@ -96,7 +96,7 @@ async function slow({ cdp }: Stage, isSlow: boolean): Promise<void> {
   await cdp.send("Emulation.setCPUThrottlingRate", { rate: isSlow ? SLOWER_CPU : 1 });
 }
 
-/** As on a new visit: the account is known, but no file of the page is. */
+/** Clears the page's files but keeps the account, as on a new visit. */
 async function forgetFiles({ page, cdp, wire }: Stage): Promise<void> {
   await page.goto(`${wire.url}/icon.svg`);
   await cdp.send("Network.clearBrowserCache");
@@ -109,7 +109,7 @@ async function seenIn(page: Page, name: "list" | "terminal"): Promise<Seen> {
   });
 }
 
-/** Milliseconds that the page's thread has run, which other programs on this machine do not lengthen. */
+/** Returns the milliseconds that the page's thread has run, which other programs on this machine do not affect. */
 async function threadMs({ cdp }: Stage): Promise<number> {
   const { metrics } = await cdp.send("Performance.getMetrics");
   return (metrics.find(({ name }) => name === "TaskDuration")?.value ?? NaN) * 1_000;
@@ -124,7 +124,7 @@ interface Cold {
   threadMs: number;
 }
 
-/** From an empty browser to the list, and from a tap on a session to its terminal. */
+/** Measures from an empty browser to the list, and from a tap on a session to its terminal. */
 async function cold(stage: Stage): Promise<Cold> {
   const { page, wire, log } = stage;
   await forgetFiles(stage);
@@ -141,7 +141,7 @@ async function cold(stage: Stage): Promise<Cold> {
   return { list, terminal: terminal - tapped, shift, moved, bytes, threadMs: ran };
 }
 
-/** From the tap on a notification in an empty browser to the terminal. */
+/** Measures from a tap on a notification in an empty browser to the terminal. */
 async function deep(stage: Stage, hash: string): Promise<Pick<Cold, "terminal" | "shift" | "moved">> {
   const { page, wire } = stage;
   await forgetFiles(stage);
@@ -152,7 +152,7 @@ async function deep(stage: Stage, hash: string): Promise<Pick<Cold, "terminal" |
   return { terminal, shift, moved };
 }
 
-/** Opened again without any network. */
+/** Measures opening the page again without a network. */
 async function warm(stage: Stage): Promise<{ list: number; threadMs: number }> {
   const { page, wire, stack } = stage;
   await page.goto(`${wire.url}/#/`);
@@ -172,7 +172,7 @@ async function warm(stage: Stage): Promise<{ list: number; threadMs: number }> {
   return { list, threadMs: ran };
 }
 
-/** "median (min to max)", in the unit. */
+/** Formats as "median (min to max)" with the unit. */
 function spread(values: readonly number[], { digits, unit }: { digits: number; unit: string }): string {
   const sorted = [...values].sort((one, other) => one - other);
   const [middle = NaN, least = NaN, most = NaN] = [
@@ -205,7 +205,7 @@ async function signIn({ page, stack, wire }: Stage): Promise<string> {
   return await page.locator(CARD).first().getAttribute("href") ?? "";
 }
 
-/** Without service workers, whose own requests the browser does not slow down. */
+/** Runs without service workers, because the browser does not throttle their requests. */
 async function measureCold(stage: Stage): Promise<boolean> {
   const hash = await signIn(stage);
   const colds = await repeat(() => cold(stage));

@@ -1,4 +1,4 @@
-/** How long `svc --version` takes in each way of installing, measured in turn, and the sizes of what is started. */
+/** How long `svc --version` takes for each way of installing, measured in turn, and the sizes of the programs. */
 import { fileURLToPath } from "node:url";
 import { compileWithNode } from "../compile.ts";
 import { buildNpm } from "../build_npm.ts";

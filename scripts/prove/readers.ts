@@ -5,7 +5,7 @@ import { AGENT_KINDS } from "../../src/agents/registry.ts";
 import { hostileScreens } from "../../tests/helpers/hostile_screens.ts";
 import { say } from "../say.ts";
 
-/** Timed readings of each screen after a first one; the median counts. */
+/** Timed readings of each screen after a warm-up; the median is used. */
 const READINGS = 9;
 
 function timed(read: (screen: Screen) => unknown, screen: Screen): number {

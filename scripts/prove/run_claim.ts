@@ -9,7 +9,7 @@ export interface Shown {
   output: string;
 }
 
-/** The longest that a claim without a limit of its own may take: real agents on a busy machine need three times what they need on a quiet one. */
+/** The default time limit of a claim: real agents on a busy machine need three times as long as on a quiet one. */
 const CLAIM_LIMIT_MINUTES = 90;
 
 function argsOf({ tests, task }: Claim): string[] {
@@ -18,7 +18,7 @@ function argsOf({ tests, task }: Claim): string[] {
   return ["test", "-A", "--no-check", ...filter, ...tests?.files ?? []];
 }
 
-/** What was counted and quoted in the output, or else the number of tests. */
+/** Returns what was counted and quoted in the output, or else the number of tests. */
 function figure({ count, quote }: Claim, { passed, output }: Outcome): string {
   if (count === undefined && quote === undefined) return `${passed} tests`;
   const counted = Object.entries(count ?? {}).map(([name, line]) =>
@@ -32,12 +32,12 @@ function figure({ count, quote }: Claim, { passed, output }: Outcome): string {
   return [...counted, ...quoted ?? ["no figure"]].join(", ");
 }
 
-/** What tests say that they left out, because the machine lacks something. */
+/** Returns what tests report as skipped because the machine lacks something. */
 function skippedIn(output: string): string[] {
   return [...new Set(output.match(/^skipped: .*$/gm) ?? [])];
 }
 
-/** A claim without any test that ran is not proven, nor one of which a part was skipped. */
+/** Runs a claim's tests. A claim is not proven if none of its tests ran or a part was skipped. */
 export async function runClaim(claim: Claim, root: string): Promise<Shown> {
   const { text: name, env = {}, limitMinutes = CLAIM_LIMIT_MINUTES } = claim;
   const outcome = await runStep({ name, args: argsOf(claim), env, limitMinutes }, root);

@@ -5,11 +5,11 @@ import { until } from "../../tests/helpers/until.ts";
 import { say } from "../say.ts";
 
 const STUCK_MS = 60_000;
-/** How long the panes are measured without a phone, and with one that reads. */
+/** How long the panes are measured without a phone, and with a phone that reads. */
 const OTHER_MS = 15_000;
 const SAMPLE_MS = 500;
 const GROWTH_MAX_MB = 32;
-/** The phone may find its connection closed, and reconnects. */
+/** The phone may have been disconnected, and reconnects. */
 const BACK_LIMIT_MS = 90_000;
 const PAGE_BYTES = 4_096;
 const MB = 1_048_576;
@@ -24,9 +24,9 @@ async function writtenMb(pid: number): Promise<number> {
 }
 
 interface Watched {
-  /** Of `yes` in the mirrored pane, and in one of another tmux server. */
+  /** Pids of `yes` in the mirrored pane, and in a pane of another tmux server. */
   programs: { mirrored: number; other: number };
-  /** Relay and listener. */
+  /** Pids of relay and listener. */
   processes: number[];
 }
 
@@ -52,10 +52,10 @@ async function watch(ms: number, { programs, processes }: Watched): Promise<Seen
   return { share: mirrored / other, rate: mirrored * 1_000 / (performance.now() - begun), peak };
 }
 
-/** A shell that runs `yes`; Ctrl-C ends `yes`, and the pane stays. */
+/** A shell that runs `yes`; Ctrl-C ends `yes` but not the pane. */
 const YES = ["sh", "-c", "trap : INT; yes; exec cat"];
 
-/** The child that the pane's shell runs. */
+/** Returns the pid of the child that the pane's shell runs. */
 async function yesOf(shell: string): Promise<number> {
   return await until("yes to run", async () => {
     const children = await Deno.readTextFile(`/proc/${shell}/task/${shell}/children`);
@@ -69,7 +69,7 @@ async function startMirrored(stage: MirrorStage): Promise<{ session: string; pro
   return { session, program: await yesOf(shell.trim()) };
 }
 
-/** The same under another tmux server. */
+/** Starts the same program under another tmux server. */
 async function startOther({ stack: { sandbox } }: MirrorStage): Promise<number> {
   const size = ["-x", "100", "-y", "30"];
   const print = ["-P", "-F", "#{pid} #{pane_pid}"];
@@ -101,7 +101,7 @@ async function untilRight(phone: PhoneProcess): Promise<void> {
   }, BACK_LIMIT_MS);
 }
 
-/** Prints the figures; true when a stuck phone costs no more than `GROWTH_MAX_MB`. */
+/** Prints the figures; returns true when a stuck phone costs no more than `GROWTH_MAX_MB`. */
 function reportMemory(name: string, [before = 0, reading = 0, stuck = 0, after = 0]: number[]): boolean {
   const parts = [before, reading, stuck, after].map((mb) => mb.toFixed(0)).join(", ");
   const [beyond, own] = [stuck - reading, stuck - before].map((mb) => `${mb < 0 ? "" : "+"}${mb.toFixed(1)}`);

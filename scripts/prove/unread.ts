@@ -1,4 +1,4 @@
-/** `deno task prove:unread`: how long /healthz takes beside 1,000 connections that read nothing, at the relay and at a bare HTTP server in turn. */
+/** `deno task prove:unread`: how long /healthz takes during 1,000 connections that read nothing, on the relay and on a bare HTTP server in turn. */
 import { loadavg } from "node:os";
 import { startAttack } from "../../tests/helpers/attack.ts";
 import { SCRIPT, startFloodedRelay } from "../../tests/helpers/flooded_relay.ts";
@@ -11,7 +11,7 @@ const KINDS = ["bare", "relay"] as const;
 type Kind = (typeof KINDS)[number];
 
 interface Round {
-  /** How long each /healthz took while the connections were made and unread, in milliseconds, shortest first. */
+  /** How long each /healthz took while connections were opened and left unread, in milliseconds, shortest first. */
   healthMs: number[];
   blockedMs: number;
 }
@@ -23,7 +23,7 @@ async function measure(kind: Kind): Promise<Round> {
     await (await fetch(`${server.url}/healthz`)).text();
     return performance.now() - began;
   };
-  // The first answers also measure how the code is compiled.
+  // The first answers also include compiling the code.
   for (let n = 0; n < 200; n++) await ask();
   const before = await server.blockedMs();
   const target = { url: server.url, wsUrl: server.wsUrl, port: server.port, apiKey: "" };

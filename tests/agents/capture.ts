@@ -1,4 +1,4 @@
-/** Writes what a pane shows as a screen fixture, with what a profile must read from it. */
+/** Saves a pane's screen as a fixture, with what a profile must read from it. */
 import { fileURLToPath } from "node:url";
 import type { Screen, ScreenReading } from "../../src/agents/profile.ts";
 import type { Pane } from "../helpers/agents_pane.ts";
@@ -9,7 +9,7 @@ const FOLDER = fileURLToPath(new URL("../testdata/screens/", import.meta.url));
 const QUIET_MS = 1_200;
 const RESTLESS_MS = 4_000;
 
-/** `null` where the reading has `undefined`: JSON knows no other. */
+/** Uses `null` where the reading has `undefined`, which JSON lacks. */
 export type Expected = { [K in keyof ScreenReading]: Exclude<ScreenReading[K], undefined> | null };
 
 export interface Subject {

@@ -1,5 +1,5 @@
 /**
- * Takes the classes of screens in which text must or must not go in, at three sizes:
+ * Captures the classes of screens in which text must or must not be typed, at three sizes:
  * `deno run -A tests/agents/capture_classes.ts KIND [WIDTHxHEIGHT] [CLASS…]`.
  */
 import type { Screen, ScreenReading } from "../../src/agents/profile.ts";
@@ -43,7 +43,7 @@ async function take(agent: RunningAgent, step: Step): Promise<void> {
   await drawnScreen(pane);
 }
 
-/** Only `q`, as pagers are left. */
+/** True if the text needs only `q`, the key that leaves a pager. */
 function isPagerText(text: RegExp | undefined): boolean {
   return text !== undefined && text.test("q") && !text.test("a");
 }
@@ -56,7 +56,7 @@ function waysBack(
   return [isPager ? "q" : "Escape"];
 }
 
-/** Back to the empty composer, however deep the class before went. */
+/** Returns to the empty composer, however deep the previous class went. */
 async function leave({ kind, pane }: RunningAgent): Promise<void> {
   const { readScreen, menus } = agentProfile(kind);
   let shown: Screen | undefined;

@@ -4,7 +4,7 @@ import { type EchoAgent, startEcho } from "../helpers/agents_echo.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
 import { capture, drawnScreen, idle, OPEN_DIALOG, type Subject, working } from "./capture.ts";
 
-/** What a profile must not take for a dialog or an input line. */
+/** Output that a profile must not mistake for a dialog or an input line. */
 const SAYS_A_DIALOG = "Enter to confirm · Esc to cancel\n❯ 1. Yes\necho · working";
 
 async function captureLine({ pane }: EchoAgent, subject: Subject): Promise<void> {

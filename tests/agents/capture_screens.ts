@@ -6,7 +6,7 @@ import { REAL_AGENTS, type RealAgent } from "./install.ts";
 import type { StartQuestion } from "./setup/setup.ts";
 import { type RunningAgent, startAgent } from "./start_agent.ts";
 
-/** These interrupt their work at the second Esc. */
+/** These agents interrupt their work only at the second Esc. */
 const ESCAPE_TWICE: readonly RealAgent[] = ["opencode", "copilot"];
 
 const DRAFTS = {
@@ -15,7 +15,7 @@ const DRAFTS = {
   draft_long: Array.from({ length: 12 }, (_, index) => `line ${index + 1}`).join("\n"),
 };
 
-/** Where an agent's input line shows something else than what was put in. */
+/** Drafts that an agent's input line shows differently from what was put in. */
 const SHOWN_DRAFTS: Partial<Record<RealAgent, Record<string, string>>> = {
   cc: { draft_long: "[Pasted text #1 +11 lines]", interrupted: "never mind" },
   gemini: { draft_long: "[Pasted Text: 12 lines]" },
@@ -27,7 +27,7 @@ const SHOWN_DRAFTS: Partial<Record<RealAgent, Record<string, string>>> = {
   },
 };
 
-/** Presses Enter until the model has the draft: just after its start an agent may not take the first one. */
+/** Presses Enter until the model has the draft: just after its start an agent may ignore the first one. */
 async function enter(agent: RunningAgent): Promise<void> {
   const before = agent.standIn.prompts().length;
   await until("the draft at the model", async () => {
@@ -75,7 +75,7 @@ async function captureWork(agent: RunningAgent): Promise<void> {
   await capture(agent, "denied", idle(""));
 }
 
-/** Esc takes the work back; two of the agents put its prompt back into the input line. */
+/** Interrupts the work with Esc; two of the agents put its prompt back into the input line. */
 async function captureInterrupt(agent: RunningAgent): Promise<void> {
   const release = agent.standIn.hold();
   await submit(agent, "never mind");
@@ -89,7 +89,7 @@ async function captureInterrupt(agent: RunningAgent): Promise<void> {
   release();
 }
 
-/** `!` turns the input line into a shell's: whatever is submitted then runs as a command. */
+/** `!` turns the input line into a shell's: a submitted text then runs as a command. */
 async function captureShellMode(kind: RealAgent): Promise<void> {
   await using sandbox = await makeSandbox();
   await using agent = await startAgent(kind, sandbox);
@@ -98,7 +98,7 @@ async function captureShellMode(kind: RealAgent): Promise<void> {
   await capture(agent, "shell_mode", idle("!"));
 }
 
-/** The start dialogs of each agent, with a mark of each. */
+/** Each agent's start dialogs, with a pattern that identifies each. */
 const START_QUESTIONS: Record<RealAgent, Partial<Record<StartQuestion, RegExp>>> = {
   cc: {
     trust: /trust this folder/,
@@ -112,7 +112,7 @@ const START_QUESTIONS: Record<RealAgent, Partial<Record<StartQuestion, RegExp>>>
   copilot: { trust: /Do you trust/ },
 };
 
-/** In a git repository, because one agent asks only there. */
+/** Runs in a git repository, because one agent asks only there. */
 async function captureQuestion(
   kind: RealAgent,
   { asks, mark }: { asks: StartQuestion; mark: RegExp },

@@ -1,4 +1,4 @@
-/** What else the real agents ask permission for (plans, edits, MCP tools), and permissions that last, given from a phone. */
+/** Other permissions of the real agents (plans, edits, MCP tools), and lasting permissions, given from a phone. */
 import assert from "node:assert/strict";
 import { until } from "../helpers/until.ts";
 import { CARD_LIMIT_MS, CardStage, exists, type OpenCard } from "./card_stage.ts";
@@ -10,13 +10,13 @@ import { show } from "./table.ts";
 
 const [COMMAND = "", ...ARGS] = MCP_COMMAND;
 
-/** Merges into a JSON file of the agent's settings. */
+/** Merges `more` into a JSON file of the agent's settings. */
 async function merge(path: string, more: Record<string, unknown>): Promise<void> {
   const text = await Deno.readTextFile(path).catch(() => "{}");
   await Deno.writeTextFile(path, JSON.stringify({ ...JSON.parse(text), ...more }));
 }
 
-/** Registers the MCP server, and has OpenCode ask before edits and before its tool. */
+/** Registers the MCP server, and makes OpenCode ask before edits and before the server's tool. */
 const PREPARE: Readonly<Record<Exclude<RealAgent, "gemini">, (home: string) => Promise<void>>> = {
   cc: (home) =>
     merge(`${home}/.claude.json`, {
@@ -45,7 +45,7 @@ interface Asked {
   agent: keyof typeof PREPARE;
   what: "edit" | "MCP tool";
   tool: string;
-  /** Of the call that makes the file at this path. */
+  /** Returns the input of the call that creates the file at this path. */
   input: (path: string) => Record<string, unknown>;
 }
 
@@ -68,7 +68,7 @@ const ASKED: readonly Asked[] = [
   })),
 ];
 
-/** The whole request stands on the card; Codex takes a patch out of its command. */
+/** Asserts that the card has the whole request; Codex takes a patch out of its command. */
 function assertWhole({ push: { body = "" } }: OpenCard, { input }: Asked, path: string): void {
   for (const value of Object.values(input(path))) {
     const lines = String(value).split("\n").filter((line) => !/^apply_patch|^EOF$/.test(line));
@@ -101,7 +101,10 @@ for (const asked of ASKED) {
   });
 }
 
-/** Claude loads the tool when its model looks for it, names the plan's file itself, and shows what stands there. */
+/**
+ * Makes the model write a plan. Claude loads the tool when its model looks for it, names the plan's file itself, and
+ * shows the file.
+ */
 function planWith({ standIn }: SvcAgent, plan: string): void {
   const calls = (path = ""): Reply[] => [
     { kind: "tool", name: "ToolSearch", input: { query: "select:ExitPlanMode", max_results: 1 } },
@@ -139,9 +142,9 @@ Deno.test("cc: a phone refuses a plan with its reason, and accepts another [othe
   show("cc", "plan");
 });
 
-/** The only agents whose hook can allow it. */
+/** The only agents whose hook can always allow. */
 for (const kind of ["cc", "opencode"] as const) {
-  Deno.test(`${kind}: what a phone always allows is not asked again, anything else is [other-agents, card-approvals]`, async () => {
+  Deno.test(`${kind}: a permission that a phone always allows is not asked again, any other is [other-agents, card-approvals]`, async () => {
     await using stage = await CardStage.open(kind, { allowRemoteApproval: "always" });
     const { agent } = stage;
     const run = async (command: string): Promise<void> => {

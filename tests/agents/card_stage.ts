@@ -16,14 +16,14 @@ import { assertTyped, untilFinal, untilTold } from "./phone.ts";
 import { runAgent, type RunOptions, type SvcAgent } from "./run_agent.ts";
 
 export const CARD_LIMIT_MS = 120_000;
-/** Between two keys at the computer. */
+/** Time between two keys at the computer. */
 export const STEP_MS = 400;
 
 /** An open card as the phone reads it. */
 export interface OpenCard {
   push: Push;
   data: CardData;
-  /** When the phone was notified of it, in milliseconds of `performance.now()`. */
+  /** When the phone was notified of the card, in milliseconds of `performance.now()`. */
   at: number;
 }
 
@@ -84,14 +84,14 @@ export class CardStage implements AsyncDisposable {
     return this.#ends.disposeAsync();
   }
 
-  /** Begins a turn from the phone: a local user's keys would open a dialog that the hook holds back. */
+  /** Starts a turn from the phone: keys of a local user would open a dialog that the hook holds back. */
   async start(text: string): Promise<void> {
     const { agent, phone } = this;
     await agent.untilIdle();
     assertTyped((await phone.send(agent.session, text)).receipt, text);
   }
 
-  /** The card whose text holds `text`, once the phone has it. */
+  /** Resolves with the card whose text contains `text`, once the phone has it. */
   untilCard(text: string): Promise<OpenCard> {
     return untilTold(
       () => `the card "${text}"`,
@@ -99,7 +99,7 @@ export class CardStage implements AsyncDisposable {
     );
   }
 
-  /** The cards that wait for an answer. */
+  /** Returns the cards that wait for an answer. */
   async cards(): Promise<OpenCard[]> {
     const { pushes } = await this.phone.api.listPushes({ before: "end", limit: 200 });
     const open = pushes.filter(({ receipt }) => !receipt.final && receipt.state !== "answered");
@@ -133,13 +133,13 @@ export class CardStage implements AsyncDisposable {
     await this.answer(card, decisionOn(card, decided));
   }
 
-  /** Resolves once the model was sent `text`. */
+  /** Resolves once the model has received `text`. */
   untilRead(text: string): Promise<unknown> {
     const isRead = (): boolean => this.agent.standIn.bodies().some((body) => body.includes(text));
     return until(`${text} at the model`, isRead, CARD_LIMIT_MS);
   }
 
-  /** The path of a file in the agent's project. */
+  /** Returns the path of a file in the agent's project. */
   made(name: string): string {
     return `${this.stack.sandbox.project}/${name}`;
   }
@@ -158,10 +158,12 @@ export function decisionOn({ data }: OpenCard, decided: { decision: Decision; re
   return { kind: "decided", digest: data.digest, ...decided };
 }
 
-/** Looks in a row without the dialog, STEP_MS apart: it is drawn again and again, and one look may see half of it. */
+/**
+ * Consecutive checks, STEP_MS apart, that must find no dialog: it is redrawn often, and one check may see half of it.
+ */
 const CLOSED_LOOKS = 3;
 
-/** A person at the computer presses the key in the open dialog, again while that stays: a busy agent may miss one. */
+/** Presses the key at the computer until the dialog closes: a busy agent may miss one. */
 export async function pressUntilClosed(agent: SvcAgent, key: "Enter" | "Escape"): Promise<void> {
   let looks = 0;
   await until("the end of the dialog", async () => {

@@ -1,4 +1,4 @@
-/** The real agents' own questions and permissions, answered by a paired phone: what the model and the tool saw. */
+/** The real agents' own questions and permissions, answered by a paired phone: checks what the model and the tool received. */
 import assert from "node:assert/strict";
 import type { CardAnswer } from "../../src/protocol/ask.ts";
 import { until } from "../helpers/until.ts";
@@ -13,7 +13,7 @@ interface Asking {
   tool: string;
   input: Record<string, unknown>;
   answers: CardAnswer[];
-  /** What the model reads then, as text in JSON. */
+  /** What the model then reads, as text in JSON. */
   sees: readonly string[];
 }
 
@@ -23,7 +23,7 @@ const TESTS = { question: "Which tests?", header: "Tests", options: options("Uni
 const SIZE = { question: "Which size?", header: "Size", options: options("S", "L") };
 const CHOSEN: CardAnswer[] = [{ options: [1] }, { options: [0, 2], text: "and lint" }];
 
-/** Each kind of question that the agent has: one choice, several, the user's own text. */
+/** Each kind of question that the agent has: one choice, several choices, the user's own text. */
 const ASKING: Record<RealAgent, readonly Asking[]> = {
   cc: [{
     tool: "AskUserQuestion",
@@ -68,7 +68,7 @@ const ASKING: Record<RealAgent, readonly Asking[]> = {
   }],
 };
 
-/** Codex asks only with a feature that must be switched on. */
+/** Enables the feature without which Codex asks no questions. */
 async function prepare(home: string): Promise<void> {
   const path = `${home}/.codex/config.toml`;
   if (!await Deno.stat(path).then(() => true, () => false)) return;
@@ -92,7 +92,7 @@ for (const kind of KINDS) {
   });
 }
 
-/** Gemini has no hook that decides. */
+/** All agents but Gemini, which has no hook that decides. */
 for (const kind of KINDS.filter((one) => one !== "gemini")) {
   Deno.test(`${kind}: a phone allows one command and refuses another, with its reason [other-agents, card-approvals]`, async () => {
     await using stage = await CardStage.open(kind, { allowRemoteApproval: "once" });
@@ -118,14 +118,14 @@ for (const kind of KINDS.filter((one) => one !== "gemini")) {
   });
 }
 
-Deno.test("cc: once the computer has answered, a phone's late answer is refused, also while the turn goes on [other-agents, card-first]", async () => {
+Deno.test("cc: once the computer has answered, a phone's late answer is refused, even while the turn continues [other-agents, card-first]", async () => {
   await using stage = await CardStage.open("cc", { allowRemoteApproval: "once" });
   const { agent } = stage;
   agent.standIn.callShell("touch by-the-computer");
   await stage.start("answered at the computer");
   const card = await stage.untilCard("touch by-the-computer");
   await until("the dialog", () => stage.hasDialog(), CARD_LIMIT_MS);
-  // The turn goes on, so that its end does not end the card.
+  // The turn continues, so its end does not close the card.
   const release = agent.standIn.hold();
   await pressUntilClosed(agent, "Enter");
   await stage.untilMade("by-the-computer");
@@ -141,7 +141,7 @@ Deno.test("opencode: once the computer has answered, the card is withdrawn [othe
   await stage.start("answered at the computer");
   const card = await stage.untilCard("touch by-the-computer");
   await until("the dialog", () => stage.hasDialog(), CARD_LIMIT_MS);
-  // The turn goes on, so that its end does not end the card.
+  // The turn continues, so its end does not close the card.
   const release = agent.standIn.hold();
   await pressUntilClosed(agent, "Enter");
   const isOpen = async (): Promise<boolean> => {
@@ -156,7 +156,7 @@ Deno.test("opencode: once the computer has answered, the card is withdrawn [othe
   release();
 });
 
-/** In these the dialog opens only when the hook has ended: a card would have come before. */
+/** In these agents the dialog opens only when the hook has ended, so a card would have come before it. */
 for (const kind of ["codex", "copilot"] as const) {
   Deno.test(`${kind}: by default no phone is asked for a permission, and the dialog opens at the computer [other-agents, card-setting]`, async () => {
     await using stage = await CardStage.open(kind, {});

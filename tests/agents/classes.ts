@@ -1,4 +1,4 @@
-/** The classes of screens of each agent, by the keys that lead to them, and what a profile must read there. */
+/** The classes of screens of each agent, with the keys that lead to them and what a profile must read there. */
 import { type Expected, idle, menu, OPEN_DIALOG, UNKNOWN } from "./capture.ts";
 import type { RealAgent } from "./install.ts";
 import { writeFiles } from "./setup/setup.ts";
@@ -8,7 +8,7 @@ export type Step =
   | { kind: "press"; keys: string[] }
   | { kind: "type"; text: string }
   | { kind: "paste"; text: string }
-  /** The next prompt is answered with this command. */
+  /** Answers the next prompt with this command. */
   | { kind: "shell"; command: string }
   /** Waits for the end of the turn. */
   | { kind: "answered" };
@@ -17,13 +17,13 @@ export interface ScreenClass {
   name: string;
   steps: Step[];
   expect: Expected;
-  /** Taken on a wide screen too. */
+  /** Captured on a wide screen too. */
   wide?: true;
-  /** The only size at which it is taken. */
+  /** The only size at which it is captured. */
   only?: string;
-  /** Another start than the ordinary one: classes that name the same one share the agent. */
+  /** Options of a special start: classes that name the same one share the agent. */
   start?: StartOptions;
-  /** No key leaves this screen, so it gets its own agent. */
+  /** No key leaves this screen, so its agent is not used again. */
   isLast?: true;
 }
 

@@ -1,4 +1,4 @@
-/** Stands in for `cursor-agent`, as others published its screen: an input line that takes pastes, and a list of what was submitted. */
+/** Stands in for `cursor-agent`, modeled on published screens: an input line that takes pastes, and a list of submitted texts. */
 
 const [transcript = ""] = Deno.args;
 const PASTE = { begins: "\u001b[200~", ends: "\u001b[201~" };
@@ -8,7 +8,7 @@ let draft = "";
 let placeholder = "Plan, search, build anything";
 const said: string[] = [];
 
-/** In rows of the frame's width, each below the first one indented as far as that. */
+/** Wraps text into rows of 70 characters, indented below the first. */
 function wrapped(text: string): string {
   const rows = text.split("\n").flatMap((line) => line.match(/.{1,70}/gu) ?? [""]);
   return rows.join("\r\n   ");
@@ -29,7 +29,7 @@ function submit(): void {
   placeholder = "Add a follow-up";
 }
 
-/** Takes one key, or one whole paste, from the front; what is not whole stays for the next time. */
+/** Takes one key or one complete paste from the front; an incomplete one stays for the next call. */
 function take(input: string): string {
   if (input.startsWith(PASTE.begins)) {
     const end = input.indexOf(PASTE.ends);

@@ -18,13 +18,13 @@ const MESSAGES = [
   "👨‍👩‍👧 日本",
 ];
 
-/** A program of its name on PATH; resolves with the variables for svc and the file of what was submitted. */
+/** Installs a program with its name on PATH; resolves with the variables for svc and the file of submitted texts. */
 async function install({ sandbox }: Stack): Promise<{ env: Record<string, string>; transcript: string }> {
   const [bin, transcript] = [`${sandbox.root}/bin`, `${sandbox.root}/submitted.jsonl`];
   const program = `${CHECKOUT}tests/agents/cursor_stand_in.ts`;
   const run = `exec ${Deno.execPath()} run -A --quiet --no-check ${program} ${transcript}`;
   await Deno.mkdir(bin);
-  // Asked for its tools it says nothing: the server is not approved.
+  // It prints nothing when asked for its tools, so the server counts as not approved.
   const script = `#!/bin/sh\n[ "$1" = mcp ] && exit 1\n${run}\n`;
   await Deno.writeTextFile(`${bin}/cursor-agent`, script, { mode: 0o700 });
   return { env: { PATH: `${bin}:${sandbox.env.PATH}` }, transcript };
@@ -42,7 +42,7 @@ Deno.test("cursor: messages reach the input line that its profile describes, and
   const { env, transcript } = await install(stack);
   await svc(stack, ["setup", "--agent", "cursor"], env);
   const session = (await svc(stack, ["--detach", "cursor"], env)).trim();
-  // The longest message shows whole: svc presses Enter only on what it sees.
+  // The longest message must be fully visible: svc presses Enter only on text that it sees.
   await sandbox.tmux("resize-window", "-t", `=${session}:`, "-x", "80", "-y", "50");
   let confirmed = 0;
   for (const message of MESSAGES) {
@@ -78,7 +78,7 @@ Deno.test("cursor: messages reach the input line that its profile describes, and
   report(confirmed);
 });
 
-/** Reports what the stand-in shows, and why the rest cannot be shown. */
+/** Reports what the stand-in proves, and why the rest cannot be tested. */
 function report(confirmed: number): void {
   const absent = "npm has no cursor-agent to try it with";
   for (const capability of ["early", "slash", "states", "held", "keys", "exit", "late", "verify"] as const) {

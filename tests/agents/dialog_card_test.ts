@@ -1,4 +1,4 @@
-/** The card of an open dialog, as phones get it from each real agent: its text, and how soon it comes and goes. */
+/** The card of an open dialog, as phones get it from each real agent: its text, and how soon it appears and disappears. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import type { SessionEntry } from "../../src/protocol/session.ts";
@@ -11,7 +11,7 @@ import { show } from "./table.ts";
 
 const ROUNDS = Number(Deno.env.get("SVC_DIALOG_ROUNDS") ?? 5);
 
-/** What a person reads in each agent's dialog besides the command: its question, and every choice. */
+/** Text in each agent's dialog in addition to the command: its question, and every choice. */
 const WORDS: Record<RealAgent, readonly RegExp[]> = {
   cc: [/Do you want to proceed\?/, /1\. Yes/, /No/],
   codex: [/Would you like to run the following command\?/, /1\. Yes/, /No/],
@@ -25,7 +25,7 @@ async function entryOf({ api }: Stack, session: string): Promise<SessionEntry | 
   return devices.flatMap(({ sessions }) => sessions).find(({ name }) => name === session);
 }
 
-/** Resolves with the milliseconds from the moment at which the agent's screen is so to the list that says so. */
+/** Resolves with the milliseconds from the moment at which the agent's screen changes to the list that shows it. */
 async function delayOf(
   { stack, agent }: { stack: Stack; agent: SvcAgent },
   isOpen: boolean,

@@ -1,6 +1,6 @@
-/** Ends an agent and every process under it: some of them ignore the hang-up of their terminal. */
+/** Ends an agent and all its descendants: some of them ignore the hang-up of their terminal. */
 
-/** Each process with its parent, from /proc. */
+/** Returns each process with its parent, from /proc. */
 async function readParents(): Promise<Map<number, number>> {
   const parents = new Map<number, number>();
   for await (const entry of Deno.readDir("/proc")) {
@@ -12,7 +12,7 @@ async function readParents(): Promise<Map<number, number>> {
   return parents;
 }
 
-/** `root` and what descends from it. */
+/** Returns `root` and its descendants. */
 export async function treeOf(root: number): Promise<number[]> {
   const parents = await readParents();
   const isUnder = (pid: number): boolean => pid === root || (pid > 1 && isUnder(parents.get(pid) ?? 0));

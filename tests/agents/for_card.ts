@@ -1,7 +1,10 @@
-/** What the stand-in's model asks for so that a phone gets a card of it. */
+/** Requests that the stand-in's model makes so that a phone gets a card. */
 import type { SvcAgent } from "./run_agent.ts";
 
-/** Has the model ask for permission to make these files. Gemini has no hook for that: it asks a question about the first. */
+/**
+ * Makes the model ask for permission to create these files. Gemini has no hook for that, so it asks a question about
+ * the first.
+ */
 export function callForCard({ kind, standIn }: SvcAgent, ...names: string[]): string {
   if (kind !== "gemini") {
     standIn.callShell(...names.map((name) => `touch ${name}`));

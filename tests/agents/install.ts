@@ -1,4 +1,4 @@
-/** The real agents from npm, at the versions of the fixtures, each in its own folder. */
+/** Installs the real agents from npm, at the fixtures' versions, each in its own folder. */
 import { fileURLToPath } from "node:url";
 
 export const REAL_AGENTS = {
@@ -23,7 +23,7 @@ async function installedVersion(folder: string, packageName: string): Promise<st
   }
 }
 
-/** Path of the agent's program; installs it from npm when the pinned version is not there yet. */
+/** Resolves with the path of the agent's program; installs the pinned version from npm if it is missing. */
 export async function installAgent(kind: RealAgent): Promise<string> {
   const { package: name, version, binary } = REAL_AGENTS[kind];
   const folder = `${CACHE}${kind}`;

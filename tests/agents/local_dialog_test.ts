@@ -1,4 +1,4 @@
-/** The person at the computer does not wait for svc: from a tool call to the agent's own dialog, with svc and without. */
+/** The person at the computer does not wait for svc: times from a tool call to the agent's own dialog, with svc and without. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { attachClient } from "../helpers/attached_client.ts";
@@ -17,15 +17,17 @@ const ROUNDS = Number(Deno.env.get("SVC_LOCAL_ROUNDS") ?? 10);
 const KINDS = Object.keys(REAL_AGENTS) as RealAgent[];
 const SIZE = { cols: 100, rows: 30 };
 
-/** A model takes longer than this; Codex opens no dialog within a second after a key. */
+/** A model takes longer than this; Codex opens no dialog within a second of a key. */
 const THINKING_MS = 1_500;
 
-/** Enter was lost when the model has no prompt by then. */
+/** If the model has no prompt after this time, Enter was lost. */
 const ENTER_LIMIT_MS = 10_000;
 
 let calls = 0;
 
-/** Milliseconds from the moment at which the agent gets the tool call to the dialog on its screen, which is answered then. */
+/**
+ * Resolves with the milliseconds from the tool call at the agent to the dialog on its screen, and answers the dialog.
+ */
 async function dialogTime(agent: SvcAgent, enter: () => Promise<void>): Promise<number> {
   const { standIn, pane } = agent;
   const text = `round ${++calls}`;
@@ -49,7 +51,7 @@ async function dialogTime(agent: SvcAgent, enter: () => Promise<void>): Promise<
   return shownAt - called.answeredAt;
 }
 
-/** The moment of the first look at the screen that shows a dialog. */
+/** Resolves with the time of the first check in which the screen shows a dialog. */
 function untilShown(agent: SvcAgent): Promise<number> {
   return until("the dialog", async () => {
     const at = performance.now();
@@ -57,14 +59,14 @@ function untilShown(agent: SvcAgent): Promise<number> {
   });
 }
 
-/** Milliseconds from the death of a hook that waits for the phone to the dialog on the screen. */
+/** Resolves with the milliseconds from the death of a hook that waits for the phone to the dialog on the screen. */
 async function timeAfterKill(stage: CardStage): Promise<number> {
   const { agent, stack } = stage;
   const text = callForCard(agent, `killed-${++calls}`);
   await stage.start(`round ${calls}`);
   await stage.untilCard(text);
   const all = await processesOf(stack.sandbox.root);
-  // Of Copilot's hook not the shell: Copilot would take that for a refusal.
+  // Spares the shell of Copilot's hook, whose death Copilot would treat as a refusal.
   const hooks = all.filter(({ argv, name }) => argv.at(-1) === "cards" && name !== "svc" && name !== "sh");
   assert.ok(hooks.length > 0, "no hook waits");
   const killedAt = performance.now();
@@ -87,7 +89,7 @@ for (const kind of KINDS) {
     const figures: string[] = [];
     const measure = async (what: string, enter = () => agent.pane.press("Enter")): Promise<void> => {
       const times: number[] = [];
-      // In turns, so that what else the machine does slows both.
+      // Measured alternately, so that other load slows both.
       for (let round = 0; round < ROUNDS; round++) {
         times.push(await dialogTime(agent, enter));
         if (round % 3 === 0) without.push(await dialogTime(bare, () => bare.pane.press("Enter")));

@@ -1,4 +1,4 @@
-/** `deno task test:agents`: installs the real agents, runs their tests, and prints what was shown as a table; exits by the tests. */
+/** `deno task test:agents`: installs the real agents, runs their tests, and prints the results as a table; exits with the tests' code. */
 import { fileURLToPath } from "node:url";
 import { say } from "../../scripts/say.ts";
 import { installAgent, REAL_AGENTS, type RealAgent } from "./install.ts";
@@ -12,7 +12,7 @@ for (const kind of KINDS) {
   say(`${kind}: ${REAL_AGENTS[kind].package} ${REAL_AGENTS[kind].version}`);
 }
 const file = await Deno.makeTempFile({ prefix: "svc-agents-" });
-// The attacks have a task of their own, `deno task test:closed`.
+// The attacks have their own task, `deno task test:closed`.
 const all = ["--ignore=tests/agents/closed", "tests/agents"];
 const args = ["test", "-A", "--no-check", ...(Deno.args.length > 0 ? Deno.args : all)];
 const tests = new Deno.Command(Deno.execPath(), { args, cwd: ROOT, env: { [TABLE_VARIABLE]: file } }).spawn();

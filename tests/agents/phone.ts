@@ -1,4 +1,4 @@
-/** What a phone does at the relay, no more often than the relay's limit allows. */
+/** A phone's calls to the relay, no more often than its rate limit allows. */
 import assert from "node:assert/strict";
 import { RelayError } from "../../src/client/relay_error.ts";
 import type { Push } from "../../src/protocol/push.ts";
@@ -8,7 +8,7 @@ import { until } from "../helpers/until.ts";
 
 const LOOK_MS = 200;
 
-/** As `until`, with a pause between two questions. */
+/** Like `until`, with a pause between two requests. */
 export async function untilTold<T>(what: () => string, ask: () => Promise<T | undefined>): Promise<T> {
   let asked = -LOOK_MS;
   const found = await until(what(), async () => {
@@ -25,7 +25,7 @@ export async function untilTold<T>(what: () => string, ask: () => Promise<T | un
   return found.value;
 }
 
-/** Resolves with the push's id, once the relay has it. */
+/** Sends a message; resolves with the push's id. */
 export async function sendMessage({ api }: Stack, session: string, body: string): Promise<string> {
   return (await api.sendPush({ type: "agent.command", agentSessionName: session, body })).id;
 }
@@ -37,7 +37,7 @@ export function untilHeld({ api }: Stack, id: string): Promise<Receipt> {
   });
 }
 
-/** The push's final receipt. */
+/** Resolves with the push's final receipt. */
 export function untilFinal({ api }: Stack, id: string): Promise<Receipt> {
   return untilTold(() => "the last receipt", async () => {
     const { receipt } = await api.getPush(id);
@@ -45,12 +45,12 @@ export function untilFinal({ api }: Stack, id: string): Promise<Receipt> {
   });
 }
 
-/** Certainly typed, and submitted as far as screen and hook could confirm in time. */
+/** Asserts that the text was typed, and submitted as far as screen and hook could confirm it in time. */
 export function assertTyped({ state, reason }: Receipt, text: string): void {
   assert.ok(state === "submitted" || state === "typed", `${text}: ${state} ${reason ?? ""}`);
 }
 
-/** The pushes of this type, once there are `count`. */
+/** Resolves with the pushes of this type, once there are `count`. */
 export function untilPushes({ api }: Stack, type: string, count: number): Promise<Push[]> {
   return untilTold(() => `${count} of ${type}`, async () => {
     const { pushes } = await api.listPushes({ before: "end" });

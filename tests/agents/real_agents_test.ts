@@ -1,4 +1,4 @@
-/** What a phone sends reaches the model of each real agent exactly, from the moment in which the agent starts. */
+/** A phone's messages reach the model of each real agent exactly, from the moment the agent starts. */
 import assert from "node:assert/strict";
 import { canonicalText } from "../../src/protocol/canonical.ts";
 import { makeStack } from "../helpers/stack.ts";
@@ -8,9 +8,9 @@ import { assertTyped } from "./phone.ts";
 import { runAgent } from "./run_agent.ts";
 import { show } from "./table.ts";
 
-/** Twenty messages: what a person writes, and what has broken terminals. */
+/** Twenty messages: typical ones, and some that have broken terminals. */
 const MESSAGES = [
-  // Gemini takes `?` as a key until it has asked for pastes.
+  // Gemini treats `?` as a key until it has enabled pastes.
   "hello? who are you? what can you do?",
   "please look at the failing test;",
   "-n is not a flag here",
@@ -33,7 +33,7 @@ const MESSAGES = [
   "goodbye",
 ];
 
-/** The command that begins a new conversation. */
+/** The command that starts a new conversation. */
 const FORGET: Record<RealAgent, string> = {
   cc: "/clear",
   codex: "/new",

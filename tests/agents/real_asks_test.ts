@@ -1,4 +1,4 @@
-/** Five real agents in one home ask the person: answered from the phone in time, and when they had stopped waiting. */
+/** Five real agents in one home ask the person: answered from the phone in time, and after they had stopped waiting. */
 import assert from "node:assert/strict";
 import type { Push } from "../../src/protocol/push.ts";
 import { ASK_TIMEOUT_MIN_SECONDS } from "../../src/protocol/limits.ts";
@@ -9,12 +9,12 @@ import { sendMessage, untilFinal, untilTold } from "./phone.ts";
 import { runAgent, type SvcAgent } from "./run_agent.ts";
 import { show } from "./table.ts";
 
-/** Below the limit of messages a minute. */
+/** Below the limit of messages per minute. */
 const ROUNDS_MAX = 20;
-/** The longest part of a tool's time after which its agent goes on. */
+/** The longest time after which an agent's tool stops waiting. */
 const TIME_OVER_MS = (ASK_TIMEOUT_MIN_SECONDS + 60) * 1_000;
 
-/** An agent offers a tool once its server is up; until then a person writes again. */
+/** Repeats a message until the agent offers the tool, which it does once its server is up. */
 async function untilOffered(stack: Stack, { session, standIn }: SvcAgent): Promise<void> {
   const isOffered = (): boolean => standIn.tools().some((name) => name.endsWith("svc_ask"));
   for (let round = 1; round <= ROUNDS_MAX && !isOffered(); round++) {
@@ -25,7 +25,7 @@ async function untilOffered(stack: Stack, { session, standIn }: SvcAgent): Promi
   assert.ok(isOffered(), `the tools are ${standIn.tools()}`);
 }
 
-/** The model calls svc_ask at the next message; resolves with the question as the phone has it. */
+/** Makes the model call svc_ask at the next message; resolves with the question as the phone has it. */
 async function letAsk(
   stack: Stack,
   { session, standIn }: SvcAgent,

@@ -1,4 +1,4 @@
-/** REMOTE mode of the real agents: the model learns who drives, by the hooks that `svc setup` registered. */
+/** REMOTE mode of the real agents: the hooks that `svc setup` registered inform the model who drives. */
 import assert from "node:assert/strict";
 import { makeStack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
@@ -10,7 +10,7 @@ import { show } from "./table.ts";
 const PHONE = "drives this session from their phone";
 const ENDED = "REMOTE mode has ended";
 
-/** How often the model reads the words in the request that has the prompt. */
+/** Returns how often the model reads each notice in the request with the prompt. */
 async function timesRead({ standIn }: SvcAgent, prompt: string): Promise<{ phone: number; local: number }> {
   const body = await until(`"${prompt}" at the model`, () => {
     const last = standIn.bodies().at(-1) ?? "";
@@ -20,7 +20,7 @@ async function timesRead({ standIn }: SvcAgent, prompt: string): Promise<{ phone
   return { phone: count(PHONE), local: count(ENDED) };
 }
 
-/** The command that compacts the context, and what the screen shows then. */
+/** The command that compacts the context, and what the screen then shows. */
 const COMPACT: Record<RealAgent, { command: string; shown: RegExp }> = {
   cc: { command: "/compact", shown: /Compacted/ },
   codex: { command: "/compact", shown: /Context compacted/ },
@@ -29,7 +29,7 @@ const COMPACT: Record<RealAgent, { command: string; shown: RegExp }> = {
   copilot: { command: "/compact", shown: /Compaction completed/ },
 };
 
-/** These have no hook that can inform the model at a compaction. */
+/** Agents without a hook that can inform the model at a compaction. */
 const TOLD_LATER: readonly RealAgent[] = ["gemini", "copilot"];
 
 for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
@@ -84,7 +84,10 @@ for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
   });
 }
 
-/** What a phone sends that agents fold, wrap or change on its way to their prompt hook; each begins with words that no agent writes. */
+/**
+ * Texts from a phone that agents fold, wrap or change on their way to the prompt hook; each begins with words that no
+ * agent writes.
+ */
 const CHANGED_TEXTS: Record<string, string> = {
   lines: "one\ntwo\n\nfour",
   "nine hundred": "word ".repeat(180).trim(),

@@ -10,7 +10,7 @@ import { runAgent, type SvcAgent } from "./run_agent.ts";
 import { show } from "./table.ts";
 import { StateWatch } from "./watch_states.ts";
 
-/** The command with which a person leaves. */
+/** The command with which a person exits. */
 const LEAVE: Record<RealAgent, string> = {
   cc: "/exit",
   codex: "/quit",
@@ -19,14 +19,14 @@ const LEAVE: Record<RealAgent, string> = {
   copilot: "/exit",
 };
 
-/** What the model asks leave for. */
+/** The command for which the model asks permission. */
 const COMMAND = "touch allowed";
 
 async function isThere(path: string): Promise<boolean> {
   return await Deno.stat(path).then(() => true, () => false);
 }
 
-/** Keys that would approve: a digit, a letter, Enter. They are held until the phone closes the mirror. */
+/** Types keys that would approve: a digit, a letter, Enter. They are held until the phone closes the mirror. */
 async function tryKeys(stack: Stack, { kind, session }: SvcAgent): Promise<void> {
   const { wsUrl, apiKey, deviceId } = stack;
   using phone = new MirrorPhone({ wsUrl, apiKey, deviceId, session });
@@ -85,7 +85,7 @@ for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
     await states.until("idle");
 
     await sandbox.tmux("new-session", "-d", "-s", "desk", "sh");
-    // By the local user: phones may not send it.
+    // Typed by the local user, since phones may not send it.
     await pane.type(LEAVE[kind]);
     await until("the command in the composer", async () => (await agent.reading()).draft !== "", 60_000);
     await pane.press("Enter");

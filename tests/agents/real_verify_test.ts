@@ -1,4 +1,4 @@
-/** Five real agents in one home: `svc setup` finds them all, and `svc verify` tries what it registered. */
+/** Five real agents in one home: `svc setup` finds them all, and `svc verify` tests what it registered. */
 import assert from "node:assert/strict";
 import { AGENT_LABELS } from "../../src/protocol/names.ts";
 import { runSvc } from "../helpers/program.ts";

@@ -11,7 +11,7 @@ import { installAgent, type RealAgent } from "./install.ts";
 import { SETUPS } from "./setup/registry.ts";
 import { type StandIn, startStandIn } from "./stand_in/server.ts";
 
-/** A net for a busy machine. */
+/** A safety limit for a busy machine. */
 const START_LIMIT_MS = 600_000;
 
 export interface SvcAgent extends AsyncDisposable {
@@ -22,13 +22,13 @@ export interface SvcAgent extends AsyncDisposable {
   pane: Pane;
   standIn: StandIn;
   reading(): Promise<ScreenReading>;
-  /** Resolves once the empty input line is on the screen and the agent does nothing. */
+  /** Resolves once the screen shows the empty input line and the agent does nothing. */
   untilIdle(): Promise<unknown>;
   /** Types a line and presses Enter, as the local user. */
   typeLocally(text: string): Promise<void>;
 }
 
-/** With the real agent first on PATH, as a person would have it. */
+/** The environment with the real agent first on PATH, as on a person's machine. */
 async function variables({ sandbox }: Stack, kind: RealAgent, env: Record<string, string>) {
   const programs = (await installAgent(kind)).replace(/\/[^/]*$/, "");
   return { ...env, TMPDIR: sandbox.root, PATH: `${programs}:${sandbox.env.PATH}` };
@@ -41,15 +41,15 @@ async function svc(stack: Stack, args: string[], env: Record<string, string>): P
 }
 
 export interface RunOptions {
-  /** What happens while the agent starts. */
+  /** Runs while the agent starts. */
   meanwhile?: (session: string) => Promise<void>;
-  /** Changes what was set up in the home before svc sets up its own. */
+  /** Changes the home before `svc setup` runs. */
   prepare?: (home: string) => Promise<void>;
-  /** `false`: svc sets up nothing in the agent. */
+  /** `false`: `svc setup` does not run. */
   setup?: boolean;
 }
 
-/** Resolves once the agent takes input at its line. */
+/** Resolves once the agent accepts input. */
 export async function runAgent(
   kind: RealAgent,
   stack: Stack,

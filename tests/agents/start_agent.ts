@@ -1,4 +1,4 @@
-/** Starts a real agent in a bare tmux on the sandbox's private socket, for pictures of its screen. */
+/** Starts a real agent in a bare tmux on the sandbox's private socket, to capture its screens. */
 import { Pane } from "../helpers/agents_pane.ts";
 import type { Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
@@ -8,7 +8,7 @@ import { SETUPS } from "./setup/registry.ts";
 import type { StartQuestion } from "./setup/setup.ts";
 import { type StandIn, startStandIn } from "./stand_in/server.ts";
 
-/** What the screen shows once the agent takes input at its line. */
+/** Text on the screen once the agent accepts input. */
 const READY: Record<RealAgent, RegExp> = {
   cc: /^❯/,
   codex: /^› Ask Codex/,
@@ -38,14 +38,14 @@ export interface StartOptions {
   asks?: StartQuestion;
   columns?: number;
   rows?: number;
-  /** The colors that the terminal announces: 24-bit, what its name implies, or none. */
+  /** The colors that the terminal announces: 24-bit, those that its name implies, or none. */
   color?: keyof typeof COLORS;
   env?: Record<string, string>;
-  /** Changes what was set up before the agent starts. */
+  /** Changes the home before the agent starts. */
   prepare?: (home: string) => Promise<void>;
 }
 
-/** Resolves once the agent shows its input line, or at once when its start dialog is asked for. */
+/** Resolves once the agent shows its input line, or at once if a start dialog is to stay open. */
 export async function startAgent(
   kind: RealAgent,
   sandbox: Sandbox,

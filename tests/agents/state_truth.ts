@@ -1,4 +1,4 @@
-/** Runs a real agent through turns, dialogs, interrupts and questions, and compares the states that phones see with the truth. */
+/** Runs a real agent through turns, dialogs, interrupts and questions, and compares the states that phones see with the true ones. */
 import { RelayError } from "../../src/client/relay_error.ts";
 import type { AgentState } from "../../src/protocol/session.ts";
 import { makeStack, type Stack } from "../helpers/stack.ts";
@@ -7,7 +7,7 @@ import type { RealAgent } from "./install.ts";
 import { sendMessage, untilTold } from "./phone.ts";
 import { runAgent, type SvcAgent } from "./run_agent.ts";
 
-/** A state and since when, in milliseconds. */
+/** A state with its start, in milliseconds. */
 export interface StateAt {
   state: AgentState;
   at: number;
@@ -16,11 +16,11 @@ export interface StateAt {
 export interface StateFigures {
   /** Changes of the true state. */
   changes: number;
-  /** States that lasted for at least `RIGHT_MS` and never showed in the list. */
+  /** States that lasted for at least `RIGHT_MS` and never appeared in the list. */
   missed: number;
-  /** From a change to the list that shows it, in milliseconds, sorted. */
+  /** Time from each change to the list that shows it, in milliseconds, sorted. */
   delays: number[];
-  /** Each time in which the list showed another state than the true one, in milliseconds, the delays among them. */
+  /** Each period in which the list showed a wrong state, in milliseconds, including the delays. */
   wrong: { ms: number; truth: AgentState; shown: AgentState; at: number }[];
 }
 
@@ -29,7 +29,7 @@ const RIGHT_MS = 2_000;
 /** Wrong for longer than this counts as stuck, in milliseconds. */
 export const STUCK_MS = 10_000;
 
-/** Both lists are in order; `end` closes the last state of each. */
+/** Compares the two lists, both in order; `end` is the end of the last state of each. */
 export function compareStates(
   truth: readonly StateAt[],
   seen: readonly StateAt[],
@@ -51,14 +51,14 @@ export function compareStates(
   return figures;
 }
 
-/** What was shown in that time, the state that it began with first. */
+/** Returns the states shown in this period, including the one at its start. */
 function within(seen: readonly StateAt[], { from, until }: { from: number; until: number }): StateAt[] {
   const before = seen.findLast(({ at }) => at <= from);
   const after = seen.filter(({ at }) => at > from && at < until);
   return before === undefined ? after : [{ ...before, at: from }, ...after];
 }
 
-/** One line. */
+/** Formats the figures as one line. */
 export function describeFigures(kind: string, { changes, missed, delays, wrong }: StateFigures): string {
   const at = (part: number): number => Math.round(delays[Math.floor((delays.length - 1) * part)] ?? NaN);
   const late = delays.filter((ms) => ms > RIGHT_MS).length;
@@ -68,10 +68,10 @@ export function describeFigures(kind: string, { changes, missed, delays, wrong }
 }
 
 const LOOK_MS = 150;
-/** How long a state is kept, so that the list can show it. */
+/** How long the script keeps a state, so that the list can show it. */
 const KEEP_MS = 4_000;
 
-/** The list's states of one session, from now on until it is disposed of. */
+/** Records the states that the list shows for one session, until it is disposed of. */
 class Recorder implements AsyncDisposable {
   readonly seen: StateAt[] = [];
   #ended = false;
@@ -102,15 +102,15 @@ class Recorder implements AsyncDisposable {
   }
 }
 
-/** The script keeps each state for a while: time itself is what it needs, not a condition. */
+/** Waits for a fixed time: the script keeps each state for a while, and no condition marks its end. */
 function passed(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }
 
-/** A busy agent has lost an Esc when it still works after this time. */
+/** If a busy agent still works after this time, it has lost the Esc. */
 const ESCAPE_WORKS_MS = 10_000;
 
-/** Agents in which one Esc only asks for another one. */
+/** Agents in which the first Esc only asks for a second one. */
 const SECOND_ESC: readonly RealAgent[] = ["opencode", "copilot"];
 
 class Script {
@@ -124,7 +124,7 @@ class Script {
     this.#agent = agent;
   }
 
-  /** By a prompt at the keyboard, or by a message. */
+  /** Runs a turn, started at the keyboard or by a message. */
   async turn(from: "keyboard" | "phone" = "keyboard"): Promise<void> {
     const answer = this.#agent.standIn.hold();
     await this.#begin(from);
@@ -163,7 +163,7 @@ class Script {
     await this.#end();
   }
 
-  /** `answered`, or taken back by Esc. */
+  /** Runs a question that is answered, or cancelled with Esc. */
   async question(how: "answered" | "interrupted"): Promise<void> {
     const { standIn } = this.#agent;
     const question = `What next, number ${++this.#turns}?`;
@@ -206,7 +206,7 @@ class Script {
     await this.#keep();
   }
 
-  /** Until the turn has ended. */
+  /** Presses Esc until the turn has ended. */
   async #escape(): Promise<void> {
     const { pane, kind } = this.#agent;
     await until("Esc to end the turn", async () => {
@@ -223,7 +223,7 @@ class Script {
     return (await this.#agent.reading()).state === "idle";
   }
 
-  /** Some agents put an interrupted prompt back into their input line. */
+  /** Clears the input line, since some agents put an interrupted prompt back. */
   async #end(): Promise<void> {
     const { pane } = this.#agent;
     await until("the end of the turn", () => this.#isIdle());
@@ -246,7 +246,7 @@ class Script {
   }
 }
 
-/** The mix, in its order; one round is some 100 seconds. */
+/** The steps of one round, in order, which takes about 100 seconds. */
 const ROUND: readonly ((script: Script) => Promise<void>)[] = [
   (script) => script.turn(),
   (script) => script.approvedDialog(),
@@ -258,7 +258,7 @@ const ROUND: readonly ((script: Script) => Promise<void>)[] = [
 ];
 
 export interface TruthOptions {
-  /** The script begins no new step after it. */
+  /** The script begins no new step after this time. */
   minutes: number;
   say(line: string): void;
 }
@@ -269,7 +269,7 @@ export async function runStateTruth(kind: RealAgent, { minutes, say }: TruthOpti
   const script = new Script(stack, agent);
   const recorder = new Recorder(stack, agent.session);
   const end = Date.now() + minutes * 60_000;
-  // Its tools are there from the second turn on.
+  // svc's tools are available from the second turn on.
   await script.turn();
   for (let step = 0; Date.now() < end; step++) await ROUND[step % ROUND.length]?.(script);
   await recorder[Symbol.asyncDispose]();

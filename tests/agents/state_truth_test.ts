@@ -1,4 +1,4 @@
-/** The states that phones see, against the truth of a script: per agent, for as many minutes as asked for. */
+/** Compares the states that phones see with the states of a script, per agent, for the requested number of minutes. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { REAL_AGENTS, type RealAgent } from "./install.ts";
@@ -30,7 +30,7 @@ Deno.test("the comparison finds delays, missed changes and states that stick", (
 });
 
 for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
-  Deno.test(`${kind}: over turns, dialogs, interrupts and questions no state is missed, and none sticks [other-agents, ls-state-ask, ls-state-moved]`, async () => {
+  Deno.test(`${kind}: no state is missed or stuck over turns, dialogs, interrupts and questions [other-agents, ls-state-ask, ls-state-moved]`, async () => {
     const figures = await runStateTruth(kind, { minutes: MINUTES, say });
     show(kind, "truth", describeFigures(kind, figures));
     assert.deepEqual(figures.wrong.filter(({ ms }) => ms > STUCK_MS), []);

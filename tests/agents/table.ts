@@ -1,7 +1,7 @@
-/** What each agent was shown to do: the tests add to it, `deno task test:agents` prints it. */
+/** The table of what each agent can do: the tests add to it, `deno task test:agents` prints it. */
 import * as z from "zod/mini";
 
-/** The rows, in their order. */
+/** The rows, in order. */
 export const CAPABILITIES = {
   early: "a message sent while it starts waits",
   messages: "20 messages, byte for byte",
@@ -30,13 +30,13 @@ export const CAPABILITIES = {
 } as const;
 export type Capability = keyof typeof CAPABILITIES;
 
-/** Names the file that the tests add to; without it nothing is kept. */
+/** Names the file that the tests append to; without it nothing is recorded. */
 export const TABLE_VARIABLE = "SVC_AGENT_TABLE";
 
 const Cell = z.object({ agent: z.string(), capability: z.string(), value: z.string() });
 export type Cell = z.infer<typeof Cell>;
 
-/** `value` is `yes`, a figure, or why not. */
+/** `value` is `yes`, a figure, or the reason why not. */
 export function show(agent: string, capability: Capability, value = "yes"): void {
   const file = Deno.env.get(TABLE_VARIABLE);
   if (file === undefined) return;
@@ -50,7 +50,7 @@ export function parseCells(text: string): Cell[] {
 /** Longer values are printed under the table. */
 const WIDE = 12;
 
-/** As Markdown. A cell that no test filled is `not shown`. */
+/** Returns the table as Markdown. A cell that no test filled is `not shown`. */
 export function renderTable(agents: readonly string[], cells: readonly Cell[]): string {
   const notes: string[] = [];
   const cell = (agent: string, capability: string): string => {

@@ -1,13 +1,13 @@
-/** The states of a session as a phone sees them in the list, in their order. */
+/** Records the states of a session, in order, as a phone sees them in the list. */
 import type { AgentState } from "../../src/protocol/session.ts";
 import type { Stack } from "../helpers/stack.ts";
 import { untilTold } from "./phone.ts";
 
-/** `gone`: the list has it no more. */
+/** `gone`: the list no longer has the session. */
 export type SeenState = AgentState | "gone";
 
 export class StateWatch {
-  /** Each state that followed another one. */
+  /** Each state that differs from the one before. */
   readonly seen: SeenState[] = [];
   readonly #stack: Stack;
   readonly #session: string;

@@ -1,4 +1,4 @@
-/** Control clients attach to a real tmux while sessions begin and while svc types: tmux before 3.7 crashes when it has news for a half-attached client. */
+/** Control clients attach to a real tmux while sessions begin and while svc types: tmux before 3.7 crashes when it notifies a half-attached client. */
 import assert from "node:assert/strict";
 import { runtime } from "../../src/runtime/deno.ts";
 import { typingRequests } from "../../src/listener/inject/guard.ts";
@@ -12,15 +12,15 @@ const ROUNDS = 2;
 const LANES = 4;
 const SESSIONS_A_LANE = 6;
 const MIRRORS = 3;
-/** A second of them. Without the gate, tmux crashed in the first tenths of one. */
+/** About a second's worth. Without the gate, tmux crashed in the first tenths of a second. */
 const MIRROR_ROUNDS = 60;
 const EVENTS = { output() {}, otherOutput() {}, notified() {}, ended() {} };
 
-Deno.test("sessions begin four at a time while the listener attaches its clients: tmux lives [wr-many]", async () => {
+Deno.test("tmux survives sessions that begin four at a time while the listener attaches its clients [wr-many]", async () => {
   for (let round = 0; round < ROUNDS; round++) await beginMany();
 });
 
-Deno.test("svc leaves a mode and types a long text again and again while mirrors attach: tmux lives [wr-many]", async () => {
+Deno.test("tmux survives when svc leaves a mode and types a long text repeatedly while mirrors attach [wr-many]", async () => {
   await using sandbox = await makeSandbox();
   const targets = targetsOf(sandbox);
   await createSession(

@@ -1,10 +1,10 @@
-/** The bench's hook rows: the real hook beside the bare runtime, with its aim. No time is asserted. */
+/** The bench's hook rows: the real hook compared with the bare runtime, with its target. Asserts no time. */
 import assert from "node:assert/strict";
 import { RUNTIME } from "../../bench/bare.ts";
 import { figures } from "../../bench/measure.ts";
 import { hookRows } from "../../bench/rows/hook.ts";
 
-Deno.test("bench: each hook is measured as its agent runs it, beside the runtime running an empty file, with and without a daemon [perf-hook]", async () => {
+Deno.test("bench: each hook is measured as its agent runs it, against the runtime running an empty file, with and without a daemon [perf-hook]", async () => {
   assert.deepEqual(hookRows.map(({ name }) => name), [
     "hook: svc remote-hook codex, no daemon",
     "hook: svc remote-hook codex, with a daemon",

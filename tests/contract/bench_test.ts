@@ -1,4 +1,4 @@
-/** The bench's output: figures and ratios of two alternatives, measured alternately. */
+/** The bench's output: figures and ratios of two alternatives, measured in alternation. */
 import assert from "node:assert/strict";
 import { figures, measure } from "../../bench/measure.ts";
 import { resultsJson, resultText } from "../../bench/report.ts";
@@ -32,7 +32,7 @@ Deno.test("bench: minimum, median, maximum and the ratio to the alternative, mea
   assert.equal(JSON.parse(resultsJson([result])).results[0].name, "a thing");
 });
 
-Deno.test("bench: a row whose alternative is not installed says so, and still has its own figures [perf-bench]", async () => {
+Deno.test("bench: a row without its alternative installed says so, and still has its own figures [perf-bench]", async () => {
   const close = () => Promise.resolve();
   const result = await measure({
     ...{ name: "a thing", beside: "another", aim: "< 1", samples: 2 },

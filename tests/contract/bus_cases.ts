@@ -11,7 +11,7 @@ import { until } from "../helpers/until.ts";
 
 const message = (deviceId: string): BusMessage => ({ kind: "greeted", deviceId, connection: "c" });
 
-/** Collects what an account's subscriber receives. */
+/** Collects what an account's subscriber receives until `stop`. */
 function hear(bus: Bus, account: string): { heard: string[]; stop: () => void } {
   const heard: string[] = [];
   const stop = bus.subscribe(account, (found) => {
@@ -55,7 +55,7 @@ const BODIES: Record<string, Body> = {
   },
 };
 
-/** An account with the characters that have a meaning in a subject. */
+/** An account name with the characters that have a meaning in a subject. */
 const ODD = "a.*.>";
 
 async function withNats(directory: string, body: (server: NatsServer) => Promise<void>): Promise<void> {
@@ -93,7 +93,7 @@ const NODES: Record<string, (server: NatsServer, directory: string) => Promise<v
     assert.deepEqual(foreign.heard, []);
     for (const bus of buses) await bus.close();
   },
-  "the largest binary frame crosses between two nodes, in its turn [nats-frames]": async (server) => {
+  "the largest binary frame passes between two nodes, in order [nats-frames]": async (server) => {
     const [one, two] = await Promise.all([openNode(server), openNode(server)]);
     const heard: (number | string)[] = [];
     const stop = two.receive((found) => {
@@ -111,22 +111,21 @@ const NODES: Record<string, (server: NatsServer, directory: string) => Promise<v
     await one.close();
     await two.close();
   },
-  "a node is not ready on a server that was configured anew with a shorter max_payload [nats-payload]":
-    async (
-      server,
-      directory,
-    ) => {
-      const bus = await openNode(server);
-      await bus.ready();
-      await appendFile(`${directory}/nats.conf`, "\nmax_payload: 65536\n");
-      await server.restart();
-      await until("the fault", async () => {
-        const fault = await bus.ready().then(() => undefined, (error: Error) => error.message);
-        return fault?.startsWith("Cannot use NATS: it takes messages of up to 65536 bytes");
-      });
-      await bus.close();
-    },
-  "when one node was cut off, the others hear of its gap too [nodes-presence]": async (server) => {
+  "a node is not ready on a server that was reconfigured with a shorter max_payload [nats-payload]": async (
+    server,
+    directory,
+  ) => {
+    const bus = await openNode(server);
+    await bus.ready();
+    await appendFile(`${directory}/nats.conf`, "\nmax_payload: 65536\n");
+    await server.restart();
+    await until("the fault", async () => {
+      const fault = await bus.ready().then(() => undefined, (error: Error) => error.message);
+      return fault?.startsWith("Cannot use NATS: it takes messages of up to 65536 bytes");
+    });
+    await bus.close();
+  },
+  "when one node was cut off, the others are notified of its gap too [nodes-presence]": async (server) => {
     await using link = await FaultProxy.start(server.url);
     const one = await openNode({ ...server, url: `nats://${link.host}` });
     const two = await openNode(server);
@@ -141,7 +140,7 @@ const NODES: Record<string, (server: NatsServer, directory: string) => Promise<v
     await one.close();
     await two.close();
   },
-  "after its server was gone, a node hears of a gap, and messages pass again": async (server) => {
+  "after its server was gone, a node is notified of a gap, and messages pass again": async (server) => {
     const [one, two] = await Promise.all([openNode(server), openNode(server)]);
     let gaps = 0;
     const stop = two.watchGaps((node) => gaps += Number(node === two.node));
@@ -149,7 +148,7 @@ const NODES: Record<string, (server: NatsServer, directory: string) => Promise<v
     await server.restart();
     await until("a gap", () => gaps > 0);
     await until("messages pass", async () => {
-      // Not ready until it has reconnected too.
+      // It is not ready until it has reconnected too.
       await one.ready().catch(() => undefined);
       one.publish("a", message("x"));
       return heard.length > 0;

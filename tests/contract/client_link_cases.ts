@@ -1,4 +1,4 @@
-/** What the link must do over real sockets, on every runtime. */
+/** Behavior of the link over real sockets, on every runtime. */
 import assert from "node:assert/strict";
 import { type Clock, systemClock } from "../../src/async/clock.ts";
 import { type LinkState, RelayLink } from "../../src/client/relay_link.ts";
@@ -11,7 +11,7 @@ import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
 import { type Manner, TinyRelay } from "./tiny_relay.ts";
 
-/** Skips ahead until the condition holds: time passes quickly only where nothing must finish within a limit. */
+/** Skips ahead until the condition holds: time runs fast only where nothing must finish within a limit. */
 async function skipUntil(clock: SkippingClock, what: string, holds: () => boolean): Promise<void> {
   await until(what, () => {
     if (!holds()) clock.skip(1_000);

@@ -1,4 +1,4 @@
-/** Control clients of a real tmux stay while they are used, and are detached a calm while later. */
+/** Control clients of a real tmux stay attached while they are used, and are detached after an idle minute. */
 import assert from "node:assert/strict";
 import { runtime } from "../../src/runtime/deno.ts";
 import { verbs } from "../../src/tmux/argv.ts";
@@ -26,13 +26,13 @@ Deno.test("a message that is held for minutes keeps its control client; a minute
   await pool.close();
 });
 
-/** The sessions that clients are attached to. */
+/** Returns the sessions that clients are attached to. */
 async function clientsOf(sandbox: Sandbox): Promise<string[]> {
   const printed = await sandbox.tmux("list-clients", "-F", "#{client_session}");
   return printed.split("\n").filter((line) => line !== "").sort();
 }
 
-Deno.test("a held server has its control client after an idle minute, and another when that ended; one let go of has none a minute later [inj-client-held]", async () => {
+Deno.test("a held server keeps its control client after an idle minute, and gets another when that one ends; a released server has none a minute later [inj-client-held]", async () => {
   await using sandbox = await makeSandbox();
   for (const name of ["svc-a", "svc-b"]) await sandbox.newSession(name, ["cat"]);
   const clock = new FakeClock();
@@ -56,7 +56,7 @@ Deno.test("a held server has its control client after an idle minute, and anothe
   await pool.close();
 });
 
-Deno.test("where the session has ended or another name, a request runs without a control client [inj-client-held]", async () => {
+Deno.test("a request runs without a control client if the session has ended or has another name [inj-client-held]", async () => {
   await using sandbox = await makeSandbox();
   for (const name of ["svc-a", "svc-b"]) await sandbox.newSession(name, ["cat"]);
   const pool = new ControlPool(runtime.commands, { clock: new FakeClock() });
@@ -109,7 +109,7 @@ Deno.test("a process captures the screens of 200 sessions at once, and stops at 
   await assert.rejects(failing, /can't find pane: %99/);
 });
 
-Deno.test("control pool: a paste is the same by either way, with the marks that its text has, and those that a program asks for [sec-body-literal]", async () => {
+Deno.test("control pool: a paste is the same either way, with the bracket marks in its text and those that a program requests [sec-body-literal]", async () => {
   await using sandbox = await makeSandbox();
   const files = { plain: `${sandbox.root}/plain`, asks: `${sandbox.root}/asks` };
   const panes: string[] = [];

@@ -1,4 +1,4 @@
-/** Every file of `~/.svc` and of the relay's folder, cut at each byte of its last record and replaced by junk. */
+/** Every file of `~/.svc` and of the relay's folder, cut at each byte of its last record or replaced by junk. */
 import assert from "node:assert/strict";
 import { loadConfig } from "../../src/home/config.ts";
 import { openAudit, openLog, parseAuditLine } from "../../src/home/log_files.ts";
@@ -34,24 +34,27 @@ interface Home {
   data: string;
 }
 
-/** One file: how it is written, and what must hold whatever became of it. */
+/** One file: how it is written, and what must hold after any damage. */
 interface Kind {
   path(home: Home): string;
-  /** Writes something acknowledged before the last record, and then the last record. */
+  /** Writes something acknowledged, and then the last record. */
   write(home: Home): Promise<void>;
-  /** Uses the file as the program does; throws when something acknowledged is lost without a word. `lines`: what was reported. */
+  /**
+   * Uses the file as the program does; throws when something acknowledged is lost without a report. `lines`: the
+   * reports.
+   */
   use(home: Home, damage: Damage, lines: string[]): Promise<void>;
-  /** The file is worthless once damaged, and written anew without a word. */
+  /** Whether a damaged file is worthless and is replaced without a report. */
   isSilent?: true;
-  /** Where the last record begins; without it the whole file is one record. */
+  /** Returns where the last record begins; without it the whole file is one record. */
   lastRecord?(text: string): number;
 }
 
 interface Damage {
   name: string;
-  /** Only the last record is affected. */
+  /** Whether only the last record is affected. */
   isCut: boolean;
-  /** A cut that left the whole record, or nothing but its line end away. */
+  /** Whether a cut left the whole record, with or without its line break. */
   isWhole: boolean;
 }
 
@@ -63,7 +66,7 @@ const AUDIT = {
   ...{ digest: "ab".repeat(32), length: 12, outcome: "submitted" },
 };
 
-/** Throws unless the loader names the file and says what to do. */
+/** Throws unless the loader's error names the file and says what to do. */
 async function saysWhy(path: string, work: () => Promise<unknown>): Promise<void> {
   await assert.rejects(work, (error: Error) => {
     assert.ok(error.message.includes(path), error.message);
@@ -308,7 +311,7 @@ const JUNK: Record<string, string> = {
     '{"directories":5,"phones":"x","sessions":{},"projects":0,"start":1,"apiKey":1,"kty":"EC"}\n',
 };
 
-/** Starts as the listener does, and then uses the file. */
+/** Starts like the listener, and then uses the file. */
 async function check(home: Home, kind: Kind, damage: Damage): Promise<void> {
   try {
     const lines = await mendHome(home.files, home.paths);
@@ -367,7 +370,7 @@ async function writeBytes(files: Files, path: string, bytes: Uint8Array): Promis
   file.close();
 }
 
-/** The store's files as a killed relay leaves them, after push 1 and after push 2. */
+/** Returns the store's files as a killed relay leaves them, after push 1 and after push 2. */
 async function killedRelay(
   { files, data }: Home,
 ): Promise<{ database: Uint8Array; before: number; log: Uint8Array }> {
@@ -405,7 +408,7 @@ const STORE_CASES: readonly Case[] = [
   },
   {
     name:
-      "a database that is cut is refused with what to do; junk beside a closed one harms nothing [fault-files]",
+      "a truncated database is refused with what to do; junk next to a closed one is harmless [fault-files]",
     async run(runtime, directory) {
       const home = await makeHome(runtime, directory);
       await killedRelay(home);

@@ -1,4 +1,4 @@
-/** The demo exits with 0 when every step worked, and 1 when one is broken. */
+/** The demo exits with 0 if every step worked, and with 1 if one failed. */
 import assert from "node:assert/strict";
 import { FROM_CHECKOUT } from "../helpers/program.ts";
 import { run } from "../helpers/run.ts";
@@ -14,7 +14,7 @@ async function runDemo(
   return { code, text: stdout };
 }
 
-Deno.test("demo: walks the whole path, prints each step with its milliseconds, cleans up, exits 0 [show-demo]", async () => {
+Deno.test("demo: runs the whole path, prints each step with its milliseconds, cleans up, exits 0 [show-demo]", async () => {
   await using sandbox = await makeSandbox();
   const { code, text } = await runDemo(sandbox);
   assert.equal(code, 0, text);

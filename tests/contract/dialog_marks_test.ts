@@ -15,7 +15,7 @@ const SIZE = { cols: 210, rows: 52 };
 /** The pane that shows one capture after the other. */
 const PANE = "=marks:";
 
-/** Dialogs that an agent opens by itself, without a key of the user: tmux must notice them at the moment of typing. */
+/** Dialogs that an agent opens without a key of the user: tmux must notice them at the moment of typing. */
 const ASKED =
   /^(?:permission(?:_[a-z]+)?(?:_\d+x\d+)?|trust|question\w*|api_key|auto_mode|sign_in|create_file|leave_plan_mode|always_allow\w*|fetch_permission)$/;
 
@@ -29,7 +29,7 @@ function trimmed(lines: readonly string[]): string {
   return lines.map((line) => line.trimEnd()).join("\n").trimEnd();
 }
 
-/** Shows the capture in the pane, by a program that is no shell; resolves with its pid. */
+/** Shows the capture in the pane, in a program that is not a shell; resolves with its pid. */
 async function show({ tmux, root }: Sandbox, { name, screen }: AgentScreen): Promise<number> {
   const text = `${root}/capture`;
   await Deno.writeTextFile(text, screen.lines.join("\n"));
@@ -51,7 +51,7 @@ function nameOf({ kind, name }: AgentScreen): string {
   return `${kind} ${name}`;
 }
 
-/** The row, from 1, in which JavaScript finds the first mark; 0 for none. */
+/** Returns the row, from 1, in which JavaScript finds the first mark; 0 if there is none. */
 function markedRow({ kind, screen }: AgentScreen): number {
   const marks = agentProfile(kind).dialog.lines.map((source) => new RegExp(source));
   return screen.lines.findIndex((line) => marks.some((mark) => mark.test(line))) + 1;
@@ -90,7 +90,7 @@ Deno.test("tmux and JavaScript find a mark in the same row [inj-pessimistic]", a
   }
 });
 
-Deno.test("tmux searches and prints no screen beyond the cap, and types nothing into a pane that grew beyond it [read-linear, inj-pessimistic]", async () => {
+Deno.test("tmux neither searches nor prints a screen beyond the cap, and types nothing into a pane that grew beyond it [read-linear, inj-pessimistic]", async () => {
   await using sandbox = await makeSandbox();
   const profile = agentProfile("cc");
   const target = {

@@ -1,4 +1,4 @@
-/** The relay that gets the host's key from a listener, with other addresses around: from the checkout and as the package on Node. */
+/** Which relay gets the host's key from a listener if other addresses are configured: from the checkout, and as the package on Node. */
 import assert from "node:assert/strict";
 import { Pane } from "../helpers/agents_pane.ts";
 import { recordedCall } from "../helpers/hook_calls.ts";
@@ -13,7 +13,7 @@ const LAUNCHES: Record<string, (stack: Stack) => Promise<Launch>> = {
   node: ({ sandbox }) => buildForNode(`${CHECKOUT}cli.ts`, { folder: `${sandbox.root}/built` }),
 };
 
-/** Another relay's HTTP address, and the keys that it was sent. */
+/** Starts another relay's HTTP address, which records the keys that it receives. */
 function startOther(): { url: string; keys: (string | null)[]; server: Deno.HttpServer } {
   const keys: (string | null)[] = [];
   const server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ headers }) => {
@@ -23,7 +23,7 @@ function startOther(): { url: string; keys: (string | null)[]; server: Deno.Http
   return { url: `http://127.0.0.1:${server.addr.port}`, keys, server };
 }
 
-/** Reports the end of a turn to the listener, which sends it on; resolves once a relay was asked to store it. */
+/** Reports the end of a turn to the listener, which forwards it; resolves once a relay was asked to store it. */
 async function stopTurn({ sandbox, api }: Stack, keys: readonly unknown[]): Promise<void> {
   const { session } = await Pane.open(sandbox, { session: "svc-proj", argv: ["cat"] });
   const input = JSON.stringify({ ...await recordedCall("codex", "Stop"), cwd: sandbox.project });

@@ -1,4 +1,4 @@
-/** A program that takes the lock at the path in its first argument, prints the outcome, and keeps it until its input ends. */
+/** A program that takes the lock at the path in its first argument, prints the outcome, and holds the lock until its input ends. */
 import { runtime } from "#runtime";
 import { tryLock } from "../../src/home/lock.ts";
 

@@ -1,4 +1,4 @@
-/** The daemon's lock is one lock for both runtimes. */
+/** The daemon's lock is the same lock on both runtimes. */
 import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";

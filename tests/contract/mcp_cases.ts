@@ -1,4 +1,4 @@
-/** The MCP server as an agent meets it, through the protocol's own client, on each runtime. */
+/** The MCP server as an agent uses it, through the protocol's own client, on each runtime. */
 import assert from "node:assert/strict";
 import type { Client } from "@modelcontextprotocol/client";
 import { RelayError } from "../../src/client/relay_error.ts";
@@ -27,7 +27,7 @@ interface Setting {
   scopes?: ("push:read" | "push:send")[];
 }
 
-/** The client leaves and the relay stops after it. */
+/** Makes a case after which the client disconnects and then the relay stops. */
 function caseOf(name: string, body: Body, { session = "svc-proj", scopes }: Setting = {}): Case {
   return {
     name,
@@ -49,7 +49,7 @@ function caseOf(name: string, body: Body, { session = "svc-proj", scopes }: Sett
   };
 }
 
-/** A listener that has the session, to which late answers can be delivered. */
+/** Runs `act` with a listener that has the session, so that late answers can be delivered. */
 async function withListener({ phone }: Bench, act: (typed: Push[]) => Promise<void>): Promise<void> {
   const typed: Push[] = [];
   const deviceId = await listenerDeviceId("workstation");
@@ -78,7 +78,7 @@ const ends = (phone: PhoneSide, { id }: Push, state: string): Promise<unknown> =
 
 const TOOLS: readonly Case[] = [
   caseOf(
-    "it lists four tools with plain schemas, and knows no other [cli-mcp, other-mcp]",
+    "it lists four tools with plain schemas, and rejects others [cli-mcp, other-mcp]",
     async ({ client }) => {
       const { tools } = await client.listTools();
       assert.deepEqual(tools.map(({ name }) => name), ["svc_ask", "svc_prompt", "svc_input", "svc_notify"]);
@@ -135,7 +135,7 @@ const TOOLS: readonly Case[] = [
     assert.equal(await form, "port: 8080\ntls: true");
   }),
   caseOf(
-    "a secret field is refused with an explanation where no phone is paired, and nothing is sent [mcp-input]",
+    "a secret field is refused with an explanation if no phone is paired, and nothing is sent [mcp-input]",
     async ({ phone, client }) => {
       const fields = [{ name: "user", type: "text" }, { name: "password", type: "text", secret: true }];
       const result = await client.callTool({ name: "svc_input", arguments: { question: "Login?", fields } });
@@ -154,7 +154,7 @@ const TOOLS: readonly Case[] = [
     assert.equal(note?.push.agentSessionName, "svc-proj");
   }),
   caseOf(
-    "arguments that are not accepted are reported to the model with their place [lim-ask, other-mcp]",
+    "invalid arguments are reported to the model with their path [lim-ask, other-mcp]",
     async ({ client, phone }) => {
       const wrong: [string, Record<string, unknown>, RegExp][] = [
         ["svc_ask", { question: "?", timeoutSeconds: 119 }, /timeoutSeconds/],
@@ -181,7 +181,7 @@ const TOOLS: readonly Case[] = [
 
 const WAITS: readonly Case[] = [
   caseOf(
-    "a client that asks for it hears every 20 s how long the wait lasts [mcp-progress, other-mcp]",
+    "a client that requests progress gets the waiting time every 20 s [mcp-progress, other-mcp]",
     async ({ phone, clock, call }) => {
       const heard: { progress: number; total?: number | undefined }[] = [];
       const onprogress = ({ progress, total }: typeof heard[number]): void =>
@@ -198,7 +198,7 @@ const WAITS: readonly Case[] = [
     },
   ),
   caseOf(
-    "a call that is taken back withdraws its question, and no other [other-mcp]",
+    "a cancelled call withdraws its question, and no other [other-mcp]",
     async ({ phone, call }) => {
       const cancel = new AbortController();
       const kept = call("svc_prompt", { question: "Kept?" });
@@ -216,7 +216,7 @@ const WAITS: readonly Case[] = [
     },
   ),
   caseOf(
-    "at the end of the time the result says what comes next, and a late answer is typed, once [mcp-timeout, mcp-late]",
+    "when the time is over the result says what comes next, and a late answer is typed once [mcp-timeout, mcp-late]",
     (bench) =>
       withListener(bench, async (typed) => {
         const { phone, clock, call } = bench;
@@ -239,7 +239,7 @@ const WAITS: readonly Case[] = [
       }),
   ),
   caseOf(
-    "without a session the time's end withdraws the question, and says why [mcp-timeout]",
+    "without a session the question is withdrawn when the time is over, with the reason [mcp-timeout]",
     async ({ phone, clock, call }) => {
       const waiting = call("svc_prompt", { question: "Anyone?", timeoutSeconds: 120 });
       const asked = await phone.asked("Anyone?");
@@ -253,7 +253,7 @@ const WAITS: readonly Case[] = [
     { session: "" },
   ),
   caseOf(
-    "a relay that goes and comes back while it waits loses nothing [mcp-survives]",
+    "a relay that stops and restarts while it waits loses nothing [mcp-survives]",
     async ({ phone, call }) => {
       const waiting = call("svc_prompt", { question: "Still there?" });
       const asked = await phone.asked("Still there?");
@@ -279,7 +279,7 @@ const WAITS: readonly Case[] = [
 ];
 
 const SETUP: readonly Case[] = [{
-  name: "without a set-up a call says how to do it, and works once it is done",
+  name: "without a setup a call says how to do it, and works once it is done",
   async run(_runtime, directory) {
     const phone = await PhoneSide.start(directory);
     let isSetUp = false;

@@ -32,7 +32,7 @@ function testOnBoth(name: string, body: (bench: Bench) => Promise<void>): void {
   }
 }
 
-/** What the process prints for these lines of input. Then its input ends, or the signal comes. */
+/** Returns what the process prints for these input lines, after which its input ends or the signal is sent. */
 async function exchange(
   { sandbox, launch }: Bench,
   { lines, until, signal }: { lines: string[]; until: RegExp; signal?: Deno.Signal },
@@ -144,7 +144,7 @@ testOnBoth("without a configuration a call says what to run", async (bench) => {
 });
 
 testOnBoth(
-  "it talks to the relay whose WebSocket the host joins, whatever SVC_BASE_URL names [env-one-relay]",
+  "it uses the relay whose WebSocket the host joins, whatever SVC_BASE_URL names [env-one-relay]",
   async (bench) => {
     const asked: string[] = [];
     const record = (host: string): Deno.HttpServer<Deno.NetAddr> =>

@@ -1,4 +1,4 @@
-/** NATS servers with TLS and users: what is right connects, and what is wrong says what to do. */
+/** NATS servers with TLS and users: correct access connects, and an error for incorrect access says what to do. */
 import assert from "node:assert/strict";
 import { readFile, writeFile } from "node:fs/promises";
 import type { NatsAddress } from "../../src/runtime/nats_address.ts";
@@ -17,7 +17,7 @@ interface Setting {
   works(access: Access): Promise<void>;
   open(): Promise<Store>;
   server: NatsServer;
-  /** The sentence that names the fault. */
+  /** Asserts that access fails with a message that matches `says`. */
   fails(access: Access, says: RegExp): Promise<void>;
 }
 
@@ -53,7 +53,9 @@ async function onServer(
 
 const SUBSCRIPTION_BYTES = 60_000;
 
-/** Listeners of the key report sessions with long names, as many as the relay takes of a key; returns their ids. */
+/**
+ * Stores reports with long session names from as many of the key's listeners as the relay accepts; returns their ids.
+ */
 async function fillNames(store: Store, keyId: string): Promise<string[]> {
   const hosts: string[] = [];
   for (;;) {
@@ -70,7 +72,10 @@ async function fillNames(store: Store, keyId: string): Promise<string[]> {
   }
 }
 
-/** Phones of the key store long subscriptions until no phone has room, and the first one's takes every byte that is left. */
+/**
+ * Stores long subscriptions for the key's phones until none has room left; the first one then takes every remaining
+ * byte.
+ */
 async function fill(store: Store, keyId: string): Promise<{ phones: number; refusal: string }> {
   const phone = (n: number) => aDevice(`dev_phone_${keyId}_${n}`, { kind: "phone" });
   const claim = aClaim(keyId, { ofKey: 200, ofAccount: 1_000 });
@@ -101,7 +106,7 @@ async function refusalOf(work: Promise<unknown>): Promise<string | undefined> {
 }
 
 const BODIES: Record<string, (directory: string) => Promise<void>> = {
-  "a server with TLS is used when the authority of its certificate is known [nats-access]": async (
+  "a server with TLS is used if its certificate's authority is known [nats-access]": async (
     directory,
   ) => {
     const [own, other] = [`${directory}/own`, `${directory}/other`];
@@ -158,10 +163,10 @@ const BODIES: Record<string, (directory: string) => Promise<void>> = {
         await store.close();
       });
     },
-  "a key and a device are revoked also in a document that has almost no room left [nats-room]": async (
+  "a key and a device are revoked even in a document that has almost no room left [nats-room]": async (
     directory,
   ) => {
-    // Three quarters of it are almost as much as a message of the default length.
+    // Three quarters of this are almost as much as a message of the default size.
     await onServer(directory, ["max_payload: 1396000"], async ({ open, server }) => {
       const store = await open();
       for (const n of [1, 2]) await store.insertKey(aKey(n));
@@ -184,7 +189,7 @@ const BODIES: Record<string, (directory: string) => Promise<void>> = {
       await store.close();
     });
   },
-  "one key's session names leave room for those of other keys' hosts, and leave with their devices [nats-room]":
+  "one key's session names leave room for those of other keys' hosts, and are removed with their devices [nats-room]":
     async (directory) => {
       await onServer(directory, [], async ({ open }) => {
         const store = await open();
@@ -202,7 +207,7 @@ const BODIES: Record<string, (directory: string) => Promise<void>> = {
         await store.close();
       });
     },
-  "a user is known by an nkey seed [nats-access]": async (directory) => {
+  "a user is authenticated by an nkey seed [nats-access]": async (directory) => {
     const { lines, seed } = nkeyUser();
     await onServer(directory, lines, async ({ works, fails }) => {
       await works({ credentials: `${seed}\n` });
@@ -216,12 +221,12 @@ const BODIES: Record<string, (directory: string) => Promise<void>> = {
   ) => {
     const { lines, seed } = nkeyUser();
     await onServer(directory, lines, async ({ works, fails }) => {
-      // About one in six is reset before the client has read why it is refused.
+      // About one in six connections is reset before the client has read why it was refused.
       for (let n = 0; n < 60; n++) await fails({}, /it wants credentials|ECONNRESET/);
       await works({ credentials: seed });
     });
   },
-  "a user is known by credentials as nsc writes them [nats-access]": async (directory) => {
+  "a user is authenticated by credentials as nsc writes them [nats-access]": async (directory) => {
     const { lines, credentials } = credentialsUser();
     await onServer(directory, lines, async ({ works, fails }) => {
       await works({ credentials });

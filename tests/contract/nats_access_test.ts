@@ -9,7 +9,7 @@ import { testOnBothRuntimes } from "../helpers/on_node.ts";
 
 await testOnBothRuntimes("access to NATS", import.meta.resolve("./nats_access_cases.ts"));
 
-Deno.test("svc server without access to NATS says in one sentence what to do, and ends with 1 [nats-access]", async () => {
+Deno.test("svc server without access to NATS says in one sentence what to do, and exits with 1 [nats-access]", async () => {
   await using sandbox = await makeSandbox();
   const { lines, seed } = nkeyUser();
   const nats = await startNats(`${sandbox.root}/nats`, lines);

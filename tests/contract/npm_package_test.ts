@@ -12,7 +12,7 @@ interface Result {
   stderr: string;
 }
 
-/** Runs in a separate process, with the caches of the user's home. */
+/** Builds in a separate process, with the caches of the user's home. */
 async function build(outDir: string): Promise<void> {
   const script = fileURLToPath(new URL("../../scripts/build_npm.ts", import.meta.url));
   const args = ["run", "-A", "--quiet", "--no-check", script, outDir];
@@ -28,7 +28,7 @@ async function runIn(cwd: string, argv: readonly string[]): Promise<Result> {
   return { code, stdout: stdout ?? "", stderr: stderr ?? "" };
 }
 
-/** Reads to the end of the first line and lets go of the stream. */
+/** Reads the first line and releases the stream. */
 async function firstLine(stream: ReadableStream<Uint8Array<ArrayBuffer>>): Promise<string> {
   let text = "";
   for await (const part of stream.pipeThrough(new TextDecoderStream())) {
@@ -61,8 +61,8 @@ Deno.test("the npm package runs under Node 22 as packed [dep-npm-package]", asyn
       }
     });
 
-    await test.step("on an older Node every command names the one it needs, and a hook stays silent [run-node-old]", async () => {
-      // What an older Node lacks is not taken away here, so that only the check itself is seen.
+    await test.step("on an older Node every command names the version it needs, and a hook stays silent [run-node-old]", async () => {
+      // Only the version is faked, so this tests the check itself and not what an older Node lacks.
       const old =
         'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } })';
       const argv = [await node22(), "--import", `data:text/javascript,${encodeURIComponent(old)}`, cli];

@@ -16,7 +16,7 @@ const [MESSAGE, CANCEL] = [uuid(1), uuid(2)];
 
 interface Stage {
   relay: RunningRelay;
-  /** Another relay on the same store; the same one where a store has only one. */
+  /** Another relay on the same store; the same relay if a store allows only one. */
   other: RunningRelay;
   key: string;
 }
@@ -43,7 +43,7 @@ async function stateOf({ relay, key }: Stage, id = MESSAGE): Promise<unknown> {
   return (json["receipt"] as { state: string }).state;
 }
 
-/** Leaves, and returns once the relay shows that the host is offline. */
+/** Disconnects, and returns once the relay shows the host as offline. */
 async function leave({ relay, key }: Stage, listener: Peer): Promise<void> {
   await listener.leave();
   await until("the host is offline", async () => {
@@ -57,7 +57,7 @@ async function leave({ relay, key }: Stage, listener: Peer): Promise<void> {
 const idsOf = (peer: Peer): string[] => peer.received("push.new").map(({ data }) => data.id);
 
 const BODIES: Record<string, (stage: Stage) => Promise<void>> = {
-  "what was stored while the host was offline is cancelled at once, and never sent [cancel-queued]": async (
+  "a message stored while the host was offline is cancelled at once, and never sent [cancel-queued]": async (
     stage,
   ) => {
     await leave(stage, await Peer.listener(stage.relay.wsUrl, stage.key));
@@ -72,7 +72,7 @@ const BODIES: Record<string, (stage: Stage) => Promise<void>> = {
     assert.deepEqual(idsOf(listener), [CANCEL, uuid(3)]);
     await Promise.all([listener.leave(), phone.leave()]);
   },
-  "what was sent before the host went offline is left to it, and it gets the cancellation first [cancel-atomic]":
+  "the host decides on a message sent before it went offline, and gets the cancellation first [cancel-atomic]":
     async (stage) => {
       const first = await Peer.listener(stage.relay.wsUrl, stage.key);
       await send(stage);
@@ -85,18 +85,19 @@ const BODIES: Record<string, (stage: Stage) => Promise<void>> = {
       assert.deepEqual(idsOf(listener), [CANCEL, MESSAGE]);
       await listener.leave();
     },
-  "what is cancelled while its host connects is either withdrawn or sent, never both [cancel-atomic]": async (
-    stage,
-  ) => {
-    await leave(stage, await Peer.listener(stage.relay.wsUrl, stage.key));
-    await send(stage);
-    const [listener] = await Promise.all([Peer.listener(stage.other.wsUrl, stage.key), cancel(stage)]);
-    await until("the cancellation", () => idsOf(listener).includes(CANCEL));
-    await send(stage, uuid(3));
-    await until("the next message", () => idsOf(listener).includes(uuid(3)));
-    assert.equal(await stateOf(stage), idsOf(listener).includes(MESSAGE) ? "queued" : "withdrawn");
-    await listener.leave();
-  },
+  "a message cancelled while its host connects is either withdrawn or sent, never both [cancel-atomic]":
+    async (
+      stage,
+    ) => {
+      await leave(stage, await Peer.listener(stage.relay.wsUrl, stage.key));
+      await send(stage);
+      const [listener] = await Promise.all([Peer.listener(stage.other.wsUrl, stage.key), cancel(stage)]);
+      await until("the cancellation", () => idsOf(listener).includes(CANCEL));
+      await send(stage, uuid(3));
+      await until("the next message", () => idsOf(listener).includes(uuid(3)));
+      assert.equal(await stateOf(stage), idsOf(listener).includes(MESSAGE) ? "queued" : "withdrawn");
+      await listener.leave();
+    },
 };
 
 async function withStage(

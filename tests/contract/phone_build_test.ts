@@ -1,4 +1,4 @@
-/** The build of the phone's page: whole, small, strict about its own policy, and made again only when needed. */
+/** The build of the phone's page: complete, small, strict about its own policy, and repeated only when needed. */
 
 import assert from "node:assert/strict";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
@@ -77,7 +77,7 @@ Deno.test("every file that a compressed form makes smaller has one in Brotli and
     }
   }));
 
-Deno.test("of two builds at once only the first replaces the folder", () =>
+Deno.test("only the first of two builds at once replaces the folder", () =>
   inTemporaryFolder(async (outDir) => {
     const both = await Promise.all([buildPhone({ outDir }), buildPhone({ outDir })]);
     assert.deepEqual(both.map(({ built }) => built).sort(), [false, true]);

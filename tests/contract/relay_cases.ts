@@ -42,7 +42,7 @@ class Bench {
     return this.relay;
   }
 
-  /** Creates a key as another process does. */
+  /** Creates a key as another process would. */
   async key(
     scopes: readonly Scope[] = ["push:send", "push:read", "admin"],
   ): Promise<{ id: string; key: string }> {
@@ -53,7 +53,7 @@ class Bench {
   }
 }
 
-/** Runs a case, and stops the relay afterwards. */
+/** The body of a case; the relay is stopped afterwards. */
 type Body = (bench: Bench) => Promise<void>;
 
 const caseOf = ([name, body]: [string, Body]): Case => ({
@@ -116,7 +116,7 @@ const DELIVERY: Record<string, Body> = {
     await back.leave();
   },
   "a hundred concurrent pushes arrive once each, in the order of acceptance": async (bench) => {
-    // A fake clock: with a real one, a late acknowledgement on a busy machine causes a resend.
+    // With a real clock, a late acknowledgement on a busy machine would cause a resend.
     const { url, wsUrl } = await bench.start({ clock: new FakeClock() });
     const { key } = await bench.key();
     const listener = await Peer.listener(wsUrl, key);
@@ -196,7 +196,7 @@ const DOOR: Record<string, Body> = {
     await fits.first("pong");
     await fits.leave();
   },
-  "a frame whose texts are objects with a length of their own is ignored, on every field [ws-hostile-json]":
+  "a frame with objects that have a length in place of texts is ignored, for every field [ws-hostile-json]":
     async (bench) => {
       const { wsUrl } = await bench.start();
       const { key } = await bench.key();
@@ -280,7 +280,7 @@ const LIFE: Record<string, Body> = {
       assert.equal(peers[1]?.closed, undefined);
       await peers[1]?.leave();
     },
-  "a phone that does not read loses its mirror and stays, and the relay keeps serving the others [style-bounded, flood-panes]":
+  "a phone that does not read loses its mirror but stays connected, and the relay keeps serving the others [style-bounded, flood-panes]":
     async (
       bench,
     ) => {
@@ -314,7 +314,7 @@ const LIFE: Record<string, Body> = {
     assert.deepEqual(bench.logged.filter((line) => line.startsWith("!")), []);
     await wire.end();
   },
-  "callers named by a trusted proxy are limited individually, and names from anyone else are ignored [flood-proxy]":
+  "clients named by a trusted proxy are limited individually, and names from others are ignored [flood-proxy]":
     async (bench) => {
       const guess = async (url: string, forwarded: string): Promise<number> => {
         const headers = { "content-type": "application/json", "x-forwarded-for": forwarded };
@@ -323,7 +323,7 @@ const LIFE: Record<string, Body> = {
         await answer.body?.cancel();
         return answer.status;
       };
-      // With a real clock, a slow machine is allowed further guesses meanwhile.
+      // With a real clock, a slow machine would be allowed further guesses in the meantime.
       const clock = new FakeClock();
       const trusting = await bench.start({ clock, trustedProxies: ["127.0.0.1"] });
       for (let n = 0; n < 12; n++) await guess(trusting.url, "203.0.113.1, 192.0.2.1");

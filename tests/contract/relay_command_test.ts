@@ -49,7 +49,7 @@ Deno.test("the server prints one line when it is ready, and stops promptly on re
   assert.ok(!server.output().includes(key));
 });
 
-Deno.test("a relay whose log has a full disk, or no reader, serves everybody [fault-relay]", async () => {
+Deno.test("a relay serves every client even if its log's disk is full or its log has no reader [fault-relay]", async () => {
   await using sandbox = await makeSandbox();
   const logs = { full: "exec 2> /dev/full", gone: "exec 2> >(exec 0<&-)" };
   for (const [name, redirect] of Object.entries(logs)) {
@@ -57,7 +57,7 @@ Deno.test("a relay whose log has a full disk, or no reader, serves everybody [fa
     const server = startSvc(sandbox, ["server", "--listen", "127.0.0.1:0"], { launch });
     const [, url = "", wsUrl = ""] = await server.line(READY);
     const { key } = await createKey(sandbox);
-    // Each leaves two lines in the log.
+    // Each connection leaves two lines in the log.
     await (await Peer.greeted(wsUrl, { key, hello: {} })).leave();
     await (await Peer.greeted(wsUrl, { key, hello: {} })).leave();
     assert.equal((await ask(url, { path: "/devices", key })).status, 200, name);
@@ -66,8 +66,8 @@ Deno.test("a relay whose log has a full disk, or no reader, serves everybody [fa
   }
 });
 
-Deno.test("a relay that nohup has started goes on when its terminal is closed [rl-stop]", async () => {
-  // Node takes the default of every signal back.
+Deno.test("a relay started by nohup keeps running when its terminal is closed [rl-stop]", async () => {
+  // Node restores the default action of every signal.
   if (SVC !== FROM_CHECKOUT) return;
   await using sandbox = await makeSandbox();
   const launch = ["/bin/sh", "-c", 'trap "" HUP; exec "$@"', "sh", ...SVC];
@@ -82,7 +82,7 @@ Deno.test("a relay that nohup has started goes on when its terminal is closed [r
   assert.equal((await server.exited).code, 0);
 });
 
-Deno.test("a relay that had no file left for a connection takes further ones once it has [fault-limits]", async () => {
+Deno.test("a relay without a free file descriptor accepts connections again once it has one [fault-limits]", async () => {
   await using sandbox = await makeSandbox();
   const launch = ["/bin/bash", "-c", 'ulimit -n 100; exec "$@"', "bash", ...SVC];
   const server = startSvc(sandbox, ["server", "--listen", "127.0.0.1:0"], { launch });
@@ -180,7 +180,7 @@ Deno.test("a backup taken under load has every push acknowledged before it [rl-b
   assert.deepEqual([none.code, /no store/.test(none.stderr)], [1, true]);
 });
 
-Deno.test("a backup copies no database that the relay has left for NATS [rl-backup]", async () => {
+Deno.test("a backup does not copy a database that the relay has left for NATS [rl-backup]", async () => {
   await using sandbox = await makeSandbox();
   const data = `${sandbox.root}/data`;
   const copy = `${sandbox.root}/copy.db`;
@@ -191,12 +191,12 @@ Deno.test("a backup copies no database that the relay has left for NATS [rl-back
   assert.deepEqual([code, stdout], [1, ""]);
   assert.ok(stderr.includes(`svc server migrate --data ${data} --to sqlite:FOLDER`), stderr);
   await assert.rejects(Deno.stat(copy), Deno.errors.NotFound);
-  // It was moved back.
+  // The relay was moved back.
   await noteNats(data, undefined);
   assert.equal((await runSvc(sandbox, backup)).code, 0);
 });
 
-Deno.test("the files for NATS are kept with absolute paths, as later commands run elsewhere", async () => {
+Deno.test("the files for NATS are stored with absolute paths, because later commands run elsewhere", async () => {
   await using sandbox = await makeSandbox();
   for (const option of ["--nats-creds", "--nats-ca"]) {
     const args = ["server", "--nats", "nats://127.0.0.1:1", option, "nats/gone"];

@@ -67,7 +67,7 @@ export const cases: readonly Case[] = [
       }),
   },
   {
-    name: "strangers that hold connections open lock nobody out",
+    name: "strangers that hold connections open do not lock others out",
     run: () =>
       withServer({}, async ({ port }) => {
         const idle: Wire[] = [];
@@ -151,7 +151,7 @@ export const cases: readonly Case[] = [
       }),
   },
   {
-    name: "a request begins when its body is here, and is answered when its answer may be sent",
+    name: "a request begins when its body has arrived, and is answered when its answer may be sent",
     async run() {
       const gate = Promise.withResolvers<void>();
       const seen: string[] = [];
@@ -186,7 +186,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "a request may still be refused once its body is here, and its connection goes on",
+    name: "a request may still be refused once its body has arrived, and its connection stays open",
     run: () => {
       const refusal = { status: 503, headers: { "retry-after": "1" }, body: "not now" };
       const options: Partial<HttpServerOptions> = {
@@ -359,7 +359,7 @@ export const cases: readonly Case[] = [
       }),
   },
   {
-    name: "a handler that throws gets the owner's answer, and so does the next request",
+    name: "a request is answered by the owner when its handler throws, and so is the next one",
     run: () => {
       const fetch = (): Response => {
         throw new Error("no");

@@ -1,4 +1,4 @@
-/** A client of a real relay that can break the protocol: frames through `ws`, bytes through a bare socket. */
+/** A client of a real relay that can break the protocol: sends frames through `ws`, bytes through a bare socket. */
 import { connect, type Socket } from "node:net";
 import { request as requestOverTls } from "node:https";
 import { WebSocket } from "ws";
@@ -115,7 +115,7 @@ export class Wire {
   }
 }
 
-/** One HTTP request on its own connection. */
+/** Sends one HTTP request over a new connection. */
 export async function ask(
   url: string,
   { method = "GET", path, key, body }: { method?: string; path: string; key?: string; body?: unknown },
@@ -133,7 +133,7 @@ export async function ask(
   return { status: answer.status, json: text === "" ? {} : JSON.parse(text) };
 }
 
-/** The status of a GET over TLS, without verifying the certificate. */
+/** Returns the status of a GET over TLS, without verifying the certificate. */
 export function statusOverTls(url: string): Promise<number> {
   return new Promise((resolve, reject) => {
     const request = requestOverTls(url, { rejectUnauthorized: false, agent: false }, (answer) => {

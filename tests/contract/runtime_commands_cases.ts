@@ -1,4 +1,4 @@
-/** What every runtime does with child processes. */
+/** Behavior of child processes on every runtime. */
 
 import assert from "node:assert/strict";
 import type { Case } from "../helpers/on_node.ts";
@@ -14,7 +14,7 @@ async function readAll(chunks: AsyncIterable<Uint8Array>): Promise<string> {
   return text;
 }
 
-/** A process that sleeps. */
+/** Starts a process that sleeps; resolves with its pid. */
 async function sleeper({ commands, env }: Runtime, directory: string): Promise<number> {
   return await commands.spawnDetached(["sleep", "1000"], {
     env: { PATH: env.get("PATH") ?? "" },

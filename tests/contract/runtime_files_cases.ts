@@ -1,4 +1,4 @@
-/** What every runtime's files do. */
+/** Behavior of files on every runtime. */
 
 import assert from "node:assert/strict";
 import { closeSync } from "node:fs";
@@ -67,7 +67,7 @@ const reading: Case[] = [
     },
   },
   {
-    name: "links are read and resolved; a plain file is no link",
+    name: "links are read and resolved; a plain file is not a link",
     async run({ files, commands }, directory) {
       await files.writeText(`${directory}/file`, "");
       await commands.run(["ln", "-s", "file", `${directory}/link`]);
@@ -142,12 +142,12 @@ const writing: Case[] = [
     },
   },
   {
-    name: "what a full disk refuses is named, and leaves no new file",
+    name: "an error of a full disk names the file, and leaves no new file",
     async run({ files, commands }, directory) {
       const disk = `${directory}/disk`;
       await files.makeDirectory(disk);
       const mounted = await commands.run(["mount", "-t", "tmpfs", "-o", "size=64k", "tmpfs", disk]);
-      // Not every account may mount.
+      // Some accounts may not mount.
       if (mounted.code !== 0) return;
       try {
         await assert.rejects(files.writeText(`${disk}/all`, "x".repeat(100_000)), { code: "ENOSPC" });
@@ -215,7 +215,7 @@ const writing: Case[] = [
   {
     name: "a file that the system cannot close does not end the program",
     async run({ files, name }, directory) {
-      // Deno's files have no descriptor that another call could close.
+      // Deno's files have no descriptor that other code could close.
       if (name !== "node") return;
       const log = await files.openAppend(`${directory}/log`);
       const opened = await Promise.all(

@@ -16,8 +16,7 @@ import { until } from "../helpers/until.ts";
 
 const certificates: Case[] = [
   {
-    name:
-      "a certificate or key that a server cannot use is recognized, and so is a pair that does not match [rl-options]",
+    name: "an unusable certificate or key is recognized, and so is a pair that does not match [rl-options]",
     async run({ files, cwd }) {
       const pem = async (end: string): Promise<string> =>
         await files.readText(`${cwd()}/tests/testdata/tls/localhost.${end}`) ?? "";
@@ -169,7 +168,8 @@ const sockets: Case[] = [
     },
   },
   {
-    name: "nobody listening is undefined: no path, a stale socket, a closed server",
+    name:
+      "connecting without a listening program returns undefined: no path, a stale socket, a closed server",
     async run(runtime, directory) {
       const path = `${directory}/sock`;
       assert.equal(await runtime.sockets.connect(path), undefined);
@@ -189,7 +189,7 @@ const sockets: Case[] = [
       const server = await echo(runtime, `${folder}/sock`);
       (await runtime.sockets.connect(`${folder}/sock`))?.close();
       const given = await runtime.commands.run(["chown", "12345", folder]);
-      // Only root can give a folder away.
+      // Only root can change a folder's owner.
       if (given.code === 0) assert.equal(await runtime.sockets.connect(`${folder}/sock`), undefined);
       server.close();
     },
@@ -206,7 +206,7 @@ const sockets: Case[] = [
     },
   },
   {
-    name: "folders that are made while a socket is bound stay open to their owner",
+    name: "folders created while a socket is bound keep their owner's permissions",
     async run(runtime, directory) {
       const { files } = runtime;
       for (let round = 0; round < 50; round++) {

@@ -7,7 +7,7 @@ import { until } from "../helpers/until.ts";
 const { terminal, commands } = runtime;
 const line = (value: unknown): void => terminal.write(`${JSON.stringify(value)}\n`);
 
-/** Prints "ready" once the terminal is raw: an earlier key would be handled by the line discipline. */
+/** Prints "ready" once the terminal is raw: the line discipline would handle an earlier key. */
 function startReading() {
   const keys = terminal.rawInput()[Symbol.asyncIterator]();
   const first = keys.next();
@@ -52,13 +52,13 @@ const sides: Record<string, () => Promise<void> | void> = {
       terminal.writeError(String((error as { code?: string }).code));
     }
   },
-  /** Runs a program while no descriptor is left, and once there are some again. */
+  /** Runs a program while no descriptor is free, and once some are free again. */
   async descriptors() {
     const opened: AppendFile[] = [];
     try {
       for (;;) opened.push(await runtime.files.openAppend(runtime.args[1] ?? ""));
     } catch {
-      // None is left.
+      // No descriptor is free.
     }
     const run = await commands.run(["true"]).then(({ code }) => `code ${code}`, () => "refused");
     let pipe = "started";
@@ -72,7 +72,7 @@ const sides: Record<string, () => Promise<void> | void> = {
     line({ run, pipe });
   },
   async inherit() {
-    // Perl, not a shell: a shell may lose a signal that comes just before it waits for its child.
+    // Perl, because a shell may lose a signal that arrives just before it waits for its child.
     const script =
       '$SIG{INT} = sub { print "\\nstopped\\n"; exit 9 }; $| = 1; print "asking\\n"; sleep 1 while 1';
     terminal.write(`code ${await commands.runInherited(["perl", "-e", script])}\n`);

@@ -1,4 +1,4 @@
-/** The runtime in a whole program: its terminal, its pipes and how it starts itself again, on Deno and on Node. */
+/** The runtime in a whole program: its terminal, its pipes, and how it restarts itself, on Deno and on Node. */
 
 import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";

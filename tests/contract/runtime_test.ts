@@ -1,4 +1,4 @@
-/** The runtime's contract, over both of its implementations. */
+/** The runtime's contract, run over both implementations. */
 
 import { testOnBothRuntimes } from "../helpers/on_node.ts";
 

@@ -33,7 +33,7 @@ import {
 const BODIES: Record<string, Body> = {
   ...OWNERS,
   ...QUESTIONS,
-  "a key is found by its hash alone, with every field [sec-key-stored]": async (store) => {
+  "a key is found only by its hash, with every field [sec-key-stored]": async (store) => {
     const key = aKey(7, { scopes: ["push:send", "admin"], deviceId: "dev_x" });
     await store.insertKey(key);
     assert.deepEqual({ ...await store.findKey(bytes(7)) }, key);
@@ -95,7 +95,7 @@ const BODIES: Record<string, Body> = {
     assert.equal((await store.findKey(bytes(1)))?.revokedAt, undefined);
     assert.equal(await store.findWebPush({ account: "a", id: "dev_p" }), undefined);
   },
-  "names that every object knows are ids of nothing, and nobody is revoked by them": async (store, again) => {
+  "names that every object has are not ids, and revoking them revokes nothing": async (store, again) => {
     await store.saveDevice(aDevice("dev_l"));
     await store.insertKey(aKey(4));
     await store.countHook({ account: "a", id: "hook_1" }, NOW);
@@ -125,7 +125,9 @@ const BODIES: Record<string, Body> = {
     await store.insertKey(aKey(6, { deviceId: "dev_l" }));
     assert.equal((await store.findDevice({ account: "a", id: "dev_l" }))?.revokedAt, undefined);
   },
-  "a device that was online is offline after a restart, last seen at that moment": async (store) => {
+  "a device that was online is offline after a restart, last seen at the time of the restart": async (
+    store,
+  ) => {
     await store.saveDevice(aDevice("dev_l", { online: true }));
     await store.saveDevice(aDevice("dev_m"));
     await store.setAllOffline(NOW + 9);
@@ -176,7 +178,7 @@ const BODIES: Record<string, Body> = {
     assert.equal(await page({ after: uuid(99) }), undefined);
     assert.equal(await pageOf(store, { account: "b", after: uuid(1), limit: 2 }), undefined);
   },
-  "the bytes that a sender stores are counted in UTF-8, once per push, over restarts, and regained over a day [flood-stored]":
+  "a sender's stored bytes are counted in UTF-8, once per push, across restarts, and regained over a day [flood-stored]":
     async (store, again) => {
       const sender = { account: "a", from: "key_1" };
       const stored = (now = NOW): Promise<number> => store.storedBytes(sender, now);
@@ -341,7 +343,7 @@ const BODIES: Record<string, Body> = {
     await store.removePairings({ openBefore: NOW + 10, takenBefore: NOW + 10 });
     assert.equal(await store.findPairing(bytes(1)), undefined);
   },
-  "of the codes of a key that were claimed, only the newest are kept; open ones and those of other keys stay [flood-pairings]":
+  "only the newest claimed codes of a key are kept; open ones and those of other keys stay [flood-pairings]":
     async (store) => {
       const insert = async (n: number, keyId: string): Promise<void> => {
         const pairing = { account: "a", keyId, scopes: ["push:read"] as const, expiresAt: NOW + n };
@@ -400,7 +402,7 @@ const BODIES: Record<string, Body> = {
     assert.equal(await store.countHook(hook, NOW + 10), "muted");
     const latest = { account: "a", id: "hook_new" };
     assert.equal(await store.countHook(latest, NOW + 11), "active");
-    // Whoever invents ids can neither keep out a new installation nor activate a muted one.
+    // Made-up ids can neither keep out a new installation nor activate a muted one.
     assert.equal((await store.setHookState(latest, "muted"))?.pushes, 1);
     const listed = await store.listHooks("a");
     assert.equal(listed.length, HOOKS_MAX);

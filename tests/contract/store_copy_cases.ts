@@ -1,4 +1,4 @@
-/** Copying all of a store into another: from SQLite to NATS and back, again and again. */
+/** Copying a whole store into another: from SQLite to NATS and back, repeatedly. */
 import assert from "node:assert/strict";
 import type { Receipt } from "../../src/protocol/receipt.ts";
 import type { WebPushSubscription } from "../../src/protocol/web_push.ts";
@@ -23,7 +23,10 @@ const SUBSCRIPTION: WebPushSubscription = {
   keys: { p256dh: "p", auth: "a" },
 };
 
-/** Something of everything, in the accounts `a` and `b.*`, whose name has signs with a meaning in NATS. */
+/**
+ * Fills a store with every kind of record, in the accounts `a` and `b.*`, whose name contains characters special to
+ * NATS.
+ */
 async function fill(store: Store): Promise<void> {
   await store.insertKey(aKey(1, { scopes: ["push:send", "admin"] }));
   await store.insertKey(aKey(2, { account: "b.*" }));
@@ -59,7 +62,7 @@ async function fill(store: Store): Promise<void> {
   await store.changeReceipt({ account: "a", id: uuid(3) }, () => typed);
 }
 
-/** After the first copy: what a relay does until the last one. */
+/** Changes the store after the first copy, as a relay does until the last one. */
 async function goOn(store: Store): Promise<void> {
   for (let n = 41; n <= 50; n++) await store.insertPush(aPush(n));
   await store.changeReceipt({ account: "a", id: uuid(4) }, () => typed);
@@ -78,7 +81,7 @@ async function pushesOf(store: Store): Promise<StoredPush[]> {
   return all;
 }
 
-/** Everything that is stored, as plain JSON. */
+/** Returns everything that is stored, as plain JSON. */
 async function contents(store: Store): Promise<unknown> {
   const accounts: AccountCopy[] = [];
   for (const account of await store.accountIds()) accounts.push(await store.readAccount(account));
@@ -88,7 +91,7 @@ async function contents(store: Store): Promise<unknown> {
 
 interface Place {
   open(): Promise<Store>;
-  /** As a relay does. */
+  /** Opens the store as a relay does. */
   run(): Promise<Store>;
 }
 
@@ -113,7 +116,10 @@ async function moves(first: Place, second: Place): Promise<void> {
   await assert.rejects(second.open().then((to) => copyInto(source, to)), StoreUnavailable);
 }
 
-/** A relay on the copy knows keys, devices, codes and sessions, refuses used ids, and delivers what is open, in order. */
+/**
+ * Asserts that a relay on the copy knows keys, devices, codes and sessions, refuses used ids, and delivers open pushes
+ * in order.
+ */
 async function works({ run }: Place): Promise<void> {
   await using relay = closing(await run());
   assert.equal((await relay.findKey(bytes(1)))?.id, "key_1");
@@ -141,13 +147,13 @@ function closing(store: Store): Store & AsyncDisposable {
 }
 
 const BODIES: Record<string, (places: { sqlite: Place; nats: Place }) => Promise<void>> = {
-  "everything moves from SQLite to NATS, in several copies, and a relay goes on with it [run-migrate]": (
+  "everything moves from SQLite to NATS, in several copies, and a relay continues with it [run-migrate]": (
     { sqlite, nats },
   ) => moves(sqlite, nats),
-  "everything moves from NATS to SQLite, in several copies, and a relay goes on with it [run-migrate]": (
+  "everything moves from NATS to SQLite, in several copies, and a relay continues with it [run-migrate]": (
     { sqlite, nats },
   ) => moves(nats, sqlite),
-  "a store on which a relay is running is not written [run-migrate]": async ({ sqlite, nats }) => {
+  "a store that a running relay uses is not written [run-migrate]": async ({ sqlite, nats }) => {
     await using onNats = closing(await nats.run());
     await using onSqlite = closing(await sqlite.run());
     await assert.rejects(nats.open().then((to) => copyInto(onSqlite, to)), StoreInUse);

@@ -1,4 +1,4 @@
-/** Answers in NATS: stored after the receipt of the question that they close, by whoever finds them missing, and not again once they were removed. */
+/** Answers in NATS are stored after the receipt of the question that they close, completed by any node that finds them missing, and not stored again after removal. */
 import assert from "node:assert/strict";
 import { jetstream } from "@nats-io/jetstream";
 import { headers } from "@nats-io/transport-node";
@@ -28,13 +28,13 @@ function aQuestion(): NewPush {
   return aPush(1, { target: undefined, receipt, push: { ...push, createdAt: 1 } });
 }
 
-/** A late one: it expires when it is made. */
+/** A late answer: it expires as soon as it is created. */
 function anAnswer(createdAt: number): NewPush {
   const { push } = aPush(2, { expiresAt: createdAt });
   return aPush(2, { target: undefined, receipt: queued, push: { ...push, createdAt } });
 }
 
-/** As `svc server migrate` reads them, which stores missing answers first. */
+/** Reads the ids as `svc server migrate` does, which first stores missing answers. */
 async function copied(store: Store): Promise<string[]> {
   const ids: string[] = [];
   for await (const page of store.readPushes()) ids.push(...page.map(({ push }) => push.id));
@@ -43,12 +43,12 @@ async function copied(store: Store): Promise<string[]> {
 
 interface Stage {
   store: Store;
-  /** Closes the question by this answer, as a node does that then dies before it has stored the answer. */
+  /** Closes the question with this answer, as a node that dies before it has stored the answer. */
   closeOnly(answer: NewPush): Promise<void>;
 }
 
 const BODIES: Record<string, (stage: Stage) => Promise<void>> = {
-  "an answer that the sweep removed is not stored again, by a copy or a change of its question [type-answer]":
+  "an answer that the sweep removed is not stored again by a copy or a change of its question [type-answer]":
     async ({ store }) => {
       const now = Date.now();
       await store.insertPush(aQuestion());
@@ -61,25 +61,26 @@ const BODIES: Record<string, (stage: Stage) => Promise<void>> = {
       assert.deepEqual(await copied(store), [QUESTION.id]);
       assert.equal((await store.findPush(QUESTION))?.receipt.answer, ANSWER.id, "the receipt still names it");
     },
-  "an answer whose node died before it was stored is stored by another, unless it may have been removed since [type-answer]":
+  "another node stores the answer of a node that died before storing it, unless it may have been removed since [type-answer]":
     async ({ store, closeOnly }) => {
       await closeOnly(anAnswer(Date.now() - 8 * DAY_MS));
       assert.deepEqual(await copied(store), [QUESTION.id]);
       await closeOnly(anAnswer(Date.now()));
       assert.deepEqual(await copied(store), [QUESTION.id, ANSWER.id]);
     },
-  "the same answer, sent once more, is stored when it has closed its question and is missing [type-answer]":
-    async ({ store, closeOnly }) => {
-      const send = (answer: NewPush) => store.insertAnswer(answer, { id: QUESTION.id, close });
-      const old = anAnswer(Date.now() - 8 * DAY_MS);
-      await closeOnly(old);
-      assert.deepEqual(await send(old), { kind: "closed" });
-      const answer = anAnswer(Date.now());
-      await closeOnly(answer);
-      const outcome = await send(answer);
-      assert.equal(outcome.kind === "stored" && outcome.question.receipt.answer, ANSWER.id);
-      assert.equal((await send(answer)).kind, "duplicate");
-    },
+  "the same answer, sent again, is stored if it has closed its question and is missing [type-answer]": async (
+    { store, closeOnly },
+  ) => {
+    const send = (answer: NewPush) => store.insertAnswer(answer, { id: QUESTION.id, close });
+    const old = anAnswer(Date.now() - 8 * DAY_MS);
+    await closeOnly(old);
+    assert.deepEqual(await send(old), { kind: "closed" });
+    const answer = anAnswer(Date.now());
+    await closeOnly(answer);
+    const outcome = await send(answer);
+    assert.equal(outcome.kind === "stored" && outcome.question.receipt.answer, ANSWER.id);
+    assert.equal((await send(answer)).kind, "duplicate");
+  },
 };
 
 export const cases: readonly Case[] = Object.entries(BODIES).map(([name, body]) => ({

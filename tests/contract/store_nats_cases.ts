@@ -5,7 +5,7 @@ import { openNatsStore } from "../../src/store/nats.ts";
 import type { Runtime } from "../../src/runtime/types.ts";
 import { storeCases } from "./store_contract.ts";
 
-/** By the case's folder. */
+/** Server addresses by the case's folder. */
 const urls = new Map<string, string>();
 
 function open(_runtime: Runtime, directory: string) {

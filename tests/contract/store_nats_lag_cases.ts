@@ -1,4 +1,4 @@
-/** Nodes and servers of NATS that know different things for a moment: nothing is missed or taken for gone meanwhile. */
+/** NATS nodes and servers that briefly disagree: nothing is missed or treated as removed in the meantime. */
 import assert from "node:assert/strict";
 import { jetstream, jetstreamManager, type StoredMsg, type StreamInfo } from "@nats-io/jetstream";
 import type { Receipt } from "../../src/protocol/receipt.ts";
@@ -15,12 +15,12 @@ import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
 import { aKey, aPush, idsOf, NOW, uuid } from "./store_samples.ts";
 
-/** Stands in for servers that lag: what they answer ends with the message `upTo`, while followers hear of all. */
+/** Stands in for lagging servers: their answers end with the message `upTo`, while followers receive everything. */
 class LaggingStream extends NatsStream {
   upTo = Infinity;
-  /** Of reads of messages, which a former leader answers while the new one answers the rest. */
+  /** The limit for reads of messages, which a former leader answers while the new one answers the rest. */
   readsUpTo = Infinity;
-  /** How often a message was asked for. */
+  /** How often a message was requested. */
   asked = 0;
 
   override lossAfterMs = 60_000;
@@ -38,7 +38,7 @@ class LaggingStream extends NatsStream {
   }
 }
 
-/** Its consumers are on a server that lags: nothing waits there until it catches up. */
+/** A stream with consumers on a lagging server: they yield nothing until it catches up. */
 class LateStream extends NatsStream {
   caughtUp = Promise.resolve();
 
@@ -56,7 +56,7 @@ class LateStream extends NatsStream {
   }
 }
 
-/** Its writes wait for something else. */
+/** A stream whose writes can be delayed. */
 class WaitingStream extends NatsStream {
   before: () => Promise<unknown> = () => Promise.resolve();
 
@@ -66,7 +66,10 @@ class WaitingStream extends NatsStream {
   }
 }
 
-/** Two nodes on one server; the first one's writes of pushes can wait, and the leaders that the second one asks lag. */
+/**
+ * Opens two nodes on one server; the first one's writes of pushes can wait, and the leaders that the second one asks
+ * lag.
+ */
 async function openNodes(url: string) {
   const connection = await connectNats({ servers: [url], prefix: "test" }, { name: "test" });
   const handles = { client: jetstream(connection), manager: await jetstreamManager(connection) };
@@ -95,7 +98,7 @@ async function openNodes(url: string) {
 
 type LaggingNodes = Awaited<ReturnType<typeof openNodes>>;
 
-/** Stores a push at the one node, and waits until the other has heard of it. */
+/** Stores a push on one node, and waits until the other has received it. */
 async function storeAnnounced({ one, other }: LaggingNodes, n: number): Promise<void> {
   const heard = Promise.withResolvers<void>();
   const stop = other.watchPushes?.(({ seq }) => seq > n - 1 && heard.resolve());
@@ -105,7 +108,7 @@ async function storeAnnounced({ one, other }: LaggingNodes, n: number): Promise<
   stop?.();
 }
 
-/** Runs `work` while servers lag, until they have been asked several times, then lets them catch up. */
+/** Runs `work` while servers lag, until they have been asked several times, and then lets them catch up. */
 async function whileBehind<T>(
   { leader }: { leader: LaggingStream },
   behind: { upTo?: number; readsUpTo?: number },
@@ -131,7 +134,7 @@ async function findLagging(nodes: LaggingNodes): Promise<void> {
   assert.deepEqual(await open(), []);
 }
 
-/** A push that a former leader does not have is not taken for unknown: its receipt would be lost. */
+/** A push that a former leader lacks must not be treated as unknown: its receipt would be lost. */
 async function changeLagging(nodes: LaggingNodes): Promise<void> {
   const { other } = nodes;
   const [first, second] = [1, 2].map((n) => ({ account: "a", id: uuid(n) }));
@@ -145,7 +148,7 @@ async function changeLagging(nodes: LaggingNodes): Promise<void> {
   assert.equal(found?.push.id, second.id);
 }
 
-/** Whoever has stored something reads it, or what came after it. */
+/** A client that has stored something reads it, or something newer. */
 async function readOwn({ leader }: LaggingNodes): Promise<void> {
   const subject = "test.push.a.own";
   const seq = await leader.put(subject, "new");
@@ -153,7 +156,7 @@ async function readOwn({ leader }: LaggingNodes): Promise<void> {
   assert.deepEqual(found, { subject, seq, text: "new" });
 }
 
-/** A node that has heard of a revocation must announce it, even while a former leader still shows the key as valid. */
+/** A node that has received a revocation must announce it, even while a former leader still shows the key as valid. */
 async function revokeLagging({ one, other, ofState }: LaggingNodes): Promise<void> {
   await one.insertKey(aKey(1));
   const heard = Promise.withResolvers<unknown>();
@@ -167,7 +170,7 @@ async function revokeLagging({ one, other, ofState }: LaggingNodes): Promise<voi
   stop();
 }
 
-/** The newest messages are lost: the machines of all servers lost power. */
+/** The newest messages are lost, as after a power failure of all servers. */
 async function goOnAfterLoss(nodes: LaggingNodes): Promise<void> {
   const { other, leader } = nodes;
   await storeAnnounced(nodes, 1);
@@ -180,7 +183,9 @@ async function goOnAfterLoss(nodes: LaggingNodes): Promise<void> {
   assert.equal(leader.asked, asked + 1, "nothing is waited for again");
 }
 
-/** The other node completes the answer from the question's receipt before the one that closed it has stored it. */
+/**
+ * The other node stores the answer from the question's receipt before the node that closed the question has done so.
+ */
 async function answerCompletedFirst({ one, other, writes }: LaggingNodes) {
   const { push } = aPush(2);
   const answer = aPush(2, { push: { ...push, createdAt: Date.now() } });
@@ -193,7 +198,7 @@ async function answerCompletedFirst({ one, other, writes }: LaggingNodes) {
   assert.equal(outcome.kind, "stored");
 }
 
-/** A node remembers the order of pushes, and forgets those that another one has removed. */
+/** A node caches the order of pushes, and drops those that another node has removed. */
 async function pageAfterRemoval({ one, other, leader }: LaggingNodes): Promise<void> {
   const expired: Receipt = { state: "expired", final: true, at: {} };
   const store = async (from: number, to: number, fields: Partial<NewPush & { expiresAt: number }> = {}) => {
@@ -222,7 +227,7 @@ async function pageAfterRemoval({ one, other, leader }: LaggingNodes): Promise<v
   assert.ok(second.asked <= 7, `of five pushes, the oldest and newer ones, no removed one: ${second.asked}`);
 }
 
-/** What was stored before a page is asked for is on it, wherever the page's consumer is. */
+/** A page contains everything stored before it was requested, wherever its consumer is. */
 async function pageBehind(directory: string): Promise<void> {
   const server = await startNats(directory);
   const connection = await connectNats({ servers: [server.url], prefix: "test" }, { name: "test" });
@@ -265,26 +270,25 @@ async function withNodes(
 
 export const cases: readonly Case[] = [
   {
-    name: "what is stored is read also through a server that lags behind the leader [nats-lag]",
+    name: "stored messages are read even through a server that lags behind the leader [nats-lag]",
     run: (_runtime, directory) => pageBehind(directory),
   },
   {
     name:
-      "an answer that another node stored first, from the question's receipt, is still reported by the one that took it [nats-lag]",
+      "an answer that another node stored first, from the question's receipt, is still reported by the node that accepted it [nats-lag]",
     run: (_runtime, directory) => withNodes(directory, answerCompletedFirst),
   },
   {
     name:
-      "a push that was announced before the leader has it is found, and a removed one is not waited for [nats-lag]",
+      "a push announced before the leader has it is found, and a removed one is not waited for [nats-lag]",
     run: (_runtime, directory) => withNodes(directory, findLagging),
   },
   {
-    name:
-      "the receipt of a push that a former leader does not have is stored, and the push is found [nats-lag]",
+    name: "the receipt of a push that a former leader lacks is stored, and the push is found [nats-lag]",
     run: (_runtime, directory) => withNodes(directory, changeLagging),
   },
   {
-    name: "what a node has stored it also reads, past a former leader that lacks it [nats-lag]",
+    name: "a node reads what it has stored, even if a former leader lacks it [nats-lag]",
     run: (_runtime, directory) => withNodes(directory, readOwn),
   },
   {
@@ -292,11 +296,11 @@ export const cases: readonly Case[] = [
     run: (_runtime, directory) => withNodes(directory, revokeLagging),
   },
   {
-    name: "a page of the history reads no push again that was found removed [http-history]",
+    name: "a page of the history does not read a push again that was found removed [http-history]",
     run: (_runtime, directory) => withNodes(directory, pageAfterRemoval),
   },
   {
-    name: "a node goes on with what NATS has when the newest messages are lost [nats-lag]",
+    name: "a node continues with what NATS has when the newest messages are lost [nats-lag]",
     run: (_runtime, directory) => withNodes(directory, goOnAfterLoss),
   },
 ];

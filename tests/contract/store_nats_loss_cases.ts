@@ -1,4 +1,4 @@
-/** NATS goes on without its newest messages, as after a power cut: what is stored from then on reaches every node. */
+/** NATS continues without its newest messages, as after a power failure: later messages reach every node. */
 import assert from "node:assert/strict";
 import { cp, rm } from "node:fs/promises";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
@@ -14,7 +14,7 @@ import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
 import { aKey, aPush, idsOf, NOW, queued, uuid } from "./store_samples.ts";
 
-/** Does not wait long for a server that lags. */
+/** Waits only briefly for a lagging server. */
 class HastyStream extends NatsStream {
   protected override lossAfterMs = 100;
 }
@@ -22,7 +22,7 @@ class HastyStream extends NatsStream {
 const LISTENER = { account: "a", id: "dev_l" };
 const FINAL = { ...queued, state: "typed", final: true } as const;
 
-/** Two nodes that follow the streams, and the server that they share. */
+/** Opens two nodes that follow the streams, and the server that they share. */
 async function openNodes(server: NatsServer) {
   const connection = await connectNats({ servers: [server.url], prefix: "test" }, { name: "test" });
   const handles = {
@@ -51,9 +51,9 @@ async function openNodes(server: NatsServer) {
 }
 
 type LossyNodes = Awaited<ReturnType<typeof openNodes>> & {
-  /** Keeps what NATS has now. */
+  /** Copies NATS's current state. */
   keep(): Promise<void>;
-  /** Goes back to what was kept, of all streams or of one. */
+  /** Restores the copied state of all streams or of one. */
   lose(stream?: string): Promise<void>;
 };
 
@@ -99,7 +99,7 @@ async function deliverAfterLoss(nodes: LossyNodes): Promise<void> {
   assert.deepEqual(idsOf(page?.pushes), [1, 5].map(uuid));
 }
 
-/** The receipt of a lost push does not close the one that has got its place. */
+/** The receipt of a lost push must not close the push that has taken its place. */
 async function deliverInPlaceOfFinal(nodes: LossyNodes): Promise<void> {
   const { one, heard, keep, lose } = nodes;
   await one.insertPush(aPush(1));
@@ -115,7 +115,7 @@ async function deliverInPlaceOfFinal(nodes: LossyNodes): Promise<void> {
   assert.deepEqual(idsOf(page?.pushes), [1, 5].map(uuid));
 }
 
-/** A node that knew the key before the loss is notified of a revocation after it. */
+/** A node that read the key before the loss must receive a revocation after it. */
 async function revokeAfterLoss({ one, other, keep, lose }: LossyNodes): Promise<void> {
   const revoked: Revocation[] = [];
   const stop = other.watchRevocations((revocation) => revoked.push(revocation));

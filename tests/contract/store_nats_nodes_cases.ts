@@ -1,4 +1,4 @@
-/** Several processes on one NATS store: every decision is made once, and a node that died is noticed. */
+/** Several processes on one NATS store: every decision is made once, and a dead node is noticed. */
 import assert from "node:assert/strict";
 import { jetstream, jetstreamManager } from "@nats-io/jetstream";
 import { connectNats } from "../../src/runtime/nats.ts";
@@ -17,7 +17,7 @@ import { aClaim, aDevice, aKey, aPush, bytes, idsOf, NOW, pageOf, queued, uuid }
 
 type Nodes = readonly [Store, Store];
 
-/** The outcomes of the same call on both nodes at once. */
+/** Returns the outcomes of the same call on both nodes at once. */
 function onBoth<T>(nodes: Nodes, call: (store: Store) => Promise<T>): Promise<T[]> {
   return Promise.all(nodes.map(call));
 }
@@ -54,7 +54,7 @@ const BODIES: Record<string, (nodes: Nodes) => Promise<void>> = {
     await Promise.all([2, 3, 4, 5].map((n) => nodes[n % 2 === 0 ? 0 : 1].insertPush(aPush(n))));
     assert.deepEqual(await onBoth(nodes, (store) => store.storedBytes(sender, NOW)), [5 * first, 5 * first]);
   },
-  "a budget regains nothing by turns of nodes whose clocks differ by a second [nodes-clocks]": async (
+  "a budget regains nothing if nodes whose clocks differ by a second take turns [nodes-clocks]": async (
     nodes,
   ) => {
     const sender = { account: "a", from: "key_1" };
@@ -133,7 +133,9 @@ const BODIES: Record<string, (nodes: Nodes) => Promise<void>> = {
     await Promise.all([leaving, one.saveDevice(aDevice("dev_l", { online: true }))]);
     assert.equal((await one.findDevice(name))?.online, true);
   },
-  "old pushes are removed by every node as they come of age, also those that expire later": async (nodes) => {
+  "old pushes are removed by every node when they are due, including those that expire later": async (
+    nodes,
+  ) => {
     const expired: Receipt = { ...queued, state: "expired", final: true };
     const [one, other] = nodes;
     for (const n of [1, 2, 3]) await one.insertPush(aPush(n, { expiresAt: NOW + 10 * n }));
@@ -164,7 +166,7 @@ const BODIES: Record<string, (nodes: Nodes) => Promise<void>> = {
       await other.close();
       await until("the device is offline", async () => await isOnline(one) === false);
     },
-  "a device stays online by its older connection when its newer one, on another node, ends [nodes-presence]":
+  "a device stays online through its older connection when its newer one, on another node, ends [nodes-presence]":
     async ([one, other]) => {
       const name = { account: "a", id: "dev_script" };
       const isHere = async () => await other.nodeOf(name) !== undefined;
@@ -236,7 +238,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "a push that is stored is accepted, also while its bytes cannot be counted",
+    name: "a stored push is accepted even while its bytes cannot be counted",
     async run(_runtime, directory) {
       const server = await startNats(directory);
       const address = { servers: [server.url], prefix: "test" };
@@ -248,7 +250,7 @@ export const cases: readonly Case[] = [
       await streams.update("test-state", { max_msgs: state.messages });
       const { stored, duplicate } = await store.insertPush(aPush(1));
       assert.deepEqual([stored.push.id, duplicate], [uuid(1), false]);
-      // Otherwise the store's end would wait for what it cannot write.
+      // Otherwise closing the store would wait for what it cannot write.
       await streams.update("test-state", { max_msgs: -1 });
       await connection.close();
       await store.close();
@@ -256,8 +258,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name:
-      "a node that starts reads only what came after the checkpoint of another, and misses nothing [nats-start]",
+    name: "a starting node reads only what came after another's checkpoint, and misses nothing [nats-start]",
     async run(_runtime, directory) {
       const server = await startNats(directory);
       const address = { servers: [server.url], prefix: "test" };
@@ -289,7 +290,7 @@ export const cases: readonly Case[] = [
   },
   {
     name:
-      "of three nodes on three servers that change the same thing at once, none undoes another's change [nats-exact]",
+      "three nodes on three servers that change the same thing at once do not undo each other's changes [nats-exact]",
     async run(_runtime, directory) {
       const servers = await startNatsCluster(directory);
       const address = { servers: servers.map(({ url }) => url), prefix: "test" };
@@ -311,13 +312,13 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "a store is opened once a server that is late makes the cluster large enough [nats-late]",
+    name: "a store opens once a late server makes the cluster large enough [nats-late]",
     async run(_runtime, directory) {
       const servers = await startNatsCluster(directory);
       const address = { servers: servers.map(({ url }) => url), prefix: "test" };
       const late = servers.at(-1);
       const refused = Promise.withResolvers<void>();
-      // A server's answer is seen by the clients of the server that was asked.
+      // A server's answer is visible only to the clients of the server that was asked.
       const watchers = await Promise.all(
         servers.slice(0, -1).map(async ({ url }) => {
           const watcher = await connectNats({ ...address, servers: [url] }, { name: "watcher" });
@@ -342,7 +343,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "a store is closed while NATS stands still, before a client would notice that [rl-stop]",
+    name: "a store closes while NATS is frozen, before a client would notice that [rl-stop]",
     async run(_runtime, directory) {
       const server = await startNats(directory);
       const address = { servers: [server.url], prefix: "test" };
@@ -361,7 +362,7 @@ export const cases: readonly Case[] = [
     },
   },
   {
-    name: "no server is StoreUnavailable, and so is a store that was closed",
+    name: "a missing server and a closed store are StoreUnavailable",
     async run(_runtime, directory) {
       const server = await startNats(directory);
       const address = { servers: [server.url], prefix: "test" };

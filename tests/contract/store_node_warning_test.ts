@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { buildForNode } from "../helpers/node_build.ts";
 import { run } from "../helpers/run.ts";
 
-Deno.test("on Node a store opens without a warning about SQLite, and other warnings are shown [run-node]", async () => {
+Deno.test("on Node a store opens without a warning about SQLite, but other warnings are shown [run-node]", async () => {
   const directory = await Deno.makeTempDir({ prefix: "svc-warning-" });
   try {
     const entry = fileURLToPath(new URL("store_probe.ts", import.meta.url));

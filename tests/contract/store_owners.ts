@@ -41,7 +41,7 @@ export const OWNERS: Record<string, Body> = {
     const claimed = await store.claimDevice(aDevice("dev_l", { kind: "listener" }), aClaim("key_5"));
     assert.deepEqual([claimed, (await store.findDevice(name))?.kind], ["claimed", "listener"]);
   },
-  "revoking a device revokes the key that claimed it, unless others use that key, which is then named [http-revoke]":
+  "revoking a device revokes the key that claimed it, unless others use that key, which is then reported [http-revoke]":
     async (store) => {
       await store.insertKey(aKey(5));
       for (const id of ["dev_p", "dev_q"]) {
@@ -59,7 +59,7 @@ export const OWNERS: Record<string, Body> = {
       const ofHost = await revoke("dev_script");
       assert.deepEqual(ofHost, { keys: [], workingKey: "key_7" }, "its host has not connected yet");
     },
-  "a phone that a key's revocation locks out is not rung any more [http-revoke, role-cascade]": async (
+  "a phone that a key's revocation locks out is no longer notified [http-revoke, role-cascade]": async (
     store,
   ) => {
     await store.insertKey(aKey(5));
@@ -84,7 +84,7 @@ export const OWNERS: Record<string, Body> = {
     await store.revokeDevice({ account: "a", id: "dev_l" }, NOW);
     assert.equal(await store.claimDevice(aDevice("dev_l"), aClaim("key_1")), "revoked");
   },
-  "claims are bounded by key and by account, also when many are made at once [flood-devices]": async (
+  "claims are limited per key and per account, even when many are made at once [flood-devices]": async (
     store,
   ) => {
     await store.insertKey(aKey(5));
@@ -98,7 +98,7 @@ export const OWNERS: Record<string, Body> = {
     assert.deepEqual(await Promise.all([4, 5].map((n) => claim(n, "key_5"))), ["claimed", "account_full"]);
     assert.equal(await claim(1, "key_1"), "claimed");
   },
-  "a device that was revoked or released makes room for another of its key [flood-devices]": async (
+  "a revoked or released device makes room for another one of its key [flood-devices]": async (
     store,
   ) => {
     const claim = (n: number) =>
@@ -117,7 +117,7 @@ export const OWNERS: Record<string, Body> = {
     assert.equal(await store.deviceOwner({ account: "a", id: "dev_p" }), undefined);
     assert.equal(await store.insertKey(aKey(6, { parent: "key_2" })), true);
   },
-  "a key created for a device owns it at once, and a replacement key inherits what the old key had [role-owner]":
+  "a key created for a device owns it at once, and a replacement key inherits what the old key owned [role-owner]":
     async (store) => {
       await store.insertKey(aKey(5, { deviceId: "dev_l", role: "listener" }));
       assert.equal(await store.claimDevice(aDevice("dev_l"), aClaim("key_1")), "taken");

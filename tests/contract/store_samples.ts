@@ -12,7 +12,7 @@ import type {
   StoredPush,
 } from "../../src/store/store.ts";
 
-/** Opens a store in an empty directory; opening the same directory again shows what was stored. */
+/** Opens a store in a directory, empty at first; opening the same directory again shows what was stored. */
 export type OpenStore = (runtime: Runtime, directory: string) => Promise<Store>;
 
 export const NOW = 1_800_000_000_000;
@@ -92,7 +92,7 @@ export const sessionEntry = {
 export const idsOf = (found: readonly { push: Push }[] | undefined): string[] | undefined =>
   found?.map(({ push }) => push.id);
 
-/** A page limited only by its number of pushes. */
+/** Returns a page limited only by its number of pushes. */
 export async function pageOf(
   store: Store,
   request: Omit<PageRequest, "bytes">,
@@ -100,5 +100,5 @@ export async function pageOf(
   return (await store.pagePushes({ bytes: Number.MAX_SAFE_INTEGER, ...request }))?.pushes;
 }
 
-/** Each case receives an open store with the accounts `a` and `b`. */
+/** The body of a case, which gets an open store with the accounts `a` and `b`. */
 export type Body = (store: Store, again: () => Promise<Store>) => Promise<void>;

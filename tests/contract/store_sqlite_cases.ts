@@ -13,7 +13,7 @@ const open = (directory: string) => openStore(`${directory}/data`, { busyMs: 10 
 const SQLITE_CASES: readonly Case[] = [
   {
     name:
-      "the folder is 0700 and its files 0600, also when they were looser [sec-other-account, rl-one-folder]",
+      "the folder is 0700 and its files 0600, even if they were looser before [sec-other-account, rl-one-folder]",
     async run({ files }, directory) {
       await files.makeDirectory(`${directory}/data`, { mode: 0o755 });
       const store = await open(directory);
@@ -48,7 +48,8 @@ const SQLITE_CASES: readonly Case[] = [
     },
   },
   {
-    name: "others use the store while many old pushes are removed, and a stop ends the removal [rl-sweep]",
+    name:
+      "the store remains usable while many old pushes are removed, and a stop ends the removal [rl-sweep]",
     async run({ files }, directory) {
       const store = await open(directory);
       await store.insertKey(aKey(1));
@@ -118,13 +119,13 @@ const SQLITE_CASES: readonly Case[] = [
   },
   {
     name:
-      "a backup goes through no link and into no file that others put beside it first [rl-backup, sec-other-account]",
+      "a backup follows no link and writes to no file that others put next to it first [rl-backup, sec-other-account]",
     async run({ files, commands }, directory) {
       await (await open(directory)).close();
       const [copy, own, theirs] = ["copy.db", "own.txt", "theirs.txt"].map((name) => `${directory}/${name}`);
       assert.ok(copy && own && theirs);
       for (const path of [own, theirs]) await files.writeText(path, "as it was");
-      // A link to a file of ours, and a file that somebody else has open.
+      // A link to one of our files, and a file that another program has open.
       for (const [target, ...flags] of [[own, "-s"], [theirs]] as const) {
         await commands.run(["ln", ...flags, target, `${copy}.part`]);
         await backupStore(`${directory}/data`, copy);

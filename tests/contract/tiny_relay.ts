@@ -1,4 +1,4 @@
-/** A relay of few lines that a test breaks in every way a network can: handshake, silence, restart. */
+/** A minimal relay that a test breaks in every way a network can: handshake, silence, restart. */
 import { createServer, type IncomingMessage, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Duplex } from "node:stream";
@@ -7,7 +7,7 @@ import { encodeFrame, type Frame, parseFrame } from "../../src/protocol/frames.t
 import { problem } from "../../src/protocol/errors.ts";
 import { SUBPROTOCOL } from "../../src/protocol/limits.ts";
 
-/** welcoming: as a relay does; refusing: 401 to every key; deaf: never answers a handshake. */
+/** welcoming: behaves like a relay; refusing: answers 401 to every key; deaf: never answers a handshake. */
 export type Manner = "welcoming" | "refusing" | "deaf";
 
 export class TinyRelay {

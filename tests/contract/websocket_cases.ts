@@ -51,7 +51,7 @@ const close = (code?: number, reason: Uint8Array = new Uint8Array()): Uint8Array
     opcode: OPCODE.close,
     payload: code === undefined ? reason : concatBytes([new Uint8Array([code >> 8, code & 255]), reason]),
   });
-/** The relay answers it with a pong that names the id; spaces make it as long as wanted. */
+/** Returns a request that the relay answers with a pong for the id, padded with spaces to the length. */
 const request = (id: string, length = 0): string => {
   const json = JSON.stringify({ event: "ping", id, data: {} });
   return json + " ".repeat(Math.max(0, length - encodeUtf8(json).length));
@@ -77,7 +77,7 @@ class RawSocket {
     this.#socket.on("close", () => this.isOver = true);
   }
 
-  /** All at once, or each byte by itself. */
+  /** Sends the bytes all at once, or one by one. */
   send(bytes: Uint8Array, { chopped = false } = {}): void {
     if (!chopped) return void this.#socket.write(bytes);
     for (const byte of bytes) this.#socket.write(new Uint8Array([byte]));
@@ -100,7 +100,7 @@ class RawSocket {
     return await until("pongs", () => found().length >= count && found());
   }
 
-  /** The code of the relay's close frame: 1005 without one in it, 1006 without a frame. */
+  /** Resolves with the code of the relay's close frame: 1005 if it has none, 1006 without a frame. */
   async closed(): Promise<number> {
     await until("the end", () => this.isOver);
     const last = this.frames.find(({ opcode }) => opcode === OPCODE.close);
@@ -181,7 +181,7 @@ async function withRelay(directory: string, test: (bench: Bench) => Promise<void
   }
 }
 
-/** Each input on a new socket ends it with this code. */
+/** Asserts that each input on a new socket ends it with this code. */
 async function ends({ open }: Bench, inputs: Record<string, Uint8Array>, wanted: number): Promise<void> {
   for (const [name, input] of Object.entries(inputs)) {
     const socket = await open();

@@ -1,4 +1,4 @@
-/** Checks every schema of the wire against golden samples, good and bad, under tests/testdata/wire. */
+/** Checks every schema of the wire against valid and invalid samples under tests/testdata/wire. */
 import assert from "node:assert/strict";
 import type * as z from "zod/mini";
 import { fieldFaults, Problem } from "../../src/protocol/errors.ts";
@@ -12,7 +12,7 @@ import { readSources } from "../helpers/sources.ts";
 
 const FOLDER = "tests/testdata/wire";
 
-/** Schemas of request and answer bodies, by the name of their folder of samples. */
+/** Schemas of request and answer bodies, by the name of their samples' folder. */
 const MESSAGES: Record<string, z.ZodMiniType> = {
   push_request: PushRequest,
   push_accepted: PushAccepted,

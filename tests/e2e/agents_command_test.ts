@@ -1,4 +1,4 @@
-/** `svc agents`: the check and the recording, on the built-in agent in a real tmux. */
+/** `svc agents`: check and record, with the built-in agent in a real tmux. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import { startEcho } from "../helpers/agents_echo.ts";
@@ -28,7 +28,7 @@ Deno.test("svc agents check says ✗ and exits 1 when an agent's screen is not r
   await using sandbox = await makeSandbox();
   const program = `${sandbox.root}/bin/codex`;
   await Deno.mkdir(`${sandbox.root}/bin`);
-  // Nothing that looks like an agent, so the check must not type anything.
+  // The screen looks like no agent, so the check must not type anything.
   await Deno.writeTextFile(program, "#!/bin/sh\nprintf 'one line\\n'\nexec sleep 600\n", { mode: 0o755 });
   const env = { PATH: `${sandbox.root}/bin:${sandbox.env.PATH}` };
   const { code, stdout } = await runSvc(sandbox, ["agents", "check", "codex", "--wait", "2"], { env });
@@ -36,7 +36,7 @@ Deno.test("svc agents check says ✗ and exits 1 when an agent's screen is not r
   assert.match(stdout, /✗ start: unknown/);
 });
 
-/** A folder for PATH with a program of this name. */
+/** Makes a folder for PATH with a program of this name. */
 async function programFolder(root: string, name: string, script: string): Promise<string> {
   await Deno.mkdir(`${root}/bin`);
   await Deno.writeTextFile(`${root}/bin/${name}`, `#!/bin/sh\n${script}\n`, { mode: 0o755 });

@@ -13,7 +13,7 @@ async function reported({ api }: Stack, after: number): Promise<{ entry: Session
   });
 }
 
-Deno.test("since when an agent is idle is not the listener's start [ls-state-since]", async () => {
+Deno.test("an agent's idle time is not counted from the listener's start [ls-state-since]", async () => {
   await using stack = await makeStack();
   await stack.echo();
   const { entry } = await reported(stack, 0);

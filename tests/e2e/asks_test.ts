@@ -40,7 +40,7 @@ async function ask(
   return textOf(await client.callTool(call, { timeout: SAFETY_LIMIT_MS }));
 }
 
-/** The open question with this text, as a phone receives it. */
+/** Resolves with the open question that has this text, as a phone receives it. */
 function asked({ api }: Stack, text: string): Promise<Push> {
   return until(`the question "${text}"`, async () => {
     const { pushes } = await api.listPushes({ before: "end" });
@@ -58,7 +58,7 @@ async function answer(
   return (await api.sendPush({ id: own, type: "ask.answer", inReplyTo: id, body })).id;
 }
 
-/** A phone's socket, with every push and receipt that it receives. */
+/** Opens a phone's socket and records every push and receipt that it receives. */
 function listen(
   { wsUrl, apiKey }: Stack,
 ): { pushes: Push[]; updates: EventData<"push.updated">[]; link: RelayLink } {
@@ -118,7 +118,7 @@ Deno.test("a question is answered from a phone in time: the tool gets the answer
     }
   }));
 
-Deno.test("a session that was renamed asks under its new name, also when another has its old one: a late answer is typed there [mcp-ask]", () =>
+Deno.test("a renamed session asks under its new name, even if another session has the old one, and gets a late answer [mcp-ask]", () =>
   withScene(async ({ stack, echo }) => {
     const { sandbox } = stack;
     const pane = (await sandbox.tmux("display-message", "-p", "-t", `=${echo.name}:`, "#{pane_id}")).trim();
@@ -140,7 +140,7 @@ Deno.test("a session that was renamed asks under its new name, also when another
     await mcp.client.close();
   }));
 
-Deno.test("an agent whose folder is deleted goes on asking [mcp-ask]", () =>
+Deno.test("an agent can still ask after its folder was deleted [mcp-ask]", () =>
   withScene(async ({ stack, echo }) => {
     const cwd = await Deno.makeTempDir({ dir: stack.sandbox.root });
     const agent = await startMcp(stack.sandbox, { env: { SVC_SESSION: echo.name }, cwd });
@@ -167,7 +167,7 @@ Deno.test("an answer after the tool's time is typed into the session, exactly on
     const question = await asked(stack, "Which branch?");
     let told: string | undefined;
     void waiting.then((text) => told = text);
-    // The relay has the question before the asker knows that, and the asker's time counts from then.
+    // The relay has the question before the asker knows it, and the asker's time starts only then.
     await until("the end of its time", () => {
       clock.advance(120_000);
       return told !== undefined;
@@ -196,7 +196,7 @@ Deno.test("an answer to an agent that was killed is typed into its session [mcp-
     assert.deepEqual(await echo.prompts(1), ["typed instead"]);
   }));
 
-Deno.test("a late answer is not typed into a later session that has the name of the one that asked [mcp-late]", () =>
+Deno.test("a late answer is not typed into a newer session with the name of the one that asked [mcp-late]", () =>
   withScene(async ({ stack, echo }) => {
     const { sandbox } = stack;
     const pane = (await sandbox.tmux("display-message", "-p", "-t", `=${echo.name}:`, "#{pane_id}")).trim();
@@ -214,7 +214,7 @@ Deno.test("a late answer is not typed into a later session that has the name of 
       });
     };
     assert.equal((await answered(before, "to the one that asked")).state, "submitted");
-    // Another session keeps the tmux server, and with it the ids of its panes.
+    // Another session keeps the tmux server running, and with it the numbering of panes.
     await sandbox.newSession("other", ["cat"]);
     await sandbox.tmux("kill-session", "-t", `=${echo.name}`);
     const later = await stack.echo();

@@ -1,4 +1,4 @@
-/** The bench's mirror rows: each typed letter is echoed, on the phone and in the alternative. */
+/** The bench's mirror rows: each typed letter is echoed on the phone and in the alternative. */
 import assert from "node:assert/strict";
 import { measure } from "../../bench/measure.ts";
 import { resultText } from "../../bench/report.ts";

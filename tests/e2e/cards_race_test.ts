@@ -1,4 +1,4 @@
-/** What happens to a dialog while the finger is on the button: never an answer to another request, and true receipts. */
+/** A dialog changes while the phone answers it: no answer reaches another request, and receipts are true. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
@@ -22,7 +22,7 @@ const HAPPENINGS = [
   "a swapped answer",
 ] as const;
 
-/** The card of this request, as the phone reads it. */
+/** Resolves with the card of this request, as the phone reads it. */
 async function cardOf(phone: ScriptedPhone, { command }: WaitingHook): Promise<Push> {
   return await until("the card", async () => (await phone.read("ask")).find(({ body }) => body === command));
 }
@@ -33,7 +33,7 @@ async function decisionOn(phone: ScriptedPhone, card: Push): Promise<PushRequest
   return await phone.answerOf(card, { kind: "decided", decision: "once", digest: asked.digest });
 }
 
-/** The state in which the answer ended; `closed` when the relay took none any more. */
+/** Resolves with the answer's final state; `closed` if the relay no longer accepted it. */
 async function send(phone: ScriptedPhone, push: PushRequestInput & { id: string }): Promise<string> {
   try {
     await phone.api.sendPush(push);
@@ -44,7 +44,7 @@ async function send(phone: ScriptedPhone, push: PushRequestInput & { id: string 
   return (await waitForReceipt(phone.api, push.id, { timeoutMs: SAFETY_LIMIT_MS, pollMs: 20 })).receipt.state;
 }
 
-Deno.test(`while a phone answers, ${ROUNDS} requests change, go, are answered elsewhere or followed by another [card-race]`, async () => {
+Deno.test(`while a phone answers, ${ROUNDS} requests change, end, are answered elsewhere or followed by another [card-race]`, async () => {
   await using stack = await makeStack();
   const path = `${stack.sandbox.svcHome}/config.json`;
   const config = { ...JSON.parse(await Deno.readTextFile(path)), allowRemoteApproval: "once" };

@@ -1,4 +1,4 @@
-/** Agents' dialogs answered from a paired phone: real hook processes, listener and relay, and phones that are not meant to. */
+/** Agents' dialogs answered from a paired phone: real hook processes, listener and relay, and phones that must not answer. */
 import assert from "node:assert/strict";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
 import { type Answer, askedOf } from "../../src/protocol/ask.ts";
@@ -14,7 +14,7 @@ interface Scene {
   stack: Stack;
   phone: ScriptedPhone;
   echo: EchoSession;
-  /** Of the agent's hooks, besides the sandbox's. */
+  /** Variables of the agent's hooks, in addition to the sandbox's. */
   env?: Record<string, string>;
 }
 
@@ -32,8 +32,8 @@ async function withScene(
 }
 
 /**
- * Runs the hook of Claude's dialog for this tool, as Claude does, and those that follow: of the end of an allowed call, or of
- * the turn after a refused one.
+ * Runs the hook of Claude's dialog for this tool, as Claude does, and the hooks that follow: at the end of an allowed
+ * call, or of the turn after a refused one.
  */
 async function hook(scene: Scene, tool: string, input: Record<string, unknown>): Promise<Ran> {
   const ran = await runHook(scene, "PermissionRequest", { tool_name: tool, tool_input: input });
@@ -60,7 +60,7 @@ const QUESTIONS = {
   ],
 };
 
-/** The open card that this phone reads. Fails when the hook that asks for it ends without one. */
+/** Resolves with the open card that this phone reads. Fails if the hook that asks for it ends without one. */
 async function cardOf(
   { phone, stack }: Scene,
   asking: Promise<Ran>,
@@ -113,7 +113,7 @@ Deno.test("a question is answered from the phone through the agent's own hook [c
     assert.deepEqual(await echo.prompts(), []);
   }));
 
-Deno.test("an agent whose session was renamed has its cards under the new name [card-applied]", () =>
+Deno.test("the cards of a renamed session have its new name [card-applied]", () =>
   withScene({}, async ({ stack, phone, echo }) => {
     const { sandbox } = stack;
     const pane = (await sandbox.tmux("display-message", "-p", "-t", `=${echo.name}:`, "#{pane_id}")).trim();
@@ -132,7 +132,7 @@ Deno.test("an agent whose session was renamed has its cards under the new name [
     assert.equal(JSON.parse((await asking).stdout).hookSpecificOutput.decision.behavior, "allow");
   }));
 
-Deno.test("a session that is renamed while a card is open keeps it, also when another has its old name [card-applied]", () =>
+Deno.test("a session renamed while a card is open keeps the card, even if another session has the old name [card-applied]", () =>
   withScene({}, async ({ stack, phone, echo }) => {
     const { sandbox } = stack;
     const envOf = async ({ name }: EchoSession): Promise<Record<string, string>> => {
@@ -151,7 +151,7 @@ Deno.test("a session that is renamed while a card is open keeps it, also when an
       return all.includes("work") && all.includes(echo.name);
     };
     await until("both names", names);
-    // What happens in the other session is not about this card.
+    // Events of the other session must not affect this card.
     await runHook({ stack, phone, echo: other, env: await envOf(other) }, "Stop", {});
     const answers = [{ options: [0] }, { options: [1] }];
     assert.equal((await answer(phone, card, { kind: "answers", answers })).state, "submitted");
@@ -159,7 +159,7 @@ Deno.test("a session that is renamed while a card is open keeps it, also when an
     assert.deepEqual([await echo.prompts(), await other.prompts()], [[], []]);
   }));
 
-Deno.test("in a muted project a dialog opens at the computer alone, also while the agent works in another directory [cli-mute]", () =>
+Deno.test("in a muted project a dialog opens only at the computer, even while the agent works in another directory [cli-mute]", () =>
   withScene({}, async (scene) => {
     const { stack } = scene;
     assert.equal((await stack.svc("mute")).code, 0);
@@ -167,7 +167,7 @@ Deno.test("in a muted project a dialog opens at the computer alone, also while t
     await assert.rejects(cardOf(scene, runHook(scene, "PermissionRequest", asked)), /ended without a card/);
   }));
 
-Deno.test("of two phones the first answers, and the other is refused [card-first]", () =>
+Deno.test("the first answer of two phones counts, and the other is refused [card-first]", () =>
   withScene({}, async (scene) => {
     const other = await pairScriptedPhone(await scene.stack.pairLink(), { name: "Tablet" });
     const asking = hook(scene, "AskUserQuestion", QUESTIONS);
@@ -218,7 +218,7 @@ Deno.test("a request is allowed once or rejected with a reason, and a destructiv
     assert.deepEqual(await decide("sudo make install", "reject", known), ["submitted", denied]);
     assert.deepEqual(await decide("make deploy", "once", known), ["refused", undefined]);
     const path = `${scene.stack.sandbox.svcHome}/audit.jsonl`;
-    // The host writes it beside what it tells the relay.
+    // The host writes it while it reports to the relay.
     const audit = await until("the audit of each answer", async () => {
       const lines = (await Deno.readTextFile(path).catch(() => "")).trim().split("\n");
       return lines.length >= known.length && lines;
@@ -244,7 +244,7 @@ Deno.test("an answer to another request, from a script, unsealed or repeated app
     const two = await cardOf(scene, second, [one.id]);
     const crossed = await answer(phone, two, { kind: "decided", decision: "once", digest: digestOf(one) });
     assert.deepEqual([crossed.state, crossed.reason], ["refused", "invalid_body"]);
-    // The relay takes no second answer for it: the computer decides.
+    // The relay accepts no second answer for it, so the computer decides.
     assert.equal((await second).stdout, "");
     const plain = {
       type: "ask.answer",
@@ -262,7 +262,7 @@ Deno.test("an answer to another request, from a script, unsealed or repeated app
     assert.equal(JSON.parse((await first).stdout).hookSpecificOutput.decision.behavior, "allow");
   }));
 
-Deno.test("the dialog opens at the computer when the hook, the listener or the relay goes [card-local]", () =>
+Deno.test("the dialog opens at the computer when the hook, the listener or the relay ends [card-local]", () =>
   withScene({ allowRemoteApproval: "once" }, async (scene) => {
     const { stack } = scene;
     const ask = async (known: readonly string[]): Promise<{ asking: Promise<Ran>; card: Push }> => {
@@ -288,7 +288,7 @@ Deno.test("the dialog opens at the computer when the hook, the listener or the r
     assert.equal((await hook(scene, "Bash", { command: "echo away" })).stdout, "");
   }));
 
-Deno.test("a phone whose answer does not open closes no card: the dialog is asked again, and answered [card-reopened]", () =>
+Deno.test("an answer that cannot be opened closes no card: the dialog is asked again, and answered [card-reopened]", () =>
   withScene({}, async (scene) => {
     const { phone } = scene;
     const asking = hook(scene, "AskUserQuestion", QUESTIONS);
@@ -296,7 +296,7 @@ Deno.test("a phone whose answer does not open closes no card: the dialog is aske
     const given: Answer = { kind: "answers", answers: [{ options: [0] }, { options: [1] }] };
     const good = await phone.answerOf(first, given);
     assert.ok(good.sealed !== undefined);
-    // Sealed with other keys than the pairing's: the relay cannot know.
+    // The answer is damaged, which the relay cannot notice.
     const ciphertext = good.sealed.ciphertext.split("").reverse().join("");
     await phone.api.sendPush({ ...good, sealed: { ...good.sealed, ciphertext } });
     const again = await cardOf(scene, asking, [first.id]);

@@ -1,4 +1,4 @@
-/** The commands with a relay, a listener and an agent at work. */
+/** The commands with a running relay, listener and agent. */
 import assert from "node:assert/strict";
 import { newKey } from "../helpers/new_key.ts";
 import { runSvc, startSvc } from "../helpers/program.ts";
@@ -54,7 +54,7 @@ Deno.test("SVC_BASE_URL and SVC_API_KEY are enough for a script [env-base-url, e
   assert.equal(wrong.code, 1);
 });
 
-Deno.test("a script's key that may only send, exported as the README says, keeps no command of the host from working [env-api-key]", async () => {
+Deno.test("a send-only script key, exported as the README says, does not keep the host's commands from working [env-api-key]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
   await pairScriptedPhone(await stack.pairLink());
@@ -75,13 +75,13 @@ Deno.test("a script's key that may only send, exported as the README says, keeps
   assert.match(alone.stdout, /^✗ key: .* \(the key in SVC_API_KEY\)$/m);
 });
 
-Deno.test("where the host's key lacks admin, svc devices release takes the one in SVC_API_KEY [role-release]", async () => {
+Deno.test("svc devices release uses the key in SVC_API_KEY if the host's key lacks admin [role-release]", async () => {
   await using stack = await makeStack();
   const data = `${stack.sandbox.svcHome}/server`;
   const config = `${stack.sandbox.svcHome}/config.json`;
   const plain = await newKey(data, ["push:read", "push:send"]);
   const text = JSON.stringify({ ...JSON.parse(await Deno.readTextFile(config)), apiKey: plain });
-  // No store of a relay lies here, as on a host whose relay is elsewhere.
+  // There is no relay's store in this home, as on a host with a remote relay.
   await Deno.mkdir(`${stack.sandbox.root}/far`, { mode: 0o700 });
   await Deno.writeTextFile(`${stack.sandbox.root}/far/config.json`, text, { mode: 0o600 });
   const release = (env: Record<string, string>): Promise<Ran> =>
@@ -140,7 +140,7 @@ Deno.test("svc listener prints what it logs; svc logs shows the log, and follows
   await using stack = await makeStack();
   const { name } = await stack.echo();
   await stack.svc("send", name, "hello");
-  // The listener logs a message's end beside what it tells the relay, and writes its files a moment later.
+  // The listener logs a message's end when it reports it to the relay, and writes its files a moment later.
   await stack.listener.line(/submitted/);
   const shown = stack.listener.output().split("\n");
   assert.match(shown[0] ?? "", /^\[\S+\] svc listener starting — v\S+ — ws:\/\//);
@@ -163,7 +163,7 @@ Deno.test("svc listener prints what it logs; svc logs shows the log, and follows
   await following.exited;
 });
 
-Deno.test("svc verify prints a list of checks and a closing sentence, and exits 0 when all pass [cmd-verify, tty-verify, cli-json]", async () => {
+Deno.test("svc verify prints a list of checks and a final sentence, and exits 0 when all pass [cmd-verify, tty-verify, cli-json]", async () => {
   await using stack = await makeStack();
   await stack.echo();
   const { code, stdout } = await stack.svc("verify");

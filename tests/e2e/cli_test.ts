@@ -1,4 +1,4 @@
-/** The commands from a shell, where nothing is set up. */
+/** The commands in a shell where nothing is set up. */
 import assert from "node:assert/strict";
 import { listedCommands } from "../../src/cli/commands.ts";
 import { BODY_MAX_BYTES } from "../../src/protocol/limits.ts";
@@ -83,7 +83,7 @@ Deno.test("a message over the limit is refused with its size, before anything is
   assert.match(longest.stderr, /Cannot reach the relay/);
 });
 
-Deno.test("a message that is not UTF-8 is refused: nothing is typed in place of what it has [cli-send]", async () => {
+Deno.test("a message that is not UTF-8 is refused, not typed with replacement characters [cli-send]", async () => {
   await using sandbox = await makeSandbox();
   const launch = ["sh", "-c", `printf 'caf\\351' | "$0" "$@"`, ...SVC];
   const { code, stderr } = await runSvc(sandbox, ["send", "svc-a"], { launch });
@@ -91,7 +91,7 @@ Deno.test("a message that is not UTF-8 is refused: nothing is typed in place of 
   assert.match(stderr, /^svc: Cannot send the message: it is not UTF-8\./);
 });
 
-Deno.test("keys of a folder that is no relay's are neither listed nor revoked, and no store is made there [cli-error-next]", async () => {
+Deno.test("in a folder that is not a relay's no keys are listed or revoked, and no store is created [cli-error-next]", async () => {
   await using sandbox = await makeSandbox();
   const data = `${sandbox.root}/mistyped`;
   for (const args of [["list", "--json"], ["revoke", "key_1"]]) {
@@ -120,7 +120,7 @@ Deno.test("a failure exits 1 and says on stderr what to do next [cli-exit, cli-e
   }
 });
 
-Deno.test("a file in place of SVC_HOME is named with what to do about it [cli-error-next]", async (t) => {
+Deno.test("a file in place of SVC_HOME is reported with what to do about it [cli-error-next]", async (t) => {
   await using sandbox = await makeSandbox();
   const file = `${sandbox.root}/file`;
   await Deno.writeTextFile(file, "");
@@ -142,14 +142,14 @@ Deno.test("nothing is written outside SVC_HOME, and ~/.svc is the default [cli-h
   assert.ok(Deno.statSync(`${sandbox.home}/.svc/muted.json`).isFile);
 });
 
-/** Each file's lines, as the listener leaves them after rotations. */
+/** Writes the lines of each file, as the listener leaves them after rotations. */
 async function writeRotated(path: string, files: Record<string, string[]>): Promise<void> {
   for (const [age, lines] of Object.entries(files)) {
     await Deno.writeTextFile(`${path}${age}`, lines.map((line) => `${line}\n`).join(""));
   }
 }
 
-Deno.test("svc logs goes on into the rotated files, and prints nothing for an empty one [cli-logs, ls-audit-shown]", async (t) => {
+Deno.test("svc logs continues into the rotated files, and prints nothing for an empty one [cli-logs, ls-audit-shown]", async (t) => {
   await using sandbox = await makeSandbox();
   await Deno.mkdir(sandbox.svcHome, { recursive: true });
   const logs: [string, string[]][] = [["listener.log", []], ["audit.jsonl", ["--audit"]]];
@@ -193,7 +193,7 @@ Deno.test("svc logs -f starts in the rotated files as well [cli-logs]", async ()
   }
 });
 
-Deno.test("svc keys create takes every --scope that it is given, each also as a list [cli-keys]", async () => {
+Deno.test("svc keys create accepts several --scope options, each of which may be a list [cli-keys]", async () => {
   await using sandbox = await makeSandbox();
   const scopes = ["--scope", "push:send", "--scope", "push:read,admin"];
   const made = await runSvc(sandbox, ["keys", "create", "--name", "a", ...scopes, "--json"]);
@@ -232,7 +232,7 @@ Deno.test("svc unmute fails for a project below a muted folder, and names the co
   assert.equal((await runSvc(sandbox, ["unmute"])).code, 0);
 });
 
-Deno.test("svc mute --json lists and mutes nothing; a directory with a blank can be unmuted as the hint says, also once it is deleted [cli-mute, cli-json]", async () => {
+Deno.test("svc mute --json lists and mutes nothing; a directory with a space can be unmuted as the hint says, even after it was deleted [cli-mute, cli-json]", async () => {
   await using sandbox = await makeSandbox();
   assert.deepEqual(JSON.parse((await runSvc(sandbox, ["mute", "--json"])).stdout), []);
   const project = await Deno.realPath(sandbox.project);

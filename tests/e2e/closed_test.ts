@@ -1,4 +1,4 @@
-/** Sessions that no wrapper made get no messages for a shell, an editor or a prompt; a hostile screen delays no other session. */
+/** Sessions without a wrapper get no messages for a shell, an editor or a prompt; a hostile screen delays no other session. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../src/agents/read_screen.ts";
@@ -8,7 +8,10 @@ import { makeMirrorStage, type MirrorStage } from "../helpers/mirror_stage.ts";
 import type { Size } from "../../src/listener/mirror/viewer.ts";
 import { until } from "../helpers/until.ts";
 
-/** A program in its own session, what its screen shows once it reads input, and a message that would run a command in it. */
+/**
+ * A program in a separate session, the text on its screen once it reads input, and a message that would run a command
+ * in it.
+ */
 interface Program {
   session: string;
   argv(root: string): string[];
@@ -66,7 +69,7 @@ async function startProgram({ stack }: MirrorStage, { session, argv, ready }: Pr
   await until(`${session} to read`, async () => ready.test(await sandbox.screen(session)));
 }
 
-/** The state of the burst's last key. */
+/** Resolves with the state of the burst's last key. */
 async function lastState(phone: MirrorPhone, inputs: KeyInput[]): Promise<string> {
   phone.type(...inputs);
   const found = await until(
@@ -126,10 +129,10 @@ stdout.on("resize", draw);
 draw();
 setInterval(draw, 1000);
 `;
-/** Measured in turns, so that what else the machine does slows both. */
+/** Measured alternately, so that other load slows both. */
 const ROUNDS = 6;
 const MESSAGES = 2;
-/** What the phone asks for, and what it gets: no profile reads a larger screen. */
+/** The size that the phone requests; no profile reads a screen as large as that. */
 const HUGE = { cols: 1_000, rows: 1_000 };
 const LARGEST = { cols: MAX_SCREEN_COLUMNS, rows: MAX_SCREEN_ROWS };
 const USUAL = { cols: 80, rows: 24 };
@@ -139,7 +142,7 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
-/** Milliseconds from the relay's acceptance to the submission, of each message. */
+/** Returns the milliseconds from the relay's acceptance to the submission, for each message. */
 async function messageTimes({ stack }: MirrorStage, session: string): Promise<number[]> {
   const times: number[] = [];
   for (let count = 0; count < MESSAGES; count++) {
@@ -150,7 +153,7 @@ async function messageTimes({ stack }: MirrorStage, session: string): Promise<nu
   return times;
 }
 
-/** A session of an agent whose screen is hostile. */
+/** Starts a session of an agent with a hostile screen. */
 async function startHostile({ stack }: MirrorStage): Promise<string> {
   const { sandbox } = stack;
   const bin = `${sandbox.root}/bin`;
@@ -163,7 +166,7 @@ async function startHostile({ stack }: MirrorStage): Promise<string> {
   return stdout.trim();
 }
 
-Deno.test("closed: messages to another session are typed beside a hostile screen, which no phone makes larger than profiles read [closed-hostile-screen]", async () => {
+Deno.test("closed: messages to another session are typed despite a hostile screen, which no phone makes larger than profiles read [closed-hostile-screen]", async () => {
   await using stage = await makeMirrorStage();
   const { stack } = stage;
   const echo = await stack.echo();
@@ -187,7 +190,7 @@ Deno.test("closed: messages to another session are typed beside a hostile screen
     await fit(HUGE, LARGEST);
     times.beside.push(...await messageTimes(stage, echo.name));
   }
-  // Only someone at the computer makes it larger.
+  // Only a person at the computer can make it larger.
   const size = ["-x", String(HUGE.cols), "-y", String(HUGE.rows)];
   await stack.sandbox.tmux("resize-window", "-t", `=${session}:`, ...size);
   await until(`${HUGE.cols} columns on the phone`, () => phone.terminal.cols === HUGE.cols);

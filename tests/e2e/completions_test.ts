@@ -1,4 +1,4 @@
-/** Completion in real shells on a terminal: the script is loaded as its help says, and Tab is pressed. */
+/** Completion in real shells on a terminal: loads the script as its help says, and presses Tab. */
 import assert from "node:assert/strict";
 import { FROM_CHECKOUT, runSvc } from "../helpers/program.ts";
 import { run } from "../helpers/run.ts";
@@ -8,7 +8,7 @@ import { until } from "../helpers/until.ts";
 interface Shell {
   name: string;
   argv: string[];
-  /** Loads the script from a file. */
+  /** Returns the command that loads the script from a file. */
   load(file: string): string;
 }
 
@@ -22,14 +22,14 @@ const SHELLS: Shell[] = [
   {
     name: "fish",
     argv: ["fish", "--no-config"],
-    // A suggestion behind the cursor would look like a completion.
+    // A suggestion after the cursor would look like a completion.
     load: (file) => `set -g fish_autosuggestion_enabled 0 && source ${file}`,
   },
 ];
 
 /** What is typed before Tab, and the line that it becomes. */
 const TYPED: [typed: string, completed: string][] = [
-  // A folder of that name is there.
+  // A folder with that name exists.
   ["svc log", "svc logs"],
   ["svc upg", "svc upgrade"],
   ["svc codex /et", "svc codex /etc/"],

@@ -1,4 +1,4 @@
-/** kill -9 of the listener after every step of an injection: nothing lost, nothing doubled, `unknown` where it cannot be known. */
+/** kill -9 of the listener after every step of an injection: nothing is lost or duplicated, and the state is `unknown` only if it cannot be determined. */
 import assert from "node:assert/strict";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
 import { crashingImportMap } from "../helpers/crashing_runtime.ts";
@@ -11,10 +11,10 @@ import { SAFETY_LIMIT_MS, until } from "../helpers/until.ts";
 const STEPS_MAX = 60;
 
 interface Crashed {
-  /** The step after which the listener died; undefined when the injection has fewer steps. */
+  /** The step after which the listener died; undefined if the injection has fewer steps. */
   step: string | undefined;
   state: string;
-  /** How often the agent has the text: submitted, or in its input line. */
+  /** How often the agent has the text, submitted or in its input line. */
   times: number;
 }
 
@@ -44,12 +44,12 @@ async function crashAt(
     const drafts = /^❯ .*$/m.exec(await echo.screen())?.[0].includes(body) ? 1 : 0;
     return receipt.state === "submitted" && prompts === 0 ? undefined : { count: prompts + drafts };
   });
-  // The listener after the crash has removed what it found there before it said what became of the message.
+  // The next listener removes the text that it finds before it reports the outcome.
   await until("an empty input line", async () => /^❯\s*$/m.test(await echo.screen()));
   return { step, state: receipt.state, times: times.count };
 }
 
-Deno.test("crash: kill -9 of the listener after each step of an injection loses and doubles nothing [show-kill-listener, inj-unknown, inj-journal, inj-never-retype, ev-push-resend]", async (t) => {
+Deno.test("crash: kill -9 of the listener after each step of an injection loses and duplicates nothing [show-kill-listener, inj-unknown, inj-journal, inj-never-retype, ev-push-resend]", async (t) => {
   await using stack = await makeStack({ listener: false });
   await Deno.writeTextFile(`${stack.sandbox.root}/crashing.json`, await crashingImportMap(CHECKOUT));
   const echo = await stack.echo();
@@ -70,7 +70,7 @@ Deno.test("crash: kill -9 of the listener after each step of an injection loses 
     return true;
   };
   for (let at = 1; at <= STEPS_MAX && await crash(at); at++);
-  // Marker and journal are written concurrently: which of them a count hits is random.
+  // Marker and journal are written concurrently, so which one a count hits is random.
   for (const step of ["journal sync", "marker", "tmux request", "acknowledgement"]) {
     if (!steps.includes(step)) await crash(step);
     assert.ok(steps.includes(step), step);
@@ -78,7 +78,7 @@ Deno.test("crash: kill -9 of the listener after each step of an injection loses 
   assert.ok(steps.length < STEPS_MAX);
 });
 
-Deno.test("crash: a text that a killed listener had put into tmux and not typed is removed by the next, and no other one [inj-unknown]", async () => {
+Deno.test("crash: the next listener removes a text that a killed one had put into tmux but not typed, and no other text [inj-unknown]", async () => {
   await using stack = await makeStack({ listener: false });
   const { sandbox } = stack;
   await sandbox.newSession("svc-a", ["cat"]);

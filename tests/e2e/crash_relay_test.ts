@@ -7,7 +7,7 @@ import type { PushAccepted, PushRequestInput } from "../../src/protocol/push.ts"
 import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
 import { SAFETY_LIMIT_MS, until } from "../helpers/until.ts";
 
-/** Sends as the phone's outbox does: repeatedly with the same id until the relay accepts. */
+/** Sends like the phone's outbox: repeatedly with the same id until the relay accepts. */
 async function sendUntilAccepted(stack: Stack, push: PushRequestInput): Promise<PushAccepted> {
   return await until("the relay's yes", async () => {
     try {
@@ -25,7 +25,7 @@ async function killRelay(stack: Stack): Promise<void> {
   await stack.startRelay();
 }
 
-/** A phone that waits for a receipt's state on its socket. */
+/** Connects a phone that waits for a receipt's state on its socket. */
 function watchReceipts(stack: Stack): { link: RelayLink; seen(id: string, state: string): Promise<void> } {
   const states = new Set<string>();
   const link = new RelayLink({
@@ -49,9 +49,9 @@ function watchReceipts(stack: Stack): { link: RelayLink; seen(id: string, state:
 
 type Moment = (stack: Stack, push: PushRequestInput & { id: string }) => Promise<void>;
 
-/** When the relay is killed; each moment leaves the push accepted, or to be sent again with the same id. */
+/** When the relay is killed; after each moment the push is accepted, or can be sent again with the same id. */
 const MOMENTS: Record<string, Moment> = {
-  "while it takes the request": async (stack, push) => {
+  "while it accepts the request": async (stack, push) => {
     const sent = stack.api.sendPush(push).catch((error) => error);
     await killRelay(stack);
     await sent;
@@ -65,7 +65,7 @@ const MOMENTS: Record<string, Moment> = {
     await killRelay(stack);
     await sent;
   },
-  "right after its yes": async (stack, push) => {
+  "right after its 202": async (stack, push) => {
     await stack.api.sendPush(push);
     await killRelay(stack);
   },

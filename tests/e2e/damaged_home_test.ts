@@ -1,4 +1,4 @@
-/** A listener and a relay that find their own files damaged start, name each one, and keep what it protected. */
+/** A listener and a relay with damaged files still start, report each file, and keep what it protected. */
 import assert from "node:assert/strict";
 import { runSvc } from "../helpers/program.ts";
 import { makeSandbox } from "../helpers/sandbox.ts";
@@ -6,15 +6,15 @@ import { makeStack, type Stack } from "../helpers/stack.ts";
 
 const JUNK = "junk {[\0".repeat(100);
 
-/** What the listener writes again, and what it must find folders in the place of. */
+/** Files that the listener writes again; each is replaced by junk or by a folder. */
 const MADE_ANEW = [
   ...["journal.jsonl", "audit.jsonl", "states.json", "projects.json", "listener.pid", "listener.version"],
   ...["listener.log", "service.json"],
 ];
-/** In place of these folders there is a file. */
+/** Folders that are replaced by a file. */
 const FOLDERS = ["markers", "remote", "answers", "uploads", "last-words", "setup"];
 const LOCKS = ["listener.lock", "start.lock", "config.lock", "paired.lock", "muted.lock", "kept.lock"];
-/** What only the user can mend. */
+/** Files that only the user can repair. */
 const KEPT = ["identity", "paired.json", "muted.json", "kept.json"];
 
 async function startDamaged(
@@ -49,13 +49,13 @@ Deno.test("a listener whose files are all junk says so, and types a message once
   await assertServed(stack);
 });
 
-Deno.test("a listener that finds folders in the place of its files says so, and types a message once [fault-files]", async () => {
+Deno.test("a listener that finds folders in place of its files says so, and types a message once [fault-files]", async () => {
   await using stack = await startDamaged({ folders: [...MADE_ANEW, ...LOCKS] });
   assertNamed(stack, MADE_ANEW);
   await assertServed(stack);
 });
 
-Deno.test("damaged pairings and mutes let nothing through that they kept out, and are not overwritten [fault-files]", async () => {
+Deno.test("damaged pairings and mutes still keep out what they kept out, and are not overwritten [fault-files]", async () => {
   await using stack = await startDamaged({ junk: KEPT });
   assertNamed(stack, KEPT);
   const echo = await stack.echo();

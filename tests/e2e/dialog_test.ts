@@ -102,7 +102,7 @@ Deno.test("local user: a draft in the input line holds the message until it is r
   await until("the prompt", async () => (await bench.prompts())[0] === "half a thought mine");
 });
 
-/** How a terminal gets to show the agent: the session that it attaches, made by these commands. */
+/** How a terminal comes to show the agent: the session that it attaches, and the commands that make it. */
 const WAYS_TO_SEE: Record<string, (session: string) => { attached: string; commands: string[][] }> = {
   "its own session": (attached) => ({ attached, commands: [] }),
   "a session of its group": (session) => ({
@@ -129,7 +129,8 @@ Deno.test("local user: a key holds the message until the keyboard is quiet, whic
       await until("the key's effect", async () => /^❯ x/mu.test(await bench.screen()));
       await user.press("\x7f");
       await until("an empty input line", async () => /^❯\s*$/mu.test(await bench.screen()));
-      // However late it really is, the message comes right after the key, and the keyboard gets quiet once it is held.
+      // However late the message really is, it comes right after the key, and the keyboard becomes quiet once it is
+      // held.
       const keyAt = await user.keyAt();
       now = () => keyAt;
       let outcome: unknown;
@@ -143,7 +144,7 @@ Deno.test("local user: a key holds the message until the keyboard is quiet, whic
   }
 });
 
-Deno.test("local user: a key in another window of a grouped session holds nothing [inj-local-user]", async () => {
+Deno.test("local user: a key in another window of a grouped session holds no message [inj-local-user]", async () => {
   let now = Date.now;
   await using bench = await makeEchoBench({ now: () => now() });
   await bench.sandbox.tmux("new-session", "-d", "-t", `=${bench.session}`, "-s", "second");
@@ -173,7 +174,7 @@ Deno.test("marker: it exists before Enter, is the canonical hash, and the agent 
   assert.equal((await bench.entriesWith("fromPhone"))[1]?.fromPhone, false);
 });
 
-Deno.test("leftovers: a text that a dialog kept from being submitted is removed before the next message is typed [inj-take-back]", async () => {
+Deno.test("leftovers: a text that was not submitted because of a dialog is removed before the next message is typed [inj-take-back]", async () => {
   await using bench = await makeEchoBench();
   let opened = false;
   bench.onRecord = async (step) => {

@@ -1,4 +1,4 @@
-/** Discovery of real tmux servers: stale sockets, servers at odd paths, one call for each. */
+/** Discovery of real tmux servers: stale sockets, servers at unusual paths, one call for each. */
 import assert from "node:assert/strict";
 import { runtime } from "../../src/runtime/deno.ts";
 import type { Commands } from "../../src/runtime/types.ts";
@@ -11,7 +11,7 @@ import { until } from "../helpers/until.ts";
 
 interface Found {
   names: string[];
-  /** argv of every process that was run. */
+  /** The argv of every process that was run. */
   ran: string[][];
 }
 
@@ -79,10 +79,10 @@ Deno.test("discovery: one call asks a server for all its sessions [ls-one-call]"
   assert.equal(ran.filter(([program]) => program === "tmux").length, 1);
 });
 
-/** Far more than a server that answers needs, and than the limit of a client whose server does not. */
+/** Far more than a responding server needs, and more than a client's limit for a stalled one. */
 const STALLED_LIMIT_MS = 60_000;
 
-Deno.test("discovery: a server that is stopped keeps no other one's sessions from being found, and counts again once it goes on [fault-tmux]", async () => {
+Deno.test("discovery: a stopped server does not hide the sessions of others, and is found again once it continues [fault-tmux]", async () => {
   await using sandbox = await makeSandbox();
   const folder = `${sandbox.root}/tmux-${Deno.uid()}`;
   await Deno.mkdir(folder, { mode: 0o700 });

@@ -51,7 +51,7 @@ const LEFT_OUT: Readonly<Record<string, string>> = {
   "./dist/bin/svc up --demo": "it takes minutes to build; tests/packages builds and runs the program",
 };
 
-/** Examples that run until they are stopped: what they print when all is well. */
+/** Examples that run until they are stopped, with what they print when all is well. */
 const UNTIL_STOPPED: Readonly<Record<string, RegExp>> = {
   "npx -y deno@2.9.6 task up --demo": /Open this link: http/,
   "svc server --listen 127.0.0.1:7420 --data /var/lib/svc": /svc server listening on/,
@@ -60,11 +60,11 @@ const UNTIL_STOPPED: Readonly<Record<string, RegExp>> = {
 
 interface Example {
   path: string;
-  /** As in the page, on one line, without its comment. */
+  /** The command as in the page, on one line, without its comment. */
   command: string;
 }
 
-/** The commands in blocks marked `sh`. */
+/** Returns the commands in blocks marked `sh`. */
 function examplesIn({ path, text }: { path: string; text: string }): Example[] {
   return Array.from(text.matchAll(/^```(?:sh|bash)\n([\s\S]*?)^```$/gm), ([, block = ""]) => block)
     .flatMap((block) => block.replace(/\\\n\s*/g, "").split("\n"))
@@ -75,7 +75,7 @@ function examplesIn({ path, text }: { path: string; text: string }): Example[] {
 
 const examples = (await readPages()).flatMap(examplesIn);
 
-/** What stands for the reader's own values. */
+/** Replacements for the reader's own values. */
 interface Reader {
   stack: Stack;
   session: string;
@@ -111,7 +111,7 @@ async function makeReader(stack: Stack, vendor: PushVendor): Promise<Reader> {
   const program = FROM_CHECKOUT.map((word) => `'${word}'`).join(" ");
   const programs = {
     svc: `exec ${program} "$@"`,
-    // A refused request fails the example.
+    // Makes a refused request fail the example.
     curl: `exec /usr/bin/curl --fail-with-body "$@"`,
     claude: "echo the agent has the terminal\nexec cat",
   };
@@ -136,7 +136,7 @@ async function makeReader(stack: Stack, vendor: PushVendor): Promise<Reader> {
   return { stack, session, keyId: JSON.parse(made.stdout).id, env };
 }
 
-/** The command with the reader's values. */
+/** Returns the command with the reader's values. */
 function filledIn(command: string, { stack, session, keyId }: Reader): string {
   return command
     .replace(/npx -y deno@[\d.]+/g, `'${Deno.execPath()}'`)
@@ -154,12 +154,12 @@ async function runExample({ command }: Example, reader: Reader): Promise<Ran> {
   const cwd = command.includes("deno@") && !command.startsWith("svc()") ? CHECKOUT : sandbox.project;
   const printed = UNTIL_STOPPED[command];
   if (printed === undefined) return await run(["bash", "-c", script], { cwd, env: reader.env });
-  // A home of its own, whose listener ends with it.
+  // A separate home, whose listener ends with it.
   const env = { ...reader.env, SVC_HOME: `${sandbox.root}/other` };
   return await runOnTerminal(script, { printed, cwd, env });
 }
 
-/** Runs on a terminal until the text is printed, then presses Ctrl-C. */
+/** Runs the command on a terminal until the text is printed, then presses Ctrl-C. */
 async function runOnTerminal(
   script: string,
   { printed, cwd, env }: { printed: RegExp; cwd: string; env: Record<string, string> },
@@ -187,7 +187,7 @@ async function runOnTerminal(
   return { code: printed.test(text) ? 0 : 1, stdout: text, stderr: "" };
 }
 
-Deno.test("every example that is left out, or runs until it is stopped, is in a document", () => {
+Deno.test("every example that is left out, or that runs until it is stopped, is in a document", () => {
   const commands = new Set(examples.map(({ command }) => command));
   const named = [...Object.keys(LEFT_OUT), ...Object.keys(UNTIL_STOPPED)];
   assert.deepEqual(named.filter((command) => !commands.has(command)), []);

@@ -9,7 +9,7 @@ import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { until } from "../helpers/until.ts";
 
-/** The argv of the echo agent; `folder` may be written to. */
+/** Returns the argv of the echo agent; `folder` may be written to. */
 const PROGRAMS: Record<string, (folder: string) => Promise<string[]>> = {
   deno: () => Promise.resolve(ECHO_ON_DENO),
   async node(folder) {
@@ -45,7 +45,10 @@ async function untilPrompts(agent: EchoAgent, count: number): Promise<string[]> 
   });
 }
 
-/** Waits for the effect: the control socket of the next check may be quicker than the terminal, and an open dialog ignores C-u. */
+/**
+ * Clears the line and waits for it: the control socket of the next check may be quicker than the terminal, and an open
+ * dialog ignores C-u.
+ */
 async function clearLine(agent: EchoAgent): Promise<void> {
   await agent.pane.press("C-u");
   await until("an empty input line", async () => (await read(agent)).draft === "");
@@ -53,7 +56,7 @@ async function clearLine(agent: EchoAgent): Promise<void> {
 
 type Check = (agent: EchoAgent, sandbox: Sandbox) => Promise<void>;
 
-/** What one agent must do, in this order; the last check ends it. */
+/** What an agent must do, in this order; the last check ends it. */
 const CHECKS: Record<string, Check> = {
   async "echoes exactly what was pasted and typed [show-echo]"(agent) {
     for (const body of [...BODIES, ...LONG_BODIES]) {

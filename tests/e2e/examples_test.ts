@@ -14,10 +14,10 @@ import { SAFETY_LIMIT_MS, until } from "../helpers/until.ts";
 
 type Example = (name: string) => Launch;
 
-/** The library's own limit of a call is a minute. */
+/** The library's default limit of a call is one minute. */
 const NO_HURRY = { timeout: SAFETY_LIMIT_MS };
 
-/** From 22.18 on Node strips types without the first one. */
+/** Node strips types without the first flag since 22.18. */
 const NODE_FLAGS = ["--experimental-strip-types", "--disable-warning=ExperimentalWarning"];
 
 /** Each test runs on both runtimes. */
@@ -73,7 +73,7 @@ testOnBoth("examples/answer_bot.ts answers a question before and after it connec
   }
 });
 
-/** Makes the first answer one that the relay refuses; the length stays the same. */
+/** Corrupts the first answer so that the relay refuses it; the length stays the same. */
 function refuseFirstAnswer(): NonNullable<TapOptions["change"]> {
   let hasRefused = false;
   return (bytes, direction) => {
@@ -162,7 +162,7 @@ testOnBoth("examples/mcp_server.ts asks the phone, and ends with its input [lib-
 });
 
 testOnBoth(
-  "examples/sealed_channel.ts opens what it sealed, and nothing for another session [lib-sealed]",
+  "examples/sealed_channel.ts opens what it sealed, but nothing for another session [lib-sealed]",
   async (example) => {
     await using sandbox = await makeSandbox();
     const { code, stdout, stderr } = await runSvc(sandbox, ["hello"], { launch: example("sealed_channel") });

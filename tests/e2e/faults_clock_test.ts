@@ -1,4 +1,4 @@
-/** Clocks are set back and forward, and the host sleeps, while messages are sent. */
+/** Clocks jump forward and back, and the host sleeps, while messages are sent. */
 import { say } from "../../scripts/say.ts";
 import { TTL_DEFAULT_SECONDS } from "../../src/protocol/limits.ts";
 import { fakeTime, SKIPPED } from "../helpers/fake_time.ts";
@@ -11,7 +11,7 @@ const JUMPS = [-3_600, 3_600, -86_400, 0, 90_000, 0];
 const ASLEEP_SECONDS = 3_600;
 const STOPPED_MS = IS_LONG ? 8_000 : 2_000;
 
-Deno.test("faults: the clock of the listener and of the relay set back and forward [fault-clock, fault-count]", async (t) => {
+Deno.test("faults: the clocks of the listener and of the relay jump back and forward [fault-clock, fault-count]", async (t) => {
   for (const who of ["listener", "relay"] as const) {
     await t.step(who, async () => {
       await using stage = await FaultStage.make();
@@ -30,7 +30,7 @@ Deno.test("faults: the clock of the listener and of the relay set back and forwa
             await clock.set(JUMPS[n % JUMPS.length] ?? 0);
           }, { times: JUMPS.length }),
       });
-      // The relay's times mean something else to the host from then on.
+      // From then on the relay's times differ from the host's.
       await clock.set(2 * TTL_DEFAULT_SECONDS);
       const [session = ""] = stage.names;
       await until("a message that does not expire", async () => {
@@ -40,13 +40,13 @@ Deno.test("faults: the clock of the listener and of the relay set back and forwa
   }
 });
 
-Deno.test("faults: the host asleep: every process of it stands still, and its clock jumps [fault-asleep, fault-count]", async () => {
+Deno.test("faults: the host sleeps: all its processes stop, and its clock jumps [fault-asleep, fault-count]", async () => {
   await using stage = await FaultStage.make();
   const { stack } = stage;
   const { root } = stack.sandbox;
   const clock = await fakeTime(`${root}/time`);
   if (clock === undefined) say(`${SKIPPED}; only the processes stand still`);
-  /** Everything of this host but the relay. */
+  /** Returns all processes of this host except the relay. */
   const processes = async (): Promise<number[]> => {
     const { stdout } = await run(["ps", "-A", "-o", "pid=,args="]);
     const rows = stdout.split("\n").map((line) => line.trim()).filter((line) =>
@@ -70,7 +70,7 @@ Deno.test("faults: the host asleep: every process of it stands still, and its cl
   });
 });
 
-/** A client of tmux may have ended by itself. */
+/** Sends a signal to a process that may already have ended, as a tmux client does by itself. */
 function kill(pid: number, signal: Deno.Signal): void {
   try {
     Deno.kill(pid, signal);

@@ -6,17 +6,17 @@ import { run } from "../helpers/run.ts";
 import { until } from "../helpers/until.ts";
 
 const JUNK = "\u0000\ufffd{junk\n";
-/** What a listener finds damaged when it starts. Its journal is only cut: without it nothing knows what was typed. */
+/** Files that are junk when a listener starts. Its journal is only cut, because nothing else records what was typed. */
 const FILES = [
   ...["listener.pid", "listener.version", "listener.lock", "listener.sock", "listener.log", "start.lock"],
   ...["audit.jsonl", "projects.json"],
 ];
 
-/** Cuts the last line in half, as a crash leaves it that happened during the write. */
+/** Cuts the last line in half, as a crash during the write does. */
 async function cutLastLine(path: string): Promise<void> {
   const text = await Deno.readTextFile(path);
   const start = text.trimEnd().lastIndexOf("\n") + 1;
-  // A disk keeps what was synced, and text is typed only once this step is.
+  // A disk keeps what was synced, and text is typed only after this step was synced.
   if (/"step":"(typing|typed)"/.test(text.slice(start))) return;
   await Deno.truncate(path, new TextEncoder().encode(text.slice(0, (start + text.length) >> 1)).length);
 }
@@ -70,7 +70,7 @@ Deno.test("faults: cut and junk files under a queue [fault-files, fault-count]",
   });
 });
 
-Deno.test("faults: what a stopped and then killed listener leaves of tmux is ended by the next [fault-leftovers, fault-count]", async () => {
+Deno.test("faults: the next listener ends what a stopped and then killed one leaves in tmux [fault-leftovers, fault-count]", async () => {
   await using stage = await FaultStage.make();
   const { sandbox } = stage.stack;
   const running = async (): Promise<string[]> => {

@@ -12,7 +12,7 @@ async function passed(ms: number): Promise<void> {
   await until("the time of the fault", () => performance.now() >= end);
 }
 
-/** Mounted while the program that uses the folder is stopped. */
+/** Mounts a full disk while the program that uses the folder is stopped. */
 async function fullDisk(stage: FaultStage, who: "listener" | "relay"): Promise<void> {
   const { stack } = stage;
   const { svcHome } = stack.sandbox;
@@ -53,7 +53,7 @@ async function startOnFull(stage: FaultStage, disk: SmallDisk): Promise<void> {
   });
 }
 
-/** Sets how many files the process may open, so that it can open no more than it has. */
+/** Limits the process's open files, so that it can open no more than it has. */
 async function fewFiles(stage: FaultStage, who: "listener" | "relay"): Promise<void> {
   const limit = async (files: string): Promise<void> =>
     void await run(["prlimit", "--pid", String(stage.stack[who].pid), `--nofile=${files}:`]);

@@ -4,7 +4,7 @@ import { runtime } from "#runtime";
 import { FaultStage, IS_LONG } from "../helpers/fault_stage.ts";
 import { until } from "../helpers/until.ts";
 
-/** More steps than the messages in hand have. */
+/** More steps than the messages in progress have. */
 const STEPS = 60;
 const WRAPPERS = 20;
 const SLOW_MS = 5_000;

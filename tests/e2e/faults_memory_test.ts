@@ -7,14 +7,14 @@ import { run } from "../helpers/run.ts";
 import type { Stack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 
-/** Lets the process allocate no more memory than it has. */
+/** Limits the process's memory to what it has. */
 async function setLimit(pid: number): Promise<void> {
   const status = await Deno.readTextFile(`/proc/${pid}/status`);
   const kilobytes = Number(/^VmData:\s+(\d+)/m.exec(status)?.[1]);
   await run(["prlimit", "--pid", String(pid), `--data=${kilobytes * 1024}:`]);
 }
 
-/** Requests without their end: many megabytes, more than a process may have free in what it has allocated. */
+/** Unfinished requests of many megabytes, more than a process may have free in its allocated memory. */
 const UNFINISHED = {
   listener: { connections: 32, start: "", bytes: 2_000_000 },
   relay: {
@@ -24,7 +24,7 @@ const UNFINISHED = {
   },
 };
 
-/** Has the process keep requests until all are sent, or it has ended. */
+/** Makes the process hold requests until all are sent or it has ended. */
 async function fill(who: "listener" | "relay", { url, sandbox }: Stack): Promise<void> {
   const { hostname, port } = new URL(url);
   const { connections, start, bytes } = UNFINISHED[who];
@@ -42,7 +42,7 @@ async function fill(who: "listener" | "relay", { url, sandbox }: Stack): Promise
   for (const connection of open) connection.close();
 }
 
-Deno.test("faults: the memory limit of the listener and of the relay reached [fault-memory, fault-count]", async (t) => {
+Deno.test("faults: the listener and the relay reach their memory limit [fault-memory, fault-count]", async (t) => {
   await using stage = await FaultStage.make();
   const { stack } = stage;
   for (const who of ["listener", "relay"] as const) {
@@ -55,7 +55,7 @@ Deno.test("faults: the memory limit of the listener and of the relay reached [fa
             let ended = false;
             void exited.then(() => ended = true);
             await setLimit(pid);
-            // A single allocation that fails may only end its request.
+            // If a single allocation fails, only its request may end.
             await until("the end at the memory limit", async () => {
               if (!ended) await fill(who, stack);
               return ended;

@@ -1,9 +1,9 @@
-/** Three relay nodes on three NATS servers: a server or a node is killed, or NATS stands still, while messages are sent. */
+/** Three relay nodes on three NATS servers: a server or a node is killed, or NATS is stopped, while messages are sent. */
 import { FaultStage, IS_LONG } from "../helpers/fault_stage.ts";
 import { until } from "../helpers/until.ts";
 
 const STOPPED_MS = 20_000;
-/** How long a killed server stays away. */
+/** How long a killed server is down. */
 const AWAY_MS = 3_000;
 
 Deno.test("faults: NATS servers and relay nodes killed, and NATS stopped for 20 s [fault-nodes, fault-count]", async (t) => {

@@ -15,14 +15,14 @@ Deno.test("faults: the relay killed at every step, killed and restarted, under l
       async inject(load) {
         let kills = 0;
         for (; kills < times && !load.isDone; kills++) {
-          // A listener's wait before it connects again would grow from kill to kill.
+          // A listener's back-off would grow from kill to kill.
           if (kills % 4 === 3) {
             await stack.svc("listener", "--stop");
             void stack.startListener().catch(() => {});
           }
           stack.relay.kill("SIGKILL");
           await stack.relay.exited;
-          // It may be killed before it says that it listens.
+          // It may be killed before it prints that it listens.
           await stack.startRelay({ launch, env: { SVC_TEST_CRASH: String(1 + kills * (IS_LONG ? 1 : 4)) } })
             .catch(() => {});
           let ended = false;

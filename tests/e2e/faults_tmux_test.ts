@@ -51,7 +51,7 @@ Deno.test("faults: tmux killed and started, sessions renamed and killed, under a
   });
 });
 
-/** Looks after which what a shell or an agent has lost is typed again. */
+/** Number of checks after which text that a shell or an agent has lost is typed again. */
 const RETYPE_LOOKS = 50;
 
 const BASH = ["env", "PS1=ready> ", "bash", "--norc", "--noprofile", "-i"];
@@ -60,7 +60,7 @@ const EXITS: Record<string, (stage: FaultStage, name: string) => Promise<void>> 
   "agent leaves": async ({ stack: { sandbox } }, name) => {
     const pane = `=${name}:`;
     let looks = 0;
-    // A busy agent takes the first Ctrl-C for the end of its turn.
+    // A busy agent interprets the first Ctrl-C as the end of its turn.
     await until("the shell", async () => {
       if (looks++ % RETYPE_LOOKS === 0) await sandbox.tmux("send-keys", "-t", pane, "C-c", "C-c");
       return (await sandbox.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}")).trim() ===
@@ -76,7 +76,7 @@ const EXITS: Record<string, (stage: FaultStage, name: string) => Promise<void>> 
 
 Deno.test("faults: an agent that exits under a queue leaves nothing to the shell below it [fault-agent-exit, fault-count]", async (t) => {
   await using stage = await FaultStage.make({ sessions: 0 });
-  // Without it nothing is typed into such an agent at all.
+  // Without this setting nothing is typed into such an agent.
   const config = `${stage.stack.sandbox.svcHome}/config.json`;
   const before = JSON.parse(await Deno.readTextFile(config));
   await Deno.writeTextFile(config, JSON.stringify({ ...before, allowUnknownScreens: true }));
@@ -102,7 +102,7 @@ Deno.test("faults: an agent that exits under a queue leaves nothing to the shell
   }
 });
 
-/** An agent that a user started in a shell of a session that no wrapper made. */
+/** Starts an agent in a shell, as a user does, in a session without a wrapper. */
 async function startInShell({ stack, sessions }: FaultStage, name: string): Promise<void> {
   const { sandbox } = stack;
   const pane = `=${name}:`;
@@ -112,10 +112,10 @@ async function startInShell({ stack, sessions }: FaultStage, name: string): Prom
   await until("the agent in the shell", async () => {
     if (await Deno.stat(`${file}.sock`).then(() => true, () => false)) return true;
     const command = await sandbox.tmux("display-message", "-p", "-t", pane, "#{pane_current_command}");
-    // A shell that is taking back its terminal may lose a key, and one that is starting ends at C-c.
+    // A shell that takes back its terminal may lose a key, and one that is starting ends on C-c.
     if (command.trim() !== "bash" || looks++ % RETYPE_LOOKS > 0) return false;
     if (looks > 1) await sandbox.tmux("send-keys", "-t", pane, "C-c");
-    // What the agent had not read when it left stands in the shell's line: an Enter would run all lines of it but the last.
+    // Unread input of the agent is now in the shell's line: an Enter would run all its lines but the last.
     await sandbox.tmux("send-keys", "-t", pane, "C-u");
     await sandbox.tmux("send-keys", "-t", pane, "-l", line.join(" "));
     await sandbox.tmux("send-keys", "-t", pane, "Enter");

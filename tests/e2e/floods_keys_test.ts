@@ -9,12 +9,12 @@ import { until } from "../helpers/until.ts";
 
 const FRAMES = 60;
 const KEYS = 40;
-/** Generous for a loaded machine; the measured figure is printed. */
+/** Generous because of loaded machines; the measured figure is printed. */
 const SLOWER_MAX = 20;
 
 const median = (times: number[]): number => times.sort((a, b) => a - b)[Math.floor(times.length / 2)] ?? 0;
 
-/** How long each key took to appear on the screen. */
+/** Returns how long each key took to appear on the screen. */
 async function typeKeys(phone: MirrorPhone): Promise<number[]> {
   const times: number[] = [];
   for (let n = 0; n < KEYS; n++) {
@@ -40,7 +40,7 @@ interface Flooded {
   kicks: number;
   /** How the attacker's sockets ended, by close code. */
   closes: Record<string, number>;
-  /** Another phone's keys during the attack, relative to before. */
+  /** How much slower another phone's keys were during the attack than before. */
   ratio: number;
 }
 
@@ -83,7 +83,7 @@ Deno.test("60 keystroke frames of 1 MB from one phone close that phone's socket,
   assert.ok(flooded.ratio < SLOWER_MAX, `${flooded.ratio}`);
 });
 
-Deno.test("a key that may only read grants credit on 20 sockets without pause: they are closed, never the listener [flood-frames]", async () => {
+Deno.test("when a read-only key grants credit on 20 sockets without a pause, they are closed, but never the listener's [flood-frames]", async () => {
   const options = { sockets: 20, frames: 1_000 };
   const flooded = await typeDuring({ name: "credits", scope: "push:read", options });
   assert.equal(flooded.kicks, 0);

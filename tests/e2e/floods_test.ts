@@ -1,4 +1,4 @@
-/** Floods against a relay in its own process: the flooder is refused, and nobody else is affected. */
+/** Floods against a relay in a separate process: the flooder is refused, and no other client is affected. */
 import assert from "node:assert/strict";
 import {
   BINARY_FRAME_MAX_BYTES,
@@ -53,7 +53,7 @@ Deno.test("a key that posts without pause is refused with Retry-After, and anoth
     last: { code: string; retryAfter: number };
   };
   say(`posts: ${JSON.stringify(statuses)}, ${Math.round(stored / 1e6)} MB stored, then ${last.code}`);
-  // A relay that is slow may be overloaded before the key is over its limit.
+  // A slow relay may be overloaded before the key exceeds its limit.
   assert.deepEqual(Object.keys(statuses).filter((status) => !["202", "429", "503"].includes(status)), []);
   assert.ok(["rate_limited", "overloaded"].includes(last.code) && last.retryAfter > 0);
   const other = await relay.key(["push:send"]);
@@ -80,7 +80,7 @@ Deno.test("a flood of inventories closes its sender's socket [flood-inventories]
   assert.ok(stored < 100);
 });
 
-Deno.test("messages that are begun on 200 sockets of a key and never ended are not held in memory [flood-unfinished]", async () => {
+Deno.test("messages that are begun on 200 sockets of one key and never completed are not held in memory [flood-unfinished]", async () => {
   await using relay = await startFloodedRelay();
   const key = await relay.key(["push:read"]);
   const bytes = 1_000_000;

@@ -1,4 +1,4 @@
-/** The encryption floor starts with the first pairing; scripts pair too, and the host seals its own messages. */
+/** The encryption floor starts with the first pairing; scripts pair too, and the host seals the messages that it sends. */
 import assert from "node:assert/strict";
 import { outcomeOf } from "../helpers/outcome_of.ts";
 import { runSvc } from "../helpers/program.ts";
@@ -34,7 +34,7 @@ Deno.test("after the first pairing plain messages are refused with a hint, svc s
   assert.deepEqual(await prompts(5), ["before", "from the phone", "host 1", "host 2", "lowered"]);
 });
 
-Deno.test("svc send on a paired host gives a lying relay no text, and believes no receipt that the host has not proven [send-seals, hostile-relay]", async () => {
+Deno.test("svc send on a paired host reveals no text to a lying relay, and accepts only receipts that the host has proven [send-seals, hostile-relay]", async () => {
   await using stack = await makeStack();
   const { name } = await stack.echo();
   await pairScriptedPhone(await stack.pairLink());
@@ -95,7 +95,7 @@ Deno.test("the floor stays when the last phone is revoked [seal-floor-auto]", as
   assert.equal(await plain(stack, name, "plain"), "refused sealed_required");
 });
 
-Deno.test("a script pairs into a file of its own and sends sealed from another machine; with a copied file it is asked to pair again [pair-script, replay-window]", async () => {
+Deno.test("a script pairs into a separate file and sends sealed from another machine; with a copied file it must pair again [pair-script, replay-window]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
   const nowhere = await stack.svc("pair", "--script", `${stack.sandbox.root}/none/ci.json`);

@@ -1,4 +1,4 @@
-/** No shell ever gets a message: after an agent's exit, login shells, shells under an agent, and an exit between guard and typing. */
+/** No shell ever gets a message: after an agent's exit, in login shells, in shells under an agent, and at an exit between guard and typing. */
 import assert from "node:assert/strict";
 import { EarlyPanes, findPane } from "../../src/listener/inject/find_pane.ts";
 import { inject } from "../../src/listener/inject/inject.ts";
@@ -7,7 +7,7 @@ import { makeInjectBench } from "../helpers/inject_bench.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
-/** Without it the listener's own check would refuse the unknown agent. */
+/** Without this the listener's own check would refuse the unknown agent. */
 const UNKNOWN_ALLOWED = { ...DEFAULT_POLICY, allowUnknownScreens: true };
 const RACES = 200;
 const ANNOUNCED_RACES = 20;
@@ -15,18 +15,18 @@ const RETYPE_LOOKS = 100;
 const CLEAR_PROMPT = /^ready>\s*$/;
 
 interface ShellPane {
-  /** Types a command at the shell's clear prompt, as a person would, until the pane runs it. */
+  /** Types a command at the shell's empty prompt, as a person would, until the pane runs it. */
   start(line: string, isRunning: (command: string) => boolean): Promise<void>;
   /** Runs a program that reads in raw mode; resolves with its pid once it reads. */
   startAgent(): Promise<number>;
   command(): Promise<string>;
-  /** The line with the shell's last prompt. */
+  /** Resolves with the line of the shell's last prompt. */
   promptLine(): Promise<string>;
-  /** Removes what the agent may have left unread. */
+  /** Removes unread input of the agent. */
   clearPrompt(): Promise<void>;
 }
 
-/** An interactive shell in the pane, which runs the agent as its child. */
+/** Makes a pane with an interactive shell, which runs the agent as its child. */
 async function makeShellPane(sandbox: Sandbox, argv: string[]): Promise<ShellPane> {
   await Deno.writeTextFile(
     `${sandbox.root}/agent`,
@@ -43,7 +43,7 @@ async function makeShellPane(sandbox: Sandbox, argv: string[]): Promise<ShellPan
     let looks = 0;
     await until(`${line} in the pane`, async () => {
       if (isRunning(await command())) return true;
-      // A shell that is taking back its terminal may lose a key, so the line is typed again.
+      // A shell that takes back its terminal may lose a key, so the line is typed again.
       if (looks++ % RETYPE_LOOKS > 0 || !CLEAR_PROMPT.test(await promptLine())) return false;
       await sandbox.tmux("send-keys", "-t", "=svc-a:", line, "Enter");
       return false;
@@ -57,8 +57,8 @@ async function makeShellPane(sandbox: Sandbox, argv: string[]): Promise<ShellPan
       await until("the prompt after the agent", async () => (await command()) === "bash");
       let looks = 0;
       await until("a clear prompt", async () => {
-        // Ahead of the next command in any case: the prompt may be drawn before the shell reads what was left for it. A shell
-        // that is taking back its terminal may lose this key, and all that came before it, too.
+        // Sent at least once: the prompt may be drawn before the shell reads what was left for it. A shell that takes
+        // back its terminal may also lose this key and everything before it.
         if (looks++ % RETYPE_LOOKS === 0) await sandbox.tmux("send-keys", "-t", "=svc-a:", "C-c");
         return CLEAR_PROMPT.test(await promptLine());
       });
@@ -79,7 +79,7 @@ Deno.test("guard: an agent that exits between guard and typing leaves nothing to
   let agent = 0;
   let waits = false;
   await using bench = makeInjectBench(sandbox, {
-    // The listener's own check of the pane has passed here; only tmux's guard is left.
+    // The listener's check of the pane has passed, so only tmux's guard remains.
     record: async (_id, step) => {
       if (step !== "typing") return;
       Deno.kill(agent, "SIGKILL");
@@ -93,10 +93,10 @@ Deno.test("guard: an agent that exits between guard and typing leaves nothing to
     agent = await pane.startAgent();
     const outcome = await bench.send("svc-a", `touch ${canary}\ntouch ${canary}\n`);
     assert.equal(outcome.reason, "shell_in_pane", `race ${race}`);
-    // A dying process keeps the terminal for a moment: what it did not read appears at the prompt, and must not run.
+    // A dying process keeps the terminal for a moment: its unread input appears at the prompt, and must not run.
     if (waits) assert.equal(outcome.state, "refused", `race ${race}`);
     await pane.clearPrompt();
-    // Before the test types a command itself.
+    // Checked before the test types a command itself.
     await assert.rejects(Deno.stat(canary), Deno.errors.NotFound, `race ${race}`);
   }
 });
@@ -110,7 +110,7 @@ Deno.test("guard: an agent that exits after a message was announced leaves nothi
     isMuted: () => Promise.resolve(++checks < 0),
     rateLimit: { take: () => 0 },
     policy: UNKNOWN_ALLOWED,
-    // The check that began with the announcement never gets too old.
+    // The early check never expires.
     elapsed: () => 0,
   });
   const early = new EarlyPanes(bench.context);
@@ -132,7 +132,7 @@ Deno.test("guard: an agent that exits after a message was announced leaves nothi
   }
 });
 
-/** Runs `cat` in the foreground, as a shell does, and never reaps it. Writes its pid into `$ARGV[0]`. */
+/** Runs `cat` in the foreground, as a shell does, but never reaps it. Writes its pid into `$ARGV[0]`. */
 const SLOW_SHELL = `
   $SIG{TTOU} = "IGNORE";
   my $agent = fork // die;
@@ -141,7 +141,7 @@ const SLOW_SHELL = `
   sleep 1 while 1;
 `;
 
-Deno.test("guard: a dead agent that its shell has not reaped yet gets neither text nor Enter [sec-no-shell, sec-guard-atomic]", async () => {
+Deno.test("guard: a dead agent, not yet reaped by its shell, gets neither text nor Enter [sec-no-shell, sec-guard-atomic]", async () => {
   for (const step of ["typing", "typed"]) {
     await using sandbox = await makeSandbox();
     const [shell, pidFile] = [`${sandbox.root}/bash`, `${sandbox.root}/pid`];
@@ -166,7 +166,7 @@ Deno.test("guard: a dead agent that its shell has not reaped yet gets neither te
   }
 });
 
-Deno.test("guard: neither an exited agent's shell nor a login shell nor one that the agent started gets a message [show-shell, err-shell, inj-2-guard]", async () => {
+Deno.test("guard: no message goes to an exited agent's shell, a login shell, or a shell that the agent started [show-shell, err-shell, inj-2-guard]", async () => {
   const login = ["bash", "-c", "export PS1='ready> '; exec -a -bash bash --norc --noprofile -i"];
   const fromAgent = ["env", "PS1=ready> ", "perl", "-e", 'system("bash", "--norc", "--noprofile", "-i")'];
   const disguised = ["bash", "-c", "export PS1='ready> '; exec -a claude bash --norc --noprofile -i"];
@@ -200,7 +200,7 @@ Deno.test("guard: a program that does not read what is typed leaves nothing to t
   }
 });
 
-Deno.test("guard: a respawned pane is not the recorded agent any more [inj-guard-tree]", async () => {
+Deno.test("guard: a respawned pane is no longer the recorded agent [inj-guard-tree]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
   await sandbox.newSession("svc-a", ["cat"]);
@@ -212,7 +212,7 @@ Deno.test("guard: a respawned pane is not the recorded agent any more [inj-guard
   assert.equal((await bench.send("svc-a", "hello")).reason, "shell_in_pane");
 });
 
-Deno.test("guard: a pane that shares its keys with a shell takes nothing, also when the sharing begins after the check [sec-no-shell, inj-guard-more]", async () => {
+Deno.test("guard: a pane that shares its keys with a shell gets nothing, even if the sharing begins after the check [sec-no-shell, inj-guard-more]", async () => {
   await using sandbox = await makeSandbox();
   const canary = `${sandbox.root}/canary`;
   await sandbox.newSession("svc-a", ["cat", "-"]);

@@ -33,7 +33,7 @@ async function mark(sandbox: Sandbox, text: string): Promise<void> {
   await writeMarker(home, { dir: sandbox.project, text, now: Date.now() });
 }
 
-Deno.test("the same text from the keyboard and from the phone at once: of two hooks, one is flagged [remote-race, cmd-remote-hook]", async () => {
+Deno.test("one of two hooks is flagged when the keyboard and the phone submit the same text at once [remote-race, cmd-remote-hook]", async () => {
   await using sandbox = await makeSandbox();
   for (let round = 0; round < 5; round++) {
     await mark(sandbox, "go on");
@@ -57,7 +57,7 @@ Deno.test("from one process to the next: flagged, then back at the keyboard, the
   assert.equal(await submit("thanks"), "");
 });
 
-Deno.test("no daemon, no home, a broken home, junk: exit 0 and no output [rm-never-breaks, cli-hook]", async () => {
+Deno.test("hooks exit 0 without output with no daemon, no home, a broken home, or junk [rm-never-breaks, cli-hook]", async () => {
   await using sandbox = await makeSandbox();
   const file = `${sandbox.root}/file`;
   await Deno.writeTextFile(file, "");
@@ -86,7 +86,7 @@ Deno.test("no daemon, no home, a broken home, junk: exit 0 and no output [rm-nev
   assert.deepEqual(await hook(sandbox, ["hook", "Nothing", "cc"], stop), SILENT);
 });
 
-Deno.test("a hanging daemon does not block an agent: hooks end without output although it reads nothing [rm-never-breaks]", async () => {
+Deno.test("a hanging daemon does not block an agent: hooks end without output even if it reads nothing [rm-never-breaks]", async () => {
   await using sandbox = await makeSandbox();
   await Deno.mkdir(sandbox.svcHome, { mode: 0o700 });
   const hanging = Deno.listen({ transport: "unix", path: `${sandbox.svcHome}/listener.sock` });
@@ -112,7 +112,7 @@ Deno.test("a hook without its arguments is a usage error, and has help", async (
   }
 });
 
-Deno.test("the plugin's scripts run svc by what setup recorded, else by PATH, else do nothing; one that waits for a phone is svc itself [remote-cc, rm-never-breaks, card-hook-ends]", async () => {
+Deno.test("the plugin's scripts run the svc that setup recorded, else the one in PATH, else nothing; one that waits for a phone is svc itself [remote-cc, rm-never-breaks, card-hook-ends]", async () => {
   await using sandbox = await makeSandbox();
   const script = fileURLToPath(new URL("../../plugin/svc/scripts/svc-remote.sh", import.meta.url));
   const program = `${sandbox.root}/bin/svc`;
@@ -139,7 +139,7 @@ Deno.test("the plugin's scripts run svc by what setup recorded, else by PATH, el
   assert.equal(Number(new TextDecoder().decode((await waits.output()).stdout)), waits.pid);
 });
 
-/** The newest push of the type. */
+/** Resolves with the newest push of the type. */
 async function newest({ api }: Stack, type: string): Promise<PushRecord["push"]> {
   return await untilAsked(`a push ${type}`, async () => {
     const { pushes } = await api.listPushes({ before: "end" });
@@ -160,7 +160,7 @@ async function untilAsked<T>(what: string, ask: () => Promise<T>): Promise<NonNu
 Deno.test("a stop and a wait reach the phones with the hook's id, and the state is reported at once [type-stop, type-attention, rm-hook-id, ls-hook-at-once]", async () => {
   await using stack = await makeStack();
   const { sandbox } = stack;
-  // Its screen says nothing, and contradicts no hook.
+  // Its screen shows no state and contradicts no hook.
   const { session: name } = await Pane.open(sandbox, { session: "svc-proj", argv: ["cat"] });
   const call = async (event: string): Promise<void> => {
     const input = JSON.stringify({ ...await recordedCall("codex", event), cwd: sandbox.project });
@@ -190,12 +190,12 @@ Deno.test("a stop and a wait reach the phones with the hook's id, and the state 
   });
 });
 
-/** A pane that looks as if the wrapper had started the echo agent there, as the second session of the project. */
+/** Makes a pane that looks as if the wrapper had started the echo agent in it, as the second session of the project. */
 async function secondOfProject({ sandbox, api }: Stack): Promise<{ name: string; label: string }> {
-  // Its screen says nothing, and contradicts no hook.
+  // Its screen shows no state and contradicts no hook.
   const { session: name } = await Pane.open(sandbox, { session: "svc-proj-2", argv: ["cat"] });
   const { project } = sandbox;
-  // The agent last: with it, the listener takes the session for one of svc's.
+  // The agent comes last, because with it the listener treats the session as one of svc's.
   const recorded = { project: "proj", dir: project, root: project, agent: "echo" };
   for (const [option, value] of Object.entries(recorded)) {
     await sandbox.tmux("set-option", "-t", `=${name}:`, `@svc_${option}`, value);
@@ -209,7 +209,7 @@ async function secondOfProject({ sandbox, api }: Stack): Promise<{ name: string;
   return { name, label };
 }
 
-Deno.test("a push has the session's name of the picker, wherever in the project its agent works and whose hook reports [wrap-label, type-stop]", async () => {
+Deno.test("a push has the session's name from the picker, wherever in the project its agent works and whichever hook reports [wrap-label, type-stop]", async () => {
   await using stack = await makeStack();
   const { sandbox } = stack;
   const { name, label } = await secondOfProject(stack);
@@ -234,7 +234,7 @@ Deno.test("a muted project stays silent while its agent works in another directo
   assert.equal((await stack.svc("mute")).code, 0);
   await stop(sandbox.root, name);
   await stop(sandbox.root, "svc-other");
-  // Pushes keep their order.
+  // Pushes are delivered in order.
   assert.equal((await newest(stack, "agent.stop")).agentSessionName, "svc-other");
   const { pushes } = await stack.api.listPushes({ before: "end" });
   assert.deepEqual(pushes.filter(({ push }) => push.agentSessionName === name), []);
@@ -243,7 +243,7 @@ Deno.test("a muted project stays silent while its agent works in another directo
 Deno.test("a message from the phone, typed into a session, is flagged by the hook of its agent [remote-compare, rm-cwd]", async () => {
   await using stack = await makeStack();
   const { sandbox } = stack;
-  // A program that takes no marker itself, like an agent whose hook has not run yet.
+  // A program that does not take the marker, like an agent whose hook has not run yet.
   const pane = await Pane.open(sandbox, { session: "svc-proj", argv: ["cat"] });
   const { receipt } = await stack.send(pane.session, "fix the bug, please");
   assert.ok(["submitted", "typed"].includes(receipt.state), JSON.stringify(receipt));
@@ -257,7 +257,7 @@ Deno.test("a message from the phone, typed into a session, is flagged by the hoo
   assert.match(await submit(" fix the bug, please\n"), /from their phone/);
 });
 
-Deno.test("a hook reports its pane with its tmux server, and the gate only where its registration has it [gate-registered, ls-hook-at-once]", async () => {
+Deno.test("a hook reports its pane with its tmux server, and the gate only if its registration has it [gate-registered, ls-hook-at-once]", async () => {
   await using sandbox = await makeSandbox();
   await Deno.mkdir(sandbox.svcHome, { mode: 0o700 });
   const reports: HookReport[] = [];
@@ -271,7 +271,7 @@ Deno.test("a hook reports its pane with its tmux server, and the gate only where
   const call = async (args: string[], TMUX_PANE: string, TMUX = ""): Promise<void> => {
     const before = reports.length;
     await hook(sandbox, ["hook", "Stop", "codex", ...args], stop, { TMUX_PANE, TMUX });
-    // A hook ends once its report is sent. What is read here of several connections comes in any order.
+    // A hook ends once its report is sent; reports of several connections may arrive in any order.
     await until("the report", () => reports.length > before);
   };
   const socket = await Deno.realPath(`${sandbox.svcHome}/listener.sock`);

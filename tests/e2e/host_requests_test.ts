@@ -7,7 +7,7 @@ import { type Tapped, tappedStack } from "../helpers/tapped_stack.ts";
 import { runSvc } from "../helpers/program.ts";
 import { until } from "../helpers/until.ts";
 
-/** With the final state and reason of the request. */
+/** Resolves with the final state and reason of the request. */
 async function ended(page: PagePhone, id: string): Promise<string> {
   const message = await until("the host's answer", () => {
     const found = page.store.get().messages.get(id);
@@ -29,7 +29,7 @@ Deno.test("a paired phone learns what it may start, starts an agent and ends it,
   using page = new PagePhone({ baseUrl: httpBaseFromWs(tapped.wsUrl) });
   await page.open(await stack.pairLink());
   await page.controller.confirmPairing();
-  // The host completes the pairing when the phone first speaks.
+  // The host completes the pairing when the phone first sends something.
   const unknown = page.controller.ask(startRequest(deviceId, { agent: "echo", project: "proj" }));
   assert.equal(await ended(page, unknown), "refused unknown_project");
   const { name } = await stack.echo();
@@ -116,7 +116,7 @@ Deno.test("a paired phone mutes a project, which then refuses messages, and unmu
   assert.ok(!/"(un)?mute [\d/]/.test(tap.seen()), "the relay read what was sealed");
 });
 
-Deno.test("a host that does not allow it ends nothing [type-end]", async () => {
+Deno.test("a host that does not allow ending agents ends none [type-end]", async () => {
   await using tapped = await tappedStack({ requireEncryption: "off" });
   const { stack } = tapped;
   const { name } = await stack.echo();

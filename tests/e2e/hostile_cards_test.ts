@@ -15,7 +15,7 @@ interface Scene {
   relay: HostileRelay;
   phone: ScriptedPhone;
   session: string;
-  /** The first prompts that the agent got. */
+  /** Resolves with the prompts that the agent received. */
   prompts: EchoSession["prompts"];
 }
 
@@ -37,7 +37,7 @@ async function withScene(
 /** How often a dialog may open at the computer because the host or the relay is too busy for a card. */
 const BUSY_TIMES = 10;
 
-/** A hook that waits, and its card. */
+/** Starts a waiting hook; resolves with it and its card. */
 async function asked(scene: Scene, command: string): Promise<{ hook: WaitingHook; card: Push }> {
   for (let times = 0; times < BUSY_TIMES; times++) {
     const hook = await WaitingHook.start(scene.stack, scene.session, command);
@@ -55,7 +55,7 @@ async function asked(scene: Scene, command: string): Promise<{ hook: WaitingHook
 
 type Said = Record<string, unknown> & { id: string };
 
-/** What the phone sealed, as the relay hands it to the host. */
+/** Returns an answer sealed by the phone, as the relay delivers it to the host. */
 async function sealed(
   { phone }: Scene,
   { card, digest, decision }: { card: Push; digest?: string; decision: Decision },
@@ -67,7 +67,7 @@ async function sealed(
   return { ...answer, from: phone.deviceId, createdAt: now, expiresAt: now + 600_000 };
 }
 
-/** Hands it to the host; resolves with the host's last word about it. */
+/** Delivers an answer to the host; resolves with the host's final outcome. */
 async function give({ relay }: Scene, data: Said): Promise<unknown> {
   const ends = () =>
     relay.frames("push.ack", WAYS.fromHost).filter(({ data: ack }) => ack.id === data.id && ack.final);
@@ -78,7 +78,7 @@ async function give({ relay }: Scene, data: Said): Promise<unknown> {
 
 const newId = (): string => crypto.randomUUID();
 
-/** What is done to the phone's answer to one card while another is open. */
+/** What the relay does to the phone's answer to one card while another is open. */
 const ATTACKS: Readonly<Record<string, (sent: Said, other: Push) => Said>> = {
   "as it is": (sent) => sent,
   "to the other card": (sent, other) => ({ ...sent, id: newId(), inReplyTo: other.id }),
@@ -90,7 +90,7 @@ const ATTACKS: Readonly<Record<string, (sent: Said, other: Push) => Said>> = {
   },
 };
 
-/** Every one of this many orders is tried, from `first` on: with 1, as in `deno task prove cards`, all of them. */
+/** Tries every n-th order, from `first` on; 1, as in `deno task prove cards`, tries all. */
 const EVERY = Number(Deno.env.get("SVC_CARD_ORDERS_EVERY") ?? 4);
 
 function* orders<T>(items: readonly T[]): Generator<T[]> {
@@ -103,12 +103,12 @@ function* orders<T>(items: readonly T[]): Generator<T[]> {
 interface Count {
   orders: number;
   answers: number;
-  /** Of the card that the phone answered, and of the other. */
+  /** How often the answered card was allowed, and the other. */
   own: number;
   other: number;
 }
 
-/** The attacks on an answer in many orders, each time on new requests; counts what the hooks were given to allow. */
+/** Runs the attacks on an answer in many orders, each time on new requests; counts the calls that the hooks allowed. */
 async function attackAll(
   scene: Scene,
   { command, decision, first }: { command: string; decision: Decision; first: number },
@@ -140,7 +140,7 @@ function show(what: string, { orders, answers, own, other }: Count): void {
   say(`hostile answers, ${what}: orders ${orders}, answers ${answers}, approvals ${own + other}`);
 }
 
-Deno.test("by default a request becomes no card, so that nobody can answer it from afar [card-setting]", () =>
+Deno.test("by default a request does not become a card, so it cannot be answered remotely [card-setting]", () =>
   withScene({}, async (scene) => {
     const hook = await WaitingHook.start(scene.stack, scene.session, "npm test");
     assert.equal(await hook.answer, undefined);
@@ -164,16 +164,16 @@ for (const [place, decision] of (["once", "always"] as const).entries()) {
     }));
 }
 
-Deno.test("what a phone allows is allowed once, and nothing else, in any order of a hostile relay [card-bound, card-first]", () =>
+Deno.test("a phone's approval allows that request once, and nothing else, in any order of a hostile relay [card-bound, card-first]", () =>
   withScene({ allowRemoteApproval: "once" }, async (scene) => {
     const count = await attackAll(scene, { command: "npm test", decision: "once", first: 0 });
     show("once", count);
     assert.equal(count.other, 0);
-    // Where the true answer came first: whatever else comes first ends the card.
+    // Only orders in which the true answer came first: any other first answer ends the card.
     assert.ok(count.own > 0 && count.own <= count.orders);
   }));
 
-Deno.test("the answer to a card is typed in no session, however a hostile relay sends it on as a message [card-late, hostile-relay]", () =>
+Deno.test("the answer to a card is never typed into a session, even if a hostile relay forwards it as a message [card-late, hostile-relay]", () =>
   withScene({ allowRemoteApproval: "always" }, async (scene) => {
     const { stack, session, phone } = scene;
     let sent = 0;

@@ -1,4 +1,4 @@
-/** Strangers who hold connections open, and guests who send what is costly to read, while a good client is served. */
+/** Strangers that hold connections open, and guests that send input that is costly to read, do not affect a good client. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { residentMb } from "../helpers/flooded_relay.ts";
@@ -24,7 +24,7 @@ const COUNTS: Record<AssaultName, number> = {
   compressedFrames: 40,
 };
 
-Deno.test("slow, half-open, oversized, deeply nested and compressed input leaves a good client served [hostile-network]", async (t) => {
+Deno.test("slow, half-open, oversized, deeply nested and compressed input does not affect a good client [hostile-network]", async (t) => {
   await using stack = await makeStack({ listener: false });
   const data = `${stack.sandbox.svcHome}/server`;
   const keys = await Promise.all(Array.from({ length: 8 }, () => newKey(data, ["push:send"])));
@@ -52,13 +52,13 @@ Deno.test("slow, half-open, oversized, deeply nested and compressed input leaves
   await good.close();
 });
 
-Deno.test("a relay under overload refuses with Retry-After, keeps its sockets and accepts from who stays within a budget [hostile-network]", async () => {
+Deno.test("a relay under overload refuses with Retry-After, keeps its sockets and accepts requests of clients within their budget [hostile-network]", async () => {
   await using stack = await makeStack({ listener: false });
   const data = `${stack.sandbox.svcHome}/server`;
   const own = await newKey(data, ["push:send"]);
   const listener = await Peer.listener(stack.wsUrl, await newKey(data, ["push:read"]));
   const good = await GoodClient.connect(stack, { keys: [own], reader: stack.apiKey });
-  // It ends with refusals, not with time: a slow machine takes longer to use the key's budget up.
+  // Ends after a number of refusals, not after a time: a slow machine takes longer to use up the key's budget.
   const keys = [await newKey(data, ["push:send"])];
   const port = Number(new URL(stack.url).port);
   const loading = runLoad({ port, keys, connections: 64, seconds: 120, refusals: 200 });
@@ -73,7 +73,7 @@ Deno.test("a relay under overload refuses with Retry-After, keeps its sockets an
   await listener.leave();
 });
 
-/** Each was answered with a refusal, or ended; a relay that is slow is overloaded by some, and says so. */
+/** Asserts that each was refused or disconnected; some of these overload a slow relay, which then reports that. */
 function assertRefused(result: Record<string, unknown>): void {
   const [counts] = Object.values(result) as Record<string, number>[];
   const served = Object.keys(counts ?? {}).filter((how) =>

@@ -36,7 +36,7 @@ async function runAttack(stage: HostileStage, row: Row, expect: Expectation): Pr
     const { phone, host, typed = false, shown = false } = expect;
     if (phone) await says("phone", { pattern: phone, words: () => attack.words() });
     if (host) await says("host", { pattern: host, words: () => attack.host?.() ?? stage.log(from) });
-    // Of earlier attacks, what is typed here may push off the screen.
+    // Earlier attacks may be scrolled off the screen by what is typed here.
     const isTyped = async (): Promise<boolean> => count(await stage.scrollback(), EVIL) > typedBefore;
     if (typed) await until("what was made up in the pane", isTyped);
     if (shown) await until("what was made up on the phone", () => attack.shown().includes(EVIL));

@@ -9,13 +9,13 @@ const SEALED = /^Live, \d+ × \d+ · End-to-end encrypted$/;
 
 async function pair(phone: PagePhone, host: Stack): Promise<void> {
   await phone.open(await host.pairLink());
-  // A revoked phone gets a new account, which the user must confirm.
+  // A revoked phone gets a new account, which its user must confirm.
   if (phone.store.get().swap !== undefined) await phone.controller.swapAccount(() => Promise.resolve());
   await phone.controller.confirmPairing();
   assert.deepEqual(phone.signInWords(), "");
 }
 
-/** Sends the text; returns the text of its bubble. */
+/** Sends the text; resolves with the text of its bubble. */
 async function said(
   phone: PagePhone,
   { session, host, text }: { session: string; host: Stack; text: string },
@@ -52,7 +52,7 @@ Deno.test("two hosts and two phones reach only what they are paired with, and re
     await watched.live();
     assert.match(watched.words(), words);
   }
-  // The first use of a pairing confirms it: from then on the host takes nothing weaker.
+  // The first use of a pairing confirms it; after that the host accepts nothing weaker.
   const stranger = second.watch(session, here.deviceId);
   const refused = await until("the refusal of a phone that is not paired", () => {
     const ended = stranger.states.find((state) => state.kind === "ended");

@@ -8,7 +8,7 @@ import { NAUGHTY_BODIES } from "../helpers/naughty.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
-/** A program, unknown to svc, that reads its terminal raw into a file. */
+/** Starts a program, unknown to svc, that records its raw terminal input in a file. */
 async function startRecorder(sandbox: Sandbox, session: string): Promise<() => Promise<string>> {
   const file = `${sandbox.root}/${session}.bytes`;
   const ready = `${sandbox.root}/${session}.ready`;
@@ -80,7 +80,7 @@ Deno.test("inject: a split and a second window do not change where the text goes
   await until("the text in the recorded pane", async () => (await received()) === "to the agent\r");
 });
 
-Deno.test("inject: messages for two sessions that show one pane go in one after the other [inj-split]", async () => {
+Deno.test("inject: messages for two sessions that show one pane are typed one after the other [inj-split]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
   const received = await startRecorder(sandbox, "svc-a");
@@ -101,7 +101,7 @@ Deno.test("inject: messages for two sessions that show one pane go in one after 
   assert.deepEqual(lines.sort(), ["", "svc-a", "svc-a", "svc-b", "svc-b"]);
 });
 
-Deno.test("inject: copy mode is exited first [inj-copy-mode]", async () => {
+Deno.test("inject: copy mode is left first [inj-copy-mode]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
   const received = await startRecorder(sandbox, "svc-a");
@@ -134,7 +134,7 @@ Deno.test("inject: the user's tmux hooks that fail or print change neither what 
   }
 });
 
-Deno.test("inject: a pane that is in no mode runs no hook of copy-mode, and one in copy mode takes the text although that hook fails [inj-user-hooks, inj-copy-mode]", async () => {
+Deno.test("inject: a pane in no mode runs no hook of copy-mode, and one in copy mode gets the text although that hook fails [inj-user-hooks, inj-copy-mode]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
   const received = await startRecorder(sandbox, "svc-a");
@@ -186,7 +186,7 @@ Deno.test("inject: dead, stopped and input-less panes are refused, and tmux surv
   assert.match(await sandbox.tmux("list-sessions"), /^svc-a:/);
 });
 
-Deno.test("inject: a message whose session ends while it goes in is refused as that, and leaves no text in tmux [inj-dead]", async (t) => {
+Deno.test("inject: a message is refused if its session ends while it is typed, and leaves no text in tmux [inj-dead]", async (t) => {
   for (const other of ["svc-z", "svc-b"]) {
     await t.step(`the client is in ${other === "svc-b" ? "another session" : "the same one"}`, async () => {
       await using sandbox = await makeSandbox();
@@ -203,7 +203,7 @@ Deno.test("inject: a message whose session ends while it goes in is refused as t
   }
 });
 
-Deno.test("inject: a muted project's session takes nothing [inj-muted]", async () => {
+Deno.test("inject: a muted project's session gets nothing [inj-muted]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox, {
     isMuted: (directory) => Promise.resolve(directory === Deno.cwd()),
@@ -243,7 +243,7 @@ Deno.test("inject: the same name on two servers is ambiguous [ls-ambiguous, ls-e
   }
 });
 
-Deno.test("inject: what tmux tells a program of its pane names the pane as the listener knows it [inj-gate]", async () => {
+Deno.test("inject: the pane named in a program's environment is the one that the listener uses [inj-gate]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
   const file = `${sandbox.root}/environment`;
@@ -258,7 +258,7 @@ Deno.test("inject: what tmux tells a program of its pane names the pane as the l
   assert.deepEqual(await ownPane({ env, files: runtime.files }), { pane, socket });
 });
 
-Deno.test("inject: a directory whose name looks like a pane's record sends no message to another session [inj-exact]", async () => {
+Deno.test("inject: a directory name that looks like a pane's record does not divert a message to another session [inj-exact]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
   const meant = await startRecorder(sandbox, "svc-meant");
@@ -283,7 +283,7 @@ Deno.test("inject: a directory whose name looks like a pane's record sends no me
   ];
   const directory = `${sandbox.root}/x\n${[...record, "80", "24", "t", "p"].join("\t")}`;
   await Deno.mkdir(directory);
-  // Sorted before the others.
+  // It sorts before the others.
   await sandbox.tmux("new-session", "-d", "-s", "a", "-c", directory, "--", "cat", "-");
   await until("its directory", async () => (await sandbox.tmux("list-panes", "-a")).includes("%2"));
   const outcome = await bench.send("svc-meant", "hello");
@@ -292,7 +292,7 @@ Deno.test("inject: a directory whose name looks like a pane's record sends no me
   assert.equal(await other(), "");
 });
 
-Deno.test("inject: a program that calls itself like a pane's record makes up no session, and its own pane takes messages [inj-exact]", async () => {
+Deno.test("inject: a program with a name like a pane's record does not fake a session, and its own pane gets messages [inj-exact]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
   await sandbox.newSession("svc-a", ["cat"]);
@@ -306,7 +306,7 @@ Deno.test("inject: a program that calls itself like a pane's record makes up no 
   }
 });
 
-Deno.test("inject: a session that is hidden from phones takes nothing: its program may run whatever is typed [sec-no-shell]", async () => {
+Deno.test("inject: a session that is hidden from phones gets nothing, because its program may run whatever is typed [sec-no-shell]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
   const own = await startRecorder(sandbox, "work");
@@ -338,7 +338,7 @@ async function startCursor(sandbox: Sandbox, ...args: string[]): Promise<void> {
   await until("the composer", async () => (await sandbox.screen("svc-a")).includes("Plan"));
 }
 
-Deno.test("inject: an agent without a prompt hook leaves no marker for what is typed into another one [remote-exact]", async () => {
+Deno.test("inject: an agent without a prompt hook leaves no marker for a text typed into another agent [remote-exact]", async () => {
   await using sandbox = await makeSandbox();
   await using bench = makeInjectBench(sandbox);
   bench.setClock(CLOCK.slow);

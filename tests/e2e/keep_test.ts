@@ -1,10 +1,10 @@
-/** `svc keep` with a real listener, tmux and the echo agent; a reboot is a killed tmux server and another boot id in the list. */
+/** `svc keep` with a real listener, tmux and the echo agent; a reboot is simulated by killing tmux and changing the boot id in the list. */
 import assert from "node:assert/strict";
 import { runSvc, type Started, startSvc } from "../helpers/program.ts";
 import { makeStack, type Stack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 
-/** The listener as a service starts it, once it is connected. */
+/** Starts the listener as a service does; resolves once it is connected. */
 async function startService({ sandbox }: Stack): Promise<Started> {
   const listener = startSvc(sandbox, ["listener", "--standby"]);
   await listener.line(/connected to/);
@@ -16,13 +16,13 @@ async function stop(listener: Started): Promise<void> {
   await listener.exited;
 }
 
-/** The wrapper of an agent has started one. */
+/** Ends the listener that an agent's wrapper has started. */
 async function endWrappersListener(stack: Stack): Promise<void> {
   await until("a listener", () => Deno.stat(`${stack.sandbox.svcHome}/listener.pid`).catch(() => false));
   assert.equal((await stack.svc("listener", "--stop")).code, 0);
 }
 
-/** Everything that ran is gone, and the machine is in another boot than the one in the list. */
+/** Ends everything that ran, and changes the boot id in the list. */
 async function reboot(stack: Stack): Promise<void> {
   await endWrappersListener(stack);
   await stack.sandbox.tmux("kill-server");
@@ -66,7 +66,7 @@ Deno.test("a marked session comes back after a reboot, once, and takes messages 
   assert.equal((await sessions(stack)).trim(), "", "the user ended it in this boot");
 });
 
-Deno.test("sessions of one agent in two folders of a project all come back, also two in one folder if their agent has no conversation to continue [keep-back]", async () => {
+Deno.test("sessions of one agent in two folders of a project all come back, as do two in one folder if their agent cannot continue a conversation [keep-back]", async () => {
   await using stack = await makeStack({ listener: false });
   const { sandbox } = stack;
   await Deno.mkdir(`${sandbox.project}/.git`);
@@ -89,7 +89,7 @@ Deno.test("sessions of one agent in two folders of a project all come back, also
   await stop(listener);
 });
 
-Deno.test("a session that is there is left alone, and one that was released stays away [keep-once]", async () => {
+Deno.test("an existing session is left alone, and a released one does not come back [keep-once]", async () => {
   await using stack = await makeStack({ listener: false });
   const { name } = await stack.echo();
   assert.equal((await stack.svc("keep", name)).code, 0);
@@ -105,7 +105,7 @@ Deno.test("a session that is there is left alone, and one that was released stay
   assert.match((await stack.svc("keep")).stdout, /^No session is marked\./);
 });
 
-Deno.test("svc keep refuses what it cannot start again, and a second session of the same conversation [keep-twin]", async () => {
+Deno.test("svc keep refuses a session that it cannot restart, and a second session of the same conversation [keep-twin]", async () => {
   await using stack = await makeStack({ listener: false });
   const { sandbox } = stack;
   const refusal = async (...args: string[]): Promise<string> => {

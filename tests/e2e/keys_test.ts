@@ -15,7 +15,7 @@ const text = (text: string): KeyInput => ({ type: "text", text });
 const key = (key: string): KeyInput => ({ type: "key", key });
 const paste = (text: string): KeyInput => ({ type: "paste", text });
 
-/** The newest reported state of the key with this number, or of a later one. */
+/** Resolves with the newest reported state of the key with this number, or of a later one. */
 const said = (phone: MirrorPhone, sequence: number): Promise<string> =>
   until(`the state of key ${sequence}`, () => {
     const found = phone.keyStates().findLast((one) => one.sequence >= sequence);
@@ -36,10 +36,10 @@ async function startEcho(
   };
 }
 
-/** A pane that shows every byte that it receives, in octal. */
+/** Runs in a pane that shows every received byte in octal. */
 const RECORDER = ["sh", "-c", "stty -icanon -echo -isig -icrnl -ixon; exec od -An -v -w1 -t o1"];
 
-/** Starts a session with it; resolves once its shell has executed it. */
+/** Starts a session with RECORDER; resolves once its shell has executed it. */
 async function startRecorder(stage: MirrorStage): Promise<string> {
   const session = await stage.start(RECORDER, { cols: 80, rows: 50 });
   const program = ["display-message", "-p", "-t", `=${session}:`, "#{pane_current_command}"];
@@ -138,7 +138,7 @@ Deno.test("keys: held at a permission dialog, typed when it is gone [inj-dialog-
   assert.deepEqual(await prompts(), []);
 });
 
-Deno.test("keys: one that waits behind a message is not typed once its phone has left [inj-keys-late]", async () => {
+Deno.test("keys: a key that waits for a message is not typed once its phone has disconnected [inj-keys-late]", async () => {
   await using stage = await makeMirrorStage();
   const session = await stage.start(["cat"]);
   const phone = await stage.watch(session);
@@ -153,7 +153,7 @@ Deno.test("keys: one that waits behind a message is not typed once its phone has
   const sent = stage.stack.send(session, "the message");
   await until("its text", async () => (await screen()).includes("the message"));
   await stage.tmux("set-hook", "-gu", "after-send-keys");
-  // The listener answers at once what is no key.
+  // The listener answers at once to an input that is not a key.
   phone.type(text("a late key"), text("\u0001"));
   assert.equal(await said(phone, 1), "refused invalid_body");
   phone[Symbol.dispose]();
@@ -164,13 +164,13 @@ Deno.test("keys: one that waits behind a message is not typed once its phone has
   await until("the end of the mirror", async () => !await mirrors());
   await Deno.writeTextFile(go, "");
   await sent;
-  // Its turn comes after that of every key before it.
+  // Its turn comes after every earlier key.
   await stage.stack.send(session, "another message");
   await until("the other message", async () => (await screen()).includes("another message"));
   assert.doesNotMatch(await screen(), /late/);
 });
 
-Deno.test("keys: ! does not begin an input line, and a muted project takes none [inj-shell-escape]", async () => {
+Deno.test("keys: ! is not typed at the start of an input line, and a muted project gets none [inj-shell-escape]", async () => {
   await using stage = await makeMirrorStage();
   const { session } = await startEcho(stage);
   const phone = await stage.watch(session);
@@ -221,7 +221,7 @@ Deno.test("keys: the audit log has their digest and length, never the text [ls-a
   assert.doesNotMatch(line, /secret/);
 });
 
-Deno.test("keys: a key that may only read watches and cannot type", async () => {
+Deno.test("keys: a read-only API key can watch and cannot type", async () => {
   await using stage = await makeMirrorStage();
   const { session } = await startEcho(stage);
   const { svc, sandbox, url } = stage.stack;

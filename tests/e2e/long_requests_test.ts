@@ -1,5 +1,5 @@
 /**
- * Generated requests for permission, from the agent's hook over listener and relay to the page's own code and
+ * Generated requests for permission, from the agent's hook through listener and relay to the page's own code and
  * back: shown in full or not allowed.
  */
 import assert from "node:assert/strict";
@@ -19,7 +19,7 @@ import { makeStack, type Stack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 
 const SEED = 20_261_122;
-/** Three of each kind; 100 in `deno task prove cards`. */
+/** Three of each kind; 100 of each in `deno task prove cards`. */
 const REQUESTS = Number(Deno.env.get("SVC_LONG_REQUESTS") ?? 30);
 const AT_ONCE = 3;
 const MEGABYTE = 1_048_576;
@@ -34,12 +34,12 @@ const oneOf = (random: Random, text: string): string => {
 };
 const many = (random: Random, length: number, from: string): string =>
   Array.from({ length }, () => oneOf(random, from)).join("");
-/** No word of the list of what is never allowed can be made of them. */
+/** Letters from which no word on the list of forbidden commands can be formed. */
 const WORDS = "jkqwxyz ";
 const CONTROLS = Array.from({ length: 32 }, (_, code) => String.fromCharCode(code)).join("") +
   Array.from({ length: 33 }, (_, code) => String.fromCharCode(127 + code)).join("");
 
-/** What an agent may ask to write or to run. None is on the list of what is never allowed. */
+/** What an agent may ask to write or to run; none of it is on the list of forbidden commands. */
 const KINDS: Readonly<Record<string, (random: Random) => string>> = {
   short: (random) => `echo ${many(random, 20, WORDS)}`,
   "diff of 5,000 lines": (random) =>
@@ -83,7 +83,7 @@ async function requestOf(
 }
 
 const NAME = /⟨U\+([0-9A-F]{4,6})⟩/g;
-/** What a card shows, with each named character in its place again. */
+/** Returns a card's text with each named character replaced by the character itself. */
 const unnamed = (shown: string): string =>
   shown.replace(NAME, (_name, code: string) => String.fromCodePoint(Number.parseInt(code, 16)));
 
@@ -101,7 +101,7 @@ class Scene {
 
   async run(request: Request, turn: number): Promise<void> {
     const asking = this.#hook(request);
-    // A hook that ends before its card is shown has given the dialog up: the reason is in what it and the listener printed.
+    // A hook that ends before its card is shown has given up the dialog: its output and the listener's show why.
     const { push, card } = await Promise.race([
       this.#cardOf(request),
       asking.then(async (ended) => assert.fail(`no card for ${request.kind}; ${await this.#printed(ended)}`)),
@@ -156,7 +156,7 @@ class Scene {
     });
   }
 
-  /** Undefined if the phone cannot show all of it. */
+  /** Resolves with the shown text, or undefined if the phone cannot show all of it. */
   async #shown(push: QuestionItem["push"], card: Approval): Promise<string | undefined> {
     if (card.whole === undefined) return card.withheld === "too_long" ? undefined : push.body;
     assert.deepEqual(card.decisions, ["reject"], "the beginning alone allows nothing");
@@ -170,7 +170,9 @@ class Scene {
   }
 }
 
-/** Half of them are allowed, a quarter rejected; the rest of the answers are of a phone that does not have all of it. */
+/**
+ * Allows half of them, and rejects a quarter; the other answers are those of a phone that does not have the whole text.
+ */
 async function answerOf(
   card: Approval,
   { push, shown, turn }: { push: QuestionItem["push"]; shown: string | undefined; turn: number },

@@ -32,7 +32,7 @@ Deno.test("main flow: every body arrives byte for byte at the agent, or is refus
   assert.deepEqual(await echo.prompts(expected.length), expected);
 });
 
-Deno.test("main flow: the receipt records each state with its time [rcpt-path, rcpt-times, spec-late-message, inj-proof]", async () => {
+Deno.test("main flow: the receipt has each state with its time [rcpt-path, rcpt-times, spec-late-message, inj-proof]", async () => {
   await using stack = await makeStack();
   const echo = await stack.echo();
   const { receipt } = await stack.send(echo.name, "hello");
@@ -40,7 +40,7 @@ Deno.test("main flow: the receipt records each state with its time [rcpt-path, r
   assert.ok(queued <= delivered && delivered <= typed && typed <= submitted, JSON.stringify(receipt));
 });
 
-Deno.test("main flow: before any message the listener has one control client, in the oldest session that would not end with it [inj-client-held]", async () => {
+Deno.test("main flow: before any message the listener has one control client, in the oldest session that would survive its end [inj-client-held]", async () => {
   await using stack = await makeStack();
   const { sandbox } = stack;
   for (const name of ["own", "svc-short"]) await sandbox.newSession(name, ["cat"]);
@@ -82,7 +82,7 @@ Deno.test("main flow: 31 messages at once: 30 in order, the last refused with th
   });
   const typed = await echo.prompts(last.receipt.state === "refused" ? 30 : 31);
   assert.deepEqual(typed, bodies.slice(0, typed.length));
-  // One token returns every two seconds, so a slow machine may get one or two meanwhile.
+  // One token returns every two seconds, so a slow machine may get one or two in the meantime.
   if (last.receipt.state === "refused") {
     assert.equal(last.receipt.reason, "rate_limited");
     assert.ok((last.receipt.retryAfterSeconds ?? 0) >= 1);
@@ -102,7 +102,7 @@ Deno.test("main flow: a prefix of another session's name is not a session [show-
   assert.deepEqual(await echo.prompts(), []);
 });
 
-Deno.test("main flow: after an agent has left, its session takes nothing [show-shell, sec-no-shell]", async () => {
+Deno.test("main flow: after an agent has left, its session gets nothing [show-shell, sec-no-shell]", async () => {
   await using stack = await makeStack();
   const echo = await stack.echo();
   await stack.sandbox.tmux("set-option", "-p", "-t", `=${echo.name}:`, "remain-on-exit", "on");
@@ -161,7 +161,7 @@ Deno.test("main flow: a rejected report shows its reason in the log [log-rejecte
     await listener.line(/^! server rejected listener\.sessions: no device record$/);
     const line = /^! server rejected listener\.sessions: no device record$/m;
     const read = (): Promise<string> => Deno.readTextFile(`${sandbox.svcHome}/listener.log`);
-    // It is printed before it is written.
+    // The line is printed before it is written.
     await until("the line in the log", async () => line.test(await read()));
   } finally {
     listener.kill("SIGTERM");

@@ -1,4 +1,4 @@
-/** The manual page: it says what the commands' help says, and the formatters have nothing against it. */
+/** The manual page agrees with the commands' help, and the formatters accept it. */
 import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import { allCommands, MAN_PAGE, manPage, parseHelp } from "../../scripts/man_page.ts";
@@ -7,14 +7,14 @@ import { run } from "../helpers/run.ts";
 const PATH = fileURLToPath(MAN_PAGE);
 const page = await Deno.readTextFile(PATH);
 
-Deno.test("the manual page is that of the commands as they are [cli-man]", async () => {
+Deno.test("the manual page agrees with the current commands [cli-man]", async () => {
   assert.equal(page, await manPage(), "run: deno run -A scripts/man_page.ts");
   for (const words of allCommands()) {
     assert.ok(page.includes(`\n.SS svc ${words.join(" ")}\n`.replaceAll("-", "\\-")));
   }
 });
 
-Deno.test("a command's help is read with texts that go on below their column", () => {
+Deno.test("a command's help is parsed with text that continues below its column", () => {
   const text =
     "Usage: svc x [options]\n\nDoes this\nand that.\n\nOptions:\n  -n, --number <n>  how many of\n" +
     "                    them\n  --a-very-long-option-name <value>\n                    what it is\n\nExamples:\n  svc x -n 2\n";
@@ -26,7 +26,7 @@ Deno.test("a command's help is read with texts that go on below their column", (
   });
 });
 
-/** The formatters, each of which prints nothing about a sound page. */
+/** The formatters, which print nothing about a valid page. */
 const FORMATTERS = {
   man: ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", PATH],
   mandoc: ["mandoc", "-T", "lint", "-W", "warning", PATH],
@@ -36,7 +36,7 @@ for (const [name, argv] of Object.entries(FORMATTERS)) {
   const isInstalled = (await run(["sh", "-c", `command -v ${name}`])).code === 0;
   const missing = isInstalled ? "" : ` (left out: ${name} is not installed)`;
   Deno.test({
-    name: `${name} has nothing against the manual page${missing} [cli-man]`,
+    name: `${name} accepts the manual page${missing} [cli-man]`,
     ignore: !isInstalled,
     async fn() {
       const { code, stdout, stderr } = await run(argv);

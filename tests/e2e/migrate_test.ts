@@ -1,4 +1,4 @@
-/** A relay moves from SQLite to NATS and back while a sender goes on: every message arrives, once and in order. */
+/** A relay moves from SQLite to NATS and back under load: every message arrives once and in order. */
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../src/client/api.ts";
 import { startNats } from "../helpers/nats_server.ts";
@@ -9,7 +9,7 @@ import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { RELAY_READY } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 
-/** Messages that get through between two steps. */
+/** How many messages must arrive between two steps. */
 const PROGRESS = 20;
 
 async function migrate(sandbox: Sandbox, ...args: string[]): Promise<string> {
@@ -29,7 +29,7 @@ async function stop(relay: Started): Promise<void> {
   await relay.exited;
 }
 
-Deno.test("migrate: a relay moves to NATS and back under load, and no message is lost or doubled [run-migrate]", async () => {
+Deno.test("migrate: a relay moves to NATS and back under load, and no message is lost or duplicated [run-migrate]", async () => {
   await using sandbox = await makeSandbox();
   const nats = await startNats(`${sandbox.root}/nats`);
   const [first, last] = [`${sandbox.root}/first`, `${sandbox.root}/last`];
@@ -95,7 +95,7 @@ Deno.test("migrate: the command that it prints starts the relay where the copy i
   }
 });
 
-/** The relay lists every message once, in order. */
+/** Asserts that the relay lists every message once, in order. */
 async function checkHistory(
   { host, apiKey, accepted }: { host: string; apiKey: string; accepted: number },
 ): Promise<void> {

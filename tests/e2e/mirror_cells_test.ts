@@ -1,4 +1,4 @@
-/** The phone's terminal is tmux's, cell by cell, for real programs: live, and after ten cuts in the middle of their output. */
+/** The phone's terminal equals tmux's, cell by cell, for real programs: live, and after ten cuts in the middle of their output. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { attachClient } from "../helpers/attached_client.ts";
@@ -16,7 +16,7 @@ const ROWS = 30;
 
 interface Program {
   argv: string[];
-  /** A text that the program's first screen shows. */
+  /** Text on the program's first screen. */
   shows: string;
   /** Keys that change the screen, pressed in this order. */
   keys: string[];
@@ -184,7 +184,7 @@ Deno.test("mirror cells: what tmux ignores or reads in its own way, amid plain t
   ) {
     const what = JSON.stringify(odd);
     await t.step(what, async () => {
-      // Nothing is in doubt once this is drawn, so that nothing but the sequence decides what follows.
+      // Resets the state, so that only the sequence decides what follows.
       await pane.draw("\u001b[?7h\u001b(B\u001b[0m\u001b[H\u001b[2J");
       await pane.settled();
       await untilEqual(stage, { phone, session, what: `before ${what}` });
@@ -250,7 +250,7 @@ Deno.test("mirror cells: a flood of a million lines, cut ten times in the middle
   figure(what, phone, await untilEqual(stage, { phone, session, what }));
 });
 
-Deno.test("mirror cells: state that a program set before the mirror began, and that tmux does not report, is right once the program is quiet [ux-resume]", async (t) => {
+Deno.test("mirror cells: state set before the mirror began, which tmux does not report, is right once the program is quiet [ux-resume]", async (t) => {
   await using stage = await makeMirrorStage();
   using pane = await makeDrawnPane(stage.stack.sandbox, { cols: COLS, rows: ROWS });
   const { session } = pane;

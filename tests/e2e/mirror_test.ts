@@ -8,7 +8,7 @@ import type { MirrorPhone } from "../helpers/mirror_phone.ts";
 import { makeMirrorStage, type MirrorStage, untilEqual } from "../helpers/mirror_stage.ts";
 import { until } from "../helpers/until.ts";
 
-/** The mirrors' clients. The one with which the listener types gets no output. */
+/** Returns the mirrors' clients; the listener's client for typing gets no output. */
 const clients = async ({ tmux }: MirrorStage): Promise<string[]> =>
   (await tmux("list-clients", "-F", "#{client_session} #{client_flags}")).split("\n").filter((line) =>
     line !== "" && !line.includes("no-output")
@@ -17,7 +17,7 @@ const clients = async ({ tmux }: MirrorStage): Promise<string[]> =>
 const sizeOf = ({ tmux }: MirrorStage, session: string): Promise<string> =>
   tmux("display-message", "-p", "-t", `=${session}:`, "#{window_width}x#{window_height}");
 
-/** The reasons for which the mirror has ended so far. */
+/** Returns the reasons for which the mirror has ended so far. */
 const ends = ({ states }: MirrorPhone): string[] =>
   states.flatMap((state: TerminalState) => state.kind === "ended" ? [state.reason] : []);
 
@@ -44,7 +44,7 @@ Deno.test("mirror: two phones, one client, which neither resizes nor counts as a
 
 Deno.test("mirror: renamed, killed, server restarted: reported at once, and mirrored again when it is back [ev-pane-closed, ux-resume]", async () => {
   await using stage = await makeMirrorStage();
-  // The tmux server outlives the mirrored session.
+  // Keeps the tmux server running after the mirrored session ends.
   await stage.start(["cat"]);
   const session = await stage.start(["cat"]);
   const phone = await stage.watch(session);
@@ -72,7 +72,7 @@ Deno.test("mirror: renamed, killed, server restarted: reported at once, and mirr
 
   const start = (): Promise<string> =>
     stage.tmux("-f", "/dev/null", "new-session", "-d", "-s", session, "cat");
-  // A repaint may find that the pane is gone before the client hears of the session's end.
+  // A repaint may find that the pane is gone before the client is notified of the session's end.
   const gone = /^(mirror_lost|pane_gone)$/;
   assert.match(await ended("killed", () => stage.tmux("kill-session", "-t", `=${session}`)), gone);
   await start();
@@ -105,7 +105,7 @@ Deno.test("mirror: a pane or window that is moved to another session is no longe
         return (await stage.tmux("list-clients", "-F", "x")).trim().split("\n").length >= 2;
       });
       const pane = await idOf(`=${session}:`);
-      // What is left of the session when the pane is gone.
+      // Keeps the session alive without the pane.
       if (name === "break-pane") await stage.tmux("split-window", "-d", "-t", pane, "cat");
       else await stage.tmux("new-window", "-d", "-t", `=${session}:`, "cat");
       await stage.tmux(...move(pane));
@@ -119,7 +119,7 @@ Deno.test("mirror: a pane or window that is moved to another session is no longe
   }
 });
 
-Deno.test("mirror: a user who takes the session over does not end it", async () => {
+Deno.test("mirror: it does not end when a user takes the session over", async () => {
   await using stage = await makeMirrorStage();
   const session = await stage.start(["cat"]);
   const phone = await stage.watch(session);
@@ -156,13 +156,13 @@ Deno.test("mirror: it comes back after a restart of relay and listener [ux-resum
   });
 });
 
-Deno.test("mirror: a new listener ends the client that tmux keeps of a killed one [ux-resume]", async () => {
+Deno.test("mirror: a new listener ends the client that a killed one left in tmux [ux-resume]", async () => {
   await using stage = await makeMirrorStage();
   const { stack } = stage;
   const session = await stage.start(["sh", "-c", "while :; do echo line; sleep 0.01; done"]);
   const lines = async (): Promise<number> =>
     Number(await stage.tmux("display-message", "-p", "-t", `=${session}:`, "#{history_size}"));
-  // On a busy machine tmux may notice the end of one.
+  // On a busy machine tmux may notice that a client has ended.
   await until("a client that tmux keeps", async () => {
     const kill = await abandonClient(stack.sandbox, session);
     const before = await lines();
@@ -174,10 +174,10 @@ Deno.test("mirror: a new listener ends the client that tmux keeps of a killed on
   await until("no client", async () => (await clients(stage)).length === 0);
 });
 
-Deno.test("mirror: tmux outlives a session that ends while the listener is stalled and reads nothing of it [ux-tmux-stays]", async () => {
+Deno.test("mirror: tmux survives a session that ends while the listener is stalled and reads none of its output [ux-tmux-stays]", async () => {
   await using stage = await makeMirrorStage();
   const kept = await stage.start(["cat"]);
-  // Less than a flood, which the listener would have paused.
+  // Less than a flood, which would make the listener pause it.
   const lines = "while :; do printf '%1000s\\n' x; sleep 0.002; done";
   const session = await stage.start(["sh", "-c", lines]);
   using phone = await stage.watch(session);
@@ -196,7 +196,7 @@ Deno.test("mirror: tmux outlives a session that ends while the listener is stall
       return now > 500_000 || unchanged > 40;
     });
     await stage.tmux("kill-session", "-t", `=${session}`);
-    // Once a second tmux looks for what its clients have subscribed to.
+    // Once a second tmux checks what its clients have subscribed to.
     await stage.tmux("run-shell", "-d", "2", "true");
     await stage.tmux("has-session", "-t", `=${kept}`);
   } finally {
@@ -205,7 +205,7 @@ Deno.test("mirror: tmux outlives a session that ends while the listener is stall
   await until("the end", () => ends(phone).length > 0);
 });
 
-Deno.test("mirror: what cannot be mirrored is refused, with the reason [ev-pane-closed]", async () => {
+Deno.test("mirror: a session that cannot be mirrored is refused, with the reason [ev-pane-closed]", async () => {
   await using stage = await makeMirrorStage();
   const { stack } = stage;
   const session = await stage.start(["cat"]);
@@ -238,7 +238,7 @@ Deno.test("mirror: lines above the screen come on request, before a screen that 
   await untilEqual(stage, { phone, session, what: "with lines above" });
 });
 
-Deno.test("mirror: a pane that is respawned is shown as it is then", async () => {
+Deno.test("mirror: a respawned pane is shown with its new content", async () => {
   await using stage = await makeMirrorStage();
   const session = await stage.start(["sh", "-c", "seq 1 5; exec cat"]);
   const phone = await stage.watch(session);
@@ -323,7 +323,7 @@ Deno.test("mirror: the window fits the phone on request, and gets the local term
   });
 });
 
-Deno.test("mirror: a fitted window gets its size back also when the phone's pane has left it [ux-no-resize]", async (t) => {
+Deno.test("mirror: a fitted window gets its size back even if the phone's pane has left it [ux-no-resize]", async (t) => {
   await using stage = await makeMirrorStage();
   await stage.tmux("-f", "/dev/null", "new-session", "-d", "-s", "elsewhere", "cat");
   const moves: Record<string, (pane: string) => string[]> = {

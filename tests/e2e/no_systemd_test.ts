@@ -1,11 +1,11 @@
-/** `svc service` where systemd cannot be reached: nothing is written, the listener that runs stays, and no installation is advised. */
+/** `svc service` if systemd cannot be reached: nothing is written, the running listener stays, and no installation is suggested. */
 import assert from "node:assert/strict";
 import { exists } from "../../scripts/machine.ts";
 import { runSvc } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { makeStack } from "../helpers/stack.ts";
 
-/** Puts a systemctl first in PATH that finds no systemd; returns the variables with it. */
+/** Puts a systemctl that finds no systemd first in PATH; returns the variables. */
 async function withoutSystemd({ root, env }: Sandbox): Promise<Record<string, string>> {
   const programs = `${root}/bin`;
   await Deno.mkdir(programs);
@@ -19,7 +19,7 @@ async function withoutSystemd({ root, env }: Sandbox): Promise<Record<string, st
 
 for (const service of ["listener", "relay"]) {
   Deno.test({
-    name: `svc service install ${service} changes nothing where systemd does not answer [srv-install]`,
+    name: `svc service install ${service} changes nothing if systemd does not answer [srv-install]`,
     ignore: Deno.build.os !== "linux",
     async fn() {
       await using stack = await makeStack();
@@ -36,7 +36,7 @@ for (const service of ["listener", "relay"]) {
 }
 
 Deno.test({
-  name: "svc service status advises no installation where systemd does not answer [srv-install]",
+  name: "svc service status suggests no installation if systemd does not answer [srv-install]",
   ignore: Deno.build.os !== "linux",
   async fn() {
     await using sandbox = await makeSandbox();

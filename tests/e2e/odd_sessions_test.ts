@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { makeStack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 
-Deno.test("sessions with a name that is too long, and with odd options, keep no other session from the picker [inv-left-out]", async () => {
+Deno.test("sessions with a name that is too long, or with odd options, do not keep others from the picker [inv-left-out]", async () => {
   await using stack = await makeStack();
   const { sandbox } = stack;
   const long = "svc-".padEnd(300, "x");

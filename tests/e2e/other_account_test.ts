@@ -1,4 +1,4 @@
-/** Another account on the same machine, a real second uid: it can access nothing of svc, and no tmux client's environment. */
+/** Another account on the same machine, a real second uid, can access nothing of svc and no tmux client's environment. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { homePaths } from "../../src/home/paths.ts";
@@ -15,7 +15,7 @@ import { makeStack } from "../helpers/stack.ts";
 const CANARY = "sk-canary-of-the-model";
 /** `deno task prove keys` swaps for a minute. */
 const SWAP_SECONDS = Number(Deno.env.get("SVC_SWAP_SECONDS") ?? 10);
-/** With fewer the attack would have had no chance: on a slow machine it goes on longer. */
+/** With fewer checks the attack would have had no chance, so on a slow machine it runs longer. */
 const LOOKS_LEAST = 10;
 const WRAPPERS_LEAST = 1;
 
@@ -31,7 +31,7 @@ Deno.test({
     await phone.send("svc-nobody", "an entry for the journal");
     const paired = await stack.svc("devices", "--json");
     assert.equal(paired.code, 0, paired.stderr);
-    // Each file must be protected by itself, even where the folders around it are open to everybody.
+    // Each file must be protected by itself, even if the folders around it are open to every account.
     const folders = [sandbox.root, sandbox.home, sandbox.svcHome];
     for (const folder of folders) await Deno.chmod(folder, 0o755);
     await using other = await otherAccount(sandbox.root);
@@ -49,7 +49,7 @@ Deno.test({
     assert.equal(new TextDecoder().decode(stderr), "");
     const rows: Probed[] = JSON.parse(new TextDecoder().decode(said));
     print(rows, sandbox.root);
-    // This test opened the folders' modes, which shows only the names in them.
+    // This test opened these folders, which reveals only the names in them.
     const gained = rows.flatMap(({ what, read, write, swap, connect }) => {
       const isOpened = folders.includes(what);
       return [isOpened ? "-" : read, write, swap, connect].some((one) => one.includes("GOT IT"))
@@ -72,7 +72,7 @@ function entries(folder: string): [string, string][] {
   return found;
 }
 
-/** Nothing for a file that has been renamed meanwhile: the listener writes under another name first. */
+/** Returns nothing for a file that was renamed in the meantime: the listener first writes under another name. */
 function kindOf(path: string): string[] {
   try {
     return [Deno.statSync(path).isSocket ? "socket" : "file"];
@@ -101,7 +101,7 @@ function print(rows: readonly Probed[], root: string): void {
 
 Deno.test({
   name:
-    "a folder for tmux that another account made first and keeps swapping gets no client, and no environment [tmux-trust, tmux-env]",
+    "a tmux folder that another account created first and keeps swapping gets no client and no environment [tmux-trust, tmux-env]",
   ignore: !canBecomeOther,
   fn: async () => {
     await using sandbox = await makeSandbox();
@@ -145,7 +145,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "another account that listens at the control socket of a long home first is told nothing and approves nothing [sec-other-account]",
+    "another account that first listens on the control socket of a long home path receives nothing and approves nothing [sec-other-account]",
   ignore: !canBecomeOther,
   fn: async () => {
     await using sandbox = await makeSandbox();
@@ -187,11 +187,11 @@ Deno.test({
 interface Visited {
   looks: number;
   wrappers: number;
-  /** The errors of wrappers that did not start. */
+  /** The errors of wrappers that failed to start. */
   refusals: string[];
 }
 
-/** Runs everything in svc that talks to tmux, again and again. */
+/** Repeatedly runs everything in svc that uses tmux. */
 async function visit(sandbox: Sandbox, shared: readonly string[]): Promise<Visited> {
   const envOf = (folder: string) => ({ TMUX_TMPDIR: folder, SVC_TMUX_SOCKET: "", ANTHROPIC_API_KEY: CANARY });
   await Deno.mkdir(sandbox.svcHome, { recursive: true, mode: 0o700 });
@@ -222,7 +222,7 @@ async function visit(sandbox: Sandbox, shared: readonly string[]): Promise<Visit
   return visited;
 }
 
-/** Looks for servers as the listener does, with the canary in this process's environment. */
+/** Searches for servers as the listener does, with the canary in this process's environment. */
 async function look(shared: string): Promise<void> {
   const env = { ...Deno.env.toObject(), ANTHROPIC_API_KEY: CANARY };
   const commands = withEnvironment(runtime.commands, tmuxEnvironment(env));

@@ -47,7 +47,7 @@ Deno.test("the link's QR fits 80 × 24 with the address of a tunnel [tty-qr]", (
   assert.ok(lines.length <= 24 && lines.every((line) => line.length <= 80), `${lines.length} lines`);
 });
 
-Deno.test("an address that no phone can open is refused before a code is made [cli-pair]", async () => {
+Deno.test("an address that no phone can open is refused before a code is created [cli-pair]", async () => {
   await using stack = await makeStack({ listener: false });
   const { code, stderr } = await stack.svc("pair", "--json", "--public-url", "relay.example");
   assert.deepEqual([code, /"relay\.example": give one such as https/.test(stderr)], [2, true]);
@@ -57,7 +57,7 @@ Deno.test("an address that no phone can open is refused before a code is made [c
   await store.close();
 });
 
-Deno.test("svc pair --json prints code, url and expiresAt at once; the phone is paired nevertheless [con-pair, cli-json, seal-stored]", async () => {
+Deno.test("svc pair --json prints code, url and expiresAt at once; the phone is still paired [con-pair, cli-json, seal-stored]", async () => {
   await using stack = await makeStack();
   const { name, prompts } = await stack.echo();
   const before = Date.now();
@@ -115,7 +115,7 @@ Deno.test("svc devices lists listener and phones; revoking one closes its socket
   assert.equal(again.code, 1);
 });
 
-Deno.test("a phone that was revoked elsewhere is listed while this host has its secret, and revoking it forgets that [pair-devices]", async () => {
+Deno.test("a phone revoked elsewhere is listed while this host has its secret, and revoking it here deletes the secret [pair-devices]", async () => {
   await using stack = await makeStack();
   const { name } = await stack.echo();
   const phone = await paired(stack, "elsewhere");
@@ -134,13 +134,13 @@ Deno.test("a phone that was revoked elsewhere is listed while this host has its 
   assert.doesNotMatch((await stack.svc("devices")).stdout, /elsewhere/);
 });
 
-Deno.test("what a phone has waiting at the host is not typed once svc devices has revoked it [sec-revoke-waiting]", async () => {
+Deno.test("a phone's waiting messages are not typed once svc devices has revoked it [sec-revoke-waiting]", async () => {
   await using stack = await makeStack();
   const agent = await stack.echo();
   const [lost, kept] = [await paired(stack, "lost"), await paired(stack, "kept")];
   const before = await agent.screen();
   await agent.control({ op: "permit" });
-  // tmux may read late what the agent has drawn.
+  // tmux may be late in reading what the agent has drawn.
   await until("the dialog", async () => await agent.screen() !== before);
   const pushes = await Promise.all(["one", "two", "three"].map((body) => lost.pushOf(agent.name, body)));
   for (const push of pushes) await lost.api.sendPush(push);
@@ -158,7 +158,7 @@ Deno.test("what a phone has waiting at the host is not typed once svc devices ha
   assert.deepEqual(await agent.prompts(1), ["from the other phone"]);
 });
 
-Deno.test("svc devices revoke forgets the secret before a relay that does not answer is asked [pair-devices, sec-revoke-waiting]", async () => {
+Deno.test("svc devices revoke deletes the secret before it asks a relay that does not answer [pair-devices, sec-revoke-waiting]", async () => {
   await using stack = await makeStack();
   const { name } = await stack.echo();
   const phone = await paired(stack, "lost");

@@ -1,4 +1,4 @@
-/** Commands that need less than every permission of Deno, each with what docs/packages.md grants it. */
+/** Commands that need less than all of Deno's permissions, each with what docs/packages.md grants it. */
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../src/client/api.ts";
 import { FROM_CHECKOUT, type Launch, runSvc, startSvc } from "../helpers/program.ts";
@@ -6,7 +6,7 @@ import { makeSandbox } from "../helpers/sandbox.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { RELAY_READY } from "../helpers/stack.ts";
 
-/** The flags in the page's table for this command, with its places filled in. */
+/** Returns the flags in the page's table for this command, with its paths filled in. */
 async function flagsOf(command: string, places: Record<string, string>): Promise<string[]> {
   const page = await Deno.readTextFile(`${CHECKOUT}docs/packages.md`);
   const row = page.split("\n").find((line) =>
@@ -20,7 +20,7 @@ function restricted(flags: readonly string[]): Launch {
   return FROM_CHECKOUT.flatMap((word) => word === "-A" ? ["--no-prompt", ...flags] : [word]);
 }
 
-Deno.test("the relay, its keys, scripts, hooks and what only prints run without all permissions [pkg-permissions]", async () => {
+Deno.test("the relay, its keys, scripts, hooks and commands that only print run without all permissions [pkg-permissions]", async () => {
   await using sandbox = await makeSandbox();
   const data = `${sandbox.root}/data`;
   const launchOf = async (command: string): Promise<Launch> =>
@@ -29,7 +29,7 @@ Deno.test("the relay, its keys, scripts, hooks and what only prints run without 
     launch: await launchOf("server"),
   });
   const [, url = ""] = await relay.line(RELAY_READY);
-  // It may not send, so that svc send does not wait for a listener.
+  // The key may not send, so svc send does not wait for a listener.
   const scopes = ["--scope", "push:read"];
   const keys = await runSvc(sandbox, ["keys", "create", "--name", "a", ...scopes, "--data", data, "--json"], {
     launch: await launchOf("keys"),
@@ -62,7 +62,7 @@ Deno.test("the relay, its keys, scripts, hooks and what only prints run without 
   assert.equal((await relay.exited).code, 0, relay.output());
 });
 
-Deno.test("Deno opens /proc, in which svc looks at an agent's processes, only with all permissions [pkg-permissions]", async () => {
+Deno.test("Deno opens /proc, where svc reads an agent's processes, only with all permissions [pkg-permissions]", async () => {
   const args = ["eval", "--quiet", "await Deno.readTextFile('/proc/1/stat')"];
   const all = await new Deno.Command(Deno.execPath(), { args }).output();
   assert.ok(all.success);

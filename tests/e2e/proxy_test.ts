@@ -3,7 +3,7 @@ import { startProxy } from "../helpers/http_proxy.ts";
 import { makeStack } from "../helpers/stack.ts";
 import { startSvc } from "../helpers/program.ts";
 
-Deno.test("a listener reaches its relay through the proxy of its environment, as the rest of svc does [wrap-env]", async () => {
+Deno.test("a listener reaches its relay through the proxy in its environment, as the rest of svc does [wrap-env]", async () => {
   await using stack = await makeStack({ listener: false });
   const { sandbox, url } = stack;
   using proxy = startProxy(Number(new URL(url).port));

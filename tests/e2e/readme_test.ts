@@ -1,4 +1,4 @@
-/** Follows the README: sends the request that it shows for scripts. */
+/** Sends the README's request for scripts. */
 import assert from "node:assert/strict";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
@@ -11,7 +11,7 @@ interface Example {
   body: string;
 }
 
-/** The README's curl command with its variables filled in as a shell would. */
+/** Returns the README's curl command with its variables filled in as a shell would. */
 async function readExample(variables: Record<string, string>): Promise<Example> {
   const page = await Deno.readTextFile(`${CHECKOUT}README.md`);
   const [command = ""] = /curl -sS [^`]+/.exec(page) ?? [];

@@ -11,7 +11,10 @@ import { until } from "../helpers/until.ts";
 const EACH = 12;
 const FORGERIES = 300;
 
-/** Every message that went to the host, newest first, each once: the relay sends again what nobody acknowledges. */
+/**
+ * Returns every message that went to the host, newest first and without repetitions: the relay resends unacknowledged
+ * ones.
+ */
 function recorded(stage: HostileStage): WireFrame[] {
   const frames = stage.relay.frames("push.new", WAYS.toHost).toReversed();
   return [...new Map(frames.map((frame) => [frame.data.id, frame])).values()];

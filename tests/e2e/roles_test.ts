@@ -1,4 +1,4 @@
-/** What keys may do, against a real relay and listener: what each attacker tries and the answer it gets. */
+/** What keys may do, against a real relay and listener: what each attacker tries, and the answer. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { createRelayApi } from "../../src/client/api.ts";
@@ -15,7 +15,7 @@ import { pairScriptedPhone } from "../helpers/scripted_phone.ts";
 import { until } from "../helpers/until.ts";
 import { sessionNamed } from "../unit/relay/fixture.ts";
 
-/** The key of a hook or a script. */
+/** Creates a key for a hook or a script. */
 async function newKey(stack: Stack, ...args: string[]): Promise<{ id: string; key: string }> {
   const data = ["--data", `${stack.sandbox.svcHome}/server`, "--json"];
   const { code, stdout, stderr } = await stack.svc("keys", "create", "--name", "attacker", ...args, ...data);
@@ -23,7 +23,7 @@ async function newKey(stack: Stack, ...args: string[]): Promise<{ id: string; ke
   return JSON.parse(stdout);
 }
 
-/** Says hello and reports the outcome; a welcomed socket stays open. */
+/** Sends `hello`; a welcomed socket stays open. */
 async function hello(wsUrl: string, key: string, as: Partial<EventData<"hello">>): Promise<Peer> {
   const peer = new Peer(wsUrl, { key });
   await until("an open socket", () => peer.socket.readyState === 1);
@@ -167,7 +167,7 @@ async function stop({ started }: { started: Started }): Promise<void> {
   assert.equal((await started.exited).code, 0, started.output());
 }
 
-Deno.test("svc up uses a listener's key without admin for its own device, and revokes devices through its store [role-up-key, cli-devices]", async () => {
+Deno.test("svc up uses a listener's key without admin scope for its own device, and revokes devices through its store [role-up-key, cli-devices]", async () => {
   await using sandbox = await makeSandbox();
   const running = await up(sandbox);
   const { apiKey, record } = await keyOf(sandbox);
@@ -191,7 +191,7 @@ Deno.test("svc up uses a listener's key without admin for its own device, and re
 
 Deno.test("a home and store of the previous version keep working: the phone stays paired, the host gets its own key, and svc up reports what happened to the old one [role-upgrade]", async () => {
   await using sandbox = await makeSandbox();
-  // What that version of svc up left behind: a key with every scope, bound to no device, that owns no id yet.
+  // What that version of svc up left behind: a key with every scope, not bound to a device, which owns no id yet.
   const data = ["--data", `${sandbox.svcHome}/server`];
   const made = await runSvc(sandbox, [
     ...["keys", "create", "--name", "host", "--scope", "push:send,push:read,admin", "--json"],

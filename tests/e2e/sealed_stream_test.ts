@@ -12,13 +12,13 @@ import { until } from "../helpers/until.ts";
 interface Watching {
   stream: TerminalStream;
   states: TerminalState[];
-  /** Everything that was written to the phone's terminal. */
+  /** Returns everything that was written to the phone's terminal. */
   shown(): string;
   isConnected(): boolean;
   close(): void;
 }
 
-/** The phone's own mirror, its link through the tap; `secret` in place of the paired one. */
+/** Opens the phone's own mirror through the tap; `secret` replaces the paired one. */
 async function watch(
   phone: ScriptedPhone,
   { session, wsUrl, secret = phone.host.secret }: { session: string; wsUrl: string; secret?: CryptoKey },

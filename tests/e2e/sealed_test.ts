@@ -1,4 +1,4 @@
-/** Sealed messages on the real stack, with a relay that records everything, and one that tampers. */
+/** Sealed messages on the real stack, with a relay that records everything, and with one that tampers. */
 import assert from "node:assert/strict";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
 import { decodeBase64url } from "../../src/async/encodings.ts";

@@ -1,4 +1,4 @@
-/** Agents' notifications and questions, and a paired phone's answers, with a relay that records everything, and one that tampers. */
+/** Agents' notifications and questions, and a paired phone's answers, with a relay that records everything, and with one that tampers. */
 import assert from "node:assert/strict";
 import { RelayError } from "../../src/client/relay_error.ts";
 import { createRelayApi } from "../../src/client/api.ts";
@@ -28,15 +28,15 @@ async function withScene(act: (scene: Scene) => Promise<void>, config = {}): Pro
   const { stack } = tapped;
   const echo = await stack.echo();
   const phone = await pairScriptedPhone(await tapped.stack.pairLink());
-  // The host completes the pairing when the phone first speaks.
+  // The host completes the pairing when the phone first sends something.
   await phone.send(echo.name, "paired");
   await act({ tapped, stack, echo, phone });
 }
 
-/** Of every text that is sealed here; the relay has a table of its own named "secrets". */
+/** Matches every text that is sealed here; the relay has its own table named "secrets". */
 const TEXT = /secret(?!s)/;
 
-/** What crossed the wire, and what the relay has stored. */
+/** Returns what crossed the wire and what the relay has stored. */
 async function seenBy({ tap, stack }: Tapped): Promise<string> {
   return tap.seen() + await storedBy(stack);
 }
@@ -45,7 +45,7 @@ function readOne(phone: ScriptedPhone, type: string): Promise<Push> {
   return until(`a push "${type}"`, async () => (await phone.read(type)).at(-1));
 }
 
-/** An MCP server in this process, with the host's own keys and a clock that a test advances. */
+/** Runs an MCP server in this process, with the host's own keys and a clock that a test advances. */
 function askerOf({ stack, tapped, echo }: Scene): Promise<Connected> {
   const settings = { baseUrl: stack.url, wsUrl: tapped.wsUrl, apiKey: stack.apiKey };
   return connectMcp({
@@ -121,7 +121,7 @@ Deno.test("a sealed answer after the tool's time is typed into the session, once
     await served;
   }, { requireEncryption: "psk" }));
 
-Deno.test("a secret is asked for only where it is sealed; a late question is withdrawn, and nothing is typed [mcp-input, seal-answers]", () =>
+Deno.test("a secret is requested only if it is sealed; a late question is withdrawn, and nothing is typed [mcp-input, seal-answers]", () =>
   withScene(async (scene) => {
     const { tapped, echo, phone } = scene;
     const { client, clock, served } = await askerOf(scene);
@@ -158,7 +158,7 @@ Deno.test("a secret is asked for only where it is sealed; a late question is wit
     await served;
   }));
 
-Deno.test("a plain answer to a sealed question is refused, and one sealed for another question is no answer [seal-answers, hostile-relay]", () =>
+Deno.test("a plain answer to a sealed question is refused, and one sealed for another question is ignored [seal-answers, hostile-relay]", () =>
   withScene(async (scene) => {
     const { phone } = scene;
     const { client, served } = await askerOf(scene);

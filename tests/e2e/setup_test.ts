@@ -21,7 +21,7 @@ async function outcome(sandbox: Sandbox, ...args: string[]): Promise<SetupOutcom
   return JSON.parse((await setup(sandbox, "--json", ...args)).stdout);
 }
 
-/** Path and content of every file under the home, except svc's own and Deno's. */
+/** Returns path and content of every file under the home, except svc's and Deno's. */
 async function tree(sandbox: Sandbox, below = ""): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for await (const { name, isDirectory } of Deno.readDir(sandbox.home + below)) {
@@ -75,7 +75,7 @@ Deno.test("setup finds the agents, says what it did and trusts; again it changes
     ]);
   }));
 
-Deno.test("settings that begin with a byte order mark are read and edited behind it [set-remove, set-idempotent]", () =>
+Deno.test("settings that begin with a byte order mark are read, and edited after it [set-remove, set-idempotent]", () =>
   withAgents(async (sandbox) => {
     const mark = "\ufeff";
     await write(sandbox, ".claude/settings.json", mark + SETTINGS);
@@ -95,7 +95,7 @@ Deno.test("settings that begin with a byte order mark are read and edited behind
     assert.deepEqual(await tree(sandbox), before);
   }));
 
-Deno.test("setup changes nothing while another one runs, which would lose its records of how to undo it [set-remove]", () =>
+Deno.test("setup changes nothing while another setup runs, which would lose its undo records [set-remove]", () =>
   withAgents(async (sandbox) => {
     await Deno.mkdir(sandbox.svcHome, { mode: 0o700 });
     const before = await tree(sandbox);
@@ -107,7 +107,7 @@ Deno.test("setup changes nothing while another one runs, which would lose its re
     assert.equal((await setup(sandbox, "--agent", "gemini")).code, 0);
   }));
 
-Deno.test("removing svc from one agent keeps the launcher for the others; a whole removal takes it away [set-remove]", () =>
+Deno.test("removing svc from one agent keeps the launcher for the others; a complete removal deletes it [set-remove]", () =>
   withAgents(async (sandbox) => {
     const launcher = `${sandbox.svcHome}/bin/svc`;
     assert.equal((await setup(sandbox, "--agent", "gemini")).code, 0);
@@ -117,7 +117,7 @@ Deno.test("removing svc from one agent keeps the launcher for the others; a whol
     await assert.rejects(Deno.stat(launcher));
   }));
 
-Deno.test("a removal names the files of a setup that had other variables, and says how to remove svc from them [set-remove]", () =>
+Deno.test("a removal names the files of a setup with other variables, and says how to remove svc from them [set-remove]", () =>
   withAgents(async (sandbox) => {
     const other = `${sandbox.root}/other`;
     const env = { CLAUDE_CONFIG_DIR: other };
@@ -142,7 +142,7 @@ Deno.test("a removal names the files of a setup that had other variables, and sa
     assert.equal((await setup(sandbox, "--remove")).code, 0);
   }));
 
-Deno.test("Codex itself marks svc's hooks as trusted, not the user's own [set-trust-told, remote-codex]", () =>
+Deno.test("Codex itself marks svc's hooks as trusted, but not the user's [set-trust-told, remote-codex]", () =>
   withAgents(async (sandbox) => {
     const own = { hooks: { Stop: [{ hooks: [{ type: "command", command: "mine" }] }] } };
     await write(sandbox, ".codex/hooks.json", JSON.stringify(own));
@@ -162,7 +162,7 @@ Deno.test("Codex itself marks svc's hooks as trusted, not the user's own [set-tr
     assert.equal(await Deno.readTextFile(`${sandbox.home}/.codex/hooks.json`), JSON.stringify(own));
   }));
 
-/** As Codex starts it: with a few variables, and those that its entry names. */
+/** Starts the server as Codex does: with few variables, and those that its entry names. */
 async function startedByCodex(sandbox: Sandbox, given: Record<string, string>): Promise<McpProcess> {
   const { mcp_servers: { svc } } = Object(
     parse(await Deno.readTextFile(`${sandbox.home}/.codex/config.toml`)),
@@ -192,7 +192,7 @@ Deno.test("the MCP server reaches the relay under Codex, which clears the enviro
     assert.deepEqual(pushes.map(({ push }) => push.title), ["It is done"]);
   }));
 
-Deno.test("under Codex, too, the MCP server names a session that was renamed as it is called now [set-codex-env]", () =>
+Deno.test("under Codex the MCP server uses the current name of a renamed session [set-codex-env]", () =>
   withAgents(async (sandbox) => {
     await using stack = await makeStack({ listener: false });
     assert.equal((await setup(sandbox, "--agent", "codex")).code, 0);
@@ -208,7 +208,7 @@ Deno.test("under Codex, too, the MCP server names a session that was renamed as 
     assert.deepEqual(pushes.map(({ push }) => push.agentSessionName), ["work"]);
   }));
 
-Deno.test("setup brings an older svc's entry in Codex's file up to date, and --remove takes that away too [set-codex-env, set-remove]", () =>
+Deno.test("setup updates an older svc's entry in Codex's file, and --remove deletes it too [set-codex-env, set-remove]", () =>
   withAgents(async (sandbox) => {
     const path = ".codex/config.toml";
     const older = `${CONFIG}
@@ -228,7 +228,7 @@ env_vars = ["SVC_SESSION", "SVC_HOME"]
     assert.equal(await Deno.readTextFile(`${sandbox.home}/${path}`), CONFIG);
   }));
 
-Deno.test("what the user writes into Codex's file while Codex marks the hooks stays when svc is removed [set-remove]", () =>
+Deno.test("changes by the user to Codex's file while Codex marks the hooks survive a removal of svc [set-remove]", () =>
   withAgents(async (sandbox) => {
     await installCodex(sandbox, "shared");
     assert.equal((await setup(sandbox, "--agent", "codex")).code, 0);
@@ -238,7 +238,7 @@ Deno.test("what the user writes into Codex's file while Codex marks the hooks st
     assert.equal(await Deno.readTextFile(path), `${CONFIG}\n[newer]\na = 1\n`);
   }));
 
-Deno.test("a Codex that gives no answer, or does not trust the hooks, is reported with what to do", () =>
+Deno.test("a Codex that does not answer, or does not trust the hooks, is reported with what to do", () =>
   withAgents(async (sandbox) => {
     for (
       const [mode, why] of [["unwilling", /still does not trust/], [
@@ -272,7 +272,7 @@ Deno.test("the launcher that hooks run is this svc, by absolute path, and needs 
     assert.match(new TextDecoder().decode(stdout), /^exit 0\n\d+\.\d+\.\d+\n$/);
   }));
 
-Deno.test("setup warns when the launcher runs a program that lies in npx's cache", () =>
+Deno.test("setup warns if the launcher runs a program in npx's cache", () =>
   withAgents(async (sandbox) => {
     const cached = `${sandbox.root}/_npx/svc`;
     await Deno.mkdir(`${sandbox.root}/_npx`);
@@ -280,14 +280,14 @@ Deno.test("setup warns when the launcher runs a program that lies in npx's cache
     const launch = FROM_CHECKOUT.map((word) => word.replace(CHECKOUT, `${cached}/`));
     const { code, stdout } = await runSvc(sandbox, ["setup", "--agent", "gemini"], { launch });
     assert.equal(code, 0);
-    // Deno itself may lie there too.
+    // Deno itself may be in that cache too.
     assert.match(
       stdout,
       /^".*\/\.svc\/bin\/svc" starts ".*\/_npx\/.*", which is in npx's cache: npm may clear that/,
     );
   }));
 
-Deno.test("a dry run shows the lines and writes nothing at all [set-dry-run]", () =>
+Deno.test("a dry run shows the lines and writes nothing [set-dry-run]", () =>
   withAgents(async (sandbox) => {
     const before = await tree(sandbox);
     const { code, stdout } = await setup(sandbox, "--dry-run");
@@ -313,7 +313,7 @@ Deno.test("one agent alone, by name; unknown names, and agents that are not inst
     assert.deepEqual([absent.code, absent.stderr], [1, why]);
   }));
 
-Deno.test("a broken file of one agent stops that one alone, and the error says where", () =>
+Deno.test("a broken file of one agent stops only that agent's setup, and the error says where", () =>
   withAgents(async (sandbox) => {
     await write(sandbox, ".gemini/settings.json", '{\n  "a": ,\n}');
     const { code, stderr, stdout } = await setup(sandbox);
@@ -326,7 +326,7 @@ Deno.test("a broken file of one agent stops that one alone, and the error says w
     assert.doesNotMatch(alone.stdout, /To undo it/);
   }));
 
-Deno.test("the Cursor-class agent: the editor's stop hook alone, and what was found of its terminal agent [remote-cursor-none, remote-cursor-ask, remote-cursor-stop, remote-cursor-tools]", () =>
+Deno.test("the Cursor-class agent: only the editor's stop hook, and what was found of its terminal agent [remote-cursor-none, remote-cursor-ask, remote-cursor-stop, remote-cursor-tools]", () =>
   withAgents(async (sandbox) => {
     await Deno.mkdir(`${sandbox.home}/.cursor`);
     const editor = await setup(sandbox, "--agent", "cursor");

@@ -1,4 +1,4 @@
-/** One listener, whoever starts it, whatever was left behind (docs/specification.md, Listener). */
+/** There is only one listener, however it is started and whatever was left behind (docs/specification.md, Listener). */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import { until } from "../helpers/until.ts";
@@ -7,10 +7,10 @@ import { SVC } from "../helpers/program.ts";
 import type { Ran } from "../helpers/run.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 
-/** No relay listens there; the daemon runs nevertheless. */
+/** No relay listens at this address; the daemon runs anyway. */
 const WS_URL = "ws://127.0.0.1:9/ws";
 
-/** What a wrapper prints that finds nothing wrong: the line, where the listener is slow to answer. */
+/** Output of a wrapper without problems; the line appears if the listener is slow to answer. */
 const QUIET = ["", "svc: Waiting for the listener to start …\n"];
 
 interface Host extends WrapperBench {
@@ -20,9 +20,9 @@ interface Host extends WrapperBench {
   write(name: string, text: string): Promise<void>;
   /** Runs a wrapper to its end. */
   wrapper(env?: Record<string, string>): Promise<Ran>;
-  /** The pid of the daemon that answers; it is killed at the end of the test. */
+  /** Resolves with the pid of the daemon that answers; it is killed at the end of the test. */
   daemon(): Promise<number>;
-  /** How many daemons have started in this home. */
+  /** Resolves with the number of daemons that have started in this home. */
   daemonStarts(): Promise<number>;
 }
 
@@ -59,7 +59,7 @@ async function makeHost(): Promise<Host> {
   return host;
 }
 
-/** A process unrelated to svc. */
+/** Starts a process unrelated to svc. */
 function startStranger(host: Host): number {
   const child = new Deno.Command("sleep", { args: ["600"] }).spawn();
   host.sandbox.killAtEnd(child.pid);
@@ -79,7 +79,7 @@ Deno.test("twenty wrappers at once lead to one listener [ls-twenty, wrap-starts-
   assert.equal(await host.read("listener.version"), VERSION);
 });
 
-Deno.test("the next wrapper starts none; the daemon outlives them in a session of its own [state-running, wrap-survives, ls-own-session, con-ps, cmd-ps, wrap-never-by-hand]", async () => {
+Deno.test("the next wrapper starts none; the daemon outlives the wrappers in a separate session [state-running, wrap-survives, ls-own-session, con-ps, cmd-ps, wrap-never-by-hand]", async () => {
   await using host = await makeHost();
   await host.wrapper();
   const pid = await host.daemon();
@@ -93,7 +93,7 @@ Deno.test("the next wrapper starts none; the daemon outlives them in a session o
   assert.match(args.join(" "), /cli\.[jt]s listener/);
 });
 
-Deno.test("the daemon has the wrapper's environment, less what belongs to one agent [wrap-env, ls-clean-env]", async () => {
+Deno.test("the daemon has the wrapper's environment, without what belongs to one agent [wrap-env, ls-clean-env]", async () => {
   await using host = await makeHost();
   await host.wrapper({ SVC_TEST_WORD: "from the wrapper", CLAUDE_PROJECT_DIR: "/x/y", CODEX_SANDBOX: "1" });
   const environment = await Deno.readTextFile(`/proc/${await host.daemon()}/environ`);
@@ -130,7 +130,7 @@ Deno.test("a newer daemon is left alone [state-newer, ver-newer]", async () => {
   assert.equal(await host.read("listener.version"), "99.0.0");
 });
 
-Deno.test("a killed daemon is replaced, although its files say that it runs [ls-stale-pid, state-absent]", async () => {
+Deno.test("a killed daemon is replaced although its files say that it runs [ls-stale-pid, state-absent]", async () => {
   await using host = await makeHost();
   await host.wrapper();
   const first = await host.daemon();
@@ -141,7 +141,7 @@ Deno.test("a killed daemon is replaced, although its files say that it runs [ls-
   assert.notEqual(await host.daemon(), first);
 });
 
-Deno.test("a pid that another process has now neither prevents a start nor is killed [ls-stale-pid]", async () => {
+Deno.test("a pid that another process now has neither prevents a start nor is killed [ls-stale-pid]", async () => {
   await using host = await makeHost();
   const stranger = startStranger(host);
   await host.write("listener.pid", `${stranger}\n`);
@@ -172,7 +172,7 @@ Deno.test("junk in every file of a dead daemon does not prevent a start [ls-stal
   assert.equal(await host.read("listener.pid"), String(await host.daemon()));
 });
 
-Deno.test("folders in the place of a daemon's files prevent neither the agent's start nor the daemon's [ls-stale-pid, fault-files]", async () => {
+Deno.test("folders in place of a daemon's files prevent neither the agent's start nor the daemon's [ls-stale-pid, fault-files]", async () => {
   await using host = await makeHost();
   const names = ["listener.pid", "listener.version", "listener.sock"];
   for (const name of names) await Deno.mkdir(host.path(name), { mode: 0o700 });
@@ -191,7 +191,7 @@ Deno.test("a second svc listener says which one runs and exits 1 [ls-lock]", asy
   assert.match(stdout, new RegExp(`is already running: process ${pid}, .*svc listener --restart`));
 });
 
-Deno.test("a foreground listener whose reader is gone runs on, and stops in order", async () => {
+Deno.test("a foreground listener keeps running after its reader has ended, and stops cleanly", async () => {
   await using host = await makeHost();
   const { sandbox } = host;
   const script = '{ "$@"; echo $? > "$SVC_HOME/code"; } | head -n 1';
@@ -202,7 +202,7 @@ Deno.test("a foreground listener whose reader is gone runs on, and stops in orde
   }).spawn();
   sandbox.killAtEnd(child.pid);
   await host.daemon();
-  // "head" has ended by then: further lines find no reader.
+  // "head" has ended by then, so further lines find no reader.
   await until("a line after the first", async () => (await host.read("listener.log")).includes("\n"));
   assert.equal((await host.svc(["listener", "--stop"])).stdout, "The listener has stopped.\n");
   await child.status;
@@ -230,14 +230,14 @@ Deno.test("--restart replaces a daemon of any version, --stop ends it [state-res
     stdout: "The listener has stopped.\n",
     stderr: "",
   });
-  // It has let its lock go, and may still be ending.
+  // It has released its lock, and may still be ending.
   await until("the process's end", () => !runtime.commands.kill(second, 0));
   assert.equal((await host.svc(["listener", "--stop"])).stdout, "No listener is running.\n");
   const log = await host.read("listener.log");
   assert.match(log, /svc listener stopped$/);
 });
 
-Deno.test("a daemon that hangs is replaced by --restart, also where COLUMNS makes ps cut its lines [cmd-restart]", async () => {
+Deno.test("a hanging daemon is replaced by --restart, even if COLUMNS makes ps cut its lines [cmd-restart]", async () => {
   await using host = await makeHost();
   await host.wrapper();
   const hung = await host.daemon();

@@ -1,4 +1,4 @@
-/** A phone starts an agent on a host that allows it, and nothing on one that does not. */
+/** A phone starts an agent on a host that allows it, and none on a host that does not. */
 import assert from "node:assert/strict";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
 import type { Receipt } from "../../src/protocol/receipt.ts";
@@ -14,7 +14,7 @@ async function makeHost(config: Record<string, unknown>): Promise<Stack> {
   return stack;
 }
 
-/** Runs an agent in the project until the listener knows it, and ends it. */
+/** Runs an agent in the project until the listener has seen it, and ends it. */
 async function agentWasHere(stack: Stack): Promise<void> {
   const { name } = await stack.echo();
   const known = `${stack.sandbox.svcHome}/projects.json`;
@@ -47,7 +47,7 @@ Deno.test("agent.start starts an agent where svc started one before, and it take
   assert.deepEqual([again.state, again.agentSessionName], ["submitted", "svc-proj"]);
 });
 
-Deno.test("agent.start by a listener that was upgraded on disk does not end the listener that waits for it [type-start]", async () => {
+Deno.test("agent.start of a listener that was upgraded on disk does not end the listener that waits for it [type-start]", async () => {
   await using stack = await makeHost({ allowAgentStart: true });
   await agentWasHere(stack);
   await Deno.writeTextFile(`${stack.sandbox.svcHome}/listener.version`, "0.0.1\n");
@@ -55,7 +55,7 @@ Deno.test("agent.start by a listener that was upgraded on disk does not end the 
   assert.deepEqual([receipt.state, receipt.agentSessionName], ["submitted", "svc-proj"]);
 });
 
-Deno.test("agent.start in a directory that svc does not know, or on a host that does not allow it, starts nothing [type-start]", async () => {
+Deno.test("agent.start in an unknown directory, or on a host that does not allow it, starts nothing [type-start]", async () => {
   await using stack = await makeHost({ allowAgentStart: true });
   await agentWasHere(stack);
   const elsewhere = await start(stack, { agent: "echo", project: "proj", directory: stack.sandbox.home });

@@ -30,7 +30,7 @@ async function connectedListener(sandbox: Sandbox): Promise<number> {
   });
 }
 
-Deno.test("svc up starts relay and listener, prints QR and link, shows sessions as they come, and Ctrl-C ends it all [up-one-command, up-inventory, up-demo, con-status, cli-send, con-send, con-send-exit, con-sessions]", async () => {
+Deno.test("svc up starts relay and listener, prints QR and link, shows sessions as they appear, and Ctrl-C ends everything [up-one-command, up-inventory, up-demo, con-status, cli-send, con-send, con-send-exit, con-sessions]", async () => {
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, [...UP, "--demo"]);
   await up.line(/^Open this link: http:\/\/localhost:\d+\/#\S+$/);
@@ -50,7 +50,7 @@ Deno.test("svc up starts relay and listener, prints QR and link, shows sessions 
   await assert.rejects(sandbox.tmux("has-session", "-t", "=svc-demo"));
 });
 
-Deno.test("svc pair knows the address with which svc up was started [up-addresses]", async () => {
+Deno.test("svc pair uses the address with which svc up was started [up-addresses]", async () => {
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, [...UP, "--public-url", "https://relay.example/"]);
   await up.line(/^Open this link: https:\/\/relay\.example\/#pair=/);
@@ -59,7 +59,7 @@ Deno.test("svc pair knows the address with which svc up was started [up-addresse
   await stop(up);
 });
 
-/** Puts programs of these names, as shell scripts, first in PATH. */
+/** Puts shell scripts with these names first in PATH. */
 async function install(sandbox: Sandbox, programs: Record<string, string>): Promise<void> {
   const bin = `${sandbox.root}/bin`;
   await Deno.mkdir(bin, { recursive: true });
@@ -69,11 +69,12 @@ async function install(sandbox: Sandbox, programs: Record<string, string>): Prom
   if (!sandbox.env.PATH?.startsWith(bin)) sandbox.env.PATH = `${bin}:${sandbox.env.PATH}`;
 }
 
-Deno.test("svc up --tunnel links to the address of cloudflared, or of tailscale where that is installed, and closes what it opened [up-tunnel]", async () => {
+Deno.test("svc up --tunnel links to the address of cloudflared, or of tailscale if that is installed, and closes what it opened [up-tunnel]", async () => {
   await using sandbox = await makeSandbox();
   const log = `${sandbox.root}/calls`;
   const calls = async (): Promise<string[]> => (await Deno.readTextFile(log)).trim().split("\n");
-  // As the programs answer: cloudflared prints its address among other lines and stays; tailscale serves in the background.
+  // Scripts that behave like the programs: cloudflared prints its address among other lines and keeps running;
+  // tailscale serves in the background.
   const cloudflared = [
     `echo "cloudflared $*" >> ${log}`,
     `trap 'kill $!; echo ended >> ${log}; exit 0' TERM`,
@@ -104,7 +105,7 @@ Deno.test("svc up --tunnel links to the address of cloudflared, or of tailscale 
   assert.deepEqual(others, ["tailscale status --json", "tailscale serve --https=443 off"]);
 });
 
-Deno.test("svc up --tunnel leaves what tailscale serves already: it takes the next free port, and closes that one alone [up-tunnel]", async () => {
+Deno.test("svc up --tunnel leaves alone what tailscale already serves: it takes the next free port, and closes only that one [up-tunnel]", async () => {
   await using sandbox = await makeSandbox();
   const log = `${sandbox.root}/calls`;
   const web = (port: number) => ({
@@ -138,7 +139,7 @@ Deno.test("svc up --tunnel leaves what tailscale serves already: it takes the ne
   assert.match(both.stderr, /Cannot use --tunnel with --public-url/);
 });
 
-Deno.test("svc up with a certificate uses the address that it is for, and says so where it has none [up-certificate]", async () => {
+Deno.test("svc up with a certificate uses its address, and says so if it has none [up-certificate]", async () => {
   await using sandbox = await makeSandbox();
   const [authority, relay] = [`${sandbox.root}/authority`, `${sandbox.root}/relay`];
   await makeAuthority(authority);
@@ -175,7 +176,7 @@ Deno.test("svc up leaves a listener that ran before it, and its session, alone [
   assert.equal(await listenerPid(sandbox), pid);
 });
 
-Deno.test("svc up ends its listener also when that is too busy to answer [up-stops-own]", async () => {
+Deno.test("svc up ends its listener even if that is too busy to answer [up-stops-own]", async () => {
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, UP);
   await up.line(/^Open this link:/);
@@ -234,7 +235,7 @@ Deno.test("svc up says which address works for what, and does not replace anothe
   assert.equal(await Deno.readTextFile(`${sandbox.svcHome}/config.json`), other);
 });
 
-Deno.test("svc up --replace leaves the other relay's HTTP address too: the new key does not go there [up-addresses, env-one-relay]", async () => {
+Deno.test("svc up --replace also replaces the other relay's HTTP address: the new key is not sent there [up-addresses, env-one-relay]", async () => {
   await using sandbox = await makeSandbox();
   const asked: string[] = [];
   await using other = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ url }) => {
@@ -254,7 +255,7 @@ Deno.test("svc up --replace leaves the other relay's HTTP address too: the new k
   await stop(up);
 });
 
-Deno.test("a second relay does not take the listener of one that runs without --replace, and does once that has ended [up-addresses]", async () => {
+Deno.test("a second relay takes over the listener of a running one only with --replace, or once that has ended [up-addresses]", async () => {
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, UP);
   await up.line(/^Open this link:/);
@@ -272,7 +273,7 @@ Deno.test("a second relay does not take the listener of one that runs without --
   await stop(alone);
 });
 
-Deno.test("a relay that is too busy to answer counts as one that runs [up-addresses]", async () => {
+Deno.test("a relay that is too busy to answer counts as running [up-addresses]", async () => {
   await using sandbox = await makeSandbox();
   const busy = { status: 429, headers: { "content-type": "application/problem+json", "retry-after": "1" } };
   const problem = JSON.stringify({ type: "about:blank", title: "t", status: 429, code: "rate_limited" });

@@ -1,4 +1,4 @@
-/** `svc upgrade` of an installation in npm's global folder, with a program in place of npm. */
+/** `svc upgrade` of an installation in npm's global folder, with a stand-in for npm. */
 import assert from "node:assert/strict";
 import { encodeUtf8 } from "../../src/async/encodings.ts";
 import { SERVICE_MARK } from "../../src/cli/service/manager.ts";
@@ -34,7 +34,7 @@ Deno.test("svc upgrade prints npm's command, and --run runs it and reports its f
   assert.match(failed.stderr, /@latest" ended with 7: nothing after it was run/);
 });
 
-Deno.test("svc upgrade prints what builds a package again, and --run why it cannot run that [upg-command, upg-run]", async () => {
+Deno.test("svc upgrade prints the command that rebuilds a package, and --run says why it cannot run that [upg-command, upg-run]", async () => {
   await using sandbox = await makeSandbox();
   const folder = `${sandbox.root}/lib/node_modules/@svc/svc`;
   const launch = await buildForNode(`${CHECKOUT}cli.ts`, { folder });
@@ -53,7 +53,7 @@ Deno.test("svc upgrade prints what builds a package again, and --run why it cann
   );
 });
 
-/** In place of a listener: it answers for its status, and refuses to stop. */
+/** Stands in for a listener: reports its status, and refuses to stop. */
 function standIn(socket: string): AsyncDisposable {
   const server = Deno.listen({ transport: "unix", path: socket });
   const status = {
@@ -84,7 +84,7 @@ function standIn(socket: string): AsyncDisposable {
   };
 }
 
-Deno.test("svc upgrade --run restarts the relay's service also when the listener cannot be restarted, and says what failed [upg-run]", async () => {
+Deno.test("svc upgrade --run restarts the relay's service even if the listener cannot be restarted, and says what failed [upg-run]", async () => {
   await using sandbox = await makeSandbox();
   const launch = await buildForNode(`${CHECKOUT}cli.ts`, {
     folder: `${sandbox.root}/lib/node_modules/@svc/svc`,

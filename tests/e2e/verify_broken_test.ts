@@ -1,4 +1,4 @@
-/** `svc verify` on installations that were broken on purpose: each fault is named, with its fix. */
+/** `svc verify` on installations broken on purpose: each fault is reported with its fix. */
 import assert from "node:assert/strict";
 import type { HookReport } from "../../src/home/control_socket.ts";
 import { splitLines } from "../../src/runtime/input.ts";
@@ -15,15 +15,15 @@ interface Line {
 
 interface Broken {
   what: string;
-  /** With a running listener. */
+  /** Whether the listener runs. */
   listener?: boolean;
-  /** Gives the variables that verify is run with, where they are part of it. */
+  /** Breaks the installation; resolves with variables for verify, if they are part of the fault. */
   breakIt(stack: Stack): Promise<Record<string, string> | void>;
-  /** The line that reports it: its name, finding and fix. */
+  /** The line that reports the fault: its name, finding and fix. */
   expected: [name: string, finding: RegExp, fix: RegExp];
-  /** Everything that is a fault then; nothing for what only warrants a warning. */
+  /** The names of all reported faults; empty if the finding is only a warning. */
   faults: string[];
-  /** The fix is a command: after it all is well. */
+  /** Whether the fix is a command after which all is well. */
   fixIsCommand?: true;
 }
 
@@ -383,7 +383,7 @@ async function verify(stack: Stack, env: Record<string, string> = {}): Promise<[
 const faultsIn = (lines: readonly Line[]): string[] =>
   lines.filter(({ mark }) => mark === "fault").map(({ name }) => name);
 
-/** Runs the fix exactly as it is printed. */
+/** Runs the fix exactly as printed. */
 async function follow(stack: Stack, fix: string): Promise<void> {
   const args = /^run: svc (.*)$/.exec(fix)?.[1]?.split(" ") ?? [];
   assert.equal((await stack.svc(...args)).code, 0, fix);
@@ -408,7 +408,7 @@ for (const row of BROKEN) {
   });
 }
 
-Deno.test("svc verify sees every agent's hooks and MCP server work, and leaves nothing behind [set-verify, tty-verify-agents]", async () => {
+Deno.test("svc verify finds every agent's hooks and MCP server working, and leaves nothing behind [set-verify, tty-verify-agents]", async () => {
   await using stack = await makeStack();
   const { sandbox } = stack;
   await stack.echo();
@@ -434,7 +434,7 @@ Deno.test("svc verify sees every agent's hooks and MCP server work, and leaves n
   for (const directory of left) assert.deepEqual(await Array.fromAsync(Deno.readDir(directory)), []);
 });
 
-/** Takes the listener's place; the reports of hooks that it got. */
+/** Takes the listener's place and records the hooks' reports. */
 function recordReports(stack: Stack): { reports: HookReport[] } & AsyncDisposable {
   const server = Deno.listen({ transport: "unix", path: home(stack, "listener.sock") });
   const reports: HookReport[] = [];
@@ -458,7 +458,7 @@ function recordReports(stack: Stack): { reports: HookReport[] } & AsyncDisposabl
   };
 }
 
-Deno.test("svc verify reports nothing about the pane and the session in which it runs [set-verify]", async () => {
+Deno.test("svc verify sends no report about the pane and the session in which it runs [set-verify]", async () => {
   await using stack = await makeStack({ listener: false });
   await setUp(stack, "gemini");
   await using listener = recordReports(stack);

@@ -1,4 +1,4 @@
-/** `svc verify` where the way to the relay is not configured: the cause is named once. */
+/** `svc verify` if the relay's address is not configured: the cause is reported once. */
 import assert from "node:assert/strict";
 import { runSvc } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
@@ -11,7 +11,7 @@ interface Line {
   fix?: string;
 }
 
-/** The checks that ask the relay. */
+/** The checks that make requests to the relay. */
 const ASKED = ["relay, HTTP", "key", "relay, WebSocket"];
 
 async function verify(sandbox: Sandbox, env: Record<string, string> = {}): Promise<[number, Line[]]> {
@@ -36,7 +36,7 @@ Deno.test("svc verify without a configuration names the cause once, and what was
   }
 });
 
-Deno.test("svc verify names an address that cannot be used once [set-verify]", async () => {
+Deno.test("svc verify names an unusable address only once [set-verify]", async () => {
   await using stack = await makeStack();
   const unusable = "not checked: the relay's address cannot be used";
   const [, lines] = await verify(stack.sandbox, { SVC_BASE_URL: "ftp://nowhere" });

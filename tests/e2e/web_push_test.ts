@@ -1,4 +1,4 @@
-/** Web Push with the real relay, listener and MCP server, and a local push service: from an agent's event to what a phone gets. */
+/** Web Push with the real relay, listener and MCP server, and a local push service: from an agent's event to the phone's notification. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { createWebPushApi } from "../../src/client/web_push_api.ts";
@@ -34,7 +34,7 @@ async function withScene(act: (scene: Scene) => Promise<void>): Promise<void> {
   const phones: RungPhone[] = [];
   for (const name of ["first", "second"]) {
     const phone = await pairScriptedPhone(await stack.pairLink(), { name });
-    // The host completes the pairing when the phone first speaks.
+    // The host completes the pairing when the phone first sends something.
     await phone.send(echo.name, "paired");
     const subscriber = await vendor.subscribe(name);
     const api = createWebPushApi({ baseUrl: stack.url, apiKey: phone.apiKey });
@@ -44,7 +44,7 @@ async function withScene(act: (scene: Scene) => Promise<void>): Promise<void> {
   await act({ stack, vendor, echo, phones });
 }
 
-/** The phone's messages, once there are so many. */
+/** Resolves with the phone's messages, once there are this many. */
 async function messages(
   { vendor }: Scene,
   { subscriber }: RungPhone,
@@ -56,7 +56,7 @@ async function messages(
   });
 }
 
-/** The text that the phone's service worker would show. */
+/** Returns the text that the phone's service worker would show. */
 async function textIn(
   payload: WebPushPayload | undefined,
   { phone: { deviceId, host, keyPair } }: RungPhone,
@@ -114,7 +114,7 @@ Deno.test("a turn's end, a dialog, a note and a question reach every phone's pus
       assert.ok(question);
       const rung = async (): Promise<string[]> =>
         Object.keys((await stack.api.getPush(question.id)).receipt.shown ?? {}).sort();
-      // Else the question is withdrawn from both: it was answered while its notifications were being sent.
+      // Otherwise the question would be answered, and withdrawn from both, while its notifications were being sent.
       await until("the relay to know that both were sent", async () => (await rung()).length === 2);
       await first.phone.api.sendPush(
         await first.phone.answerOf(question, { kind: "choices", choices: ["Yes"] }),
@@ -129,7 +129,7 @@ Deno.test("a turn's end, a dialog, a note and a question reach every phone's pus
     }
   }));
 
-/** Events whose time is measured. */
+/** How many events are measured. */
 const ROUNDS = 20;
 
 Deno.test("the time from an event to the push service", () =>

@@ -18,7 +18,7 @@ Deno.test("terminals opened at the same instant each get their own session [wr-r
   assert.deepEqual(Object.keys(await bench.sessions()).sort(), names.sort());
 });
 
-Deno.test("of two wrappers that find the same detached session, one gets it and the other the next number [wr-race]", async () => {
+Deno.test("if two wrappers find the same detached session, one gets it and the other gets the next number [wr-race]", async () => {
   await using bench = await makeWrapperBench();
   await bench.svc(["--detach", "cc"]);
   await Promise.all([bench.terminal(["cc"]), bench.terminal(["cc"])]);
@@ -36,7 +36,7 @@ Deno.test("ten started at once without a terminal all run under the names that t
   assert.deepEqual([...printed].sort(), Object.keys(await bench.sessions()).sort());
 });
 
-Deno.test("a wrapper announces its session to the listener before it begins, and disconnects when it has [wr-many]", async () => {
+Deno.test("a wrapper announces its session to the listener before the session begins, and then disconnects [wr-many]", async () => {
   await using bench = await makeWrapperBench();
   const { sandbox } = bench;
   const place = { homeDirectory: sandbox.root, cwd: sandbox.root };

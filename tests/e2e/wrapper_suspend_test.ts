@@ -1,4 +1,4 @@
-/** Suspending `svc <agent>` in a shell with job control, and going on with it. */
+/** Suspending and resuming `svc <agent>` in a shell with job control. */
 import assert from "node:assert/strict";
 import { svcLine } from "../helpers/program.ts";
 import { run } from "../helpers/run.ts";
@@ -31,7 +31,7 @@ async function openShell(
   };
 }
 
-Deno.test("tmux's own keys for suspending give the terminal back to the shell, and fg goes on with the agent [wr-suspend]", async () => {
+Deno.test("tmux's keys for suspending give the terminal back to the shell, and fg returns to the agent [wr-suspend]", async () => {
   await using bench = await makeWrapperBench();
   await using shell = await openShell(bench.sandbox);
   await shell.keys("-l", `${svcLine("cc")}\n`);

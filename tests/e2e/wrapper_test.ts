@@ -17,7 +17,7 @@ async function shows(terminal: Terminal, text: string): Promise<void> {
   await until(`"${text}" on the terminal`, async () => (await terminal.screen()).includes(text));
 }
 
-/** tmux's own keys for "detach". */
+/** Presses tmux's keys for "detach". */
 async function leave(terminal: Terminal): Promise<void> {
   await terminal.keys("C-b", "d");
   assert.equal(await terminal.exitCode(), 0);
@@ -48,7 +48,7 @@ Deno.test("the agent runs in svc-<project> with its arguments unchanged, as the 
   assert.equal(...(panes?.split("=") as [string, string]));
 });
 
-Deno.test("a hook of the user that opens panes, fails or prints does not change which pane is recorded as the agent's [wr-user-hooks]", async (t) => {
+Deno.test("a user's hook that opens panes, fails or prints does not change which pane is recorded as the agent's [wr-user-hooks]", async (t) => {
   await using bench = await makeWrapperBench();
   const { tmux, newSession } = bench.sandbox;
   await newSession("keep", ["sleep", "1000"]);
@@ -76,7 +76,7 @@ Deno.test("a hook of the user that opens panes, fails or prints does not change 
   }
 });
 
-Deno.test("what an agent needs to wait for the phone is in its environment or its arguments [wr-wait-env]", async () => {
+Deno.test("an agent gets what it needs to wait for the phone in its environment or its arguments [wr-wait-env]", async () => {
   await using bench = await makeWrapperBench();
   const started = async (kind: string): Promise<AgentStart> => {
     const before = (await bench.starts()).map(({ pid }) => pid);
@@ -85,9 +85,9 @@ Deno.test("what an agent needs to wait for the phone is in its environment or it
       return (await bench.starts()).find(({ pid }) => !before.includes(pid));
     });
   };
-  // Else Claude puts a question into the background after two minutes.
+  // Otherwise Claude puts a question into the background after two minutes.
   assert.equal((await started("cc")).env.CLAUDE_CODE_MCP_AUTO_BACKGROUND_MS, "0");
-  // Else hooks and tools would run in a server that other sessions share.
+  // Otherwise hooks and tools would run in a server that other sessions share.
   assert.deepEqual((await started("codex")).args, ["--disable", "daemon_auto_start", "--word"]);
 });
 
@@ -107,7 +107,7 @@ Deno.test("an agent in a folder with = in its name is the pane's own process, wi
   assert.equal(pid.trim(), String(start?.pid));
 });
 
-Deno.test("a session that is attached leads to the next number, a detached one is attached again [wrap-next, wrap-reattach, state-none, state-attached, state-detached]", async () => {
+Deno.test("an attached session leads to the next number, and a detached one is attached again [wrap-next, wrap-reattach, state-none, state-attached, state-detached]", async () => {
   await using bench = await makeWrapperBench();
   const first = await bench.terminal(["cc"]);
   await attached(bench, "svc-proj");
@@ -148,7 +148,7 @@ Deno.test("a control-mode client does not count as attached [wr-control-client]"
   await control.status;
 });
 
-Deno.test("each kind of agent has sessions of its own; names match exactly [wr-lowest, wr-exact]", async () => {
+Deno.test("each kind of agent has separate sessions; names match exactly [wr-lowest, wr-exact]", async () => {
   await using bench = await makeWrapperBench();
   assert.equal((await bench.svc(["--detach", "cc"])).stdout, "svc-proj\n");
   assert.equal((await bench.svc(["--detach", "codex"])).stdout, "svc-proj-2\n");
@@ -157,7 +157,7 @@ Deno.test("each kind of agent has sessions of its own; names match exactly [wr-l
   assert.deepEqual(Object.keys(await bench.sessions()).sort(), ["svc-proj", "svc-proj-2"]);
 });
 
-Deno.test("a directory with dots and blanks gives a name that tmux keeps [wr-underscore]", async () => {
+Deno.test("a directory with dots and spaces gives a name that tmux keeps [wr-underscore]", async () => {
   await using bench = await makeWrapperBench();
   const cwd = `${bench.sandbox.root}/my.pro #{x} ü`;
   await Deno.mkdir(cwd);
@@ -176,7 +176,7 @@ Deno.test("the output of an agent that exits at once stays on the terminal", asy
   assert.deepEqual(await bench.sessions(), {});
 });
 
-Deno.test("an agent goes on without a terminal, whatever the user's tmux.conf sets for servers and sessions without one [wr-own-process, cli-detach]", async () => {
+Deno.test("an agent keeps running without a terminal, whatever the user's tmux.conf sets for servers and sessions without one [wr-own-process, cli-detach]", async () => {
   await using bench = await makeWrapperBench();
   const { tmux, home } = bench.sandbox;
   await Deno.writeTextFile(
@@ -195,7 +195,7 @@ Deno.test("an agent goes on without a terminal, whatever the user's tmux.conf se
   await until("the session's end", async () => Object.keys(await bench.sessions()).length === 0);
 });
 
-Deno.test("a pipe that the user has opened on the agent's pane goes on when the terminal is left", async () => {
+Deno.test("a pipe that the user has opened on the agent's pane stays open when the terminal detaches", async () => {
   await using bench = await makeWrapperBench();
   const { tmux, root, svcHome } = bench.sandbox;
   const terminal = await bench.terminal(["cc"]);
@@ -211,7 +211,7 @@ Deno.test("a pipe that the user has opened on the agent's pane goes on when the 
   assert.deepEqual([...Deno.readDirSync(`${svcHome}/last-words`)], []);
 });
 
-Deno.test("an agent starts where svc cannot write, such as on a full or read-only disk", async () => {
+Deno.test("an agent starts even if svc cannot write, as on a full or read-only disk", async () => {
   await using bench = await makeWrapperBench();
   const { svcHome } = bench.sandbox;
   await Deno.mkdir(svcHome, { recursive: true, mode: 0o700 });
@@ -222,9 +222,9 @@ Deno.test("an agent starts where svc cannot write, such as on a full or read-onl
   assert.deepEqual(await bench.sessions(), { "svc-proj": 0 });
 });
 
-Deno.test("on a terminal that tmux cannot use, the wrapper says that the session goes on, and how to attach it", async () => {
+Deno.test("on a terminal that tmux cannot use, the wrapper says that the session continues, and how to attach it", async () => {
   await using bench = await makeWrapperBench();
-  // The first one starts the session, the second would attach it again.
+  // The first run starts the session, the second would attach it.
   for (const _ of ["new", "there already"]) {
     const terminal = await bench.terminal(["codex"], { env: { TERM: "dumb" } });
     assert.equal(await terminal.exitCode(), 1);
@@ -239,7 +239,7 @@ Deno.test("on a terminal that tmux cannot use, the wrapper says that the session
   }
 });
 
-Deno.test("leaving the agent ends the session, and the wrapper [wr-own-process]", async () => {
+Deno.test("exiting the agent ends the session and the wrapper [wr-own-process]", async () => {
   await using bench = await makeWrapperBench();
   const terminal = await bench.terminal(["cc"]);
   await shows(terminal, "agent is ready");
@@ -259,7 +259,7 @@ Deno.test("an agent that ignores SIGHUP is killed with its session [wr-leftovers
   await until("the agent's end", () => !runtime.commands.kill(start.pid, 0));
 });
 
-Deno.test("inside tmux the agent runs in the current pane, without a session of its own [wrap-inside-tmux, wrap-inside-untargeted]", async () => {
+Deno.test("inside tmux the agent runs in the current pane, without a separate session [wrap-inside-tmux, wrap-inside-untargeted]", async () => {
   await using bench = await makeWrapperBench();
   const terminal = await bench.terminal(["cc", "--", "x"], {
     env: { TMUX: "/elsewhere,1,0", SVC_SESSION: "svc-another" },
@@ -299,7 +299,7 @@ Deno.test("an old tmux server does not hand its stale environment to the agent",
   assert.match(start?.env.TERM ?? "", /^(screen|tmux)/);
 });
 
-Deno.test("a relative SVC_HOME is absolute in the agent's environment: its hooks run in other folders [cli-home]", async () => {
+Deno.test("a relative SVC_HOME is absolute in the agent's environment, because its hooks run in other folders [cli-home]", async () => {
   await using bench = await makeWrapperBench();
   const { code } = await bench.svc(["--detach", "cc"], { env: { SVC_HOME: "../home/.svc" } });
   assert.equal(code, 0);
@@ -313,7 +313,7 @@ Deno.test("a relative SVC_HOME is absolute in the agent's environment: its hooks
 interface Obstacle {
   name: string;
   args: string[];
-  /** PATH without tmux. */
+  /** Whether PATH lacks tmux. */
   bare?: boolean;
   env?: Record<string, string>;
   says: RegExp;
@@ -354,7 +354,7 @@ for (const { name, args, bare, env, says } of OBSTACLES) {
   });
 }
 
-Deno.test("a start that tmux fails tells the listener by its exit code that the agent may be there [keep-once]", async () => {
+Deno.test("a start that fails in tmux reports to the listener by its exit code that the agent may exist [keep-once]", async () => {
   await using bench = await makeWrapperBench();
   const env = { SVC_TMUX_SOCKET: "/tmp/absent/svc.sock" };
   const codes: number[] = [];

@@ -1,4 +1,4 @@
-/** What the fuzz tests share: how many cases, what counts as a hang, and how the cases that found faults are kept. */
+/** Shared by the fuzz tests: the number of cases, what counts as a hang, and how failing cases are kept. */
 import fc from "fast-check";
 import { say } from "../../scripts/say.ts";
 
@@ -10,14 +10,14 @@ export const RUNS = Number(asked ?? 100);
 /** Properties that start other work run fewer cases at once. */
 export const PARAMETERS = { numRuns: RUNS } as const;
 
-/** A line for each target that has held, in longer runs. */
+/** In longer runs prints a line for each target that has held. */
 export function report(target: string, begun: number): void {
   if (asked === undefined) return;
   const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
   say(`fuzz ${target}: ${RUNS} cases, ${seconds} s, 0 faults`);
 }
 
-/** Runs the property over the examples that once found a fault, and over new cases. */
+/** Runs the property over examples that once failed, and over new cases. */
 export function fuzz<T>(
   target: string,
   arbitrary: fc.Arbitrary<T>,
@@ -31,7 +31,7 @@ export function fuzz<T>(
   report(target, begun);
 }
 
-/** The same for what answers later. */
+/** The same for an asynchronous property. */
 export async function fuzzAsync<T>(
   target: string,
   arbitrary: fc.Arbitrary<T>,

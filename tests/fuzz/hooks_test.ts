@@ -1,4 +1,4 @@
-/** The stdin of every agent's hooks: whatever comes, the hook ends, prints nothing that is not JSON or text for the model, and writes nothing. */
+/** The stdin of every agent's hooks: for any input the hook ends, prints only JSON or text for the model, and writes nothing. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { HookReport } from "../../src/home/control_socket.ts";
@@ -31,7 +31,7 @@ interface Bench {
   reports: unknown[];
 }
 
-/** An empty home whose files note every write, and a daemon that answers at once. */
+/** Makes an empty home whose files record every write, and a daemon that answers at once. */
 async function makeBench(): Promise<Bench> {
   const [written, reports]: [string[], unknown[]] = [[], []];
   const writes = [
@@ -123,7 +123,7 @@ for (const kind of AGENT_KINDS) {
           assert.deepEqual([printed, written], [[], []]);
           for (const request of reports.splice(0)) {
             const { op, report } = request as { op: string; report: unknown };
-            // Before a dialog the hook asks for a sign of life.
+            // Before a dialog the hook checks that the daemon is alive.
             if (op === "status") continue;
             assert.ok(HookReport.safeParse(report).success, JSON.stringify(report).slice(0, 300));
           }

@@ -1,4 +1,4 @@
-/** The MCP server's input: after any line it still lists its tools, and prints nothing but messages. */
+/** The MCP server's input: after any line it still lists its tools, and prints only messages. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { serveMcp } from "../../src/mcp/serve.ts";
@@ -7,7 +7,7 @@ import { FakeClock } from "../helpers/fake_clock.ts";
 import { anyText, fuzzAsync } from "./cases.ts";
 import { nearSchema } from "./near_schema.ts";
 
-/** The server, whose answers are awaited by their id. */
+/** The server, with answers that can be awaited by their id. */
 class Server {
   readonly served: Promise<void>;
   readonly #waiting = new Map<unknown, (message: Message) => void>();

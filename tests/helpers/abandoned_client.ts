@@ -2,7 +2,7 @@
 import { controlArgv } from "../../src/tmux/argv.ts";
 import type { Sandbox } from "./sandbox.ts";
 
-/** Reads the client's first output, and then only holds its input open. */
+/** Reads the client's first output, and then only keeps its input open. */
 const OWNER = `
 cd "$1" && shift && rm -f client-in client-out && mkfifo client-in client-out
 "$@" < client-in > client-out &
@@ -11,7 +11,10 @@ head -c 500 < client-out > /dev/null
 echo abandoned
 exec sleep 600`;
 
-/** Resolves once nothing reads the client any more; the result kills its owner. The session's program must print. */
+/**
+ * Resolves once nothing reads the client any longer, with a function that kills its owner. The session's program must
+ * print.
+ */
 export async function abandonClient(
   { root, tmuxSocket, env }: Sandbox,
   session: string,

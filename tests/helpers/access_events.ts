@@ -17,7 +17,7 @@ import {
 
 type Hello = EventData<"hello">;
 
-/** How each kind of key says hello when hello is not under test. */
+/** The `hello` of each kind of key when `hello` is not under test. */
 const OWN_HELLO: Readonly<Record<KeyKind, Partial<Hello>>> = {
   "no key": {},
   script: { role: "script", deviceId: "dev_script_walker" },
@@ -44,7 +44,7 @@ const GREETINGS: readonly [string, (stage: AccessStage) => Partial<Hello>][] = [
 interface Act {
   /** The name of a binary frame, which is not an event. */
   name?: string;
-  /** Sends it; resolves with whether it had the effect that it has for a permitted sender. */
+  /** Sends the frame; resolves with true if it had the effect that it has for a permitted sender. */
   does(stage: AccessStage, client: FakeClient): Promise<boolean>;
 }
 
@@ -54,7 +54,7 @@ const grew = async (count: () => number, act: () => Promise<void>): Promise<bool
   return count() > before;
 };
 
-/** Has no effect, whoever sends it. */
+/** An event that only the relay may send: it must have no effect, whoever sends it. */
 const relayOnly = <E extends EventName>(event: E, data: EventData<E>): Act => ({
   does: ({ host, phone }, client) =>
     grew(
@@ -68,7 +68,7 @@ const sessions = (name: string): EventData<"listener.sessions"> => ({
   sessions: [sessionNamed(name)],
 });
 
-/** The acts by event; hello has its own rows. */
+/** What is sent, by event; `hello` has its own rows. */
 const ACTS: Readonly<Record<Exclude<EventName, "hello">, readonly Act[]>> = {
   welcome: [
     relayOnly("welcome", { relayVersion: "", protocolVersion: 1, deviceId: HOST, now: 1, limits: {} }),
@@ -164,7 +164,7 @@ function sendBytes(client: FakeClient, kind: number, stream: number): Promise<vo
   return Promise.resolve();
 }
 
-/** Rows with what was sent and its effect for each kind of key. */
+/** Returns rows with what was sent and its effect for each kind of key. */
 export async function walkEvents(): Promise<string[][]> {
   assert.deepEqual(Object.keys(ACTS).sort(), Object.keys(EVENTS).filter((name) => name !== "hello").sort());
   const rows: string[][] = [];
@@ -202,7 +202,7 @@ async function effect(kind: KeyKind, act: Act): Promise<string> {
   return await act.does(stage, client) ? "yes" : outcomeOf(client) ?? "nothing";
 }
 
-/** The socket, or the code with which the handshake is refused. */
+/** Resolves with the socket, or the code with which the handshake is refused. */
 async function opened({ relay, keys }: AccessStage, kind: KeyKind): Promise<FakeClient | string> {
   try {
     return await relay.open(keys[kind] ?? "");

@@ -15,7 +15,7 @@ import {
 import { SUBSCRIPTION } from "./push_vendor.ts";
 
 interface Probe {
-  /** What is requested, where the route alone does not say it. */
+  /** What is requested, if the route alone does not make it clear. */
   about?: string;
   path(stage: AccessStage): string;
   body?: unknown | ((stage: AccessStage) => unknown);
@@ -33,7 +33,7 @@ const ASK = {
 };
 const plain = (path: string): [Probe] => [{ path: () => path }];
 
-/** Each route by `method path`. */
+/** The requests for each route, by `method path`. */
 const PROBES: Readonly<Record<string, readonly Probe[]>> = {
   "POST /pushes/send": [
     { about: "a message to the host", path: () => "/pushes/send", body: COMMAND },
@@ -86,7 +86,7 @@ const PROBES: Readonly<Record<string, readonly Probe[]>> = {
   "GET /openapi.json": plain("/openapi.json"),
 };
 
-/** Rows with the request and the answer to each kind of key. Throws for a route without a probe. */
+/** Returns rows with the request and the answer to each kind of key. Throws for a route without a probe. */
 export async function walkRoutes(): Promise<string[][]> {
   const rows: string[][] = [];
   for (const route of ROUTES) {
@@ -105,7 +105,7 @@ export async function walkRoutes(): Promise<string[][]> {
   return rows;
 }
 
-/** `yes`, `its own` for an answer about the caller's own account, or the code of the problem. */
+/** Resolves with `yes`, `its own` (an answer about the caller's own account) or the problem's code. */
 async function answerOf(kind: KeyKind, { route, probe }: { route: Route; probe: Probe }): Promise<string> {
   await using stage = await makeAccessStage();
   const answer = await stage.relay.request(route.method, probe.path(stage), {

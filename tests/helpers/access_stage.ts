@@ -1,4 +1,4 @@
-/** One account with two hosts, a phone of each, and every kind of key, for the tests of what keys may do. */
+/** One account with two hosts, a phone for each, and every kind of key, for the tests of what keys may do. */
 import { PairingClaimed, PairingCreated } from "../../src/protocol/http.ts";
 import { SUBSCRIPTION } from "./push_vendor.ts";
 import { type FakeClient, Fixture, sessionNamed, uuid } from "../unit/relay/fixture.ts";
@@ -24,7 +24,7 @@ export const OTHER_HOST = "dev_listener_bbbbbbbb";
 export const ASKER = "dev_script_asker";
 export const SESSION = "svc-walk";
 export const HOOK = "hook_walk";
-/** Part of the host's stored data: an answer that contains it has shown the host's data. */
+/** Part of the host's stored data: an answer that contains it has revealed that data. */
 export const SECRET = "walked-body";
 
 export interface AccessStage extends AsyncDisposable {
@@ -32,7 +32,7 @@ export interface AccessStage extends AsyncDisposable {
   keys: Record<KeyKind, string | undefined>;
   /** A push from the phone that is queued for the host. */
   pushId: string;
-  /** A push to phones. */
+  /** A push for phones. */
   noteId: string;
   phoneId: string;
   /** The host's unclaimed pairing code. */

@@ -1,4 +1,4 @@
-/** Run by another account: tries to access each given path and process in every way, and prints what it got. */
+/** Run by another account: tries to access each given path and process in every way, and prints the results. */
 
 export interface Probed {
   what: string;
@@ -11,7 +11,7 @@ export interface Probed {
 
 const REFUSED = "refused";
 
-/** The outcome: refused, not applicable, or what it got. */
+/** Returns the outcome: refused, not applicable, or what it got. */
 function attempt(action: () => string | void): string {
   try {
     return action() ?? "GOT IT";

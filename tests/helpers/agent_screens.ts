@@ -1,4 +1,4 @@
-/** Screens captured from real agents, with what a profile must read in each. */
+/** Screens captured from real agents, with what a profile must read from each. */
 import { fileURLToPath } from "node:url";
 import type { Focus, Screen, ScreenReading } from "../../src/agents/profile.ts";
 import { type AgentKind, isAgentKind } from "../../src/protocol/names.ts";
@@ -7,7 +7,7 @@ const FOLDER = new URL("../testdata/screens/", import.meta.url);
 
 export interface AgentScreen {
   kind: AgentKind;
-  /** Its folder's name. */
+  /** The name of its folder. */
   name: string;
   screen: Screen;
   expect: ScreenReading;
@@ -55,7 +55,7 @@ function readOne(kind: string, name: string): AgentScreen {
   };
 }
 
-/** Every capture, sorted by kind and name. */
+/** Returns every capture, sorted by kind and name. */
 export function agentScreens(): AgentScreen[] {
   return foldersIn(FOLDER).flatMap((kind) =>
     foldersIn(new URL(`${kind}/`, FOLDER)).map((name) => readOne(kind, name))

@@ -7,9 +7,9 @@ import { until } from "./until.ts";
 
 export interface EchoAgent {
   pane: Pane;
-  /** What the agent has recorded so far, in order. */
+  /** Resolves with what the agent has recorded so far, in order. */
   transcript(): Promise<TranscriptEntry[]>;
-  /** The prompts that it has received so far, byte for byte. */
+  /** Resolves with the prompts that it has received so far, byte for byte. */
   prompts(): Promise<string[]>;
   /** Resolves once the agent has drawn the effect. */
   control(request: EchoControl): Promise<void>;
@@ -17,7 +17,7 @@ export interface EchoAgent {
 
 export interface EchoOptions {
   session?: string;
-  /** The program with `echo-agent` as its first argument; `svc echo-agent` without it. */
+  /** The program, with `echo-agent` as its first argument; default: `svc echo-agent`. */
   argv?: string[];
   env?: Record<string, string>;
 }
@@ -54,7 +54,7 @@ export function promptsIn(transcript: readonly TranscriptEntry[]): string[] {
   return transcript.flatMap((entry) => "prompt" in entry ? [entry.prompt] : []);
 }
 
-/** Empty as long as the file does not exist. */
+/** Reads the transcript; empty if the file does not exist. */
 export async function readTranscript(file: string): Promise<TranscriptEntry[]> {
   const text = await Deno.readTextFile(file).catch(() => "");
   return text.split("\n").filter(Boolean).map((line) => TranscriptEntry.parse(JSON.parse(line)));

@@ -3,12 +3,12 @@ import type { Screen } from "../../src/agents/profile.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
 
-/** Longer than an agent takes between two draws of its input. */
+/** Longer than an agent takes between two redraws of its input. */
 const QUIET_MS = 400;
 
 export interface PaneOptions {
   session: string;
-  /** The program, as argv: it is the pane's own process. */
+  /** The program's argv; it runs as the pane's own process. */
   argv: string[];
   env?: Record<string, string>;
   columns?: number;
@@ -43,7 +43,7 @@ export class Pane {
     return new Pane(sandbox, { session, id, pid: Number(pid) });
   }
 
-  /** The only pane of an existing session. */
+  /** Returns the only pane of an existing session. */
   static async of(sandbox: Sandbox, session: string): Promise<Pane> {
     const printed = await sandbox.tmux(
       "display-message",
@@ -62,7 +62,7 @@ export class Pane {
 
   async screen(): Promise<Screen> {
     const format = "#{cursor_x} #{cursor_y} #{cursor_flag} #{keypad_flag}#{keypad_cursor_flag} #{pane_title}";
-    // In one request: cursor and lines of two moments would be a screen that never was.
+    // One request, because cursor and lines of two different moments would make a screen that never existed.
     const facts = ["display-message", "-p", "-t", this.id, format];
     const printed = await this.#sandbox.tmux(...facts, ";", "capture-pane", "-p", "-t", this.id);
     const [first = "", ...rows] = printed.replace(/\n$/, "").split("\n");
@@ -72,7 +72,7 @@ export class Pane {
     return { lines, title: title.join(" "), cursor, ...(keypad === "00" ? {} : { applicationKeys: true }) };
   }
 
-  /** Pastes, bracketed if the program asked for that, without pressing Enter. */
+  /** Pastes the text, bracketed if the program asked for that, without pressing Enter. */
   async paste(text: string): Promise<void> {
     const file = `${this.#sandbox.root}/paste-${crypto.randomUUID()}`;
     await Deno.writeTextFile(file, text);

@@ -1,6 +1,6 @@
 /** Runs a helper program as another account of this machine: a real second uid, without groups or capabilities. */
 
-/** No account has this uid, and none is created. */
+/** A uid without an account; none is created. */
 export const OTHER_UID = 12_345;
 
 /** Only root can switch to another uid. */
@@ -9,11 +9,11 @@ export const canBecomeOther = Deno.uid() === 0 && Deno.build.os === "linux";
 export interface OtherAccount extends AsyncDisposable {
   /** A folder that the other account owns. */
   home: string;
-  /** Starts `tests/helpers/<script>`, which imports nothing. */
+  /** Starts `tests/helpers/<script>`, which must not import anything. */
   start(script: string, args: readonly string[]): Deno.ChildProcess;
 }
 
-/** `root` is a folder that everybody may enter. */
+/** `root` is a folder that every account may enter. */
 export async function otherAccount(root: string): Promise<OtherAccount> {
   const home = `${root}/other`;
   await Deno.mkdir(home, { mode: 0o755 });

@@ -5,11 +5,13 @@ import { until } from "./until.ts";
 export interface AttachedClient extends Disposable {
   /** Types the bytes. */
   press(keys: string): Promise<void>;
-  /** When tmux took its last key, epoch milliseconds. */
+  /** Resolves with the time of tmux's last key from this terminal, in epoch milliseconds. */
   keyAt(): Promise<number>;
 }
 
-/** `script` gives tmux a terminal; its keys come from stdin. The client leaves when it is disposed of. */
+/**
+ * Attaches a client. `script` gives tmux a terminal; keys come from stdin. The client detaches when it is disposed of.
+ */
 export async function attachClient(
   sandbox: Sandbox,
   { session, cols, rows }: { session: string; cols?: number; rows?: number },

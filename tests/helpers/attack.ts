@@ -16,11 +16,11 @@ export interface Target {
 
 interface Attack {
   target: Target;
-  /** Options of the particular attack. */
+  /** Options of this kind of attack. */
   options: Record<string, unknown>;
 }
 
-/** The result as JSON; the options bound its number of requests and its time. */
+/** Each returns its result as JSON; its options limit the number of requests and the time. */
 const ATTACKS = {
   pipeline,
   postAll,
@@ -37,7 +37,7 @@ export type AttackName = keyof typeof ATTACKS;
 export const startAttack = (name: AttackName, attack: Attack): OwnProcess<Record<string, unknown>> =>
   runOwnProcess(import.meta.url, [name, JSON.stringify(attack)]);
 
-/** Connections that pipeline requests for `path` and read nothing. */
+/** Opens connections that pipeline requests for `path` and read nothing. */
 async function pipeline({ target, options }: Attack): Promise<Record<string, unknown>> {
   const { path, connections, requests } = options as { path: string; connections: number; requests: number };
   const sockets: Socket[] = [];
@@ -106,7 +106,7 @@ async function longKeys({ target, options }: Attack): Promise<Record<string, unk
   return { closes };
 }
 
-/** Begins a long message on each of many sockets, and ends none. */
+/** Begins a long message on each of many sockets, and completes none. */
 async function unfinished({ target, options }: Attack): Promise<Record<string, unknown>> {
   const { sockets, bytes } = options as { sockets: number; bytes: number };
   const clients: Client[] = [];
@@ -125,7 +125,7 @@ async function unfinished({ target, options }: Attack): Promise<Record<string, u
   return countedCloses(clients);
 }
 
-/** Opens a mirror on each of many sockets and grants credit on all of them without pause. */
+/** Opens a mirror on each of many sockets and grants credit on all of them without a pause. */
 async function credits({ target, options }: Attack): Promise<Record<string, unknown>> {
   const { sockets, frames, deviceId, session } = options as {
     sockets: number;
@@ -154,7 +154,7 @@ function countedCloses(clients: readonly Client[]): { closes: Record<string, num
   return { closes };
 }
 
-/** Says hello as one new device after another. */
+/** Sends `hello` as one new device after another. */
 async function devices({ target, options }: Attack): Promise<Record<string, unknown>> {
   const { most } = options as { most: number };
   let welcomed = 0;
@@ -171,7 +171,7 @@ async function devices({ target, options }: Attack): Promise<Record<string, unkn
   return { welcomed, closed };
 }
 
-/** Reads full pages of the history without pause. */
+/** Reads full pages of the history without a pause. */
 async function pages({ target, options }: Attack): Promise<Record<string, unknown>> {
   const { readers, each } = options as { readers: number; each: number };
   const statuses: Record<string, number> = {};
@@ -199,7 +199,7 @@ interface Client {
   socket: WebSocket;
   closed: { code: number; reason: string } | undefined;
   send<E extends EventName>(event: E, data: EventData<E>): void;
-  /** How many frames of this event came. */
+  /** Returns how many frames of this event arrived. */
   received(event: EventName): number;
 }
 

@@ -1,4 +1,4 @@
-/** Compares a terminal, cell by cell, with what tmux reports of the pane now. */
+/** Compares a terminal, cell by cell, with what tmux currently reports for the pane. */
 import { type Emulator, type EmulatorCell, makeEmulator } from "../../src/phone/terminal_emulator.ts";
 
 /** Runs tmux on the pane's server. */
@@ -7,19 +7,19 @@ export type Tmux = (...args: string[]) => Promise<string>;
 export interface Difference {
   x: number;
   y: number;
-  /** As `characters/width/attributes`. */
+  /** Formatted as `characters/width/attributes`. */
   phone: string;
   tmux: string;
 }
 
 export interface Comparison {
-  /** Characters or widths. */
+  /** Differences in characters or widths. */
   characters: Difference[];
-  /** Attributes of cells that tmux reports. */
+  /** Differences in the attributes of cells that tmux reports. */
   attributes: Difference[];
   /**
-   * Attributes of blank cells after the last one that tmux reports: lines that were erased with a background color are
-   * colored on the screen, and `capture-pane` leaves them out.
+   * Attributes of blank cells after the last one that tmux reports: lines erased with a background color are colored on
+   * the screen, but `capture-pane` omits them.
    */
   unreported: Difference[];
   /** Differences of cursor, size and modes, as `name phone tmux`. */
@@ -91,10 +91,13 @@ export async function compare(phone: Emulator, tmux: Tmux, pane: string): Promis
 
 /** tmux 3.3a writes "overlined" as "blinking, kind 3". */
 const OVERLINED = /(?<=\[|;)5:3(?=;|m)/g;
-/** The phone shows only the first of joined characters: the others have no width in tmux, but do in other terminals. */
+/**
+ * The phone shows only the first of joined characters: the others have no width in tmux, but have one in other
+ * terminals.
+ */
 const JOINED = /\u200d[^\u0000-\u007f]/gu;
 
-/** Draws tmux's lines on a separate screen, each in its row; also returns where each ends. */
+/** Draws tmux's lines on a separate screen, one per row; also returns where each ends. */
 async function draw(
   lines: readonly string[],
   size: { cols: number; rows: number },

@@ -36,7 +36,7 @@ function trust(params: { edits: { value: Record<string, { trusted_hash: string }
   }
 }
 
-/** As the user, who notes something while svc waits for Codex. */
+/** Edits config.toml as the user might while svc waits for Codex. */
 function edit(): void {
   Deno.writeTextFileSync(configFile, "\n[newer]\na = 1\n", { append: true });
 }

@@ -1,4 +1,4 @@
-/** Run by another account: listens where a listener's control socket would be, approves everything, and prints what arrived. */
+/** Run by another account: listens at the path of a listener's control socket, approves everything, and prints what arrived. */
 
 const [path = ""] = Deno.args;
 
@@ -33,7 +33,7 @@ const listener = Deno.listen({ transport: "unix", path });
 Deno.chmodSync(path, 0o777);
 void serve(listener);
 print("ready\n");
-// Until the input ends.
+// Runs until its input ends.
 for await (const _bytes of Deno.stdin.readable);
 print(JSON.stringify(counts));
 Deno.exit(0);

@@ -1,7 +1,7 @@
 /**
- * The runtime of a listener that is killed (SIGKILL) at one step of an injection: `SVC_TEST_CRASH` is the step, counted
- * from the first line of the journal, or the name of a step, for the first such. A step is anything that reaches the
- * disk, tmux or the relay.
+ * The runtime of a listener that is killed (SIGKILL) at one step of an injection: `SVC_TEST_CRASH` is the step's
+ * number, counted from the first line of the journal, or a name, which means the first step with that name. A step is
+ * anything that reaches the disk, tmux or the relay.
  */
 import { WebSocket as DirectSocket } from "ws";
 import { runtime as real } from "../../src/runtime/deno.ts";
@@ -62,7 +62,7 @@ export const runtime: Runtime = {
   commands: { ...real.commands, pipe },
 };
 
-/** An import map like the checkout's, with this runtime, or another module's, in place of the real one. */
+/** Writes an import map like the checkout's, with this or another module as the runtime. */
 export async function crashingImportMap(checkout: string, module: string = import.meta.url): Promise<string> {
   const { imports }: { imports: Record<string, string> } = JSON.parse(
     await Deno.readTextFile(`${checkout}deno.json`),

@@ -1,4 +1,4 @@
-/** The real injection into the real echo agent, without a relay; a test can act between any two steps. */
+/** Runs the real injection into the real echo agent, without a relay; a test can act between any two steps. */
 import assert from "node:assert/strict";
 import type { Outcome, TypingEffects } from "../../src/listener/inject/context.ts";
 import type { Policy } from "../../src/listener/inject/policy.ts";
@@ -14,25 +14,25 @@ export interface EchoBench extends AsyncDisposable {
   sandbox: Sandbox;
   session: string;
   events: string[];
-  /** Sets the speed of the injection's clock; CLOCK.slow at first. */
+  /** Sets the speed of the injection's clock; initially CLOCK.slow. */
   setClock(speed: number): void;
   /** The injection's clock. */
   now(): number;
-  /** When the last message that was sent expires, by that clock. */
+  /** When the last message expires, by that clock. */
   expiresAt: number;
   /** Called after each journal step. */
   onRecord: (step: string) => Promise<void>;
   send(body: string, options?: { sendAnyway?: boolean; expiresInMs?: number }): Promise<Outcome>;
   /** Sends the request to the agent's control socket, and waits until the screen shows its effect. */
   control(request: { op: "permit" } | { op: "deny" }): Promise<void>;
-  /** With the option `holdEnter`: sends the Enter that was held back. */
+  /** With the option `holdEnter`: sends the delayed Enter. */
   releaseEnter(): Promise<void>;
-  /** With that option: called before each Ctrl-U. */
+  /** With the option `holdEnter`: called before each Ctrl-U. */
   onRemoval: () => Promise<void>;
-  /** The agent reports that a tool call is about to begin; resolves once it may. */
+  /** Reports, as the agent, that a tool call is about to begin; resolves once it may. */
   toolBegins(): Promise<void>;
   prompts(): Promise<string[]>;
-  /** Waits for as many prompts, and asserts that they are these: the agent writes its transcript after its screen. */
+  /** Waits for this many prompts, and asserts that they are equal: the agent writes its transcript after its screen. */
   untilPrompts(expected: string[]): Promise<void>;
   entriesWith(field: string): Promise<Record<string, unknown>[]>;
   screen(): Promise<string>;
@@ -41,9 +41,9 @@ export interface EchoBench extends AsyncDisposable {
 export interface EchoBenchOptions {
   policy?: Policy;
   realMarkers?: boolean;
-  /** The wall clock of the injection, in place of its own, for tests that depend on tmux's times. */
+  /** The injection's wall clock, for tests that depend on tmux's times. */
   now?: () => number;
-  /** The agent gets Enter only at `releaseEnter`, like one on a machine that has no time for it. */
+  /** The agent gets Enter only on `releaseEnter`, as on a machine that is too busy to run it. */
   holdEnter?: boolean;
 }
 

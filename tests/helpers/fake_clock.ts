@@ -1,4 +1,4 @@
-/** Clocks for tests: one stands still until it is advanced, the other runs and can skip ahead. */
+/** Clocks for tests: one stands still until a test advances it, the other runs and can skip ahead. */
 import { type Clock, systemClock } from "../../src/async/clock.ts";
 
 interface Alarm {
@@ -9,7 +9,7 @@ interface Alarm {
 export class FakeClock implements Clock {
   #now: number;
   readonly #start: number;
-  /** How far the wall clock was set ahead. */
+  /** How far the wall clock is ahead of the timers' clock. */
   #aheadMs = 0;
   readonly #alarms = new Set<Alarm>();
 
@@ -37,12 +37,12 @@ export class FakeClock implements Clock {
     return () => void this.#alarms.delete(alarm);
   }
 
-  /** How many timers are set. */
+  /** The number of timers that are set. */
   get pending(): number {
     return this.#alarms.size;
   }
 
-  /** Runs the timers that come due, in the order of their times. */
+  /** Runs the timers that become due, in the order of their times. */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (let next = this.#next(end); next !== undefined; next = this.#next(end)) {
@@ -85,7 +85,7 @@ export class SkippingClock implements Clock {
     };
   }
 
-  /** Runs the timers that come due. */
+  /** Skips ahead and runs the timers that become due. */
   skip(ms: number): void {
     this.#skipped += ms;
     for (const { at, action } of [...this.#waiting]) if (at <= this.elapsed()) action();

@@ -1,4 +1,4 @@
-/** A pane of an agent whose screen, clock and answers a test decides, behind tmux's command line. */
+/** An agent's pane, behind tmux's command line, with screen, clock and answers set by a test. */
 import type { GateProfile, ScreenReading } from "../../src/agents/profile.ts";
 import type {
   Command,
@@ -27,35 +27,38 @@ export class FakePane {
   /** Texts, keys, markers, journal steps and reports, in the order in which they happened. */
   readonly events: string[] = [];
   reading: ScreenReading = { state: "idle", focus: "composer", draft: "" };
-  /** Undefined: the system does not say. */
+  /** Whether a process of the pane is running or runnable; undefined if the system does not report it. */
   isBusy: boolean | undefined = false;
-  /** What the agent does with a key; at first it submits at Enter, and Ctrl-U empties the composer. `false`: tmux does not press it. */
+  /**
+   * The agent's reaction to a key; initially Enter submits and Ctrl-U empties the composer. If it returns `false`, tmux
+   * does not press the key.
+   */
   onKey: (key: string) => unknown = (key) => {
     if (["Enter", "C-u"].includes(key)) this.draw("");
   };
   /** Called once the text is in the composer. */
   onText: () => void = () => {};
-  /** What each look at the pane fails with. */
+  /** The error of each check of the pane. */
   failure: TmuxError | undefined;
-  /** Called before each pause, after which that much time has passed. */
+  /** Called before each pause; its time passes afterwards. */
   onPause: (ms: number) => void = () => {};
-  /** Called for each step before the journal has it. */
+  /** Called for each step before it is written to the journal. */
   onRecord: (step: string, earlier?: EarlierTyping) => void = () => {};
   /** Epoch seconds of the last key in an attached terminal; undefined without one. */
   localUserActivity: number | undefined;
-  /** Aborted: the listener stops. */
+  /** Aborted when the listener stops. */
   readonly stopping = new AbortController();
   /** The lines above the composer. */
   transcript: string[] = [];
-  /** A hook has taken the marker. */
+  /** Whether a hook has taken the marker. */
   isTaken = false;
   /** Called before a marker is withdrawn. */
   onWithdraw: () => void = () => {};
-  /** What writing a marker fails with. */
+  /** The error of writing a marker. */
   markerFailure: Error | undefined;
-  /** The project is muted. */
+  /** Whether the project is muted. */
   isMuted = false;
-  /** The foreground program, and what it calls itself; whether a shell gets the terminal back when it ends. */
+  /** The foreground program and its argv; whether a shell gets the terminal back when it ends. */
   program = { foreground: "agent", argv: ["agent"], hasAgent: false, shellBelow: false };
   policy: Policy = DEFAULT_POLICY;
   /** How often tmux searched the screen for a dialog. */
@@ -63,7 +66,7 @@ export class FakePane {
   readonly target: Target;
   readonly #buffers = new Map<string, string>();
 
-  /** `recordedPid`: 0 in a session that no wrapper made. */
+  /** `recordedPid`: the pid that the wrapper recorded; 0 in a session without a wrapper. */
   constructor(
     { gate, recordedPid = PID, isProfiled = true }: {
       gate?: GateProfile;
@@ -88,7 +91,7 @@ export class FakePane {
     };
   }
 
-  /** The names of the paste buffers. */
+  /** The names of tmux's paste buffers. */
   get buffers(): string[] {
     return [...this.#buffers.keys()];
   }
@@ -97,13 +100,13 @@ export class FakePane {
     return this.inputs.of(this.target);
   }
 
-  /** The agent's hooks hold its dialogs back. */
+  /** Makes the agent one whose hooks hold its dialogs back. */
   gated(): this {
     this.inputs.hook({ event: "SessionStart", agent: "cc", cwd: "/p", session: "svc-p", gates: true });
     return this;
   }
 
-  /** The composer shows this draft; without one another screen is drawn. */
+  /** Shows this draft in the composer; if it is undefined, an unknown screen. */
   draw(draft: string | undefined, change: Partial<ScreenReading> = {}): void {
     this.reading = { state: "idle", focus: draft === undefined ? "unknown" : "composer", draft, ...change };
   }
@@ -180,7 +183,7 @@ export class FakePane {
     };
   }
 
-  /** What throws is a rejection. */
+  /** Runs commands; an error that is thrown becomes a rejection. */
   readonly #run = (...commands: TmuxCommand[]): Promise<string> =>
     new Promise((resolve) => {
       if (commands.some(([verb, ...words]) => verb === "display-message" && words.join().includes("C/r:"))) {

@@ -1,14 +1,14 @@
-/** The clock of a process, set by a test through libfaketime. */
+/** Sets the clock of a process through libfaketime. */
 
 /** Debian's package libfaketime. */
 const LIBRARIES = ["x86_64", "aarch64"].map((cpu) => `/usr/lib/${cpu}-linux-gnu/faketime/libfaketime.so.1`);
-/** A clock for processes, which a test sets. */
+/** A clock for processes, set by a test. */
 export interface FakeTime {
   env: Record<string, string>;
   set(offsetSeconds: number): Promise<void>;
 }
 
-/** Undefined where the library is missing: the caller says `SKIPPED`. */
+/** Returns undefined if the library is missing; the caller then prints `SKIPPED`. */
 export async function fakeTime(path: string): Promise<FakeTime | undefined> {
   const library = LIBRARIES.find((one) => exists(one));
   if (library === undefined) return undefined;

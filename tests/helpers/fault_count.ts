@@ -1,4 +1,4 @@
-/** Counts what became of the messages of one row, by their receipts and by what the agents recorded. */
+/** Counts the outcomes of the messages of one row, from their receipts and from what the agents recorded. */
 import type { FaultRow } from "../../scripts/prove/faults_table.ts";
 import type { TranscriptEntry } from "../../src/echo/program.ts";
 import { promptsIn } from "./agents_echo.ts";
@@ -6,15 +6,15 @@ import type { Message } from "./fault_load.ts";
 
 type Counts = Omit<FaultRow, "fault" | "injected" | "shell" | "inHand">;
 
-/** Messages that a receipt calls submitted and the agent has not recorded. */
+/** Returns the messages whose receipt says submitted although the agent has not recorded them. */
 export function missing(messages: readonly Message[], transcript: readonly TranscriptEntry[]): Message[] {
   const prompts = promptsIn(transcript);
   return messages.filter(({ state, body }) => state === "submitted" && !prompts.includes(body));
 }
 
 /**
- * `transcripts`: by session, since the row began. `agentDied`: what an agent may have taken when it was killed, without
- * recording it.
+ * `transcripts`: by session, from the start of the row. `agentDied`: messages that an agent may have received without
+ * recording them before it was killed.
  */
 export function countMessages(
   messages: readonly Message[],
@@ -34,17 +34,17 @@ export function countMessages(
     countPrompts(counts, ofSession, promptsIn(transcript));
   }
   for (const message of messages) {
-    // Typed into a pane that no profile reads, and not recorded by its agent.
+    // Typed into a pane without a profile, and not recorded by its agent.
     if (message.state === "typed") message.state = "unknown";
     counts[message.state ?? "lost"]++;
   }
   return counts;
 }
 
-/** Counts what arrived twice, out of order, or although it was refused. */
+/** Counts messages that arrived twice, out of order, or although they were refused. */
 function countPrompts(counts: Counts, messages: readonly Message[], prompts: readonly string[]): void {
   const lines = new Set(messages.flatMap(({ body }) => body.split("\n")));
-  // A message of an earlier row, which has ended.
+  // A prompt that is not of this row repeats a message of an earlier row, all of which have ended.
   counts.doubled += prompts.filter((prompt) => !prompt.split("\n").some((line) => lines.has(line))).length;
   let last = -1;
   for (const message of messages) {
@@ -54,12 +54,12 @@ function countPrompts(counts: Counts, messages: readonly Message[], prompts: rea
     const at = prompts.indexOf(message.body);
     if (at >= 0 && at < last) counts.outOfOrder++;
     last = Math.max(last, at);
-    // No profile confirms what is typed into such a pane, but here the agent's own record does.
+    // No profile confirms a text in such a pane, but here the agent's record does.
     if (message.state === "typed" && at >= 0) message.state = "submitted";
   }
 }
 
-/** Anything but the local user's no: a yes, or text of a message in the dialog. */
+/** True for anything but the local user's rejection: an approval, or text of a message in the dialog. */
 function answersDialog(entry: TranscriptEntry): boolean {
   return "dialogInput" in entry || ("approved" in entry && (entry.approved || entry.by !== "escape"));
 }

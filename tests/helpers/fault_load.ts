@@ -1,4 +1,4 @@
-/** Senders of one message after the other to each of many sessions, as phones' outboxes send, and the receipts they get. */
+/** Sends messages one after the other to each of many sessions, as phones' outboxes do, and reads their receipts. */
 import type { RelayApi } from "../../src/client/api.ts";
 import { RelayError } from "../../src/client/relay_error.ts";
 import type { Receipt } from "../../src/protocol/receipt.ts";
@@ -13,28 +13,28 @@ export interface Message {
   body: string;
   /** Undefined without a final receipt. */
   state?: "submitted" | "typed" | "refused" | "unknown" | undefined;
-  /** State and reason of the final receipt. */
+  /** State and reason of the final receipt, as one text. */
   outcome?: string;
 }
 
 export interface LoadOptions {
-  /** Sends. */
+  /** Used for sending. */
   api: RelayApi;
-  /** Reads receipts. */
+  /** Used for reading receipts. */
   reader: RelayApi;
   deviceId: string;
   sessions: readonly string[];
-  /** How many are sent to each session. */
+  /** How many messages each session gets. */
   messages: number;
   bodyOf(session: string, n: number): string;
 }
 
-/** A try without an answer for this long is repeated with the same id. */
+/** A request without an answer after this time is repeated with the same id. */
 const ANSWER_MS = 4_000;
 
-/** Longer than a client's longest wait before it connects again. */
+/** Longer than a client's longest wait before it reconnects. */
 const PROGRESS_LIMIT_MS = 60_000;
-/** Receipts that are read at a time. */
+/** How many receipts are read at a time. */
 const READ_MAX = 20;
 
 export class FaultLoad {
@@ -54,12 +54,12 @@ export class FaultLoad {
       .finally(() => this.#hasSent = true);
   }
 
-  /** Every message has its final receipt. */
+  /** True if every message has its final receipt. */
   get isDone(): boolean {
     return this.#isSettled || (this.#hasSent && this.#ended === this.messages.length);
   }
 
-  /** Resolves once this many more messages have ended, or none is left, or after a time, or when `unless` is true. */
+  /** Resolves once this many more messages have ended, none is left, the time is over, or `unless` is true. */
   async progress(
     count: number,
     { orAfterMs = PROGRESS_LIMIT_MS, unless = (): boolean => false } = {},
@@ -73,7 +73,7 @@ export class FaultLoad {
     });
   }
 
-  /** Resolves once everything was sent and has ended, or after the limit. */
+  /** Resolves once everything was sent and has ended, or at the limit. */
   async settle(limitMs: number): Promise<void> {
     try {
       await this.#sending;
@@ -86,13 +86,13 @@ export class FaultLoad {
     }
   }
 
-  /** The fault could not be injected: nothing more is sent. */
+  /** Stops sending, because the fault could not be injected. */
   async abandon(): Promise<void> {
     this.#isSettled = true;
     await this.#sending;
   }
 
-  /** How many messages ended in which way. */
+  /** Returns the number of messages by outcome. */
   outcomes(): Record<string, number> {
     const counts: Record<string, number> = {};
     for (const { outcome = "no receipt" } of this.messages) counts[outcome] = (counts[outcome] ?? 0) + 1;
@@ -124,7 +124,7 @@ export class FaultLoad {
     return (await this.#options.reader.getPush(id, { signal: AbortSignal.timeout(ANSWER_MS) })).receipt;
   }
 
-  /** Reads the receipts of the oldest messages that have none, once for all who ask at the same time. */
+  /** Reads the receipts of the oldest messages without one; concurrent calls share one read. */
   async #readReceipts(): Promise<void> {
     this.#reading ??= this.#read().finally(() => this.#reading = undefined);
     await this.#reading;
@@ -146,7 +146,7 @@ export class FaultLoad {
   }
 }
 
-/** Takes a final receipt. */
+/** Records a final receipt. */
 export function endMessage(message: Message, receipt: Receipt): void {
   message.outcome = outcomeOf(receipt);
   message.state = receipt.final ? STATES[receipt.state] ?? "refused" : undefined;

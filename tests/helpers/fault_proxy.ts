@@ -1,4 +1,4 @@
-/** A TCP proxy before a relay that cuts, stalls, half-closes, delays and replays. */
+/** A TCP proxy before a relay that cuts, stalls, half-closes, delays and replays connections. */
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 
@@ -7,11 +7,11 @@ type Side = "near" | "far";
 interface Pair {
   near: Socket;
   far: Socket;
-  /** Toward each side: what waits until a stall ends, in order. */
+  /** Bytes for each side that wait until a stall ends, in order. */
   held: Record<Side, Uint8Array[]>;
 }
 
-/** Whole frames of a WebSocket, or a request, that may be sent once more. */
+/** How many requests are kept for a replay. */
 const REPLAYED_MAX = 200;
 
 export class FaultProxy implements AsyncDisposable {
@@ -22,7 +22,7 @@ export class FaultProxy implements AsyncDisposable {
   #isStalled = false;
   #delayMs = 0;
   #replays = false;
-  /** Requests and frames that were sent a second time. */
+  /** How many requests and frames were sent a second time. */
   replayed = 0;
 
   private constructor(target: number) {
@@ -47,12 +47,12 @@ export class FaultProxy implements AsyncDisposable {
     for (const pair of this.#pairs) end(pair);
   }
 
-  /** Ends one direction of every connection, as a peer does that sends nothing more. */
+  /** Ends one direction of every connection, as a peer that sends nothing more. */
   halfClose(side: Side): void {
     for (const pair of this.#pairs) pair[side].end();
   }
 
-  /** Passes nothing on, and keeps what arrives, until `flow`. */
+  /** Holds everything that arrives, until `flow`. */
   stall(): void {
     this.#isStalled = true;
   }
@@ -66,17 +66,17 @@ export class FaultProxy implements AsyncDisposable {
     }
   }
 
-  /** Passes everything on this much later. */
+  /** Delays everything by this time. */
   delay(ms: number): void {
     this.#delayMs = ms;
   }
 
-  /** From now on every frame of a WebSocket is sent twice, and `replayRequests` has something to send. */
+  /** From now on sends every WebSocket frame twice, and keeps requests for `replayRequests`. */
   replay(): void {
     this.#replays = true;
   }
 
-  /** Sends the requests of messages once more, each over a connection of its own. */
+  /** Sends the requests of messages once more, each over a new connection. */
   async replayRequests(): Promise<void> {
     await Promise.all(
       this.#requests.splice(0).map(async (request) => {
@@ -126,7 +126,7 @@ export class FaultProxy implements AsyncDisposable {
     for (let time = 0; time < times; time++) this.#later(() => this.#write(pair, to, bytes));
   }
 
-  /** In the order of the calls: a timer of the same length never overtakes another. */
+  /** Keeps the order of the calls: a timer of the same length never overtakes another. */
   #later(act: () => void): void {
     if (this.#delayMs > 0) setTimeout(act, this.#delayMs);
     else act();
@@ -145,11 +145,11 @@ function end({ near, far }: Pair): void {
 
 interface Part {
   bytes: Uint8Array;
-  /** A whole text frame; everything else must not be repeated. */
+  /** Whether this is a whole text frame; nothing else may be repeated. */
   isFrame: boolean;
 }
 
-/** Splits what one side of a WebSocket sends after its handshake into frames; everything else passes as it is. */
+/** Splits one side's WebSocket data into frames after the handshake; passes everything else unchanged. */
 class Frames {
   #isSocket = false;
   #rest = new Uint8Array();
@@ -179,10 +179,10 @@ class Frames {
 
 /** A second `hello` or `welcome` would only end the connection. */
 const GREETING_FRAMES = 1;
-/** Final, without compression (RFC 6455, section 5.2). */
+/** The first byte of a final text frame without compression (RFC 6455, section 5.2). */
 const TEXT_FRAME = 0x81;
 
-/** 0 while the head is incomplete. */
+/** Returns the frame's length; 0 while the header is incomplete. */
 function frameLength(bytes: Uint8Array): number {
   const [, second = 0] = bytes;
   const mask = second & 0x80 ? 4 : 0;

@@ -1,4 +1,4 @@
-/** A relay, a listener and echo agents under load, into which a test injects a fault; counts what became of each message. */
+/** A relay, a listener and echo agents under load, into which a test injects a fault; counts the outcome of each message. */
 import assert from "node:assert/strict";
 import { type FaultRow, sayRow } from "../../scripts/prove/faults_table.ts";
 import { say } from "../../scripts/say.ts";
@@ -17,38 +17,38 @@ import { CHECKOUT } from "./sources.ts";
 import { type EchoSession, makeStack, type Stack, type StartOptions } from "./stack.ts";
 import { until } from "./until.ts";
 
-/** `deno task prove faults` sends many times as much as the gate. */
+/** `deno task prove faults` sends many times as many messages as the gate. */
 export const IS_LONG = Deno.env.get("SVC_FAULTS") === "long";
-/** A session takes 30 messages a minute, and as many at once. */
+/** A session accepts 30 messages per minute, and as many at once. */
 const MESSAGES = IS_LONG ? 28 : 6;
 const SESSIONS = IS_LONG ? 12 : 3;
-/** Agents that are started at a time. */
+/** How many agents are started at a time. */
 const STARTS = 3;
-/** How long a text that a receipt calls submitted may take to appear in the agent's transcript. */
+/** How long a submitted text may take to appear in the agent's transcript. */
 const ARRIVAL_LIMIT_MS = 30_000;
 const SETTLE_LIMIT_MS = 240_000;
 
 export interface RowOptions {
   fault: string;
-  /** Injects the fault while messages are sent; resolves with how often it did. */
+  /** Injects the fault while messages are sent; resolves with the number of times. */
   inject(load: FaultLoad): Promise<number>;
   messages?: number;
-  /** How senders reach the relay; directly without it. */
+  /** How senders reach the relay; directly by default. */
   baseUrl?: string;
   /** How the row's listener is started. */
   listener?: StartOptions;
-  /** No wrapper started the agents: until the screen of one is known, nothing confirms more than that a text was typed. */
+  /** The agents were started without a wrapper: until a screen is recognized, only `typed` can be confirmed. */
   areUnwrapped?: boolean;
 }
 
 export class FaultStage implements AsyncDisposable {
   readonly stack: Stack;
-  /** By name: every agent that ran in a session of this name, the newest last. */
+  /** By session name: every agent that ran in the session, the newest last. */
   readonly sessions = new Map<string, EchoSession[]>();
   readonly canaries: string;
   #rows = 0;
   readonly #keys: { send: string; read: string };
-  /** Ids whose text was being typed when the listener was killed, by its journal. */
+  /** Ids of messages that were being typed when the listener was killed, according to its journal. */
   readonly #begun = new Set<string>();
   readonly #kills: AgentKill[] = [];
 
@@ -58,7 +58,7 @@ export class FaultStage implements AsyncDisposable {
     this.canaries = `${stack.sandbox.root}/ran`;
   }
 
-  /** The listener is running. */
+  /** Makes a stage with a running listener. */
   static async make({ sessions = SESSIONS, onNats = false } = {}): Promise<FaultStage> {
     const stack = await makeStack({ onNats });
     try {
@@ -79,7 +79,7 @@ export class FaultStage implements AsyncDisposable {
     return [...this.sessions.keys()];
   }
 
-  /** Starts an agent in each of these projects; the session `svc-p0` is that of the project `p0`. */
+  /** Starts an agent in each of these projects; project `p0` gets the session `svc-p0`. */
   async startAgents(projects: readonly string[]): Promise<void> {
     const left = [...projects];
     const lane = async (): Promise<void> => {
@@ -91,14 +91,20 @@ export class FaultStage implements AsyncDisposable {
     await Promise.all(Array.from({ length: STARTS }, lane));
   }
 
-  /** Ends the running listener, whoever started it, and starts another, whose sessions have their full rate again. */
+  /**
+   * Ends the running listener, whoever started it, and starts another, which gives every session its full rate limit
+   * again.
+   */
   async restartListener(options?: StartOptions): Promise<void> {
     const stopped = await this.stack.svc("listener", "--stop");
     assert.equal(stopped.code, 0, stopped.stderr);
     await this.stack.startListener(options);
   }
 
-  /** Installs an agent that does nothing. The result starts a session with it, as a user does, and ends that session. */
+  /**
+   * Installs an agent that does nothing. Returns a function that starts a session with it, as a user does, and ends the
+   * session.
+   */
   async fakeAgent(): Promise<() => Promise<Ran>> {
     const { sandbox, svc } = this.stack;
     const bin = `${sandbox.root}/bin`;
@@ -108,32 +114,35 @@ export class FaultStage implements AsyncDisposable {
     return async () => {
       const ran = await svc("--detach", "cc");
       assert.equal(ran.code, 0, ran.stderr);
-      // Another wrapper may have got the same session.
+      // Another wrapper may have ended the same session.
       await sandbox.tmux("kill-session", "-t", `=${ran.stdout.trim()}`).catch(() => {});
       return ran;
     };
   }
 
-  /** A launch of svc whose runtime is that of a helper, such as `crashing_relay.ts`. */
+  /** Returns a launch of svc with a helper as its runtime, such as `crashing_relay.ts`. */
   async launchWith(helper: string): Promise<Launch> {
     const path = `${this.stack.sandbox.root}/${helper}.json`;
     await Deno.writeTextFile(path, await crashingImportMap(CHECKOUT, import.meta.resolve(`./${helper}`)));
     return [...FROM_CHECKOUT.slice(0, -1), "--import-map", path, ...FROM_CHECKOUT.slice(-1)];
   }
 
-  /** kill -9, and what the journal says about it. */
+  /** Kills the listener with SIGKILL, and notes what was being typed. */
   async killListener(): Promise<void> {
     this.stack.listener.kill("SIGKILL");
     await this.stack.listener.exited;
     await this.noteBegun();
   }
 
-  /** Remembers what the journal says was being typed: only those may end as unknown. */
+  /** Notes which messages the journal shows as being typed: only those may end as unknown. */
   async noteBegun(): Promise<void> {
     for (const id of inHandIn(lastSteps(await this.#journal()))) this.#begun.add(id);
   }
 
-  /** Kills the agents of these sessions, or takes them away: what was being typed for them then may end as unknown. */
+  /**
+   * Runs `act`, which kills or removes the agents of these sessions: messages being typed for them may then end as
+   * unknown.
+   */
   async killAgents(sessions: readonly string[], act: () => Promise<unknown>): Promise<void> {
     const before = lastSteps(await this.#journal());
     await act();
@@ -144,7 +153,10 @@ export class FaultStage implements AsyncDisposable {
     this.#kills.push({ sessions, inHand, ended });
   }
 
-  /** The messages that a kill found between `typing` and their outcome, and those that an agent may have taken with it. */
+  /**
+   * Returns the messages that a kill hit between `typing` and their outcome, and those that an agent may have received
+   * unrecorded.
+   */
   #atKills({ messages }: FaultLoad): { inHand: Set<string>; taken: Set<string> } {
     const inHand = new Set(messages.flatMap(({ id }) => this.#begun.has(id) ? [id] : []));
     const taken = new Set<string>();
@@ -153,13 +165,14 @@ export class FaultStage implements AsyncDisposable {
       for (const session of kill.sessions) {
         const ofSession = messages.filter((one) => one.session === session);
         const ids = ofSession.map(({ id }) => id);
-        // Nothing shows whether the agent of an unknown screen had read what was typed since the last kill.
+        // Nothing shows whether an agent without a recognized screen had read what was typed since the last kill.
         const ended = new Set(kill.ended);
         const fresh = ofSession.filter(({ id }) => ended.has(id) && !endedBefore.get(session)?.has(id));
         for (const { id, outcome } of fresh) if (outcome?.startsWith("typed")) inHand.add(id);
         endedBefore.set(session, ended);
         for (const id of ids) if (kill.inHand.has(id)) taken.add(id);
-        // An agent takes the marker before it writes its transcript: the listener may have called that submitted by then.
+        // An agent takes the marker before it writes its transcript, so the listener may already have reported the text
+        // as submitted.
         const last = kill.ended.findLast((id) => ids.includes(id));
         if (last !== undefined) taken.add(last);
         for (const id of ids) if (kill.inHand.has(id)) inHand.add(id);
@@ -173,7 +186,10 @@ export class FaultStage implements AsyncDisposable {
     return decodeEntries(text).entries;
   }
 
-  /** Sends to every session while the fault is injected, and counts. Fails unless all is accounted for and nothing went wrong. */
+  /**
+   * Sends to every session while the fault is injected, and counts outcomes. Fails unless every message is accounted
+   * for and none went wrong.
+   */
   async row(
     { fault, inject, messages = MESSAGES, baseUrl, listener, areUnwrapped = false }: RowOptions,
   ): Promise<FaultRow> {
@@ -207,7 +223,9 @@ export class FaultStage implements AsyncDisposable {
     return row;
   }
 
-  /** Injects evenly over the messages of a row, each time after some more have ended, and at least once. */
+  /**
+   * Injects the fault at even intervals over a row's messages, each time after some more have ended, and at least once.
+   */
   async during(
     load: FaultLoad,
     injectOnce: (n: number) => Promise<void>,
@@ -222,13 +240,16 @@ export class FaultStage implements AsyncDisposable {
     return injected;
   }
 
-  /** A command that leaves a file behind where a shell runs it; every second one without an Enter of its own. */
+  /**
+   * Returns a command that creates a file if a shell runs it; odd ones have two lines, so the first ends with a line
+   * break.
+   */
   #body(name: string, n: number): string {
     const line = `touch ${this.canaries}/${name}.${this.#rows}.${n}`;
     return n % 2 === 0 ? line : `${line}\n${line}`;
   }
 
-  /** Somebody at the computer: agents ask for permission now and then, and are answered with no. */
+  /** Acts as a local user: opens a permission dialog now and then, and rejects it. */
   async #localUser(load: FaultLoad): Promise<void> {
     for (let n = 0; !load.isDone; n++) {
       const agent = this.sessions.get(this.names[n % this.names.length] ?? "")?.at(-1);
@@ -244,7 +265,7 @@ export class FaultStage implements AsyncDisposable {
     return (await Promise.all(agents.map((agent) => agent.entries()))).flat();
   }
 
-  /** By session, without the entries from before the row. */
+  /** Returns the transcripts by session, without the entries from before the row. */
   async #transcripts(from: ReadonlyMap<string, number>): Promise<Map<string, TranscriptEntry[]>> {
     const read = this.names.map(async (name) =>
       [name, (await this.#transcript(name)).slice(from.get(name) ?? 0)] as const
@@ -252,7 +273,7 @@ export class FaultStage implements AsyncDisposable {
     return new Map(await Promise.all(read));
   }
 
-  /** Agents write their transcripts shortly after they took the marker. */
+  /** Waits for submitted texts, since agents write their transcripts shortly after they take the marker. */
   async #arrived(
     load: FaultLoad,
     from: ReadonlyMap<string, number>,
@@ -286,7 +307,7 @@ export class FaultStage implements AsyncDisposable {
     assert.deepEqual(unexplained, [], why);
   }
 
-  /** What ran in a shell, and what the panes show. */
+  /** Returns the commands that ran in a shell, and the panes' screens. */
   async #shellTraces(): Promise<string[]> {
     const ran = Array.from(Deno.readDirSync(this.canaries)).map(({ name }) => name);
     const panes = this.names.map((name) =>
@@ -295,7 +316,7 @@ export class FaultStage implements AsyncDisposable {
     return [...ran, ...await Promise.all(panes)];
   }
 
-  /** What the journal and the listener's log say about a message. */
+  /** Returns the lines about a message in the journal and the listener's log. */
   async #trace(id: string): Promise<string[]> {
     const { svcHome } = this.stack.sandbox;
     const texts = ["journal.jsonl", "listener.log"].map((name) =>
@@ -311,16 +332,16 @@ export class FaultStage implements AsyncDisposable {
   }
 }
 
-/** Agents that a test killed, or took away. */
+/** Agents that a test killed or removed. */
 interface AgentKill {
   sessions: readonly string[];
   /** Messages of any session between `typing` and their outcome. */
   inHand: ReadonlySet<string>;
-  /** Messages of any session that had ended, in that order. */
+  /** Messages of any session that had ended, in order. */
   ended: readonly string[];
 }
 
-/** The last step of each message, in the order in which they were recorded. */
+/** Returns the last step of each message, in the order in which they were recorded. */
 function lastSteps(entries: readonly JournalEntry[]): Map<string, JournalEntry["step"]> {
   const last = new Map<string, JournalEntry["step"]>();
   for (const { id, step } of entries) {

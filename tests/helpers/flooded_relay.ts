@@ -1,4 +1,4 @@
-/** A relay in its own process, under attack: its memory, and how long /healthz takes. Beside it a bare HTTP server. */
+/** A relay in a separate process under attack, or a bare HTTP server for comparison: its memory, and how long /healthz takes. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { monitorEventLoopDelay } from "node:perf_hooks";
@@ -8,7 +8,7 @@ import { type RunningRelay, startRelay } from "../../src/relay/server.ts";
 import { openStore } from "../../src/store/sqlite.ts";
 import { until } from "./until.ts";
 
-/** As large as the page's script. */
+/** The size of the page's script. */
 export const SCRIPT_BYTES = 262_144;
 export const SCRIPT = "/app.js";
 
@@ -18,13 +18,13 @@ export interface FloodedRelay extends AsyncDisposable {
   port: number;
   key(scopes: readonly Scope[], fields?: Partial<NewKey>): Promise<string>;
   memoryMb(): Promise<number>;
-  /** The longest time that its event loop was blocked, in milliseconds. */
+  /** Resolves with the longest time that the event loop was blocked, in milliseconds. */
   blockedMs(): Promise<number>;
-  /** The lines of /metrics about budgets. */
+  /** Resolves with the lines of /metrics about budgets. */
   budgets(): Promise<string[]>;
 }
 
-/** `bare`: a server of `node:http` that answers the same two paths and has no limits of its own. */
+/** `bare`: a server of `node:http` that answers the same two paths without any limits. */
 export async function startFloodedRelay(kind: "relay" | "bare" = "relay"): Promise<FloodedRelay> {
   const root = await Deno.makeTempDir({ prefix: "svc-flood-" });
   const dataDir = `${root}/data`;
@@ -68,7 +68,7 @@ export async function startFloodedRelay(kind: "relay" | "bare" = "relay"): Promi
   };
 }
 
-/** Resident memory from `ps`, which Linux and macOS both have. */
+/** Returns the resident memory, from `ps`, which Linux and macOS both have. */
 export async function residentMb(pid: number): Promise<number> {
   const { stdout } = await new Deno.Command("ps", { args: ["-o", "rss=", "-p", String(pid)] }).output();
   return Number(new TextDecoder().decode(stdout)) / 1_024;
@@ -104,7 +104,7 @@ export async function watchRelay(
   return watched;
 }
 
-/** `74 MB at most; /healthz in 3 ms, 95 % within 9 ms, at most 12 ms (40 asked)`. */
+/** Formats `74 MB at most; /healthz in 3 ms, 95 % within 9 ms, at most 12 ms (40 asked)`. */
 export function watchedLine({ peakMb, healthMs }: Watched): string {
   const at = (share: number): string => (healthMs[Math.ceil(healthMs.length * share) - 1] ?? 0).toFixed(1);
   return `${Math.round(peakMb)} MB at most; /healthz in ${at(0.5)} ms, 95 % within ${at(0.95)} ms, at most ${
@@ -132,7 +132,7 @@ function startBare(): Promise<Started> {
 
 const print = (line: string): Promise<number> => Deno.stdout.write(new TextEncoder().encode(`${line}\n`));
 
-/** Prints its addresses, then for each line of its input how long the event loop was blocked; ends with its input. */
+/** Prints its addresses, then for each input line how long the event loop was blocked; ends with its input. */
 async function main(kind: string, root: string): Promise<void> {
   const started = kind === "bare" ? await startBare() : await startRelay({
     listen: "127.0.0.1:0",

@@ -1,7 +1,7 @@
-/** Makes a browser see the fonts of one system only. */
+/** Restricts a browser to the fonts of one system. */
 import { FONTS } from "../../scripts/fonts.ts";
 
-/** DejaVu comes with the system on which the tests run; it also lends its fixed-width letters where a family has none. */
+/** DejaVu is installed on the tests' system; its fixed-width font also serves families without one. */
 export const FAMILIES = {
   dejavu: { sans: "DejaVu Sans", mono: "DejaVu Sans Mono" },
   noto: { sans: "Noto Sans", mono: "DejaVu Sans Mono" },
@@ -11,7 +11,7 @@ export type Family = keyof typeof FAMILIES;
 
 const SYSTEM = "/usr/share/fonts/truetype/dejavu";
 
-/** Environment variables for a browser whose fonts are described in `folder`. */
+/** Writes a font configuration to `folder` and returns the environment variables that make a browser use it. */
 export async function fontEnvironment(family: Family, folder: string): Promise<Record<string, string>> {
   const { sans, mono } = FAMILIES[family];
   const prefer = (generic: string, name: string): string =>
@@ -26,7 +26,7 @@ export async function fontEnvironment(family: Family, folder: string): Promise<R
       `<cachedir>${folder}/fontcache</cachedir>`,
       ...["sans-serif", "system-ui", "serif"].map((generic) => prefer(generic, sans)),
       prefer("monospace", mono),
-      // What the browser asks for without a name.
+      // The font for requests without a family name.
       `<match target="pattern"><edit name="family" mode="append_last"><string>${sans}</string></edit></match>`,
       "</fontconfig>",
     ].join("\n"),

@@ -5,9 +5,9 @@ import { until } from "./until.ts";
 export interface Served {
   /** How long each POST took until its 202, in milliseconds, shortest first. */
   postMs: number[];
-  /** The answers that were not 202. */
+  /** The statuses that were not 202. */
   others: number[];
-  /** Pushes that came over the WebSocket. */
+  /** Pushes received over the WebSocket. */
   received: number;
 }
 
@@ -22,7 +22,7 @@ export class GoodClient {
     this.#phone = phone;
   }
 
-  /** Several keys, so that the limit on one key's requests is not what is measured. */
+  /** Uses several keys, so that the limit on one key's requests does not affect the result. */
   static async connect(
     { url, wsUrl }: { url: string; wsUrl: string },
     { keys, reader }: { keys: readonly string[]; reader: string },
@@ -30,7 +30,7 @@ export class GoodClient {
     return new GoodClient(url, { keys, phone: await Peer.greeted(wsUrl, { key: reader, hello: {} }) });
   }
 
-  /** Posts until the work is done and `least` messages were sent. */
+  /** Posts until the work is done and at least `least` messages were sent. */
   async post({ work, least }: { work: Promise<unknown>; least: number }): Promise<Served> {
     let isDone = false;
     const done = work.finally(() => isDone = true);
@@ -68,7 +68,7 @@ export class GoodClient {
   }
 }
 
-/** `2.1 ms, 99 % within 9.8 ms, at most 12.0 ms (400 sent)`. */
+/** Formats `2.1 ms, 99 % within 9.8 ms, at most 12.0 ms (400 sent)`. */
 export function servedLine({ postMs, others }: Served): string {
   const at = (share: number): string => (postMs[Math.ceil(postMs.length * share) - 1] ?? 0).toFixed(1);
   const refused = others.length === 0 ? "" : `, ${others.length} not accepted`;

@@ -24,9 +24,9 @@ export interface HookBench extends AsyncDisposable {
   /** Writes a marker, as the listener does when it types a message. */
   mark(text: string, directory?: string): Promise<void>;
   mute(muted: boolean): Promise<void>;
-  /** What the prompt hook printed. */
+  /** Runs the prompt hook; resolves with its output. */
   submit(prompt: string, more?: Partial<Submission>): Promise<string>;
-  /** What another hook printed. */
+  /** Runs another hook; resolves with its output. */
   call(kind: AgentKind, event: string, input: HookInput): Promise<string>;
 }
 

@@ -6,7 +6,7 @@ export interface HookCallSample {
   input: HookInput;
 }
 
-/** In order: a prompt, its answer, a prompt with a permission dialog, a compaction, the end. */
+/** Returns in order: a prompt, its answer, a prompt with a permission dialog, a compaction, the end. */
 export async function recordedCalls(kind: string): Promise<HookCallSample[]> {
   const url = new URL(`../testdata/hooks/${kind}.json`, import.meta.url);
   return JSON.parse(await Deno.readTextFile(url)).calls;

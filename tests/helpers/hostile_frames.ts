@@ -1,4 +1,4 @@
-/** Attacks by a hostile relay on the frames of an open mirror: on screens to the phone, and on keys to the host. */
+/** Attacks by a hostile relay on the frames of an open mirror: screens for the phone, and keys for the host. */
 import { encodeKeyInput } from "../../src/protocol/key_input.ts";
 import { MIRROR_SILENT_MS } from "../../src/protocol/limits.ts";
 import {
@@ -20,12 +20,12 @@ const inBoth = (expect: Expectation): Record<Mode, Expectation> => ({ psk: expec
 /** A frame's header: kind and stream. */
 const HEADER_BYTES = 5;
 
-/** Changes frames in one direction; `done` once it will change no more. */
+/** Changes frames in one direction; `done` resolves once it changes no more. */
 interface Tampering extends Attack {
   readonly done: boolean;
 }
 
-/** Replaces the first frame by what `change` returns; while that is undefined, it also gets the next frame. */
+/** Replaces the first frame with the result of `change`; while that is undefined, `change` also gets the next frame. */
 function tampering(way: Way, change: (...frames: Uint8Array[]) => Uint8Array[] | undefined): Tampering {
   const held: Uint8Array[] = [];
   let done = false;
@@ -49,7 +49,7 @@ function flipped(frame: Uint8Array): Uint8Array {
   return changed;
 }
 
-/** A plain frame made up by the relay, in the same stream. */
+/** Returns a plain frame, made up by the relay, in the same stream. */
 function madeUp(frame: Uint8Array): Uint8Array {
   const { kind = 0, stream = 0 } = decodeBinaryFrame(frame) ?? {};
   const bytes = kind === PANE_FRAME
@@ -68,7 +68,7 @@ const CHANGES: Record<string, (...frames: Uint8Array[]) => Uint8Array[] | undefi
   "puts one of its own before": (one = new Uint8Array()) => [madeUp(one), one],
 };
 
-/** Whatever happened to its frames, the screen is right again afterwards. */
+/** An attack on a screen frame: whatever happens to the frames, the screen must be correct afterwards. */
 function onScreen(name: string): Row {
   return {
     name: `${name} a frame of the screen`,
@@ -90,7 +90,7 @@ function onScreen(name: string): Row {
   };
 }
 
-/** Keys are typed before the attack, which establishes the stream's key, and after it. */
+/** An attack on a key frame: keys typed before it establish the stream's key, and others follow. */
 function onKeys(name: string, phone: RegExp): Row {
   return {
     name: `${name} a frame of keys`,
@@ -110,7 +110,7 @@ function onKeys(name: string, phone: RegExp): Row {
   };
 }
 
-/** Two mirrors of one phone; frames sealed for one arrive in the other. */
+/** Two mirrors of one phone; frames sealed for one arrive at the other. */
 function splicing(way: Way, expect: Expectation): Row {
   const isDown = way.direction === "down";
   return {

@@ -30,7 +30,7 @@ function opening(
 
 export const madeUpSecret = async (): Promise<CryptoKey | undefined> => await importSecret(newSecret());
 
-/** Answers as if no encryption had been requested, with a screen of its own. */
+/** Answers as if no encryption had been requested, with a made-up screen. */
 function answersPlain({ relay }: HostileStage): Attack {
   return rewriting("pane.opened", WAYS.toPhone, ({ stream, cols, rows }) => {
     void plainChannel().sealer.seal(encodeMirror({ tag: "S", bytes: new TextEncoder().encode(EVIL) }))
@@ -66,7 +66,7 @@ async function replaysAnswer(stage: HostileStage): Promise<Attack> {
   };
 }
 
-/** The mirror works, and is sealed as before. */
+/** The mirror works and is sealed as before. */
 const UNHARMED: Record<"psk" | "base", Expectation> = {
   psk: { outcome: "no effect", phone: /^Live, \d+ × \d+ · End-to-end encrypted$/ },
   base: { outcome: "no effect", phone: /^Live, \d+ × \d+ · Host not verified, encrypted$/ },

@@ -20,7 +20,7 @@ const SUBMITTED: Expectation = { outcome: "no effect", phone: /^Submitted/ };
 const UNPROVEN = /^Queued\. The relay says “Refused”, but the host has not confirmed it/;
 export const NOT_OPENED = /not opened: it is damaged, forged, or sealed for another place/;
 
-/** Like `attacked`, for a message's bubble in place of a terminal. */
+/** Like `attacked`, for a message's bubble instead of a terminal. */
 function bubbleOf(phone: PagePhone, words: () => string): Attacked {
   const bodies = (): string => [...phone.store.get().messages.values()].map(({ body }) => body).join("\n");
   return { ...attacked(phone), words, shown: bodies };
@@ -104,7 +104,7 @@ const CHANGED: readonly Row[] = [
   })),
 ];
 
-/** Sends the host the newest message again, possibly changed, and waits for its answer. */
+/** Sends the newest message to the host again, possibly changed, and waits for the result. */
 async function giveAgain({ relay }: HostileStage, change: Data = {}): Promise<void> {
   const push = relay.frames("push.new", WAYS.toHost).at(-1);
   assert.ok(push);
@@ -180,7 +180,8 @@ const LIES: readonly Row[] = [
       const other = crypto.randomUUID();
       stage.attack({
         answer: (body, call) => isSending(call) ? { ...body as Data, id: other } : withoutHistory(body, call),
-        // The host's receipt and the page's first look at the history would come after it, and replace it.
+        // Drops the host's receipt, which would arrive later and replace the false answer; `answer` hides the history
+        // for the same reason.
         ...rewriting("push.updated", WAYS.toPhone, () => undefined),
       });
       return await sent(stage, phone);

@@ -39,7 +39,7 @@ function replaying(name: string, between: (stage: HostileStage) => Promise<void>
 const keyFrame = (stream: number, payload: Uint8Array): Uint8Array =>
   encodeBinaryFrame({ kind: KEY_FRAME, stream, payload });
 
-/** Requests a mirror from the host in a phone's name; undefined when it is refused. */
+/** Requests a mirror from the host in a phone's name; resolves with undefined when it is refused. */
 async function knock({ relay }: HostileStage, open: Data): Promise<Data | undefined> {
   const answers = (event: string): Data[] =>
     relay.frames(event, WAYS.fromHost).map(({ data }) => data).filter(({ stream }) => stream === open.stream);
@@ -54,7 +54,7 @@ async function knock({ relay }: HostileStage, open: Data): Promise<Data | undefi
 
 let minted = 910_000;
 
-/** The relay itself requests a mirror, and types. */
+/** The relay itself requests a mirror and types. */
 function mintingPhone(name: string, expect: Row["expect"], as: "off" | Mode): Row {
   return {
     name,

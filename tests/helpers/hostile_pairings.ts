@@ -16,7 +16,7 @@ const NOT_PAIRED = /^Not paired: "\w+" claimed the code without its secret/m;
 const isClaim = ({ method, path }: HttpCall): boolean => method === "POST" && path.endsWith("/claim");
 const isStatus = ({ method, path }: HttpCall): boolean => method === "GET" && path.startsWith("/pairings/");
 
-/** `svc pair` waits while a new phone opens its link. */
+/** Runs `svc pair` while a new phone opens its link. */
 function pairing(
   name: string,
   expect: Expectation,
@@ -85,7 +85,7 @@ const OFFERS: readonly Row[] = [
   pairing("claims the code itself", { host: NOT_PAIRED, phone: /has been used/ }, async ({ stack }) => {
     const publicKey = await newPublicKey();
     return {
-      // The host learns its code once it is claimed, so that the phone cannot be faster.
+      // Claims the code before the host receives it, so that the phone cannot be faster.
       answer: async (body, { method, path }) => {
         if (method !== "POST" || path !== "/pairings") return body;
         const { code } = body as { code: string };

@@ -1,4 +1,4 @@
-/** A hostile relay that plays a host, a phone, or both at once, with keys of its own. */
+/** A hostile relay that plays a host, a phone, or both at once, with its own keys. */
 import { exportPublicKey, generateKeyPair } from "../../src/crypto/keys.ts";
 import {
   acceptStream,
@@ -27,7 +27,7 @@ export async function newPublicKey(): Promise<string> {
 const EVIL_SCREEN = encodeMirror({ tag: "S", bytes: new TextEncoder().encode(EVIL) });
 const EVIL_KEYS = encodeKeyInput({ type: "text", text: EVIL });
 
-/** In psk mode it can only use a secret of its own. */
+/** In psk mode it can only use its own secret. */
 export async function guessedSecret({ mode }: { mode: "psk" | "base" }): Promise<CryptoKey | undefined> {
   return mode === "psk" ? await importSecret(newSecret()) : undefined;
 }
@@ -47,7 +47,7 @@ function helloOf({ publicKey, mode }: Record<string, unknown>): StreamHello {
   return { publicKey: String(publicKey), mode: mode === "psk" ? "psk" : "base" };
 }
 
-/** Answers the phone itself; the host never sees the request. */
+/** Answers the phone in the host's name; the host never sees the request. */
 export function mintedListener(stage: HostileStage, { seals }: { seals: boolean }): Attack {
   return rewriting("pane.open", WAYS.fromPhone, (data) => {
     void answer(data);
@@ -70,7 +70,7 @@ export function mintedListener(stage: HostileStage, { seals }: { seals: boolean 
   }
 }
 
-/** Terminates the mirror's encryption at the relay, which opens what each side sends and seals it again. */
+/** Terminates the mirror's encryption at the relay, which opens the frames of each side and seals them again. */
 export function manInTheMiddle(stage: HostileStage): Attack {
   const { relay } = stage;
   let open: Record<string, unknown> = {};

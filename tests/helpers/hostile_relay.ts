@@ -1,4 +1,4 @@
-/** A hostile relay: a proxy for real HTTP and WebSockets before an honest relay, which tampers as a test says. */
+/** A hostile relay: a proxy for real HTTP and WebSockets before an honest relay, which tampers as a test decides. */
 import { parseJson } from "../../src/protocol/json.ts";
 import {
   BINARY_FRAME_MAX_BYTES,
@@ -45,13 +45,13 @@ export interface HttpCall {
   body: unknown;
 }
 
-/** Replaces what passes; a part that is left out passes everything unchanged. */
+/** Replaces what passes; a missing handler passes everything unchanged. */
 export interface Attack {
   frame?(frame: WireFrame, way: Way): WireFrame[];
   bytes?(bytes: Uint8Array, way: Way): Uint8Array[];
-  /** The body to forward, or an answer without asking the honest relay. */
+  /** Returns the body to forward, or an answer that replaces the honest relay's. */
   call?(call: HttpCall): { body: unknown } | { answer: unknown; status: number };
-  /** May be a promise, until which the client waits. */
+  /** Returns the answer to pass on; if it is a promise, the client waits for it. */
   answer?(body: unknown, call: HttpCall): unknown;
 }
 
@@ -104,7 +104,7 @@ export class HostileRelay implements AsyncDisposable {
   readonly #target: string;
   readonly #joined = new Set<Joined>();
   readonly #ends: Promise<void>[] = [];
-  /** Bodies of calls and answers. */
+  /** Paths and bodies of calls and answers. */
   readonly #spoken: string[] = [];
   #server: HttpServer | undefined;
   #isOver = false;
@@ -138,7 +138,7 @@ export class HostileRelay implements AsyncDisposable {
     return `${this.url.replace("http", "ws")}/ws`;
   }
 
-  /** Everything that it could read, as text. */
+  /** Returns everything that it could read, as text. */
   seen(): string {
     const frames = this.crossed.map((one) =>
       "frame" in one ? JSON.stringify(one.frame) : new TextDecoder("latin1").decode(one.bytes)
@@ -146,7 +146,7 @@ export class HostileRelay implements AsyncDisposable {
     return [...this.#spoken, ...frames].join("\n");
   }
 
-  /** Control frames of this event in this direction, oldest first. */
+  /** Returns the control frames of this event in this direction, oldest first. */
   frames(event: string, way: Way): WireFrame[] {
     return this.crossed.flatMap((one) =>
       "frame" in one && one.frame.event === event && isSame(one.way, way) ? [one.frame] : []
@@ -157,7 +157,7 @@ export class HostileRelay implements AsyncDisposable {
     return this.crossed.flatMap((one) => "bytes" in one && isSame(one.way, way) ? [one.bytes] : []);
   }
 
-  /** Sends something over the side's newest connection: down in the relay's name, up in the client's. */
+  /** Sends a frame over the side's newest connection: down in the relay's name, up in the client's. */
   say({ side, direction }: Way, said: WireFrame | Uint8Array): void {
     const newest = [...this.#joined].filter((one) => one.side === side).at(-1);
     if (newest === undefined) throw new Error(`no ${side} is connected`);
@@ -200,7 +200,7 @@ export class HostileRelay implements AsyncDisposable {
   }
 
   #join(request: Request, near: ServerSocket): SocketHandlers {
-    // A client that was cut off comes back before the server has stopped, which would wait for it.
+    // A client that was cut off reconnects before the server has stopped, and the server would wait for it.
     if (this.#isOver) {
       near.terminate();
       return { text: () => {}, bytes: () => {}, alive: () => {}, closed: () => {} };
@@ -257,7 +257,7 @@ export class HostileRelay implements AsyncDisposable {
     }
   }
 
-  /** What to forward. */
+  /** Returns what to forward. */
   #changed(data: string | Uint8Array, way: Way): (string | Uint8Array)[] {
     if (typeof data !== "string") {
       this.crossed.push({ way, bytes: data.slice() });

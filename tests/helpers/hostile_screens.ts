@@ -11,7 +11,7 @@ interface Size {
   rows: number;
 }
 
-/** Below the readers' size limit, at it, and beyond it. */
+/** Sizes below, at and above the readers' limit. */
 const SIZES: readonly Size[] = [
   { columns: 80, rows: 24 },
   { columns: 200, rows: 300 },
@@ -20,7 +20,7 @@ const SIZES: readonly Size[] = [
   { columns: 1_000, rows: 500 },
 ];
 
-/** What a line repeats up to its end. */
+/** Text that fills a line by repetition. */
 const RUNS = [
   ...["─", "▀", "▄", "▔", "╌", "│", "┃", "╹▀", " ", "❯ ", "› ", " > ", "→ ", "● ", "~"],
   ...[
@@ -37,7 +37,7 @@ const RUNS = [
   ...["1,1 ", "a (y) ", "⠋ "],
 ];
 
-/** Text before and after the run. */
+/** Text before and after the repeated text. */
 const EDGES: readonly (readonly [string, string])[] = [["", ""], ["  ", "x"], ["❯ ", " esc"], ["", "─x"], [
   "a",
   "x",
@@ -51,7 +51,7 @@ function lineOf(
   return before + run.repeat(Math.ceil(length / run.length)).slice(0, length) + after;
 }
 
-/** All lines are the same, except every `period`-th, which is another run. */
+/** All lines are equal, except every `period`-th, which repeats another text. */
 function linesOf({ columns, rows }: Size, { at, period }: { at: number; period: number }): string[] {
   const edge = EDGES[at % EDGES.length] ?? ["", ""];
   const line = (index: number): string => lineOf(columns, { run: RUNS[index % RUNS.length] ?? " ", edge });
@@ -59,7 +59,7 @@ function linesOf({ columns, rows }: Size, { at, period }: { at: number; period: 
   return Array.from({ length: rows }, (_, row) => row % period === 0 ? other : one);
 }
 
-/** The hostile screen with this number, at this size. */
+/** Returns the hostile screen with this number, at this size. */
 export function hostileScreen(at: number, size: Size): HostileScreen {
   const period = 1 + at % 7;
   const lines = linesOf(size, { at, period });
@@ -70,7 +70,7 @@ export function hostileScreen(at: number, size: Size): HostileScreen {
   return { name, screen: { lines, title: "", cursor } };
 }
 
-/** The first `count` hostile screens, always the same. */
+/** Returns the first `count` hostile screens, always the same. */
 export function hostileScreens(count = 200): HostileScreen[] {
   return Array.from(
     { length: count },

@@ -9,38 +9,41 @@ import { PagePhone, type Watched } from "./page_phone.ts";
 import { type EchoSession, makeStack, type Stack } from "./stack.ts";
 import { until } from "./until.ts";
 
-/** `psk`: phones are paired, and the host accepts nothing weaker. `base`: none is, and the host accepts nothing plain. */
+/**
+ * `psk`: phones are paired, and the host accepts nothing weaker. `base`: no phone is paired, and the host accepts
+ * nothing plain.
+ */
 export type Mode = "psk" | "base";
 
-/** Marks everything that the relay makes up: no user and no agent may ever see it. */
+/** Marks everything that the relay makes up: it must never reach a user or an agent. */
 export const EVIL = "made-up-by-the-relay";
 
 /** `reported`: the attack's only effect is a warning. `gap`: it succeeds, as docs/security.md says. */
 export interface Expectation {
   outcome?: "reported" | "no effect" | "gap";
-  /** What the phone shows. */
+  /** Text that the phone must show. */
   phone?: RegExp;
-  /** What the host prints. */
+  /** Text that the host must print. */
   host?: RegExp;
-  /** Whether what the relay made up is typed on the host, or shown on the phone. */
+  /** Whether the made-up text may be typed on the host, or shown on the phone. */
   typed?: boolean;
   shown?: boolean;
 }
 
 export interface Row {
   name: string;
-  /** The attack does not apply to a mode that is left out. */
+  /** The attack does not apply to a missing mode. */
   expect: Partial<Record<Mode, Expectation>>;
   run(stage: HostileStage): Promise<Attacked>;
 }
 
 /** An attack in progress. */
 export interface Attacked extends Disposable {
-  /** What the phone says now. */
+  /** Returns the phone's current status text. */
   words(): string;
-  /** Everything that the phone shows of a session. */
+  /** Returns everything that the phone shows of a session. */
   shown(): string;
-  /** What the host prints; the listener's log without it. */
+  /** Returns the host's output; default: the listener's log. */
   host?(): string;
 }
 
@@ -54,11 +57,11 @@ export function attacked(phone: PagePhone, ...watched: Watched[]): Attacked {
 
 export class HostileStage implements AsyncDisposable {
   readonly #kept = { storage: new FakeStorage(), pairing: new FakePairingStorage() };
-  /** The user's own texts, each of which must arrive at most once. */
+  /** The user's texts, each of which must arrive at most once. */
   readonly texts: string[] = [];
   /** The host's public key, as the relay learned it from the offer of a pairing. */
   hostKey = "";
-  /** The logs of listeners before this one. */
+  /** The logs of earlier listeners. */
   #loggedBefore = "";
 
   private constructor(
@@ -99,7 +102,7 @@ export class HostileStage implements AsyncDisposable {
     return phone;
   }
 
-  /** The same, with the session's terminal open and drawn. */
+  /** Like `phone`, with the session's terminal open and drawn. */
   async watching(clock?: Clock): Promise<{ phone: PagePhone; watched: Watched } & Disposable> {
     const phone = await this.phone(clock);
     const watched = phone.watch(this.session.name);
@@ -118,7 +121,7 @@ export class HostileStage implements AsyncDisposable {
     this.relay.attack = attack;
   }
 
-  /** A text that no other attack uses. */
+  /** Returns a text that no other attack uses. */
   text(): string {
     const text = `mine-${this.mode}-${this.texts.length}.`;
     this.texts.push(text);
@@ -129,7 +132,7 @@ export class HostileStage implements AsyncDisposable {
     return await this.session.screen() + await this.other.screen();
   }
 
-  /** The screens with all that has left them at the top. */
+  /** Returns the screens with their scrollback. */
   async scrollback(): Promise<string> {
     const { sandbox } = this.stack;
     const [own, other] = [this.session, this.other].map(({ name }) =>
@@ -138,26 +141,26 @@ export class HostileStage implements AsyncDisposable {
     return `${await own}${await other}`;
   }
 
-  /** Types as the local user, so that the screen changes. */
+  /** Types as the local user, to change the screen. */
   async draw(text: string): Promise<void> {
     await this.stack.sandbox.tmux("send-keys", "-l", "-t", `=${this.session.name}:`, text);
   }
 
-  /** Clears what was typed and not submitted. */
+  /** Clears the text that was typed but not submitted. */
   async clearLine(): Promise<void> {
     for (const { name, screen } of [this.session, this.other]) {
       const clear = () => this.stack.sandbox.tmux("send-keys", "-t", `=${name}:`, "C-u");
       await clear();
       await until("an empty line", async () => {
         if (/❯ *$/m.test(await screen())) return true;
-        // A key of the phone may have been on its way.
+        // A key of the phone may have arrived late.
         await clear();
         return false;
       });
     }
   }
 
-  /** What the host logged since `from`. */
+  /** Returns what the host has logged since `from`. */
   log(from: number): string {
     return (this.#loggedBefore + this.stack.listener.output()).slice(from);
   }

@@ -1,6 +1,6 @@
-/** An HTTP proxy that leads every host to one port of this machine. */
+/** An HTTP proxy that sends requests for every host to one port of this machine. */
 
-/** Forwards the first request of each connection to `port`, whatever host it names, and then all bytes. */
+/** Forwards the first request of each connection to `port`, whichever host it names, and then all bytes. */
 export function startProxy(port: number): Deno.TcpListener {
   const proxy = Deno.listen({ hostname: "127.0.0.1", port: 0 });
   (async () => {

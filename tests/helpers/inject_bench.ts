@@ -45,11 +45,11 @@ export interface InjectBench extends AsyncDisposable {
   context: InjectContext;
   /** Steps, markers and progress in the order in which they happened. */
   events: string[];
-  /** Sets the speed of the injection's clock; CLOCK.quick at first. */
+  /** Sets the speed of the injection's clock; initially CLOCK.quick. */
   setClock(speed: number): void;
-  /** From now on pauses throw Stopping. */
+  /** Makes every later pause throw Stopping. */
   stop(): void;
-  /** An agent in this session reports that a tool call is about to begin; resolves once it may. */
+  /** Reports, as an agent in this session, that a tool call is about to begin; resolves once it may. */
   toolBegins(session: string): Promise<void>;
   send(session: string, body: string, options?: Partial<Command>): Promise<Outcome>;
 }

@@ -2,7 +2,7 @@
 import type { Sandbox } from "./sandbox.ts";
 import { CHECKOUT } from "./sources.ts";
 
-/** Puts a shell script first on the PATH; the machine's real agents are not on it any more. */
+/** Puts a shell script first on the PATH, which no longer contains the machine's real agents. */
 export async function installProgram(sandbox: Sandbox, name: string, script = "exit 0"): Promise<void> {
   const directory = `${sandbox.root}/bin`;
   await Deno.mkdir(directory, { recursive: true });
@@ -10,7 +10,10 @@ export async function installProgram(sandbox: Sandbox, name: string, script = "e
   sandbox.env.PATH = `${directory}:/usr/bin:/bin`;
 }
 
-/** Codex's app server, which trusts hooks when asked (`willing`), also while its user edits config.toml (`shared`), does not, or answers with errors. */
+/**
+ * Installs a stand-in for Codex's app server, which trusts hooks (`willing`), does so while its user edits config.toml
+ * (`shared`), refuses, or answers with errors.
+ */
 export async function installCodex(
   sandbox: Sandbox,
   mode: "willing" | "shared" | "unwilling" | "broken" = "willing",

@@ -1,15 +1,15 @@
-/** Listeners and phones that keep their sockets open, in a process of their own: what they receive costs the test nothing. */
+/** Listeners and phones with open sockets, in a separate process, so that the test spends no time on what they receive. */
 import { Peer } from "../contract/relay_peer.ts";
 import { type OwnProcess, runOwnProcess } from "./own_process.ts";
 
 interface LiveSockets {
   wsUrl: string;
-  /** A key for each. */
+  /** One key for each. */
   listeners: readonly string[];
   phones: readonly string[];
 }
 
-/** Open once there is a result, and until it is disposed. */
+/** Opens the sockets; they are open once there is a result, until it is disposed of. */
 export const openLiveSockets = (options: LiveSockets): OwnProcess<unknown> =>
   runOwnProcess(import.meta.url, [JSON.stringify(options)]);
 

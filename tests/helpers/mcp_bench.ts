@@ -17,7 +17,7 @@ import { openStore } from "../../src/store/sqlite.ts";
 import { FakeClock } from "./fake_clock.ts";
 import { until } from "./until.ts";
 
-/** The client's end of a pair of line queues. */
+/** The client's end of two line queues. */
 class LinePair implements Transport {
   onclose?: () => void;
   onmessage?: (message: JSONRPCMessage) => void;
@@ -57,7 +57,7 @@ class LinePair implements Transport {
   }
 }
 
-/** No phone is paired. */
+/** The sealing of a host without a paired phone. */
 const PLAIN: HostSealing = {
   seal: (push) => Promise.resolve(push),
   openAnswer: () => Promise.resolve(undefined),
@@ -70,7 +70,7 @@ export interface Connected {
   served: Promise<void>;
 }
 
-/** The server, initialized by the client. */
+/** Starts the server and initializes it as a client. */
 export async function connectMcp(host: Partial<McpHost>): Promise<Connected> {
   const lines = new LinePair();
   const clock = new FakeClock();
@@ -129,7 +129,7 @@ export class PhoneSide {
     return pushes.filter(({ push }) => push.type === type);
   }
 
-  /** The open question with this text. */
+  /** Resolves with the open question that has this text. */
   async asked(text: string): Promise<Push> {
     const found = await until(
       `the question "${text}"`,
@@ -144,7 +144,7 @@ export class PhoneSide {
   }
 }
 
-/** The result of a call whose time runs out: a phone may see the question before its asker begins to wait. */
+/** Lets a call's time run out and returns its result: a phone may see the question before its asker begins to wait. */
 export async function runOut<T>(clock: FakeClock, call: Promise<T>): Promise<T> {
   let isOver = false;
   const over = (): void => void (isOver = true);
@@ -156,14 +156,14 @@ export async function runOut<T>(clock: FakeClock, call: Promise<T>): Promise<T> 
   return await call;
 }
 
-/** Keeps no connection open, which a relay would wait for when it stops. */
+/** Fetches without keep-alive: a relay that stops would wait for an open connection. */
 function fetchOnce(url: string, init: RequestInit): Promise<Response> {
   const headers = new Headers(init.headers);
   headers.set("connection", "close");
   return fetch(url, { ...init, headers });
 }
 
-/** The text of a tool's result. */
+/** Returns the text of a tool's result. */
 export function textOf(result: { content?: unknown }): string {
   const [first] = result.content as { text?: string }[];
   return first?.text ?? "";

@@ -1,4 +1,4 @@
-/** `svc mcp` as a process, with the protocol's own client on its pipes. */
+/** Runs `svc mcp` as a process, with the protocol's own client on its pipes. */
 import {
   Client,
   deserializeMessage,
@@ -30,7 +30,7 @@ class ProcessTransport implements Transport {
     await this.#input.write(new TextEncoder().encode(`${JSON.stringify(message)}\n`));
   }
 
-  /** Ends the input; resolves when the process is gone. */
+  /** Ends the input; resolves when the process has ended. */
   async close(): Promise<void> {
     await this.#input.close().catch(() => undefined);
     await this.#reading;
@@ -51,7 +51,7 @@ class ProcessTransport implements Transport {
 export interface McpProcess {
   pid: number;
   client: Client;
-  /** Kills it, as when its agent is killed. Resolves when the process is gone. */
+  /** Kills the process, as when its agent is killed; resolves when it has ended. */
   kill(): Promise<void>;
 }
 

@@ -39,7 +39,7 @@ export class MirrorPhone implements Disposable {
   #lastStream = 0;
   #drawn = 0;
   readonly #draws = new DrawWaiter();
-  /** While it is set, frames wait here unread. */
+  /** Frames that wait unread; undefined unless frozen. */
   #frozen: Uint8Array[] | undefined;
 
   constructor(options: MirrorPhoneOptions) {
@@ -96,7 +96,7 @@ export class MirrorPhone implements Disposable {
     return this.#draws.when(holds);
   }
 
-  /** The screen's lines. */
+  /** Returns the screen's lines. */
   lines(): string[] {
     const { active } = this.terminal.buffer;
     return Array.from(
@@ -125,7 +125,7 @@ export class MirrorPhone implements Disposable {
     this.#stream.scrollback(lines);
   }
 
-  /** Opens a new stream on the same link, which begins with a new snapshot. */
+  /** Opens a new stream on the same link; it begins with a new snapshot. */
   async reopen(): Promise<void> {
     await this.#stream.open();
     await this.#newScreen();

@@ -1,4 +1,4 @@
-/** Relay, listener and sessions of real programs, each mirrored to a phone: for tests of what the phone shows. */
+/** Relay, listener and sessions of real programs, each mirrored to a phone, for tests of the phone's screen. */
 import { compare, type Comparison } from "./cells.ts";
 import { MirrorPhone, type MirrorPhoneOptions } from "./mirror_phone.ts";
 import { makeStack, type Stack } from "./stack.ts";
@@ -8,11 +8,11 @@ export interface MirrorStage extends AsyncDisposable {
   stack: Stack;
   /** Starts the program as its pane's own process; resolves with the session's name once it is executed. */
   start(argv: readonly string[], size?: { cols: number; rows: number }): Promise<string>;
-  /** A phone with a live mirror of the session. */
+  /** Resolves with a phone that has a live mirror of the session. */
   watch(session: string, more?: Partial<MirrorPhoneOptions>): Promise<MirrorPhone>;
-  /** A phone that requests the session; the request may be refused. */
+  /** Returns a phone that requests the session; the request may be refused. */
   ask(session: string, more?: Partial<MirrorPhoneOptions>): MirrorPhone;
-  /** The local user's keys, by tmux's names for them. */
+  /** Presses keys as the local user, by tmux's names for them. */
   keys(session: string, ...keys: string[]): Promise<void>;
   tmux(...args: string[]): Promise<string>;
 }
@@ -60,7 +60,7 @@ export async function untilEqual(
     phone: MirrorPhone;
     session: string;
     what: string;
-    /** How many comparisons in a row must agree: while a program still draws, one alone proves little. */
+    /** How many comparisons in a row must agree: while a program still draws, a single one proves little. */
     inARow?: number;
   },
 ): Promise<Comparison> {

@@ -1,4 +1,4 @@
-/** What a NATS server with TLS and users needs, and what its clients need: certificates by openssl, users signed here. */
+/** Makes what a NATS server with TLS and users needs, and what its clients need: certificates by openssl, and signed users. */
 import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { promisify } from "node:util";
@@ -15,19 +15,19 @@ async function openssl(...args: string[]): Promise<void> {
 
 const NEW_KEY = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"];
 
-/** A certificate authority; its certificate is `<file>.pem`. */
+/** Creates a certificate authority; its certificate is `<file>.pem`. */
 export async function makeAuthority(file: string): Promise<void> {
   const subject = ["-subj", "/CN=test authority", "-days", "2"];
   await openssl("req", "-x509", ...NEW_KEY, "-keyout", `${file}.key`, "-out", `${file}.pem`, ...subject);
 }
 
-/** The lines of a server that has a certificate for 127.0.0.1 by the authority. */
+/** Returns the configuration lines of a server whose certificate for 127.0.0.1 is signed by the authority. */
 export async function tlsLines(file: string, authority: string): Promise<string[]> {
   await makeCertificate(file, { authority, name: "IP:127.0.0.1" });
   return [`tls: { cert_file: "${file}.pem", key_file: "${file}.key" }`];
 }
 
-/** `<file>.pem` and `<file>.key`. `name`: as in a subjectAltName. */
+/** Creates `<file>.pem` and `<file>.key`. `name` has the form of a subjectAltName. */
 export async function makeCertificate(
   file: string,
   { authority, name }: { authority: string; name: string },
@@ -40,7 +40,7 @@ export async function makeCertificate(
   );
 }
 
-/** The lines of a server that knows one user by its nkey, and the user's seed. */
+/** Returns the configuration lines of a server with one user, identified by an nkey, and the user's seed. */
 export function nkeyUser(): { lines: string[]; seed: string } {
   const user = nkeys.createUser();
   return {
@@ -56,7 +56,9 @@ function unlimited(...names: string[]): Record<string, number | boolean> {
 const OF_ACCOUNT = ["subs", "data", "payload", "imports", "exports", "conn", "leaf"];
 const OF_JETSTREAM = ["mem_storage", "disk_storage", "streams", "consumer"];
 
-/** The lines of a server with an operator, and a user's credentials as nsc writes them. */
+/**
+ * Returns the configuration lines of a server with an operator, and a user's credentials in the form that nsc writes.
+ */
 export function credentialsUser(): { lines: string[]; credentials: string } {
   const [operator, user] = [nkeys.createOperator(), nkeys.createUser()];
   const [system, account] = [nkeys.createAccount(), nkeys.createAccount()];

@@ -10,9 +10,9 @@ export interface NatsServer {
   url: string;
   /** Sends a signal, such as SIGSTOP. */
   signal(name: NodeJS.Signals): void;
-  /** Ends the server; `SIGKILL` as a crash does. */
+  /** Ends the server; `SIGKILL` is like a crash. */
   stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Ends it unless it has ended, and starts it again with its data, on the same port. */
+  /** Ends the server if it is running, and starts it again with its data, on the same port. */
   restart(signal?: NodeJS.Signals): Promise<void>;
 }
 
@@ -26,7 +26,7 @@ async function program(): Promise<string> {
   throw new Error(`Cannot find nats-server at ${PROGRAMS.join(", ")}: install Debian's package nats-server`);
 }
 
-/** Starts one server, with JetStream, whose data is kept in `directory`. `lines` are added to its configuration. */
+/** Starts one server with JetStream and its data in `directory`. `lines` are added to its configuration. */
 export async function startNats(directory: string, lines: readonly string[] = []): Promise<NatsServer> {
   const [port = 0] = await freePorts(1);
   return await start({ directory, port, lines });
@@ -42,7 +42,7 @@ export async function startNatsCluster(directory: string, size = 3): Promise<Nat
       port: ports[n] ?? 0,
       lines: [
         `server_name: n${n}`,
-        // A client that came through a proxy learns of no way around it.
+        // Does not announce the servers' addresses, since a client behind a proxy would connect to them directly.
         `cluster: { name: test, listen: "127.0.0.1:${
           ports[size + n]
         }", routes: [${routes}], no_advertise: true }`,
@@ -50,11 +50,11 @@ export async function startNatsCluster(directory: string, size = 3): Promise<Nat
     })));
 }
 
-/** Below those that the system gives to connections: a server that is restarted finds its port still free. */
+/** Below the range that the system uses for connections, so that a restarted server finds its port free. */
 const PORT_MIN = 20_000;
 const PORT_COUNT = 12_000;
 
-/** Ports that nobody listens on. */
+/** Returns ports on which no program listens. */
 export async function freePorts(count: number): Promise<number[]> {
   const found = new Set<number>();
   while (found.size < count) {
@@ -92,7 +92,7 @@ async function start(
     const { child, exited } = running;
     if (child.exitCode === null && child.signalCode === null) {
       send(child, signal);
-      // One that was stopped by a signal ends when it continues.
+      // A process stopped by a signal ends only after it continues.
       if (signal !== "SIGKILL") send(child, "SIGCONT");
     }
     await exited;
@@ -108,7 +108,7 @@ async function start(
   };
 }
 
-/** `child.kill` sends nothing after its first signal on Deno. */
+/** On Deno, `child.kill` sends nothing after its first signal. */
 function send({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid !== undefined) process.kill(pid, signal);
 }

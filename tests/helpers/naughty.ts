@@ -1,4 +1,4 @@
-/** Bodies that are known to break terminals, shells and tmux: each must arrive byte for byte. */
+/** Texts that are known to break terminals, shells and tmux: each must arrive byte for byte. */
 export const NAUGHTY_BODIES: Readonly<Record<string, string>> = {
   "semicolon at the end": "hello;",
   "a lone semicolon": ";",

@@ -1,4 +1,4 @@
-/** Debian's nginx with the configuration of docs/operating.md, in front of relays of a test. */
+/** Debian's nginx with the configuration from docs/operating.md, in front of a test's relays. */
 import { once } from "node:events";
 import { createServer } from "node:net";
 import { CHECKOUT } from "./sources.ts";
@@ -20,7 +20,7 @@ export async function nginxProgram(): Promise<string | undefined> {
   return undefined;
 }
 
-/** The documented text, with this machine's ports in place of the documented hosts. */
+/** Returns the documented configuration with this machine's ports in place of the documented hosts. */
 async function documented(port: number, ports: readonly number[]): Promise<string> {
   const page = await Deno.readTextFile(`${CHECKOUT}docs/operating.md`);
   const text = /^### The load balancer$[\s\S]*?```text\n([\s\S]*?)```/m.exec(page)?.[1] ?? "";

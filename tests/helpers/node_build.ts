@@ -14,8 +14,8 @@ export async function buildForNode(
 }
 
 /**
- * Copies the examples into the folder, where `@svc/svc` is the built library, as in a user's program; returns the Node
- * that runs them.
+ * Copies the examples into the folder, where `@svc/svc` is the built library, as in a user's program; returns the path
+ * of the Node that runs them.
  */
 export async function libraryForNode(folder: string): Promise<string> {
   const library = `${folder}/node_modules/@svc/svc`;

@@ -28,7 +28,7 @@ async function failureOf(one: Case): Promise<string | undefined> {
   }
 }
 
-/** Fails when something left open keeps the program alive: Node's substitute for Deno's leak sanitizers. */
+/** Fails if something left open keeps the program alive, as Deno's leak sanitizers would. */
 function watchForLeaks(): void {
   const report = (): void => {
     process.stderr.write(`still open after the last case: ${process.getActiveResourcesInfo().join(", ")}\n`);

@@ -1,4 +1,4 @@
-/** Three relay nodes on three NATS servers behind a balancer, as real processes, with senders and listeners of many sessions. */
+/** Three relay nodes on three NATS servers behind a balancer, as real processes, with senders and listeners for many sessions. */
 import { connect, createServer, type Server, type Socket } from "node:net";
 import { once } from "node:events";
 import { createRelayApi } from "../../src/client/api.ts";
@@ -12,7 +12,7 @@ import { makeSandbox, type Sandbox } from "./sandbox.ts";
 import { RELAY_READY } from "./stack.ts";
 import { until } from "./until.ts";
 
-/** Passes each connection on to the next node that accepts it, as any load balancer does. */
+/** Passes each connection to the next node that accepts it, as any load balancer does. */
 class Balancer {
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
@@ -61,11 +61,11 @@ class Balancer {
   }
 }
 
-/** What a listener has received of one session: the numbers in the order of their first arrival. */
+/** The messages that a listener has received for one session: their numbers, in the order of first arrival. */
 export class Session {
   readonly name: string;
   readonly arrived: number[] = [];
-  /** Arrivals of a push that had arrived: an acknowledgement was lost. */
+  /** How often a push arrived again, which means that an acknowledgement was lost. */
   again = 0;
   readonly #ids = new Set<string>();
 
@@ -83,13 +83,13 @@ export class Session {
 export interface NodeStage extends AsyncDisposable {
   nats: readonly NatsServer[];
   relays: readonly { port: number; started(): Started; restart(launch?: Launch): Promise<void> }[];
-  /** The first relay's ways to each NATS server. */
+  /** The first relay's proxies to each NATS server. */
   links: readonly FaultProxy[];
   apiKey: string;
   /** The balancer's `host:port`. */
   host: string;
   sessions: readonly Session[];
-  /** Numbers accepted of each session so far. */
+  /** How many numbers were accepted for each session so far. */
   accepted: number[];
   /** The longest time that a sender waited for its next accepted push since the last call, in milliseconds. */
   longestPause(): number;
@@ -100,9 +100,9 @@ export interface NodeStage extends AsyncDisposable {
 interface NodeStageOptions {
   sessions: number;
   launch?: Launch;
-  /** What clients connect to, in front of the relays on these ports. */
+  /** Starts the balancer that clients connect to, in front of the relays on these ports. */
   balance?: (ports: readonly number[]) => Promise<{ port: number; close(): Promise<void> }>;
-  /** More arguments of `svc server`. */
+  /** Additional arguments for `svc server`. */
   server?: readonly string[];
 }
 
@@ -172,7 +172,7 @@ async function startRelays(
   }));
 }
 
-/** A listener that notes what arrives, and acknowledges it. */
+/** Connects a listener that records and acknowledges what arrives. */
 export function listen(
   session: Session,
   { host, apiKey, deviceId }: { host: string; apiKey: string; deviceId: string },
@@ -195,12 +195,12 @@ export function listen(
 
 interface LoadOptions {
   host: string;
-  /** One for each sender: with one for all, the limit on a key's requests would be what is measured. */
+  /** One key per sender, so that the limit on one key's requests does not affect the result. */
   keys: readonly string[];
   sessions: readonly Session[];
 }
 
-/** A sender for each session, which sends the next number once the last one was accepted. */
+/** Runs one sender per session, which sends the next number once the previous one was accepted. */
 export class Load {
   readonly accepted: number[];
   readonly #options: LoadOptions;
@@ -252,5 +252,5 @@ export class Load {
   }
 }
 
-/** A sender tries another node when one does not answer. */
+/** After this time without an answer, a sender tries another node. */
 const ANSWER_MS = 3_000;

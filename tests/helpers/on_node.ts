@@ -11,10 +11,10 @@ export interface Case {
   run(runtime: Runtime, directory: string): Promise<void> | void;
 }
 
-/** What the program on Node prints, one JSON line per case. */
+/** One line of the JSON that the program on Node prints. */
 interface CaseResult {
   name: string;
-  /** The failure's stack; absent for a case that passed. */
+  /** The failure's stack; absent if the case passed. */
   failure?: string;
 }
 

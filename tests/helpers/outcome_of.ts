@@ -1,7 +1,7 @@
-/** A receipt in one line, for comparisons. */
+/** Formats a receipt as one line, for comparisons. */
 import type { Receipt } from "../../src/protocol/receipt.ts";
 
-/** `refused muted`, or `submitted`. */
+/** Returns `refused muted`, or `submitted`. */
 export function outcomeOf({ state, reason }: Pick<Receipt, "state" | "reason">): string {
   return reason === undefined ? state : `${state} ${reason}`;
 }

@@ -1,28 +1,28 @@
-/** Posts over many connections: as fast as the relay answers, which shows its capacity, or at a fixed rate, whatever it answers. */
+/** Posts over many connections: as fast as the relay answers, which measures its capacity, or at a fixed rate regardless of answers. */
 import { connect, type Socket } from "node:net";
 
 export interface Load {
   port: number;
   keys: string[];
   connections: number;
-  /** Requests a second, however long the answers take: while all connections wait, requests wait for one of them. */
+  /** Requests per second, however long the answers take: if all connections are busy, requests wait for one of them. */
   perSecond?: number;
   seconds: number;
-  /** Ends earlier after so many answers that are not 202. */
+  /** Ends early after this many answers other than 202. */
   refusals?: number;
 }
 
 export interface Loaded {
   seconds: number;
-  /** How many answers came, by status. */
+  /** The number of answers by status. */
   statuses: Record<string, number>;
-  /** Sent, when the rate is fixed. */
+  /** How many requests were sent, if the rate is fixed. */
   sent: number;
   /** Connections that ended before their answer. */
   ended: number;
-  /** Requests without an answer long after the last one was sent. */
+  /** Requests that were still unanswered long after the last one was sent. */
   waiting: number;
-  /** Requests that were due, and for which no connection was free. */
+  /** Requests that were due but had no free connection. */
   queued: number;
   /** Answers other than 202 without Retry-After. */
   unexplained: number;
@@ -72,7 +72,7 @@ const TICK_MS = 5;
 /** How long to wait for answers after the last request. */
 const LAST_ANSWERS_MS = 10_000;
 
-/** One of many connections, spread over addresses because one address may have few; `answered` gets each answer. */
+/** Opens a connection, spread over addresses because one address may have only a few; `answered` gets each answer. */
 function connection(port: number, n: number, answered: (answer: Answer) => void): Socket {
   const socket = connect({ port, host: "127.0.0.1", localAddress: `127.0.8.${1 + n % 8}` });
   let text = "";
@@ -87,7 +87,7 @@ function connection(port: number, n: number, answered: (answer: Answer) => void)
   return socket;
 }
 
-/** Sends at the rate, over connections that are idle, as an HTTP client with a pool does; a closed one is opened again. */
+/** Sends at the rate over idle connections, as an HTTP client with a pool does; reopens a closed one. */
 async function loadAtRate({ port, keys, connections, seconds }: Load, perSecond: number): Promise<Loaded> {
   const loaded = emptyLoaded(seconds);
   const requests = keys.map(requestOf);
@@ -130,7 +130,7 @@ async function loadAtRate({ port, keys, connections, seconds }: Load, perSecond:
         else send(socket);
       }
       const left = seconds * 1_000 - elapsed();
-      // What no connection was free for is not sent any more.
+      // Requests that found no free connection are not sent.
       if (left <= 0) {
         loaded.queued += queued;
         waiting -= queued;
@@ -171,7 +171,7 @@ export async function load(options: Load): Promise<Loaded> {
   return loaded;
 }
 
-/** In a process of its own. */
+/** Runs the load in a separate process. */
 export async function runLoad(options: Load): Promise<Loaded> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--quiet", "--no-check", import.meta.url, JSON.stringify(options)],

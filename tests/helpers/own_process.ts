@@ -1,7 +1,7 @@
-/** Part of a test in a process of its own: what it opens and allocates is not the test's. */
+/** Runs part of a test in a separate process, so that its connections and memory are not the test's. */
 
 export interface OwnProcess<T> extends AsyncDisposable {
-  /** The first line that it prints, as JSON; what it has open stays open until it is disposed. */
+  /** The first line that it prints, as JSON; whatever it has opened stays open until it is disposed of. */
   result: Promise<T>;
 }
 

@@ -19,7 +19,7 @@ import { until } from "./until.ts";
 export interface PagePhoneOptions {
   baseUrl: string;
   name?: string;
-  /** What an earlier page stored. */
+  /** Storage of an earlier page. */
   storage?: FakeStorage;
   pairing?: FakePairingStorage;
   clock?: Clock;
@@ -49,13 +49,13 @@ export class PagePhone implements Disposable {
     await this.controller.start(link === undefined ? undefined : parseSignInLink(new URL(link).hash));
   }
 
-  /** Resolves once the page is live and lists the session, on the only host or the one that is named. */
+  /** Resolves once the page is live and lists the session, on the only host or the named one. */
   async lists(session: string, host?: string): Promise<void> {
     await until(`the page to list ${session}`, () => this.hostOf(session, host) !== undefined);
     await until("the page's link", () => this.store.get().link.kind === "live");
   }
 
-  /** The id of the online device under which the page lists the session. */
+  /** Returns the id of the online device under which the page lists the session. */
   hostOf(session: string, host?: string): string | undefined {
     const devices = this.store.get().devices ?? [];
     return devices.find(({ deviceId, online }) =>
@@ -73,7 +73,7 @@ export class PagePhone implements Disposable {
     return watched;
   }
 
-  /** Sends a message; resolves with its final state, or once the relay reports more than is proven. */
+  /** Sends a message; resolves with its final state, or once the relay reports an unproven state. */
   async send(session: string, body: string, host = this.hostOf(session) ?? ""): Promise<Message> {
     await this.controller.send({ deviceId: host, session }, body);
     return await until(`"${body}" to end`, () => {
@@ -84,7 +84,7 @@ export class PagePhone implements Disposable {
     });
   }
 
-  /** The text of the message's bubble. */
+  /** Returns the text of the message's bubble. */
   wordsOf(message: Message): string {
     const circumstances = { live: true, hostOnline: true, sentAgain: false, now: Date.now() };
     const { state, detail } = receiptText(
@@ -94,7 +94,7 @@ export class PagePhone implements Disposable {
     return `${state}. ${detail}`;
   }
 
-  /** The page's explanation of why it is not signed in, or not paired. */
+  /** Returns the page's explanation of why it is not signed in or not paired. */
   signInWords(): string {
     const { signIn, pairing } = this.store.get();
     const code = pairing?.kind === "failed"
@@ -137,14 +137,14 @@ export class Watched {
     await until("the terminal", () => this.state.kind === "live" && this.drawn > 0);
   }
 
-  /** The status line, with the encryption's state. */
+  /** Returns the status line, with the encryption's state. */
   words(): string {
     const { status, warning } = statusText({ stream: this.state, keys: this.keys.at(-1), fit: "off" });
     const sign = this.state.kind === "live" ? STRINGS.sealing.short[this.state.sealing] : "";
     return [status, sign, warning].filter((words) => words !== "").join(" · ");
   }
 
-  /** Everything that the terminal shows, with its scrollback. */
+  /** Returns everything that the terminal shows, including its scrollback. */
   text(): string {
     const { active } = this.terminal.buffer;
     return Array.from({ length: active.length }, (_, y) => active.getLine(y)?.translateToString(true) ?? "")

@@ -10,7 +10,7 @@ export interface PhoneProcess {
   stop(): void;
   /** Resumes it (SIGCONT). */
   goOn(): void;
-  /** Empty when its terminal equals tmux's pane, cell by cell; otherwise the differences as JSON. */
+  /** Resolves with "" if its terminal equals tmux's pane, cell by cell; otherwise with the differences as JSON. */
   difference(): Promise<string>;
 }
 

@@ -1,4 +1,4 @@
-/** What tmux prints for a snapshot of a pane. */
+/** Builds what tmux prints for a snapshot of a pane. */
 
 const FACTS = {
   pane: "%3",
@@ -29,12 +29,12 @@ const FACTS = {
 };
 
 export interface PrintedPane {
-  /** Differences from those of a plain pane `%3` of 10 × 4. */
+  /** Differences from a plain pane `%3` of 10 × 4. */
   facts?: Partial<typeof FACTS>;
   /** The lines; a line that tmux wrapped ends with `↩`. */
   cells?: string;
   pending?: string;
-  /** The screen behind an alternate one. */
+  /** The screen behind the alternate screen. */
   behind?: string;
   history?: string;
 }

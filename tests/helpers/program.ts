@@ -35,7 +35,7 @@ function noteStart(launch: Launch): void {
   Deno.writeTextFileSync(startsFile, `${Deno.mainModule}\n`, { append: true });
 }
 
-/** The line that starts svc in a shell into which the test types. */
+/** Returns the command line that starts svc in a shell into which the test types. */
 export function svcLine(...args: string[]): string {
   noteStart(SVC);
   return shellLine([...SVC, ...args]);
@@ -43,7 +43,7 @@ export function svcLine(...args: string[]): string {
 
 export interface SvcOptions {
   launch?: Launch;
-  /** The sandbox's project without it. */
+  /** Default: the sandbox's project. */
   cwd?: string;
   /** Added to the sandbox's environment. */
   env?: Record<string, string>;
@@ -61,7 +61,10 @@ export async function runSvc(
   return await run([...before, ...launch, ...args], { cwd, env: { ...sandbox.env, ...env } });
 }
 
-/** What starts a program with this input, all of it there from the start: a hook waits a second for it, while this process may be busy. */
+/**
+ * Returns the argv prefix that gives a program this input from the start: a hook waits only a second for it, and this
+ * process may be busy.
+ */
 async function givenStdin({ root }: Sandbox, stdin: string): Promise<string[]> {
   const file = `${root}/stdin-${crypto.randomUUID()}`;
   await Deno.writeTextFile(file, stdin);
@@ -73,7 +76,7 @@ export interface Started {
   pid: number;
   /** Everything printed so far, both streams. */
   output(): string;
-  /** Waits for the first printed line that matches; throws with the output when the program ends without one. */
+  /** Resolves with the first printed line that matches; throws with the output when the program ends without one. */
   line(pattern: RegExp): Promise<RegExpExecArray>;
   /** Does nothing once the program has ended. */
   kill(signal: Deno.Signal): void;

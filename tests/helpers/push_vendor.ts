@@ -1,4 +1,4 @@
-/** Stands in for a browser and its vendor's push service: a subscription, and the messages opened as RFC 8291 says. */
+/** Stands in for a browser and its vendor's push service: a subscription, and messages opened according to RFC 8291. */
 import assert from "node:assert/strict";
 import { decodeBase64url, encodeBase64url } from "../../src/async/encodings.ts";
 import { WebPushPayload, type WebPushSubscription } from "../../src/protocol/web_push.ts";
@@ -23,7 +23,7 @@ export async function makeSubscriber(endpoint = "https://push.example/x"): Promi
   return { subscription: { endpoint, keys: { p256dh: encodeBase64url(point), auth } }, privateKey };
 }
 
-/** A subscription that is well-formed, for tests that open nothing. */
+/** A well-formed subscription, for tests that open no message. */
 export const SUBSCRIPTION: WebPushSubscription = {
   endpoint: "https://push.example/x",
   keys: {
@@ -32,7 +32,7 @@ export const SUBSCRIPTION: WebPushSubscription = {
   },
 };
 
-/** The relay's payload in a message for the subscriber. */
+/** Resolves with the relay's payload in a message for the subscriber. */
 export async function openMessage(body: Uint8Array, subscriber: Subscriber): Promise<WebPushPayload> {
   return WebPushPayload.parse(JSON.parse(await openText(body, subscriber)));
 }
@@ -67,7 +67,7 @@ export async function openText(
   return new TextDecoder().decode(padded.subarray(0, end));
 }
 
-/** The claims of the message's token, after checking its signature (RFC 8292). */
+/** Returns the claims of the message's token, after checking its signature (RFC 8292). */
 export async function openToken(
   headers: Readonly<Record<string, string>>,
 ): Promise<{ publicKey: string; claims: Record<string, unknown> }> {
@@ -89,7 +89,7 @@ export async function openToken(
 }
 
 export interface VendorMessage {
-  /** Epoch milliseconds. */
+  /** When the message arrived, in epoch milliseconds. */
   at: number;
   path: string;
   headers: Record<string, string>;
@@ -99,7 +99,7 @@ export interface VendorMessage {
 /** A push service on this machine. */
 export class PushVendor implements AsyncDisposable {
   readonly messages: VendorMessage[] = [];
-  /** The answers to the next messages; then 201. */
+  /** The answers to the next messages; after these, 201. */
   readonly answers: { status: number; retryAfter?: string }[] = [];
   readonly #server: Deno.HttpServer<Deno.NetAddr>;
 
@@ -114,12 +114,12 @@ export class PushVendor implements AsyncDisposable {
     });
   }
 
-  /** The browser of one phone. */
+  /** Subscribes the browser of one phone. */
   subscribe(path: string): Promise<Subscriber> {
     return makeSubscriber(`http://127.0.0.1:${this.#server.addr.port}/${path}`);
   }
 
-  /** What a subscriber was sent, opened, in order. */
+  /** Returns what a subscriber was sent, opened, in order. */
   async sentTo(subscriber: Subscriber): Promise<WebPushPayload[]> {
     const { pathname } = new URL(subscriber.subscription.endpoint);
     const own = this.messages.filter(({ path }) => path === pathname);

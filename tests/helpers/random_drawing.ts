@@ -12,9 +12,9 @@ const ATTRIBUTES = [
   ...["31", "32;44", "38;5;200", "48;5;22", "38;2;1;2;3", "48:2::9:8:7", "39", "49", "53", "55", "97", "101"],
 ];
 
-/** Terminals read these differently. */
+/** Terminals interpret these differently. */
 export const ODD_ATTRIBUTES = ["4:9", "31:1", "38;5", "38;5;300", "38;2;1", "48;2;300;1;1", "38;3;1"];
-/** tmux ignores these, other terminals do not. */
+/** tmux ignores these; other terminals do not. */
 export const IGNORED = [
   ...["\u001b[20h", "\u001b[4;20l", "\u001b(A", "\u001b(K", "\u001b)A", "\u001b*0\u001bn", "\u001bo"],
   ...[
@@ -37,7 +37,7 @@ export const IGNORED = [
   ...["\u001bP$q m\u001b[31mB\u001b\\", "\u001bP1:1qxx\u0018", "\u001bP1;2\u001b[2D"],
 ];
 
-/** Everything except origin mode, in which the cursor can be where no sequence can put it. */
+/** Yields everything except origin mode, in which the cursor can be where no sequence can put it. */
 export function* makeDrawing(seed: number, parts: number): Generator<DrawnPart> {
   let state = seed;
   const random = (below: number): number => {

@@ -1,6 +1,6 @@
 /** Pseudo-random numbers, the same in each run (mulberry32). */
 
-/** Each call returns the next number in [0, 1). */
+/** Returns a function that returns the next number in [0, 1) on each call. */
 export function randomNumbers(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

@@ -8,7 +8,7 @@ export interface Ran {
 
 export interface RunOptions {
   cwd?: string;
-  /** The whole environment; this process's own without it. */
+  /** The whole environment; default: this process's own. */
   env?: Record<string, string>;
   stdin?: string;
 }

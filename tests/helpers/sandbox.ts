@@ -15,22 +15,22 @@ export interface Sandbox extends AsyncDisposable {
   /** A directory named `proj` without a git repository. */
   project: string;
   tmuxSocket: string;
-  /** The environment that children get: HOME, SVC_HOME, SVC_TMUX_SOCKET, TMUX_TMPDIR and PATH, no TMUX. */
+  /** The children's environment: HOME, SVC_HOME, SVC_TMUX_SOCKET, TMUX_TMPDIR and PATH, but no TMUX. */
   env: Record<string, string>;
   /** Runs tmux on the private server; throws with its stderr when it fails. */
   tmux(...args: string[]): Promise<string>;
-  /** Starts the program as the only pane's own process, without anybody's tmux.conf. */
+  /** Starts the program as the only pane's own process, without a user's tmux.conf. */
   newSession(name: string, argv: readonly string[], size?: Size): Promise<void>;
   /**
-   * Resolves once the session's pane has executed its program: until then its process is a copy of tmux, even if tmux already
-   * names the program.
+   * Resolves once the session's pane has executed its program: before that its process is a copy of tmux, even if tmux
+   * already reports the program's name.
    */
   executed(session: string): Promise<void>;
-  /** The text on the screen of the session's pane. */
+  /** Resolves with the text on the screen of the session's pane. */
   screen(session: string): Promise<string>;
   /** Kills this process (SIGKILL) at the end of the test if it still runs. */
   killAtEnd(pid: number): void;
-  /** Awaited at the end of the test, after everything was killed. */
+  /** Awaits this at the end of the test, after everything was killed. */
   awaitAtEnd(ended: Promise<unknown>): void;
 }
 
@@ -91,20 +91,20 @@ export async function makeSandbox(): Promise<Sandbox> {
   };
 }
 
-/** By this mark the runner finds what a step that is cut off leaves running. */
+/** Passes on the mark by which the runner finds what a step that was cut off leaves running. */
 function stepMark(): Record<string, string> {
   const mark = Deno.env.get(STEP_VARIABLE);
   return mark === undefined ? {} : { [STEP_VARIABLE]: mark };
 }
 
-/** A daemon that a wrapper started in the background. */
+/** Returns the pid of a daemon that a wrapper started in the background, if any. */
 async function daemonPid(svcHome: string): Promise<number[]> {
   const text = await Deno.readTextFile(`${svcHome}/listener.pid`).catch(() => "");
   const pid = Number(text);
   return pid > 1 ? [pid] : [];
 }
 
-/** A shell that has just been hung up may still write its history. */
+/** Removes a folder, repeatedly: a shell that was just hung up may still write its history. */
 async function removeFolder(path: string): Promise<void> {
   await until("an empty folder", async () => {
     try {
@@ -117,9 +117,11 @@ async function removeFolder(path: string): Promise<void> {
   });
 }
 
-/** Kills the server by force: `kill-server` alone hangs when a control client died with its reader (tmux 3.3a). */
+/**
+ * Kills the server by force: `kill-server` alone hangs if a control client died together with its reader (tmux 3.3a).
+ */
 async function endTmux({ socket, env }: { socket: string; env: Record<string, string> }): Promise<void> {
-  // Without tmux on the PATH no server was started either.
+  // Without tmux on the PATH no server was started.
   const tmux = async (...args: string[]): Promise<string> =>
     (await run(["tmux", "-S", socket, ...args], { env }).catch(() => undefined))?.stdout ?? "";
   const clients = await tmux("list-clients", "-F", "#{client_pid}");

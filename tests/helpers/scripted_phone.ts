@@ -1,4 +1,4 @@
-/** A phone without a browser, built from the page's own code: it opens a pairing link, and sends as the page does. */
+/** A phone without a browser, built from the page's own code: it opens a pairing link and sends as the page does. */
 import assert from "node:assert/strict";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
@@ -19,17 +19,17 @@ export interface ScriptedPhone {
   /** Its own keys. */
   keyPair: CryptoKeyPair;
   words: string[];
-  /** The push of a message as this phone sends it, sealed. */
+  /** Returns a message as this phone sends it, sealed. */
   pushOf(session: string, body: string): Promise<PushRequestInput & { id: string }>;
   /** Sends it; resolves with the final receipt. */
   send(session: string, body: string): Promise<PushRecord>;
-  /** The pushes of this type as this phone reads them, newest last. */
+  /** Returns the pushes of this type as this phone reads them, newest last. */
   read(type: string): Promise<Push[]>;
-  /** The push of an answer as this phone sends it, sealed where the question was. */
+  /** Returns an answer as this phone sends it, sealed if the question was. */
   answerOf(question: Push, answer: Answer): Promise<PushRequestInput & { id: string }>;
 }
 
-/** `baseUrl` replaces the link's own, for a proxy in between. Throws what the claim throws. */
+/** Pairs a phone. `baseUrl` replaces the link's own, for a proxy in between. Throws what the claim throws. */
 export async function pairScriptedPhone(
   link: string,
   options: { name?: string; baseUrl?: string; apiKey?: string } = {},

@@ -1,4 +1,4 @@
-/** `svc setup` in a temporary home. */
+/** Runs `svc setup` in a temporary home. */
 import { runtime } from "#runtime";
 import {
   type AgentReport,
@@ -18,13 +18,13 @@ export interface SetupBench extends AsyncDisposable {
   install(kind: AgentKind, options?: { dryRun?: boolean }): Promise<AgentReport>;
   remove(kind: AgentKind, options?: { dryRun?: boolean }): Promise<AgentReport>;
   write(path: string, text: string): Promise<void>;
-  /** Every file of the home except svc's own, by its path under the home. */
+  /** Resolves with every file of the home except svc's, by its path under the home. */
   tree(): Promise<Record<string, string>>;
-  /** Every file under `~/.svc`, by its path under it. */
+  /** Resolves with every file under `~/.svc`, by its path under it. */
   own(): Promise<string[]>;
 }
 
-/** No agent is installed, so none is run. */
+/** Makes a bench where no agent is installed, so that none is run. */
 export async function makeSetupBench(): Promise<SetupBench> {
   const temp = await makeTempHome();
   const home = temp.directory;

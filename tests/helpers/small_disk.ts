@@ -1,25 +1,25 @@
-/** A file system of its own with room for little, which a test fills. */
+/** A separate small file system, which a test fills. */
 import { run } from "./run.ts";
 
-/** Room for a relay's store, or a listener's files, and not much more. */
+/** Enough for a relay's store or a listener's files, and little more. */
 const SIZE = "24m";
 const CHUNK = new Uint8Array(65_536);
 
 export interface SmallDisk extends AsyncDisposable {
-  /** Takes all that is free. */
+  /** Fills the free space. */
   fill(): Promise<void>;
-  /** Gives it back. */
+  /** Frees the space again. */
   free(): Promise<void>;
 }
 
-/** Mounted over `folder`, with what the folder held; undefined where this account may not mount. */
+/** Mounts a small disk over `folder` and copies the folder's files to it; undefined if this account may not mount. */
 export async function mountSmallDisk(folder: string): Promise<SmallDisk | undefined> {
   const kept = `${folder}.kept`;
   await run(["cp", "-a", folder, kept]);
   const mounted = await run(["mount", "-t", "tmpfs", "-o", `size=${SIZE},mode=0700`, "tmpfs", folder])
     .catch(() => ({ code: 127 }));
   if (mounted.code !== 0) return undefined;
-  // A socket of a running program is not copied: it would be another one.
+  // The socket of a running program is not copied, since the copy would be a different socket.
   await run(["sh", "-c", `cp -a "${kept}/." "${folder}/"`]);
   const filler = `${folder}/filler`;
   return {

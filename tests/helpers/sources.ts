@@ -2,14 +2,14 @@
 import { fileURLToPath } from "node:url";
 
 export interface SourceFile {
-  /** Relative to the checkout, with forward slashes. */
+  /** The path in the checkout, with forward slashes. */
   path: string;
   text: string;
 }
 
 export const CHECKOUT: string = fileURLToPath(new URL("../../", import.meta.url));
 
-/** Every file under `folder` (relative to the checkout) whose path matches `wanted`, sorted by path. */
+/** Returns every file under `folder` (relative to the checkout) whose path matches `wanted`, sorted by path. */
 export async function readSources(
   folder: string,
   wanted: (path: string) => boolean = (path) => /\.tsx?$/.test(path),
@@ -25,7 +25,7 @@ export async function readSources(
 
 const TOP_PAGES = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"];
 
-/** The documents: the pages at the top of the checkout and everything under `docs`. */
+/** Returns the documents: the pages at the top of the checkout and everything under `docs`. */
 export async function readPages(): Promise<SourceFile[]> {
   const top = TOP_PAGES.map(async (path) => ({ path, text: await Deno.readTextFile(CHECKOUT + path) }));
   return [...await Promise.all(top), ...await readSources("docs", (path) => path.endsWith(".md"))];

@@ -1,4 +1,4 @@
-/** The whole product on one machine: relay, listener and echo agents as real processes, and a client of the HTTP API. */
+/** The whole of svc on one machine: relay, listener and echo agents as real processes, and a client of the HTTP API. */
 import { fileURLToPath } from "node:url";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
@@ -19,9 +19,9 @@ export interface Stack extends AsyncDisposable {
   listener: Started;
   url: string;
   wsUrl: string;
-  /** The relay node of the listener: with several nodes another than `wsUrl`. */
+  /** The relay node of the listener, which differs from `wsUrl` if there are several nodes. */
   listenerWsUrl: string;
-  /** On NATS: its servers, and the relay nodes beside `relay`, the listener's first. */
+  /** With NATS: its servers, and the relay nodes in addition to `relay`, the listener's first. */
   nats: readonly NatsServer[];
   nodes: readonly RelayNode[];
   api: RelayApi;
@@ -29,27 +29,27 @@ export interface Stack extends AsyncDisposable {
   deviceId: string;
   launch: Launch;
   svc(...args: string[]): Promise<Ran>;
-  /** Starts an echo agent, in the project of this name; resolves with its session once it takes input. */
+  /** Starts an echo agent in the project of this name; resolves with its session once it accepts input. */
   echo(project?: string): Promise<EchoSession>;
   /** Sends as a phone does; resolves with the final receipt. */
   send(session: string, body: string, more?: Partial<PushRequestInput>): Promise<PushRecord>;
   startRelay(options?: StartOptions): Promise<void>;
   startListener(options?: StartOptions): Promise<void>;
   restartListener(): Promise<void>;
-  /** Kills the relay, or on NATS the node that the host uses. */
+  /** Kills the relay, or with NATS the node that the host uses. */
   killHostsRelay(): Promise<void>;
-  /** The link of `svc pair --json`. */
+  /** Resolves with the link of `svc pair --json`. */
   pairLink(): Promise<string>;
 }
 
 export interface RelayNode {
   wsUrl: string;
   kill(): Promise<void>;
-  /** Kills it, and starts it again at the same address. */
+  /** Kills it and starts it again at the same address. */
   killAndStart(): Promise<void>;
 }
 
-/** How a relay or listener is started; as the stack was made without it. */
+/** How a relay or listener is started; by default as the stack was made. */
 export interface StartOptions {
   launch?: Launch;
   /** Added to its environment. */
@@ -59,29 +59,29 @@ export interface StartOptions {
 export interface EchoSession {
   name: string;
   /**
-   * The prompts that the agent received, in order, exactly, once there are `atLeast` and no more arrive: the agent writes
-   * its transcript shortly after it took the marker, so a receipt may come first.
+   * Resolves with the prompts that the agent received, in order and exactly, once there are `atLeast` and no more
+   * arrive: the agent writes its transcript shortly after it takes the marker, so a receipt may come first.
    */
   prompts(atLeast?: number): Promise<string[]>;
-  /** Every entry of its transcript. */
+  /** Resolves with every entry of its transcript. */
   entries(): Promise<TranscriptEntry[]>;
   screen(): Promise<string>;
-  /** Opens or denies a dialog, or works, as somebody at the computer could make it do. */
+  /** Opens or denies a dialog, or works, as a person at the computer could make it do. */
   control(request: EchoControl): Promise<void>;
 }
 
 export interface StackOptions {
   /** How the relay, the listener and the wrapper are started. */
   launch?: Launch;
-  /** `false`: the test starts it. */
+  /** `false`: the test starts the listener itself. */
   listener?: boolean;
   /** Joins the relay and account of another host. */
   joins?: Pick<Stack, "relay" | "url" | "wsUrl" | "apiKey">;
-  /** This machine's without it. */
+  /** Default: this machine's. */
   hostname?: string;
-  /** Three relay nodes on three NATS servers; as SVC_TEST_NATS says without it. */
+  /** Three relay nodes on three NATS servers; default: if SVC_TEST_NATS is set. */
   onNats?: boolean;
-  /** More arguments of `svc server`. */
+  /** Additional arguments for `svc server`. */
   server?: readonly string[];
 }
 
@@ -90,7 +90,7 @@ export const ON_NATS = Deno.env.get("SVC_TEST_NATS") === "1";
 
 const helper = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
-/** svc as on a machine of the name in TEST_HOSTNAME. */
+/** Runs svc as on a machine whose name is in TEST_HOSTNAME. */
 const NAMED_HOST: Launch = SVC === FROM_CHECKOUT ? FROM_CHECKOUT.with(-1, helper("named_host.ts")) : SVC;
 
 function namedHost(hostname: string): Record<string, string> {
@@ -125,7 +125,7 @@ async function assemble(sandbox: Sandbox, options: StackOptions): Promise<Stack>
       startedAs(run, started),
     );
   const { relay, url, wsUrl, apiKey } = options.joins ?? await ownRelay({ serve, data });
-  // The listener is connected to another node than the clients of the test.
+  // The listener connects to another node than the test's clients.
   const nodes = nats.length === 0 ? [] : [await startNode(serve), await startNode(serve)];
   const listenerWsUrl = nodes[0]?.wsUrl ?? wsUrl;
   const { host } = new URL(url);
@@ -222,7 +222,7 @@ async function ready(relay: Started): Promise<Pick<Stack, "relay" | "url" | "wsU
   return { relay, url, wsUrl };
 }
 
-/** Polls in a row that must find the same number of prompts. */
+/** How many polls in a row must find the same number of prompts. */
 const QUIET_POLLS = 4;
 
 async function quietPrompts(read: () => Promise<string[]>, atLeast: number): Promise<string[]> {

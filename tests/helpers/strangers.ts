@@ -1,4 +1,4 @@
-/** What strangers and guests send to hurt a relay: connections that never finish a request, and input that is costly to read. */
+/** Attacks on a relay by strangers and guests: connections that never finish a request, and input that is costly to read. */
 import { type OwnProcess, runOwnProcess } from "./own_process.ts";
 import { connect, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
@@ -8,17 +8,17 @@ import { until } from "./until.ts";
 
 export interface Assault {
   port: number;
-  /** A phone's key; only those who send WebSocket frames have one. */
+  /** A phone's key, which only senders of WebSocket frames have. */
   apiKey: string;
-  /** Connections, or messages. */
+  /** The number of connections or messages. */
   count: number;
-  /** Addresses on the loopback network that they come from. */
+  /** How many loopback addresses they come from. */
   addresses: number;
 }
 
 export type Result = Record<string, unknown>;
 
-/** Connections from one address that wait for their handshake at a time. */
+/** How many connections of one address wait for their handshake at a time. */
 const AT_ONCE = 50;
 /** How often each slow connection sends one more byte, in milliseconds. */
 const DRIP_MS = 1_000;
@@ -31,7 +31,7 @@ function slowBody(): string {
 
 const addressOf = (n: number, addresses: number): string => `127.0.7.${1 + n % addresses}`;
 
-/** Requests that never end: no byte, the first byte, headers and a body that come a byte a second. */
+/** Sends requests that never end: no byte, the first byte, or headers and a body that arrive one byte a second. */
 export async function halfOpen({ port, count, addresses }: Assault): Promise<Result> {
   const open = new Set<Socket>();
   let [opened, ended] = [0, 0];
@@ -57,7 +57,7 @@ export async function halfOpen({ port, count, addresses }: Assault): Promise<Res
   return { opened, ended, open: open.size };
 }
 
-/** One request after another over its own connection, whatever the answer; counts the statuses. */
+/** Sends one request after another, each over a new connection, whatever the answer; counts the statuses. */
 async function requests({ port, count, addresses }: Assault, request: Uint8Array): Promise<Result> {
   const statuses: Record<string, number> = {};
   let sent = 0;
@@ -72,7 +72,7 @@ async function requests({ port, count, addresses }: Assault, request: Uint8Array
   return { statuses };
 }
 
-/** The status of the answer, or `ended`. */
+/** Resolves with the answer's status, or `ended`. */
 function exchange(place: { port: number; localAddress: string }, request: Uint8Array): Promise<string> {
   return new Promise((resolve) => {
     const socket = connect({ ...place, host: "127.0.0.1" });
@@ -98,23 +98,23 @@ const CLAIM = "/pairings/AAAAAAAAAAAAAAAAAAAAAA/claim";
 
 const nested = (depth: number): string => "[".repeat(depth) + "]".repeat(depth);
 
-/** A body as large as one may be, nested as deeply as it can. */
+/** Sends bodies of the maximum size with maximum nesting. */
 export function deepBodies(assault: Assault): Promise<Result> {
   return requests(assault, post(CLAIM, { body: text(nested(REQUEST_MAX_BYTES / 2)) }));
 }
 
-/** 10 kB that would unpack to 10 MB. */
+/** Sends 10 kB that would unpack to 10 MB. */
 export function gzipBombs(assault: Assault): Promise<Result> {
   const body = new Uint8Array(gzipSync(new Uint8Array(10_000_000)));
   return requests(assault, post(CLAIM, { headers: "Content-Encoding: gzip\r\n", body }));
 }
 
-/** Bodies of 4 MB. */
+/** Sends bodies of 4 MB. */
 export function longBodies(assault: Assault): Promise<Result> {
   return requests(assault, post(CLAIM, { body: new Uint8Array(4_000_000) }));
 }
 
-/** Frames over a WebSocket of its own each; counts how the relay ended them. */
+/** Sends each frame over a new WebSocket; counts how the relay closed them. */
 async function frames(
   { port, count, addresses, apiKey }: Assault,
   frame: Uint8Array,
@@ -132,7 +132,7 @@ async function frames(
   return { closes };
 }
 
-/** The code of the close frame, or `ended`. */
+/** Resolves with the code of the close frame, or `ended`. */
 function sendFrame(
   place: { port: number; localAddress: string },
   { apiKey, frame }: { apiKey: string; frame: Uint8Array },
@@ -169,7 +169,7 @@ function sendFrame(
   });
 }
 
-/** A client's frame, masked with zeros. */
+/** Returns a client's frame, masked with zeros. */
 function clientFrame(first: number, payload: Uint8Array): Uint8Array {
   const head = new Uint8Array(14);
   head.set([first, 0x80 | 127]);
@@ -184,7 +184,7 @@ export function oversizedFrames(assault: Assault): Promise<Result> {
   return frames(assault, clientFrame(TEXT, new Uint8Array(2_000_000).fill(0x20)));
 }
 
-/** Far more than a key may send at once. */
+/** Far more than one key may send at once. */
 const DEEP_FRAMES = 60;
 
 export function deepFrames(assault: Assault): Promise<Result> {
@@ -194,7 +194,7 @@ export function deepFrames(assault: Assault): Promise<Result> {
   return frames(assault, all);
 }
 
-/** Frames that say they are compressed, though the relay offers no compression. */
+/** Sends frames marked as compressed, though the relay offers no compression. */
 export function compressedFrames(assault: Assault): Promise<Result> {
   return frames(
     assault,
@@ -214,7 +214,7 @@ const ASSAULTS = {
 export type AssaultName = keyof typeof ASSAULTS;
 export const ASSAULT_NAMES = Object.keys(ASSAULTS) as AssaultName[];
 
-/** Runs it in its own process; connections that are open stay open until it is disposed. */
+/** Runs the attack in a separate process; open connections stay open until it is disposed of. */
 export const startAssault = (name: AssaultName, assault: Assault): OwnProcess<Result> =>
   runOwnProcess(import.meta.url, [name, JSON.stringify(assault)]);
 

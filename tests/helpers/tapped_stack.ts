@@ -11,7 +11,7 @@ export interface Tapped extends AsyncDisposable {
   wsUrl: string;
 }
 
-/** All traffic between the relay and host and phones passes through the tap. */
+/** Makes a stack where all traffic between the relay and host and phones passes through the tap. */
 export async function tappedStack(
   config: Record<string, unknown> = {},
   change?: TapOptions["change"],
@@ -37,7 +37,7 @@ export async function tappedStack(
   };
 }
 
-/** Everything that the relay has stored, in its folder and on NATS's disks, as latin1. */
+/** Returns everything that the relay has stored, in its folder and on NATS's disks, as latin1. */
 export async function storedBy(
   { sandbox, nats = [] }: Pick<Stack, "sandbox"> & Partial<Pick<Stack, "nats">>,
 ): Promise<string> {
@@ -52,7 +52,10 @@ async function filesIn(folder: string): Promise<string[]> {
   return names.filter((entry) => entry.isFile()).map(({ parentPath, name }) => `${parentPath}/${name}`);
 }
 
-/** Replaces the public key in what `pattern` matches by the relay's own; the length stays the same. */
+/**
+ * Returns a function that replaces the public key in matches of `pattern` with the relay's own; the length stays the
+ * same.
+ */
 export async function keySwapper(pattern: RegExp): Promise<(bytes: Uint8Array) => Uint8Array> {
   const own = await newPublicKey();
   return (bytes) => {

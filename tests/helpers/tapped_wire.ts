@@ -1,13 +1,13 @@
-/** A TCP proxy before a relay that records every byte, and may change some: what a hostile relay sees and does. */
+/** A TCP proxy before a relay that records every byte and may change some: what a hostile relay sees and does. */
 
 const HOST = "127.0.0.1";
 const HEADERS_END = "\r\n\r\n";
 const latin1 = new TextDecoder("latin1");
 
 export interface Tap {
-  /** Both directions of every connection; WebSocket frames of clients are unmasked. */
+  /** Returns both directions of every connection; WebSocket frames of clients are unmasked. */
   seen(): string;
-  /** `host:port` to connect to in place of the relay's. */
+  /** `host:port` to connect to instead of the relay's. */
   host: string;
   close(): Promise<void>;
 }
@@ -85,7 +85,7 @@ function close(connection: Deno.TcpConn): void {
   }
 }
 
-/** What a client sent: requests as they are, WebSocket frames without their mask (RFC 6455, section 5.3). */
+/** Returns what a client sent: requests unchanged, WebSocket frames without their mask (RFC 6455, section 5.3). */
 function unmasked(bytes: Uint8Array): string {
   const text = latin1.decode(bytes);
   const end = text.indexOf(HEADERS_END);

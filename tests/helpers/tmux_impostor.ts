@@ -1,6 +1,7 @@
 /**
- * Run by another account: makes two folders for tmux before their owner does, and prints what arrived at its own socket. One
- * is a link that it keeps swapping between the owner's real folder and its own, one a folder with such a link in it.
+ * Run by another account: creates two folders for tmux before their owner does, and prints what arrived at its own
+ * socket. One is a link that it keeps swapping between the owner's real folder and its own, the other a folder with
+ * such a link in
  */
 
 const [link = "", folder = "", real = "", own = ""] = Deno.args;

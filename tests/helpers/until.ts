@@ -2,10 +2,10 @@
 
 import { inspect } from "node:util";
 
-/** For what must happen sooner or later: a safety net for a broken system, not a measure of speed. */
+/** A limit for conditions that must hold sooner or later: it catches a broken system and does not measure speed. */
 export const SAFETY_LIMIT_MS = 180_000;
 
-/** Between two probes, in milliseconds: a tenth of the time waited so far, since a probe may start a process. */
+/** Pause between two probes, in milliseconds: a tenth of the time waited so far, since a probe may start a process. */
 const PAUSE_MIN_MS = 10;
 const PAUSE_MAX_MS = 50;
 

@@ -1,13 +1,13 @@
-/** A real systemd as the service manager of one sandbox, in a cgroup and with a `/run/systemd` of its own. Needs root. */
+/** A real systemd as the service manager of one sandbox, with its own cgroup and `/run/systemd`. Needs root. */
 import { run } from "./run.ts";
 import type { Sandbox } from "./sandbox.ts";
 import { until } from "./until.ts";
 
 const SYSTEMD = "/lib/systemd/systemd";
-/** The second hierarchy of machines that keep the old one too. */
+/** Machines with both hierarchies mount the second one under `unified`. */
 const CGROUPS = ["/sys/fs/cgroup/unified", "/sys/fs/cgroup"];
 
-/** Its own mounts, so that the machine's own systemd, if any, is neither seen nor touched. */
+/** Starts it with separate mounts, so that the machine's own systemd, if any, is neither visible nor affected. */
 const START = `
 set -e
 echo $$ > "$1/cgroup.procs"
@@ -22,11 +22,11 @@ exec unshare --mount --cgroup sh -c '
 `;
 
 export interface UserSystemd extends AsyncDisposable {
-  /** The sandbox's environment in which `systemctl --user` reaches it. */
+  /** The sandbox's environment, in which `systemctl --user` reaches it. */
   env: Record<string, string>;
 }
 
-/** Undefined where it cannot run: then the caller says so. */
+/** Returns undefined if it cannot run here; the caller then reports that. */
 export async function cgroupFolder(): Promise<string | undefined> {
   if (Deno.uid() !== 0 || !await exists(SYSTEMD)) return undefined;
   for (const folder of CGROUPS) {
@@ -56,7 +56,7 @@ export async function startUserSystemd(sandbox: Sandbox, parent: string): Promis
     stderr: "null",
   }).spawn();
   const exited = child.status;
-  // It answers "offline" before it can be reached, and for long after.
+  // systemctl answers "offline" before systemd can be reached, and for a long time afterwards.
   await until(
     "systemd",
     async () => (await run(["systemctl", "--user", "daemon-reload"], { env })).code === 0,
@@ -71,7 +71,7 @@ export async function startUserSystemd(sandbox: Sandbox, parent: string): Promis
   };
 }
 
-/** Only `rmdir` removes a cgroup, the inner ones first. */
+/** Removes cgroups, the inner ones first: only `rmdir` can remove them. */
 async function removeTree(path: string): Promise<boolean> {
   const { code } = await run(["find", path, "-depth", "-type", "d", "-delete"]);
   return code === 0;

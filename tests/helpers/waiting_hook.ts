@@ -1,4 +1,4 @@
-/** A hook of Claude's that waits with a request for permission, and can be killed. */
+/** A hook of Claude's that waits with a request for permission and can be killed. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import type { DialogAnswer } from "../../src/agents/hooks.ts";
@@ -9,7 +9,7 @@ export class WaitingHook {
   readonly command: string;
   readonly id = crypto.randomUUID();
   readonly #connection: LineConnection;
-  /** Undefined when it got none. */
+  /** The answer to the hook; undefined if it got none. */
   readonly answer: Promise<DialogAnswer | undefined>;
 
   private constructor(connection: LineConnection, command: string) {
@@ -22,7 +22,7 @@ export class WaitingHook {
     const connection = await runtime.sockets.connect(`${stack.sandbox.svcHome}/listener.sock`);
     assert.ok(connection);
     const hook = new WaitingHook(connection, command);
-    // An allowed call runs.
+    // An allowed call runs to its end.
     void hook.answer.then((answer) => answer && hook.ended(stack, session));
     const decisions = ["once", "always", "reject"];
     const dialog = { kind: "approval", tool: "Bash", request: command, decisions };
@@ -32,7 +32,7 @@ export class WaitingHook {
     return hook;
   }
 
-  /** What the agent reports at the end of the call, whoever has allowed it. */
+  /** Sends the agent's report at the end of the call, whoever allowed it. */
   async ended(stack: Stack, session: string): Promise<void> {
     const connection = await runtime.sockets.connect(`${stack.sandbox.svcHome}/listener.sock`);
     const report = {

@@ -16,7 +16,7 @@ export interface Terminal {
   screen(): Promise<string>;
   /** Keys as `tmux send-keys` names them. */
   keys(...names: string[]): Promise<void>;
-  /** Waits for the wrapper's end; its exit code. All that it printed is on the screen then. */
+  /** Resolves with the wrapper's exit code when it ends. By then the screen shows everything that it printed. */
   exitCode(): Promise<number>;
 }
 
@@ -25,14 +25,14 @@ export interface WrapperBench extends AsyncDisposable {
   /** The directory of the recording agents. */
   bin: string;
   svc(args: readonly string[], options?: SvcOptions): Promise<Ran>;
-  /** Runs `svc <args>` on a terminal of its own. */
+  /** Runs `svc <args>` on a separate terminal. */
   terminal(
     args: readonly string[],
     options?: { cwd?: string; env?: Record<string, string> },
   ): Promise<Terminal>;
-  /** Every start of an agent so far, unordered. */
+  /** Resolves with every start of an agent so far, unordered. */
   starts(): Promise<AgentStart[]>;
-  /** The number of attached clients, by session name. */
+  /** Resolves with the number of attached clients, by session name. */
   sessions(): Promise<Record<string, number>>;
 }
 
@@ -143,7 +143,7 @@ class LocalTerminal {
     };
   }
 
-  /** As text. The title arrives through the terminal, after everything that the wrapper printed. */
+  /** Returns the code as text. The title arrives through the terminal, after everything that the wrapper printed. */
   async #exitCode(name: string): Promise<string | undefined> {
     const title = await this.#tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_title}");
     return /^exit code (\d+)$/m.exec(title)?.[1];

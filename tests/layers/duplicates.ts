@@ -1,9 +1,9 @@
-/** Finds runs of lines that stand in the sources twice: with the same text, or in the same shape under other names. */
+/** Finds runs of lines that occur twice in the sources: with the same text, or in the same shape under other names. */
 import type { SourceFile } from "../helpers/sources.ts";
 
 /** Shorter runs are not reported. */
 const RUN_LINES = 6;
-/** A run in fewer different shapes is a list of data. */
+/** A run with fewer different shapes is a list of data. */
 const LEAST_SHAPES = 4;
 
 export interface Duplicate {
@@ -16,9 +16,9 @@ interface CodeLine {
   path: string;
   /** 1-based. */
   line: number;
-  /** The text without blanks at its ends. */
+  /** The text without surrounding blanks. */
   text: string;
-  /** With each name, string and number replaced by one sign. */
+  /** The text with each name, string and number replaced by one sign. */
   shape: string;
 }
 
@@ -31,7 +31,10 @@ const KEYWORDS = new Set(
 const NAME = /[A-Za-z_$#][\w$]*/g;
 const STRING = /"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`/g;
 
-/** Blank lines, comments, lone brackets and entries that hold only a name or a value mean nothing on their own. */
+/**
+ * True for lines that mean nothing on their own: blanks, comments, lone brackets, and entries with only a name or a
+ * value.
+ */
 function isNoise(code: string): boolean {
   return /^(\/\/|\/?\*)/.test(code) || /^[\])}>;,({[]*$/.test(code) ||
     /^(import|export) .*from "/.test(code) ||
@@ -53,7 +56,7 @@ function codeLines({ path, text }: SourceFile): CodeLine[] {
   });
 }
 
-/** Names numbered by their first use, so that two runs which differ by a renaming read the same. */
+/** Numbers names by their first use, so that two runs that differ only by a renaming become equal. */
 function renamed(run: readonly CodeLine[]): string {
   const numbers = new Map<string, number>();
   const number = (word: string): string => {
@@ -64,12 +67,12 @@ function renamed(run: readonly CodeLine[]): string {
   return run.map(({ text }) => text.replace(STRING, "0").replace(NAME, number)).join("\n");
 }
 
-/** Every run of at least six lines that stands in two places, each with its greatest length. */
+/** Returns every run of at least six lines that occurs in two places, each at its greatest length. */
 export function duplicates(files: readonly SourceFile[]): Duplicate[] {
   const lines = files.flatMap((file) => codeLines(file));
   const places = new Map<string, number[]>();
   const found: Duplicate[] = [];
-  /** Pairs of lines that belong to a run which was reported. */
+  /** Pairs of lines that belong to a reported run. */
   const reported = new Set<string>();
   for (let at = 0; at + RUN_LINES <= lines.length; at++) {
     const run = lines.slice(at, at + RUN_LINES);

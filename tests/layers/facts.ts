@@ -1,4 +1,4 @@
-/** Reads from a source's syntax tree what the rules of the tree judge. */
+/** Reads the facts that the rules of the tree judge from a source's syntax tree. */
 /// <reference lib="deno.unstable" />
 
 export interface FunctionFact {
@@ -8,7 +8,7 @@ export interface FunctionFact {
   parameters: number;
 }
 
-/** One file, read. Paths are relative to the checkout. */
+/** The facts of one file. Paths are relative to the checkout. */
 export interface Facts {
   path: string;
   text: string;
@@ -20,7 +20,7 @@ export interface Facts {
   runtimeGlobals: number[];
   /** Forbidden syntax as `line: what`. */
   forbidden: string[];
-  /** Lines that wait for a time: `setTimeout` given to a promise. */
+  /** Lines that wait for a fixed time: `setTimeout` inside a promise. */
   sleeps: number[];
 }
 
@@ -31,7 +31,7 @@ type FunctionNode =
 
 const RUNTIME_GLOBALS = ["Deno", "Bun"];
 
-/** What gives Node's `process` away from a variable of that name. */
+/** Members that distinguish Node's `process` from a variable with that name. */
 const PROCESS_MEMBERS = [
   "argv",
   "env",
@@ -54,7 +54,7 @@ function nameOf(node: FunctionNode): string {
   return "anonymous";
 }
 
-/** A property's name, `a.Deno` or `{ Deno: 1 }`, is not the global. */
+/** True if the identifier is the runtime's global; a property's name, as in `a.Deno` or `{ Deno: 1 }`, is not. */
 function isRuntimeGlobal(node: Deno.lint.Identifier): boolean {
   if (!RUNTIME_GLOBALS.includes(node.name)) return false;
   const parent = node.parent;
@@ -62,7 +62,7 @@ function isRuntimeGlobal(node: Deno.lint.Identifier): boolean {
   return parent.type !== "Property" || parent.value === node;
 }
 
-/** The tree wraps the string of `import("…").T` once more than its types say. */
+/** The tree wraps the string of `import("…").T` in one more node than its types say. */
 function literalOf(node: Deno.lint.TSImportType): { value: unknown } {
   const { argument } = node;
   return "literal" in argument && "value" in argument.literal ? argument.literal : { value: undefined };
@@ -81,7 +81,7 @@ function enclosingFunction(node: Deno.lint.Node | Deno.lint.TSParameterProperty)
   return isFunction ? parent : enclosingFunction(parent);
 }
 
-/** `new Promise((resolve) => setTimeout(resolve, …))`: the executor's first parameter is what the timer calls. */
+/** True for `new Promise((resolve) => setTimeout(resolve, …))`: the timer calls the executor's first parameter. */
 function isSleep(node: Deno.lint.CallExpression): boolean {
   const isTimer = node.callee.type === "Identifier" && node.callee.name === "setTimeout";
   const given = node.arguments[0];
@@ -96,7 +96,7 @@ function emptyFacts(path: string, text: string): Facts {
   return { path, text, lines, imports: [], functions: [], runtimeGlobals: [], forbidden: [], sleeps: [] };
 }
 
-/** Fills `facts` while the syntax tree is walked. */
+/** Returns a visitor that fills `facts` while the syntax tree is walked. */
 function gather(facts: Facts): Deno.lint.LintVisitor {
   const lineAt = (offset: number): number => facts.text.slice(0, offset).split("\n").length;
   const line = (node: { range: [number, number] }): number => lineAt(node.range[0]);
@@ -132,7 +132,7 @@ function gather(facts: Facts): Deno.lint.LintVisitor {
   };
 }
 
-/** Runs inside `deno test` only: the parser is the linter's. */
+/** Reads a file's facts. Works only inside `deno test`, because the parser is the linter's. */
 export function readFacts(path: string, text: string): Facts {
   const facts = emptyFacts(path, text);
   const rule = { create: () => gather(facts) };

@@ -43,24 +43,24 @@ const MAX_FILE_LINES = 500;
 const MAX_FUNCTION_LINES = 80;
 const LONG_FILE_LINES = 400;
 const LONG_FUNCTION_LINES = 50;
-/** Two, and an object of options. */
+/** Two parameters, and an object of options. */
 const MAX_PARAMETERS = 3;
 
 const folderOf = (path: string): string | undefined => /^src\/([^/]+)\//.exec(path)?.[1];
 
-/** The path in the checkout that a specifier means; undefined for a package. */
+/** Returns the path in the checkout that a specifier means; undefined for a package. */
 export function resolveImport(from: string, specifier: string): string | undefined {
   if (specifier === "#runtime" || specifier === "#runtime-lean") return "src/runtime/types.ts";
   if (!specifier.startsWith(".")) return undefined;
   return new URL(specifier, `file:///${from}`).pathname.slice(1);
 }
 
-/** Every import of one file that stays in the checkout, as a path. */
+/** Returns every import of a file from the checkout, as a path. */
 export function importsOf({ path, imports }: Facts): string[] {
   return imports.map((specifier) => resolveImport(path, specifier)).filter((target) => target !== undefined);
 }
 
-/** The type checker passes over an `import()` of a file that does not exist. */
+/** Finds imports of missing files: the type checker ignores an `import()` of a file that does not exist. */
 export function missingBreaches(files: readonly Facts[], paths: readonly string[]): string[] {
   const known = new Set(paths);
   return files.flatMap((file) =>
@@ -132,7 +132,7 @@ export function sizeBreaches(files: readonly Facts[]): string[] {
   ]);
 }
 
-/** Files and functions that are long enough to need a reason, as `path` or `path name`. */
+/** Returns the files and functions that are long enough to need a reason, as `path` or `path name`. */
 export function longOnes(files: readonly Facts[]): string[] {
   return files.flatMap(({ path, lines, functions }) => [
     ...(lines > LONG_FILE_LINES ? [path] : []),
@@ -154,7 +154,7 @@ export function namingBreaches(paths: readonly string[]): string[] {
   return paths.filter((path) => !isSnakeCase(path)).map((path) => `${path} is not snake_case`);
 }
 
-/** A unit test stands in the folder under `tests/unit` that its subject has under `src`. */
+/** A unit test belongs in the folder under `tests/unit` that its subject has under `src`. */
 export function mirrorBreaches(tests: readonly string[], sources: readonly string[]): string[] {
   const parentOf = (path: string): string => path.slice(0, path.lastIndexOf("/"));
   const folders = new Set(sources.map(parentOf));
@@ -164,7 +164,7 @@ export function mirrorBreaches(tests: readonly string[], sources: readonly strin
 
 export function dutyBreaches(files: readonly Facts[]): string[] {
   return files.filter(({ text }) => !/^(#!.*\n)?\/\*\* ?\S|^(#!.*\n)?\/\*\*\n \* \S/.test(text))
-    .map(({ path }) => `${path} does not open with a sentence on its duty`);
+    .map(({ path }) => `${path} does not begin with a sentence on its purpose`);
 }
 
 export function syntaxBreaches(files: readonly Facts[]): string[] {
@@ -181,7 +181,7 @@ export function sleepBreaches(files: readonly Facts[]): string[] {
   );
 }
 
-/** A comparison with elapsed time, or a clock that is read inside an assertion. */
+/** A comparison with elapsed time, or a clock read inside an assertion. */
 const TIMED_VERDICT = /now\(\) *- *\w+ *[<>]|assert[.\w]*\([^;]*(?:Date|performance)\.now\(\)[^;]*[<>]/;
 
 export function timedBreaches(files: readonly Facts[]): string[] {

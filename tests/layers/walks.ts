@@ -2,7 +2,7 @@
 import type { Facts } from "./facts.ts";
 import { resolveImport } from "./rules.ts";
 
-/** Which file imports which, by type or by value; `#runtime` and packages are where a walk ends. */
+/** Which file imports which, by type or by value; a walk ends at `#runtime` and at packages. */
 export type Graph = ReadonlyMap<string, readonly string[]>;
 
 export function importGraph(files: readonly Facts[]): Graph {
@@ -21,7 +21,7 @@ function reachable(graph: Graph, from: string): Set<string> {
   return seen;
 }
 
-/** A shortest chain of imports, both ends included; undefined when there is none. */
+/** Returns a shortest chain of imports, including both ends; undefined when there is none. */
 function chain(graph: Graph, { from, to }: { from: string; to: string }): string[] | undefined {
   const cameFrom = new Map<string, string | undefined>([[from, undefined]]);
   for (const path of cameFrom.keys()) {
@@ -34,12 +34,12 @@ function chain(graph: Graph, { from, to }: { from: string; to: string }): string
   return files;
 }
 
-/** What one event passes, a list of stations for each process on its way. */
+/** The files that one event passes, one list for each process on its way. */
 export type Walk = readonly (readonly string[])[];
 
 /**
- * The stations, and the files on the shortest chain of imports between each and the next, in either direction: a reader
- * goes from a caller to what it calls, and back. Throws when there is no chain.
+ * Returns the stations, and the files on the shortest chain of imports between each and the next, in either direction:
+ * a reader goes from a caller to what it calls, and back. Throws when there is no chain.
  */
 export function filesOfWalk(graph: Graph, walk: Walk): string[] {
   const found = new Set<string>();
@@ -56,7 +56,7 @@ export function filesOfWalk(graph: Graph, walk: Walk): string[] {
   return [...found];
 }
 
-/** Each import circle, by type or by value, as the files in it. */
+/** Returns each import circle, by type or by value, as the files in it. */
 export function importCircles(files: readonly Facts[]): string[][] {
   const graph = importGraph(files);
   const found = new Map<string, string[]>();
@@ -69,7 +69,7 @@ export function importCircles(files: readonly Facts[]): string[][] {
   return [...found.values()];
 }
 
-/** Files whose every statement is an import or a re-export. */
+/** Returns the files whose every statement is an import or a re-export. */
 export function forwarders(files: readonly Facts[]): string[] {
   const isForwarding = (text: string): boolean =>
     text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, "")

@@ -1,4 +1,4 @@
-/** Three relay nodes whose clocks differ by minutes agree on all that has a time, keep the order of a session, and share limits. */
+/** Three relay nodes whose clocks differ by minutes agree on everything that has a time, keep the order of a session, and share limits. */
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../src/client/api.ts";
 import {
@@ -17,20 +17,20 @@ import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { RELAY_READY } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 
-/** What the nodes' clocks are ahead by, in seconds. */
+/** How far the nodes' clocks are ahead, in seconds. */
 const AHEAD = [0, 300, -300];
-/** Times of nodes and of this test may differ by this much: the machine is busy. */
+/** The busy machine may make the times of nodes and of this test differ by this much. */
 const ERROR_MS = 30_000;
 const DEVICE = "dev_listener_clock";
-/** Messages to a session before its listener comes or goes. */
+/** Messages to a session before its listener connects or disconnects. */
 const TURNS = 20;
 /** What a running node's clock is set to, in seconds ahead. */
 const JUMPS = [900, -900, 0];
-/** How long a key asks as often as it can. */
+/** How long a key sends requests as fast as it can. */
 const LIMIT_MS = 8_000;
-/** Of each node at a time. */
+/** How many requests to each node run at a time. */
 const ASKERS = 4;
-/** What an address may send at once, and a second. */
+/** How many an address may send at once, and per second. */
 const WRONG_CODES = 10;
 const WRONG_CODES_PER_SECOND = 0.2;
 
@@ -39,7 +39,7 @@ interface ClockNode {
   clock: FakeTime;
 }
 
-/** Undefined where no clock can be set. */
+/** Returns undefined if no clock can be set. */
 async function startNodes(sandbox: Sandbox, servers: string): Promise<ClockNode[] | undefined> {
   const data = `${sandbox.svcHome}/server`;
   const nodes: ClockNode[] = [];
@@ -69,7 +69,7 @@ async function checkPresence(hosts: readonly string[], key: string): Promise<voi
   await peer.leave();
 }
 
-/** A short message expires by the clock that all share, and a longer one of the same moment does not. */
+/** Checks that a short message expires by the shared clock, and that a longer one from the same moment does not. */
 async function checkExpiry(hosts: readonly string[], key: string): Promise<void> {
   const apis = hosts.map((host) => createRelayApi({ baseUrl: `http://${host}`, apiKey: key }));
   const sent = await Promise.all(apis.map(async (api) => {
@@ -109,7 +109,7 @@ async function checkPairing(hosts: readonly string[], key: string): Promise<void
   }
 }
 
-/** Messages to one session that take turns through the nodes, while its listener is there and while it is not. */
+/** Sends messages to one session through the nodes in turn, while its listener is connected and while it is not. */
 async function checkOrder(hosts: readonly string[], apiKey: string): Promise<void> {
   const session = new Session("svc-o");
   const deviceId = "dev_listener_order";
@@ -137,7 +137,7 @@ async function checkOrder(hosts: readonly string[], apiKey: string): Promise<voi
   assert.deepEqual(session.arrived, Array.from({ length: sent }, (_, n) => n));
 }
 
-/** A clock that is set while its node runs changes nothing, from the first moment on. */
+/** Checks that setting a node's clock while it runs changes nothing, from the first moment on. */
 async function checkJumps(nodes: readonly ClockNode[], apiKey: string): Promise<void> {
   for (const [n, { host, clock }] of nodes.entries()) {
     const api = createRelayApi({ baseUrl: `http://${host}`, apiKey });
@@ -152,7 +152,7 @@ async function checkJumps(nodes: readonly ClockNode[], apiKey: string): Promise<
   }
 }
 
-/** One key asks all nodes as often as it can: it gets what one node would give, and the bursts. */
+/** Checks that one key that sends to all nodes as fast as it can gets what one node would allow, and the bursts. */
 async function checkLimit(nodes: readonly ClockNode[], key: string): Promise<void> {
   const began = performance.now();
   const passed = (): number => performance.now() - began;
@@ -163,7 +163,7 @@ async function checkLimit(nodes: readonly ClockNode[], key: string): Promise<voi
       const answer = await fetch(`http://${host}/devices`, { headers: { "x-api-key": key } });
       await answer.body?.cancel();
       if (answer.ok) answered += 1;
-      // A relay that is overloaded also answers 503.
+      // An overloaded relay also answers 503.
       if (answer.status === 429) wait = Math.max(wait, Number(answer.headers.get("retry-after")));
     }
   };
@@ -175,7 +175,7 @@ async function checkLimit(nodes: readonly ClockNode[], key: string): Promise<voi
   for (const node of nodes) await checkRefill(node);
 }
 
-/** Who was refused by a node gets no more than was earned since then, also when the node's clock is set. */
+/** Checks that a refused client gets no more than it has earned since, even when the node's clock is set. */
 async function checkRefill({ host, clock }: ClockNode): Promise<void> {
   for (const seconds of JUMPS) {
     let refusedAt = performance.now();
@@ -188,14 +188,14 @@ async function checkRefill({ host, clock }: ClockNode): Promise<void> {
   }
 }
 
-/** Wrong codes are limited more than anything else: no machine is too slow for it. */
+/** Resolves with the status of a wrong code, which is limited so strictly that no machine is too slow for the limit. */
 async function statusOfWrongCode(host: string): Promise<number> {
   const body = { deviceId: "dev_phone_wrong", name: "phone" };
   const path = "/pairings/AAAA-AAAA/claim";
   return (await ask(`http://${host}`, { method: "POST", path, body })).status;
 }
 
-Deno.test("nodes: whose clocks differ by ten minutes agree on what is online, expired and open, keep order, and share limits, also when they are set [nodes-clocks, nodes-limits]", async () => {
+Deno.test("nodes: nodes with clocks ten minutes apart agree on what is online, expired and open, keep order, and share limits, even when the clocks are set [nodes-clocks, nodes-limits]", async () => {
   await using sandbox = await makeSandbox();
   const server = await startNats(`${sandbox.root}/nats`);
   try {

@@ -1,4 +1,4 @@
-/** The texts of docs/operating.md for several relays, given to the programs that read them: NATS, systemd and Compose. */
+/** The examples of docs/operating.md for several relays, checked by the programs that read them: NATS, systemd and Compose. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { makeAuthority, nkeyUser, tlsLines } from "../helpers/nats_access.ts";
@@ -10,7 +10,7 @@ import { CHECKOUT } from "../helpers/sources.ts";
 import { until } from "../helpers/until.ts";
 import { cgroupFolder, startUserSystemd } from "../helpers/user_systemd.ts";
 
-/** The first block under a heading. */
+/** Returns the first block under a heading. */
 async function documented(heading: string, language = "text"): Promise<string> {
   const page = await Deno.readTextFile(`${CHECKOUT}docs/operating.md`);
   const section = page.split(`### ${heading}\n`)[1]?.split("\n### ")[0] ?? "";
@@ -19,7 +19,7 @@ async function documented(heading: string, language = "text"): Promise<string> {
   return block;
 }
 
-/** Each replaced text must be there. */
+/** Replaces texts, each of which must exist. */
 function fill(text: string, values: Readonly<Record<string, string>>): string {
   return Object.entries(values).reduce((filled, [from, to]) => {
     assert.ok(filled.includes(from), `the document has ${from}`);
@@ -49,7 +49,7 @@ Deno.test("nats-server accepts the documented configuration [nodes-documented]",
   assert.equal(code, 0, stderr);
 });
 
-/** Docker itself may be there without it. */
+/** Returns the command for Compose; undefined if only Docker itself is installed. */
 async function compose(): Promise<string[] | undefined> {
   if (await has("docker-compose")) return ["docker-compose"];
   const plugin = ["docker", "compose"];
@@ -94,7 +94,7 @@ Deno.test({
     const tls = await tlsLines(`${root}/server`, `${root}/authority`);
     const server = await startNats(`${root}/nats`, [...lines, ...tls]);
     await Deno.writeTextFile(`${root}/nats.nk`, seed, { mode: 0o400 });
-    // A user's systemd has no accounts of its own, and starts no network.
+    // A user's systemd manages no accounts and starts no network.
     const unit = fill(await documented("The relays"), {
       "/usr/local/bin/svc": SVC.join(" "),
       "0.0.0.0:7420": "127.0.0.1:0",

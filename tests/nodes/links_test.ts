@@ -1,4 +1,4 @@
-/** A relay node that is cut off from NATS servers, and a listener that has moved away from it without its knowing. */
+/** A relay node that is cut off from NATS servers, and a listener that has moved to another node without the first one noticing. */
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../src/client/api.ts";
 import { Peer } from "../contract/relay_peer.ts";
@@ -20,7 +20,7 @@ function rejoin({ links }: NodeStage): void {
   for (const link of links) link.flow();
 }
 
-Deno.test("nodes: a node that is cut off from each two of three NATS servers under load loses, doubles and reorders nothing [nodes-cut]", async () => {
+Deno.test("nodes: a node cut off from each two of three NATS servers under load loses, duplicates and reorders nothing [nodes-cut]", async () => {
   await using stage = await makeNodeStage({ sessions: 6 });
   await progress(stage);
   report(stage, "calm");
@@ -35,7 +35,7 @@ Deno.test("nodes: a node that is cut off from each two of three NATS servers und
   await checkAll(stage);
 });
 
-/** A listener that notes the bodies of its pushes and acknowledges them. */
+/** Connects a listener that records the bodies of its pushes and acknowledges them. */
 async function listener({ relays, apiKey }: NodeStage, node: number): Promise<{ peer: Peer; got: string[] }> {
   const peer = await Peer.greeted(`ws://127.0.0.1:${relays[node]?.port}/ws`, {
     key: apiKey,
@@ -45,14 +45,14 @@ async function listener({ relays, apiKey }: NodeStage, node: number): Promise<{ 
   peer.socket.on("message", (data) => {
     const frame = JSON.parse(String(data));
     if (frame.event !== "push.new") return;
-    // One whose acknowledgement was late comes again.
+    // A push with a late acknowledgement comes again.
     if (!got.includes(frame.data.body)) got.push(frame.data.body);
     peer.send("push.ack", { id: frame.data.id, outcome: "submitted", final: true });
   });
   return { peer, got };
 }
 
-Deno.test("nodes: a listener has moved to another node, and the one before, whose socket to it is still open, was cut off from NATS and delivers nothing more [nodes-moved]", async () => {
+Deno.test("nodes: after a listener moved to another node, the previous one, cut off from NATS with its socket still open, delivers nothing more [nodes-moved]", async () => {
   await using stage = await makeNodeStage({ sessions: 2 });
   const api = createRelayApi({ baseUrl: `http://127.0.0.1:${stage.relays[2]?.port}`, apiKey: stage.apiKey });
   const send = async (body: string): Promise<string> => {

@@ -5,7 +5,7 @@ import { makeNodeStage } from "../helpers/node_stage.ts";
 import { nginxProgram, NO_NGINX, startNginx } from "../helpers/nginx.ts";
 import { checkAll, progress, report } from "./progress.ts";
 
-Deno.test("nodes: behind nginx a rolling restart and killed relays lose, double and reorder nothing [nodes-nginx]", async () => {
+Deno.test("nodes: behind nginx a rolling restart and killed relays lose, duplicate and reorder nothing [nodes-nginx]", async () => {
   const program = await nginxProgram();
   if (program === undefined) return say(NO_NGINX);
   await using stage = await makeNodeStage({

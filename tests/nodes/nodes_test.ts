@@ -1,11 +1,11 @@
-/** Three relay nodes on three NATS servers: each of them dies, or stands still, under load, and no message is lost, doubled or out of order. */
+/** Three relay nodes on three NATS servers: each is killed or frozen under load, and no message is lost, duplicated or out of order. */
 import { makeNodeStage } from "../helpers/node_stage.ts";
 import { until } from "../helpers/until.ts";
 import { checkAll, progress, report } from "./progress.ts";
 
 const STOPPED_MS = 20_000;
 
-Deno.test("nodes: kill -9 of each NATS server and each relay node under load loses, doubles and reorders nothing [run-nats]", async () => {
+Deno.test("nodes: kill -9 of each NATS server and each relay node under load loses, duplicates and reorders nothing [run-nats]", async () => {
   await using stage = await makeNodeStage({ sessions: 6 });
   await progress(stage);
   report(stage, "calm");
@@ -26,7 +26,7 @@ Deno.test("nodes: kill -9 of each NATS server and each relay node under load los
   await checkAll(stage);
 });
 
-Deno.test("nodes: a NATS server and a relay node that stand still for 20 s lose, double and reorder nothing [run-nats]", async () => {
+Deno.test("nodes: a NATS server and a relay node that are frozen for 20 s lose, duplicate and reorder nothing [run-nats]", async () => {
   await using stage = await makeNodeStage({ sessions: 6 });
   await progress(stage);
   report(stage, "calm");

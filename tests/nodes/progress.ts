@@ -1,10 +1,10 @@
-/** What the tests of several nodes check: that every session goes on, and that every message arrived once and in order. */
+/** Checks of the tests with several nodes: every session makes progress, and every message arrived once and in order. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import type { NodeStage } from "../helpers/node_stage.ts";
 import { until } from "../helpers/until.ts";
 
-/** Messages that every session must get through before, during and after a fault. */
+/** How many messages every session must complete before, during and after a fault. */
 const PROGRESS = 5;
 export async function progress(stage: NodeStage): Promise<void> {
   const from = [...stage.accepted];
@@ -25,7 +25,7 @@ export function report(stage: NodeStage, fault: string): void {
   );
 }
 
-/** Every accepted message has arrived, once, in the order in which its session's sender sent it. */
+/** Asserts that every accepted message has arrived once, in the order in which its session's sender sent it. */
 export async function checkAll(stage: NodeStage): Promise<void> {
   await stage.settle();
   await until(

@@ -1,4 +1,4 @@
-/** Three relay nodes are upgraded one by one under load: old and new ones side by side lose, double and reorder nothing. */
+/** Three relay nodes are upgraded one by one under load: old and new ones together lose, duplicate and reorder nothing. */
 import { CHECKOUT } from "../helpers/sources.ts";
 import { makeNodeStage } from "../helpers/node_stage.ts";
 import { FROM_CHECKOUT, type Launch, SVC } from "../helpers/program.ts";
@@ -12,7 +12,7 @@ async function run(program: string, ...args: string[]): Promise<void> {
   if (!success) throw new Error(`${program} ${args.join(" ")}: ${new TextDecoder().decode(stderr)}`);
 }
 
-/** A checkout of the version before, with this one's packages. */
+/** Checks out the previous version, with this version's packages. */
 async function checkOut(directory: string): Promise<Launch> {
   const archive = `${directory}.tar`;
   await Deno.mkdir(directory);
@@ -22,7 +22,7 @@ async function checkOut(directory: string): Promise<Launch> {
   return FROM_CHECKOUT.with(-1, `${directory}/cli.ts`).with(-2, `${directory}/deno.json`);
 }
 
-Deno.test("nodes: an upgrade node by node under load, to this version and back, loses, doubles and reorders nothing [nodes-upgrade]", async () => {
+Deno.test("nodes: an upgrade node by node under load, to this version and back, loses, duplicates and reorders nothing [nodes-upgrade]", async () => {
   const root = await Deno.makeTempDir({ prefix: "svc-before-" });
   try {
     const old = await checkOut(`${root}/svc`);

@@ -23,7 +23,7 @@ async function withFolder(act: (folder: string) => Promise<void>): Promise<void>
 const withInstalled = (way: Way, act: (launch: Launch) => Promise<void>): Promise<void> =>
   withFolder(async (folder) => await act(await way.install(folder)));
 
-/** `svc up --demo`, and a message into its session. */
+/** Runs `svc up --demo`, and sends a message into its session. */
 async function demoTakesMessage(launch: Launch, process: RegExp): Promise<void> {
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, ["up", "--listen", "127.0.0.1:0", "--demo"], { launch });
@@ -39,7 +39,7 @@ async function demoTakesMessage(launch: Launch, process: RegExp): Promise<void> 
   assert.equal((await up.exited).code, 0, up.output());
 }
 
-/** `svc setup` and `svc cc`, a message that reaches the model, and the hooks and the MCP server of that svc. */
+/** Runs `svc setup` and `svc cc`, sends a message to the model, and checks the hooks and the MCP server of that svc. */
 async function agentTakesMessage(launch: Launch): Promise<void> {
   await using stack = await makeStack({ launch });
   await using agent = await runAgent("cc", stack);

@@ -1,4 +1,4 @@
-/** An upgrade while messages arrive, in each way of installing: nothing is lost, and an open agent's hooks work on. */
+/** An upgrade while messages arrive, for each way of installing: nothing is lost, and an open agent's hooks keep working. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
@@ -11,7 +11,10 @@ import { SAFETY_LIMIT_MS, until } from "../helpers/until.ts";
 import { copySource, type Way, WAYS } from "./ways.ts";
 
 const NEXT = "99.0.0";
-/** Sent while the files are replaced, and while the wrapper replaces the listener; a session takes 30 a minute. */
+/**
+ * How many are sent while the files are replaced, and while the wrapper replaces the listener; a session accepts 30 per
+ * minute.
+ */
 const WHILE_INSTALLING = 6;
 const WHILE_RESTARTING = 18;
 
@@ -20,7 +23,7 @@ interface Sent {
   state: string;
 }
 
-/** Sends the messages one after the other without waiting for what becomes of them, then waits for that. */
+/** Sends the messages one after the other without waiting for their outcomes, and then waits for all of these. */
 async function sendAll(
   { api }: Stack,
   { session, count, when }: { session: string; count: number; when: string },
@@ -76,7 +79,7 @@ async function upgradeUnderLoad(way: Way, { folder, next }: { folder: string; ne
 }
 
 for (const way of WAYS) {
-  Deno.test(`upgraded by ${way.name} while messages arrive: none is lost or doubled, the versions are printed, an open agent's hooks work [pkg-upgrade]`, async () => {
+  Deno.test(`upgraded by ${way.name} while messages arrive: none is lost or duplicated, the versions are printed, an open agent's hooks work [pkg-upgrade]`, async () => {
     const folder = await Deno.makeTempDir({ prefix: "svc-upgrade-" });
     try {
       await Deno.mkdir(`${folder}/installed`);

@@ -1,4 +1,4 @@
-/** The ways of installing svc: each begins in an empty folder. */
+/** The ways of installing svc; each begins in an empty folder. */
 import { nodeFromNpm, type NodeMajor } from "../../scripts/node22.ts";
 import type { Launch } from "../helpers/program.ts";
 import { VERSION } from "../../src/protocol/version.ts";
@@ -7,16 +7,16 @@ import { CHECKOUT } from "../helpers/sources.ts";
 
 export interface Way {
   name: string;
-  /** How `ps` shows its listener. */
+  /** What `ps` shows for its listener. */
   process: RegExp;
   /**
-   * Installs the svc of this source into a folder, an empty one or one with an earlier version; resolves with what a
-   * person's shell starts.
+   * Installs the svc of this source into a folder, which is empty or has an earlier version; resolves with the command
+   * that a person's shell starts.
    */
   install(folder: string, source?: string): Promise<Launch>;
 }
 
-/** Throws with the program's output when it fails. */
+/** Runs a program; throws with its output when it fails. */
 export async function must(
   argv: readonly string[],
   options: Parameters<typeof run>[1] = {},
@@ -28,7 +28,7 @@ export async function must(
 
 const packed = new Map<string, Promise<string>>();
 
-/** Builds and packs the npm package of a source once in a run; resolves with the tarball's path. */
+/** Builds and packs the npm package of a source, once per run; resolves with the tarball's path. */
 export function tarball(source = CHECKOUT): Promise<string> {
   const known = packed.get(source) ?? pack(source);
   packed.set(source, known);
@@ -43,12 +43,12 @@ async function pack(source: string): Promise<string> {
   return `${folder}/${name.trim()}`;
 }
 
-/** What a source without its history has; `.cache` has the Nodes that it is built with. */
+/** The files of a source without its history; `.cache` has the versions of Node that it is built with. */
 const COPIED = ["src", "scripts", "plugin", "docs", "cli.ts", "mod.ts", "deno.json", "deno.lock", "dist"];
 const PAPERS = ["README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"];
 const LINKED = ["node_modules", ".cache"];
 
-/** Copies this checkout, with another version. An earlier copy is brought to it, as `git pull` does. */
+/** Copies this checkout with another version number, over an earlier copy if there is one, as `git pull` does. */
 export async function copySource(folder: string, version: string): Promise<string> {
   await Deno.mkdir(folder, { recursive: true });
   await must(["cp", "-r", ...[...COPIED, ...PAPERS].map((name) => CHECKOUT + name), folder]);
@@ -60,7 +60,7 @@ export async function copySource(folder: string, version: string): Promise<strin
   return `${folder}/`;
 }
 
-/** With that Node first on the PATH, so that npm runs on it too. */
+/** Installs with that Node first on the PATH, so that npm runs on it too. */
 export async function npmInstall(
   folder: string,
   options: { major: NodeMajor; spec: string },
@@ -88,7 +88,7 @@ const BINARY: Way = {
   process: /^\S*\/svc listener/,
   async install(folder, source = CHECKOUT) {
     await must([Deno.execPath(), "run", "-A", "--quiet", `${source}scripts/compile.ts`, "--only", "node"]);
-    // As a download is put in place: the old program may be running.
+    // Replaces the file as a download does: the old program may be running.
     await Deno.copyFile(`${source}dist/bin/svc`, `${folder}/svc.new`);
     await Deno.rename(`${folder}/svc.new`, `${folder}/svc`);
     return [`${folder}/svc`];
@@ -112,7 +112,7 @@ const denoInstall = (folder: string): string[] => [
   ...["--root", folder, "--name", "svc"],
 ];
 
-/** A registry that has the packed svc, as the real one will. */
+/** Serves a registry that has the packed svc, as the real one will. */
 async function serveRegistry(source?: string): Promise<{ url: string; close(): Promise<void> }> {
   const path = await tarball(source);
   const file = await Deno.readFile(path);
@@ -148,7 +148,7 @@ const DENO_NPM: Way = {
         ...Object.entries(env).map(([name, value]) => `${name}=${value}`),
         `${folder}/bin/svc`,
       ];
-      // Deno downloads at the first start what the installation did not need.
+      // At the first start Deno downloads what the installation did not need.
       await must([...launch, "--version"]);
       return launch;
     } finally {

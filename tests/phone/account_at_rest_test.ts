@@ -1,4 +1,4 @@
-/** What a script in the page's origin can read of the account: never the plain key, not even after an update. */
+/** What a script in the page's origin can read of the account: never the plain key, even after an update. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
 import type { Page } from "playwright-core";
@@ -6,7 +6,7 @@ import { createRelayApi } from "../../src/client/api.ts";
 import { until } from "../helpers/until.ts";
 import { kept, messageField, signOut, withScene } from "./scene.ts";
 
-/** Runs in the page like an injected script: everything that the origin stores, as text. */
+/** Runs in the page like an injected script: returns everything that the origin stores, as text. */
 async function enumerate(): Promise<{ text: string; places: number; exported: number }> {
   const found: string[] = [];
   let exported = 0;
@@ -56,7 +56,7 @@ async function keptBy(page: Page, key: string): Promise<{ hits: number; places: 
   return { hits: forms.filter((form) => text.includes(form)).length, places, exported };
 }
 
-/** The account as the previous version stored it. */
+/** Stores the account as the previous version did. */
 async function putOldAccount(apiKey: string): Promise<void> {
   const database = await new Promise<IDBDatabase>((resolve, reject) => {
     const request = indexedDB.open("svc");
@@ -121,7 +121,7 @@ Deno.test("signing out in one page signs out the others, which write nothing bac
     await page.getByRole("button", { name: "Sign out" }).tap();
     await other.getByRole("button", { name: "Sign in" }).waitFor();
     const { text } = await other.evaluate(enumerate);
-    // Beside its address, and its own files, which are longer.
+    // Excludes the page's address and its files, which are longer.
     const values = text.split("\n").filter((one) => one.length < 1_000 && !one.startsWith("http"));
     assert.deepEqual(values.filter((value) => /secret draft|svc-demo/.test(value)), []);
     await page.goto(`${wire.url}/#key=${key}`);

@@ -1,4 +1,4 @@
-/** The relay's answers in an order that the page did not expect, and answers that failed once: it ends up showing the same. */
+/** The relay's answers in an unexpected order, and answers that failed once: the page shows the same in the end. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { createRelayApi } from "../../src/client/api.ts";
@@ -9,7 +9,7 @@ const SESSIONS = /\/sessions$/;
 const HISTORY = /\/pushes\?/;
 const PUSH = /\/pushes\/[^/?]+$/;
 
-/** Answers are made at once and arrive when they are released. `times`: only so many of them. */
+/** Makes answers at once but delivers them only after the release. `times`: how many of them. */
 async function hold(
   page: Page,
   url: RegExp,
@@ -21,7 +21,7 @@ async function hold(
     await promise;
     await route.fulfill({ response });
   }, times === undefined ? {} : { times });
-  // A browser with an answer that is held does not close.
+  // A browser with an undelivered answer does not close.
   return { release: resolve, [Symbol.dispose]: resolve };
 }
 
@@ -51,7 +51,7 @@ for (const [which, times] of [["the first answer", 1], ["every answer", 2]] as c
       await listener.report({ name: "svc-demo" });
       await signIn(scene);
       await page.getByRole("link", { name: /demo · Claude/ }).waitFor();
-      // What the page asks for before it is left must not be held in place of what it asks for at its start.
+      // The page's requests before it is left must not be held instead of those at its start.
       await page.goto("about:blank");
       using held = await hold(page, SESSIONS, { times });
       const asked = page.waitForRequest(SESSIONS);
@@ -73,11 +73,11 @@ for (const [which, times] of [["the first answer", 1], ["every answer", 2]] as c
     }));
 }
 
-Deno.test("a session is not called empty, nor its history read, when a note comes before the history [ux-any-order]", () =>
+Deno.test("a session does not say that it is empty, or that its history was read, when a note comes before the history [ux-any-order]", () =>
   withScene(async (scene) => {
     const { phone: { page }, wire, listener } = scene;
     await listener.report({ name: "svc-demo" });
-    // On a slow machine the page may ask again: its link did not answer for a while.
+    // On a slow machine the page may repeat the request, because its link did not answer for a while.
     using held = await hold(page, HISTORY);
     await signIn(scene);
     await page.getByText("Live", { exact: true }).waitFor();
@@ -91,13 +91,13 @@ Deno.test("a session is not called empty, nor its history read, when a note come
     await loading.waitFor({ state: "detached" });
   }));
 
-Deno.test("a list, a history and a note that could not be read are asked for again while the link is up [ux-any-order]", () =>
+Deno.test("a list, a history and a note that could not be read are requested again while the link is up [ux-any-order]", () =>
   withScene(async (scene) => {
     const { phone: { page }, wire, listener } = scene;
     await openMessages(scene);
     await page.goto("about:blank");
     await listener.report({ name: "svc-demo" }, { name: "svc-new" });
-    // Once beside the handshake, and once after it.
+    // Once during the handshake, and once after it.
     await failOnce(page, SESSIONS, { times: 2 });
     await failOnce(page, HISTORY, { times: 1 });
     await page.goto(`${wire.url}/#/`);

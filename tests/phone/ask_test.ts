@@ -14,7 +14,7 @@ interface Bench {
   page: Page;
   api: RelayApi;
   mcp: Connected;
-  /** Calls a tool like an agent. */
+  /** Calls a tool as an agent does. */
   call(name: string, args: Record<string, unknown>): Promise<string>;
 }
 
@@ -32,7 +32,7 @@ async function withInbox(act: (bench: Bench) => Promise<void>): Promise<void> {
       await page.getByText("Nothing here yet").waitFor();
       const call: Bench["call"] = (name, args) => {
         const result = mcp.client.callTool({ name, arguments: args }).then(textOf);
-        // If the test fails before it awaits the result, that failure is the one to report.
+        // If the test fails before it awaits the result, that failure must be reported.
         result.catch(() => {});
         return result;
       };
@@ -46,7 +46,7 @@ async function withInbox(act: (bench: Bench) => Promise<void>): Promise<void> {
 
 const card = (page: Page, text: string) => page.getByRole("listitem").filter({ hasText: text });
 
-/** A question from an agent that is gone; it stops waiting after a second. */
+/** Asks for an agent that has ended; it stops waiting after a second. */
 async function askLate({ api }: Bench, body: string, data: Record<string, unknown> = {}): Promise<void> {
   const ask = { kind: "prompt", timeoutSeconds: 1, listener: LISTENER, ...data };
   await api.sendPush({ type: "ask", body, agentSessionName: "svc-demo", data: ask });
@@ -126,7 +126,7 @@ Deno.test("checkboxes, free text and forms are answered too [ux-inbox, mcp-promp
     assert.equal(await form, "host: box.example\nport: 8080\nzone: Dublin\ntls: true");
   }));
 
-Deno.test("on a German page a number with a point before three digits is one with thousands [ux-inbox, mcp-input, ux-languages]", () =>
+Deno.test("on a German page a point before three digits in a number separates thousands [ux-inbox, mcp-input, ux-languages]", () =>
   withInbox(async ({ page, call }) => {
     const fields = [
       { name: "tokens", type: "number", label: "Tokens" },
@@ -194,7 +194,7 @@ Deno.test("a half-filled form and ticked options survive another view and a relo
     });
   }));
 
-Deno.test("a late answer says that it is typed into the session, and how that went [mcp-late, ux-late, ux-inbox]", () =>
+Deno.test("a late answer says that it is typed into the session, and with what result [mcp-late, ux-late, ux-inbox]", () =>
   withInbox(async (bench) => {
     const { page, scene: { listener, phone } } = bench;
     await askLate(bench, "Shall I go on with the second part?", {
@@ -217,7 +217,7 @@ Deno.test("a late answer says that it is typed into the session, and how that we
     await page.locator(".body", { hasText: "Go on" }).waitFor();
   }));
 
-Deno.test("a question answered on another phone, or withdrawn by the agent, closes here too [ux-inbox, ux-live]", () =>
+Deno.test("a question answered on another phone, or withdrawn by the agent, closes on this phone too [ux-inbox, ux-live]", () =>
   withInbox(async ({ page, api, mcp, call, scene }) => {
     const elsewhere = call("svc_prompt", { question: "Who is first?" });
     await card(page, "Who is first?").getByRole("textbox").fill("not I");

@@ -14,7 +14,7 @@ import {
   withScene,
 } from "./scene.ts";
 
-/** How many messages the relay has. */
+/** Returns how many messages the relay has. */
 async function pushCount({ relay, makeKey }: Scene): Promise<number> {
   const api = createRelayApi({ baseUrl: relay.url, apiKey: await makeKey("push:read") });
   return (await api.listPushes()).pushes.filter(({ push }) => push.type === "agent.command").length;
@@ -94,7 +94,7 @@ Deno.test("a message that is edited without a link keeps its text over a reload,
     }
   }));
 
-/** Runs in the page. */
+/** Runs in the page: true if something covers the element. */
 function isCovered(element: Element): boolean {
   element.scrollIntoView({ block: "nearest" });
   const { left, top, bottom, width } = element.getBoundingClientRect();
@@ -103,7 +103,7 @@ function isCovered(element: Element): boolean {
   );
 }
 
-Deno.test("after a reload without a link, messages and inbox say that what was there before is at the relay [ux-earlier]", () =>
+Deno.test("after a reload without a link, messages and inbox say that earlier items are at the relay [ux-earlier]", () =>
   withScene(async (scene) => {
     const { phone, wire, relay, listener } = scene;
     const page = await openMessages(scene);
@@ -173,7 +173,7 @@ Deno.test("a receipt that arrives instead of the answer clears the outbox too [u
     await page.unrouteAll({ behavior: "wait" });
   }));
 
-Deno.test("a message that something in the relay's place refuses says so and can be cancelled [ux-outbox, ux-no-dead-end]", () =>
+Deno.test("a message refused by something in place of the relay says so and can be cancelled [ux-outbox, ux-no-dead-end]", () =>
   withScene(async (scene) => {
     const { phone } = scene;
     const page = await openMessages(scene);

@@ -8,7 +8,7 @@ import { open as openTerminal, withTerminals } from "./terminal_scene.ts";
 const button = (page: Page, text: string, name: string) =>
   bubble(page, text).getByRole("button", { name, exact: true });
 
-Deno.test("a held message is cancelled at its host and never typed; edited, its text is in the field again [cancel-atomic, ux-no-dead-end]", () =>
+Deno.test("a held message is cancelled at its host and never typed; if edited, its text is in the field again [cancel-atomic, ux-no-dead-end]", () =>
   withTerminals(async (scene) => {
     const { page, stack, phone } = scene;
     const session = await openTerminal(scene);
@@ -113,7 +113,7 @@ Deno.test("what can be done with a message depends on how far it got [ux-no-dead
     assert.equal(await page.getByRole("textbox", { name: /Message/ }).inputValue(), "a draft\nof two lines");
   }));
 
-Deno.test("the focus goes from a message's button to its message, to the list without it, and to the field with its text [ux-keyboard, ux-no-dead-end]", () =>
+Deno.test("the focus moves from a message's button to its message, to the list if it is gone, or to the field with its text [ux-keyboard, ux-no-dead-end]", () =>
   withScene(async (scene) => {
     const page = await openMessages(scene);
     const press = (text: string, name: string): Promise<void> => button(page, text, name).press("Enter");

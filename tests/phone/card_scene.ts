@@ -22,15 +22,15 @@ export type Card = Untimed<CardData>;
 export interface CardScene extends Scene {
   page: Page;
   api: RelayApi;
-  /** Asks the paired phone; the id of the card. */
+  /** Asks the paired phone; resolves with the card's id. */
   ask(card: Card, options?: { body?: string; timeoutSeconds?: number }): Promise<string>;
-  /** The answer to a card as the host opens it. */
+  /** Resolves with the answer to a card as the host opens it. */
   answerTo(card: string): Promise<{ push: Push; answer: Answer | undefined }>;
-  /** With the host's proof, as a listener acknowledges. */
+  /** Acknowledges with the host's proof, as a listener does. */
   prove(push: Push, ack: Acknowledgement): Promise<void>;
 }
 
-/** A page that is paired with the scripted host and shows its one session's messages. */
+/** Opens a page that is paired with the scripted host and shows the messages of its one session. */
 export async function withCards(act: (scene: CardScene) => Promise<void>): Promise<void> {
   await withScene(async (scene) => {
     const { phone: { page }, wire, relay, listener, listenerKey, makeKey } = scene;
@@ -105,7 +105,7 @@ export async function withCards(act: (scene: CardScene) => Promise<void>): Promi
 
 export const cardOf = (page: Page, id: string): Locator => page.locator(`.question[data-id="${id}"]`);
 
-/** Taps once the card's buttons have stood still, and again where the card says that they had not, as a person does. */
+/** Taps a button once the card has stopped moving, and again if the card says that it had not, as a person does. */
 export async function tapStill(card: Locator, name: string | RegExp): Promise<void> {
   const button = card.getByRole("button", { name });
   await until(`the card to take a tap on ${name}`, async () => {

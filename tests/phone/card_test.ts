@@ -49,7 +49,7 @@ function approval(changed: Partial<Extract<Card, { kind: "approval" }>> = {}): C
   };
 }
 
-/** As a person reads it: the beginning first, then the end. */
+/** Scrolls as a person reads: the beginning first, then the end. */
 async function scrollToEnd(request: Locator): Promise<void> {
   for (const edge of [request.locator(".edge").first(), request.locator(".edge").last()]) {
     await edge.scrollIntoViewIfNeeded();
@@ -91,7 +91,7 @@ Deno.test("a question with one answer is answered by one tap; the host's receipt
     assert.deepEqual([await phone.violations(), phone.strangers, phone.faults], [[], [], []]);
   }));
 
-Deno.test("own words are written at once: their field has the focus of the button that it replaces [card-shown, ux-keyboard]", () =>
+Deno.test("an answer in own words can be typed at once: its field gets the focus of the button that it replaces [card-shown, ux-keyboard]", () =>
   withCards(async ({ page, ask, answerTo }) => {
     const id = await ask(DATABASE);
     const card = cardOf(page, id);
@@ -105,7 +105,7 @@ Deno.test("own words are written at once: their field has the focus of the butto
     });
   }));
 
-Deno.test("several questions are answered together, with several choices and own words, and survive a look at the terminal [card-shown]", () =>
+Deno.test("several questions are answered together, with several choices and own words, and survive a visit to the terminal [card-shown]", () =>
   withCards(async ({ page, phone, ask, answerTo }) => {
     const id = await ask(SEVERAL);
     const card = cardOf(page, id);
@@ -189,7 +189,7 @@ function placesOf(element: Element): [character: string, left: number][] {
   return places;
 }
 
-Deno.test("letters from right to left in a request change the order of nothing beside them [card-order]", () =>
+Deno.test("right-to-left letters in a request do not reorder the text around them [card-order]", () =>
   withCards(async ({ page, ask }) => {
     const [body, directory] = ["rm א 1 ב/2 ⟨U+202E⟩ג 3", "/home/ד/4/ה"];
     const card = cardOf(page, await ask(approval({ directory }), { body }));
@@ -202,7 +202,7 @@ Deno.test("letters from right to left in a request change the order of nothing b
     }
   }));
 
-Deno.test("what may only be rejected has that button alone and says why; the reason goes with it [card-read]", () =>
+Deno.test("a request that may only be rejected has just that button and says why; a reason is sent with it [card-read]", () =>
   withCards(async ({ page, phone, ask, answerTo }) => {
     const id = await ask(approval({ decisions: ["reject"], withheld: "never_list" }), {
       body: "git push --force",
@@ -225,7 +225,7 @@ Deno.test("what may only be rejected has that button alone and says why; the rea
     await cardOf(page, long).getByText("too long to be shown in full").waitFor();
   }));
 
-/** Runs in the page: taps every card's button as soon as there is one card more, before anything else can happen. */
+/** Runs in the page: taps every button of a card as soon as another card appears, before anything else can happen. */
 function tapOnNextCard(): void {
   const before = document.querySelectorAll(".card-buttons").length;
   const observer = new MutationObserver(() => {
@@ -236,7 +236,7 @@ function tapOnNextCard(): void {
   observer.observe(document.body, { childList: true, subtree: true });
 }
 
-Deno.test("a tap already under way never answers another request: what has just appeared or moved does nothing [card-still]", () =>
+Deno.test("a tap already under way never answers another request: a button that has just appeared or moved does nothing [card-still]", () =>
   withCards(async ({ page, ask, listener, answerTo, api }) => {
     await page.goto(new URL("#/inbox", page.url()).href);
     const first = await ask(approval(), { body: "rm one.txt" });
@@ -253,7 +253,7 @@ Deno.test("a tap already under way never answers another request: what has just 
     assert.equal((await api.getPush(first)).receipt.final, false);
   }));
 
-Deno.test("an outcome that only the relay claims is not the agent's [card-outcome]", () =>
+Deno.test("an outcome that only the relay claims is not shown as the agent's [card-outcome]", () =>
   withCards(async ({ page, ask, answerTo, listener, prove }) => {
     const id = await ask(approval(), { body: "make" });
     const card = cardOf(page, id);
@@ -272,7 +272,7 @@ Deno.test("a card whose agent stopped waiting, or that was answered elsewhere, i
     await cardOf(page, late).getByText("The agent no longer waits for it here: answer at the computer")
       .waitFor();
     assert.equal(await cardOf(page, late).getByRole("button").count(), 0);
-    // Beside the terminal only what can still be answered is offered.
+    // The terminal's view offers only what can still be answered.
     const [messages] = page.url().split("/messages");
     const questions = page.getByRole("link", { name: / for you/ });
     const inTime = await ask(approval(), { body: "make test" });
@@ -290,7 +290,7 @@ Deno.test("a card whose agent stopped waiting, or that was answered elsewhere, i
     assert.equal(await cardOf(page, withdrawn).getByRole("button").count(), 0);
   }));
 
-Deno.test("while a card is open its dialog has no second card [card-once]", () =>
+Deno.test("an open card's dialog has no second card [card-once]", () =>
   withCards(async ({ page, ask, listener, api }) => {
     const dialog = { id: crypto.randomUUID(), since: Date.now(), can: ["reject"] };
     await listener.report({ name: SESSION, dialog });

@@ -5,7 +5,7 @@ import type { Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
 import { messageField, openMessages, sendMessage, withScene } from "./scene.ts";
 
-/** What a tap puts there comes after the tap has been reported, and what was kept comes after the page. */
+/** Waits for the draft: a tap changes it after the tap was reported, and a stored draft appears after the page. */
 async function untilDraft(page: Page, text: string): Promise<void> {
   await until(`the draft "${text}"`, async () => await messageField(page).inputValue() === text);
 }
@@ -57,7 +57,7 @@ Deno.test("the agent's slash commands are suggested; a tap or the arrow keys and
 
 const addButton = (page: Page) => page.getByRole("button", { name: "Add to the message" });
 
-Deno.test("own snippets are saved, put into the draft at the cursor, renamed and deleted, and stay over a reload [ux-snippets]", () =>
+Deno.test("own snippets are saved, inserted into the draft at the cursor, renamed and deleted, and survive a reload [ux-snippets]", () =>
   withScene(async (scene) => {
     const { phone, listener } = scene;
     const page = await openMessages(scene);
@@ -108,7 +108,7 @@ Deno.test("own snippets are saved, put into the draft at the cursor, renamed and
     assert.deepEqual([listener.pushes, phone.faults], [[], []]);
   }));
 
-Deno.test("what was sent before is found and put into the draft; neither a tap nor Enter in the search sends it [ux-sent-before]", () =>
+Deno.test("an earlier message is found and put into the draft; neither a tap nor Enter in the search sends it [ux-sent-before]", () =>
   withScene(async (scene) => {
     const { phone, listener } = scene;
     const page = await openMessages(scene);
@@ -140,7 +140,7 @@ Deno.test("what was sent before is found and put into the draft; neither a tap n
     assert.equal(listener.pushes.length, texts.length, "nothing was sent");
   }));
 
-Deno.test("the times that are offered for a message for later go on while the sheet is open, and keep the focus [ux-later]", () =>
+Deno.test("the times offered for a later message stay up to date while the sheet is open, and keep the focus [ux-later]", () =>
   withScene(async (scene) => {
     const page = await openMessages(scene);
     await messageField(page).fill("later");

@@ -1,4 +1,4 @@
-/** A session holds all that concerns it: both sides of the conversation, open questions in place, and what is unread. */
+/** A session shows everything about it: both sides of the conversation, open questions in place, and what is unread. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
@@ -43,7 +43,7 @@ const SUMMARY = [
   '<img src="x.png" onerror="alert(1)"> stays text. See https://example.org/log.',
 ].join("\n");
 
-Deno.test("a turn's end and a note stand beside the messages, with their Markdown shown safely [ux-both-sides, ux-markdown]", () =>
+Deno.test("a turn's end and a note appear among the messages, with their Markdown shown safely [ux-both-sides, ux-markdown]", () =>
   withScene(async (scene) => {
     const { phone, listener } = scene;
     const { page, api } = await open(scene);
@@ -65,7 +65,7 @@ Deno.test("a turn's end and a note stand beside the messages, with their Markdow
     ]);
     assert.equal(await turn.locator("img, script, iframe").count(), 0);
     assert.equal(await turn.getByRole("link").getAttribute("href"), "https://example.org/log");
-    // Each is read by itself, so that the later one may be there first.
+    // They are read separately, so the later one may appear first.
     await page.locator(".message").waitFor();
     const order = await page.locator(".bubbles > li").evaluateAll((all) => all.map((one) => one.className));
     assert.deepEqual(order, ["message", "agent-entry"]);
@@ -74,7 +74,7 @@ Deno.test("a turn's end and a note stand beside the messages, with their Markdow
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("an open question stands in its session, is answered there, and moves the session to those that wait [ux-both-sides, ux-waiting]", () =>
+Deno.test("an open question appears in its session, is answered there, and moves the session to the waiting ones [ux-both-sides, ux-waiting]", () =>
   withScene(async (scene) => {
     const { phone, listener } = scene;
     const { page, api } = await open(scene);
@@ -96,7 +96,7 @@ Deno.test("an open question stands in its session, is answered there, and moves 
     await page.locator('[data-group="idle"]').getByRole("link", { name: /shop · Codex/ }).waitFor();
   }));
 
-Deno.test("what was not read is counted on the card, the inbox and in the title until it is seen [ux-unread]", () =>
+Deno.test("unread items are counted on the card, the inbox and in the title until they are seen [ux-unread]", () =>
   withScene(async (scene) => {
     const { phone } = scene;
     const { page, api } = await open(scene);
@@ -128,10 +128,10 @@ Deno.test("what was not read is counted on the card, the inbox and in the title 
     await until("the title", async () => !(await page.title()).startsWith("("));
   }));
 
-Deno.test("the count on the app's icon goes when what it counted was settled elsewhere while the app was closed [ux-unread]", () =>
+Deno.test("the count on the app's icon disappears when its items were settled elsewhere while the app was closed [ux-unread]", () =>
   withScene(async (scene) => {
     const { page } = scene.phone;
-    // In place of the icon, which only an installed app has.
+    // Stands in for the icon, which only an installed app has.
     await page.addInitScript(() => {
       const setAppBadge = (count: number): Promise<void> => {
         localStorage.setItem("badge", String(count));
@@ -157,7 +157,7 @@ Deno.test("the count on the app's icon goes when what it counted was settled els
     await until("no count", async () => await badge() === "0");
   }));
 
-Deno.test("what a tapped notification opens is read, also when the page was closed [ux-unread]", () =>
+Deno.test("an item opened by a tapped notification counts as read, even if the page was closed [ux-unread]", () =>
   withScene(async (scene) => {
     const { phone, wire } = scene;
     const { page, api } = await open(scene);
@@ -172,7 +172,7 @@ Deno.test("what a tapped notification opens is read, also when the page was clos
     assert.deepEqual(phone.faults, []);
   }));
 
-Deno.test("a phone whose clock is wrong counts as unread what came after it signed in, and nothing else [ux-unread]", async () => {
+Deno.test("a phone with a wrong clock counts only items that came after it signed in as unread [ux-unread]", async () => {
   for (const [isWrong, hours] of [["ahead", 5], ["behind", -5]] as const) {
     await withScene(async (scene) => {
       const { phone: { page }, relay, makeKey } = scene;
@@ -195,7 +195,7 @@ Deno.test("a phone whose clock is wrong counts as unread what came after it sign
   }
 });
 
-Deno.test("whoever scrolls up stays there, also when the page is drawn before it hears of that", () =>
+Deno.test("a reader who scrolls up stays there, even if the page is drawn before it is notified of that", () =>
   withScene(async (scene) => {
     const { page, api } = await open(scene);
     for (let n = 0; n < 8; n++) {
@@ -221,7 +221,7 @@ Deno.test("whoever scrolls up stays there, also when the page is drawn before it
     assert.equal(at, 0);
   }));
 
-Deno.test("earlier messages come above the one that is being read, which stays where it is", () =>
+Deno.test("earlier messages appear above the one that is being read, which does not move", () =>
   withScene(async (scene) => {
     const { page, api } = await open(scene);
     const count = PAGE_LIMIT_MAX + 30;
@@ -256,13 +256,13 @@ Deno.test("earlier messages come above the one that is being read, which stays w
     assert.ok(Math.abs(after - before) < 2, `${before} became ${after}`);
   }));
 
-Deno.test("typing into the message field does not draw the conversation again", () =>
+Deno.test("typing into the message field does not redraw the conversation", () =>
   withScene(async (scene) => {
     const page = await openMessages(scene);
     await sendMessage(page, "one message");
     scene.listener.acknowledge(await scene.listener.received("one message"), { outcome: "submitted" });
     await bubble(page, "one message").getByText("Submitted").waitFor();
-    // Each bubble formats its time whenever it is drawn.
+    // Each bubble formats its time every time it is drawn.
     const drawn = await page.evaluateHandle(() => {
       const { toISOString } = Date.prototype;
       const count = { times: 0 };

@@ -1,4 +1,4 @@
-/** The counter of sealed messages in a real browser: two pages at once, a reload, a page closed midway. */
+/** The counter of sealed messages in a real browser: two pages at once, a reload, a page that dies midway. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { runEsbuild } from "../../scripts/run_esbuild.ts";
@@ -7,7 +7,7 @@ import { withScene } from "./scene.ts";
 
 const EACH = 200;
 
-/** The page's storage module as a script. */
+/** Bundles the page's storage module as a script. */
 async function storageScript(): Promise<string> {
   const folder = await Deno.makeTempDir({ prefix: "svc-counter-" });
   try {
@@ -20,7 +20,7 @@ async function storageScript(): Promise<string> {
   }
 }
 
-/** Draws numbers one after the other. */
+/** Takes numbers one after the other. */
 function numbers(page: Page, { script, count }: { script: string; count: number }): Promise<number[]> {
   return page.evaluate(`(async () => {
     ${script}

@@ -11,7 +11,7 @@ async function allow({ stack }: TerminalScene, allowRemoteApproval: string): Pro
   await stack.restartListener();
 }
 
-Deno.test("an open dialog is one card in the session and the inbox, with its text and the setting; it goes with the dialog [dlg-card, dlg-text]", () =>
+Deno.test("an open dialog is one card in the session and the inbox, with its text and the setting; it disappears with the dialog [dlg-card, dlg-text]", () =>
   withTerminals(async (scene) => {
     const { page, stack, phone } = scene;
     const session = await open(scene);
@@ -47,7 +47,7 @@ Deno.test("an open dialog is one card in the session and the inbox, with its tex
     assert.deepEqual([phone.faults, phone.strangers], [[], []]);
   }));
 
-Deno.test("a host that allows it has its dialog rejected from the card, and only the dialog that was seen [dlg-reject]", () =>
+Deno.test("on a host that allows it, the card rejects its dialog, and only the dialog that was seen [dlg-reject]", () =>
   withTerminals(async (scene) => {
     const { page, stack, phone } = scene;
     await allow(scene, "reject");

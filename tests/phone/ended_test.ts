@@ -21,7 +21,7 @@ Deno.test("a session that ends while it is open says when, and keeps its message
     await phone.shoot("session-ended");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
 
-    // The list has come, and what is known about the session's end has not.
+    // The list has arrived, but the data about the session's end has not.
     const released = Promise.withResolvers<void>();
     const history = /\/pushes\?before/;
     await page.route(history, async (route) => {
@@ -67,7 +67,7 @@ Deno.test("a session that was opened before the history came still says when it 
     await page.getByText(/^This session ended at \d\d:\d\d\.$/).waitFor();
   }));
 
-Deno.test("an old list does not end a session that it does not have yet [ux-ended]", () =>
+Deno.test("an old list does not end a session that is newer than the list [ux-ended]", () =>
   withScene(async (scene) => {
     const { phone: { page }, wire, listener } = scene;
     await openMessages(scene);

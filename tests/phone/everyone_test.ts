@@ -1,4 +1,4 @@
-/** For everyone: any font, doubled letters, a screen held sideways with its keyboard open, high contrast, no pointer. */
+/** For everyone: any font, doubled text size, a screen held sideways with its keyboard open, high contrast, no pointer. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { isUnpacked } from "../../scripts/fonts.ts";
@@ -17,7 +17,7 @@ const ASK = {
   timeoutSeconds: 300,
 };
 
-/** Sessions with long names, one of which asks something; returns a key for a phone. */
+/** Adds sessions with long names, one of which asks something; returns a key for a phone. */
 async function fill({ listener, relay, makeKey }: Scene): Promise<string> {
   const title = "Refactor the retry logic of the upstream client, then run the whole test suite twice";
   await listener.report(
@@ -40,7 +40,7 @@ async function signIn(
   await page.getByRole("link", { name: /shop · Claude/ }).waitFor();
 }
 
-/** Every view that needs no terminal, by its address. */
+/** Every view without a terminal, by its address. */
 const VIEWS: readonly [string, (page: Page) => Promise<unknown>][] = [
   ["#/", (page) => page.getByRole("link", { name: /shop · Claude/ }).waitFor()],
   ["#/inbox", (page) => page.getByRole("button", { name: /Roll back/ }).waitFor()],
@@ -93,7 +93,7 @@ for (const family of Object.keys(FAMILIES) as Family[]) {
   });
 }
 
-/** Controls that nothing surrounds; a field's border may be around it. */
+/** Returns controls without a border; a field's border may be around it. */
 const withoutEdge = (page: Page): Promise<string[]> =>
   page.locator("button:visible, input:visible, select:visible").evaluateAll((all) => {
     const edges = all.map((one) => one.closest(".field, .tick") ?? one);
@@ -148,7 +148,7 @@ Deno.test("held sideways with its keyboard open, the screen keeps eight rows and
     assert.equal(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth), false);
   }));
 
-Deno.test("held sideways, a session says what its agent does in the line of its name [ux-landscape]", () =>
+Deno.test("held sideways, a session shows its agent's state in the line with its name [ux-landscape]", () =>
   withTerminals(async (scene) => {
     const { page, phone } = scene;
     await open(scene);
@@ -184,7 +184,7 @@ Deno.test("with reduced motion nothing moves by itself [ux-reduced-motion]", () 
     assert.deepEqual(moving, []);
   }));
 
-Deno.test("a long name takes two lines of a session's header at most, and the session's menu has all of it", () =>
+Deno.test("a long name takes at most two lines of a session's header, and the session's menu shows all of it", () =>
   withScene(async ({ wire, listener, makeKey }) => {
     const name = `svc-${"very-long-project-name-".repeat(4)}end`;
     await listener.report({ name, state: "idle" });
@@ -208,7 +208,7 @@ Deno.test("a long name takes two lines of a session's header at most, and the se
     }
   }));
 
-/** Where each character of the element's first text begins, in pixels from the left. */
+/** Returns where each character of the element's first text begins, in pixels from the left. */
 const placesOf = (element: Element): number[] => {
   const [text] = element.childNodes;
   if (!(text instanceof Text)) throw new Error("Cannot find the text");
@@ -220,7 +220,7 @@ const placesOf = (element: Element): number[] => {
   });
 };
 
-Deno.test("a text in Arabic or Hebrew begins at the right, from a person and from an agent, and others at the left [ux-direction]", () =>
+Deno.test("Arabic and Hebrew texts of a person or an agent begin at the right, and others at the left [ux-direction]", () =>
   withScene(async (scene) => {
     const apiKey = await fill(scene);
     const api = createRelayApi({ baseUrl: scene.relay.url, apiKey });

@@ -1,18 +1,18 @@
-/** Every step by Tab, Enter, Space and the arrow keys alone, with a visible focus in each, in a real browser. */
+/** Every step with Tab, Enter, Space and the arrow keys only, with a visible focus at each, in a real browser. */
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
 import { createRelayApi } from "../../src/client/api.ts";
 import { until } from "../helpers/until.ts";
 import { withScene } from "./scene.ts";
 
-/** More than any view has. */
+/** More tab stops than any view has. */
 const STOPS_MAX = 80;
 
-/** Runs in the page: what has the focus, or undefined if nothing shows that it does. */
+/** Runs in the page: returns what has the focus, or undefined if the focus is not visible. */
 function focusShown(): string | undefined {
   const element = document.activeElement;
   if (!(element instanceof HTMLElement) || element === document.body) return "body";
-  // A new view's heading, from which Tab goes on.
+  // A new view's heading, from which Tab continues.
   if (element.tabIndex < 0) return "heading";
   const chain = [element, element.parentElement, element.parentElement?.parentElement];
   const look = (): string => {
@@ -34,7 +34,7 @@ function focusShown(): string | undefined {
   return focused !== blurred && isInView ? `${element.tagName} ${name.trim()}` : undefined;
 }
 
-/** Presses Tab until the element has the focus. Each stop on the way must show that it has it. */
+/** Presses Tab until the element has the focus. The focus must be visible at each stop on the way. */
 async function tabTo(page: Page, target: Locator): Promise<void> {
   await target.waitFor();
   const isThere = (): Promise<boolean> => target.evaluate((element) => element === document.activeElement);
@@ -56,7 +56,7 @@ async function open(page: Page, target: Locator): Promise<void> {
   await page.keyboard.press("Enter");
 }
 
-Deno.test("the keyboard alone signs in, opens a session, sends, answers, mutes and sets, and the focus always shows [ux-keyboard]", () =>
+Deno.test("the keyboard alone signs in, opens a session, sends, answers, mutes and changes settings, and the focus is always visible [ux-keyboard]", () =>
   withScene(async ({ phone, wire, relay, listener, makeKey }) => {
     const { page } = phone;
     const { keyboard } = page;
@@ -84,7 +84,7 @@ Deno.test("the keyboard alone signs in, opens a session, sends, answers, mutes a
     await page.getByRole("heading", { name: "Send later" }).waitFor();
     await keyboard.press("Escape");
     await page.getByRole("dialog").waitFor({ state: "detached" });
-    // A dialog that is closed has no role, and is taken away after that.
+    // A closed dialog has no role, and is removed after that.
     const isBack = async (): Promise<boolean> => /Add to the message/.test(await page.evaluate(nameOfFocus));
     await until("the focus to be back", isBack);
     await page.getByText("Submitted", { exact: true }).waitFor();

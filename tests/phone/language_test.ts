@@ -40,7 +40,7 @@ Deno.test("German is chosen in the settings, stays after a reload, and needs no 
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("a page whose German texts cannot be loaded is in English, and is marked as that [ux-languages]", () =>
+Deno.test("a page whose German texts cannot be loaded is in English, and is marked as English [ux-languages]", () =>
   withScene(async ({ phone: { page }, wire }) => {
     await page.addInitScript(() => localStorage.setItem("svc.language", "de"));
     await page.route(/strings_de/, (route) => route.abort());

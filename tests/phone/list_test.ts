@@ -1,4 +1,4 @@
-/** A long list with several hosts: searching it, grouping it by host, and removing a host that is gone. */
+/** A long list with several hosts: searching it, grouping it by host, and removing an absent host. */
 import assert from "node:assert/strict";
 import { until } from "../helpers/until.ts";
 import { ScriptedListener } from "./scripted_listener.ts";
@@ -32,7 +32,7 @@ Deno.test("a list of eight sessions or more is searched by name, agent and host,
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("who comes back to a long list finds it where it was left, with what was searched for [ux-search]", () =>
+Deno.test("a long list is found again at the same position and with the same search [ux-search]", () =>
   withScene(async ({ phone, wire, listener, makeKey }) => {
     const { page } = phone;
     await listener.report(...Array.from({ length: 40 }, (_, place) => ({ name: `svc-work${place + 10}` })));
@@ -63,7 +63,7 @@ Deno.test("who comes back to a long list finds it where it was left, with what w
     assert.equal(await search.inputValue(), "", "nothing of the account before");
   }));
 
-Deno.test("with several hosts the list is grouped by host when asked, and stays so; a host that is gone can be removed until it is back [ux-by-host, ux-remove-host]", () =>
+Deno.test("with several hosts the list is grouped by host on request, and stays so; an absent host can be removed until it is back [ux-by-host, ux-remove-host]", () =>
   withScene(async ({ relay, phone, wire, listener, makeKey }) => {
     const { page } = phone;
     const laptopKey = await makeKey("push:read");
@@ -107,7 +107,7 @@ Deno.test("with several hosts the list is grouped by host when asked, and stays 
       async () => (await order()).join() === "shop,blog" || (await order()).join() === "blog,shop",
     );
     await page.reload();
-    // The list that the phone kept may still call the laptop online until the relay has sent its own.
+    // The stored list may still show the laptop as online until the relay has sent its own.
     await until("two cards", async () => await cards.count() === 2);
     await page.getByText("Live", { exact: true }).waitFor();
     assert.equal(await cards.count(), 2);
@@ -118,7 +118,7 @@ Deno.test("with several hosts the list is grouped by host when asked, and stays 
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("with several hosts a note names its host, also one that concerns no session [ux-item-host]", () =>
+Deno.test("with several hosts a note names its host, even if it concerns no session [ux-item-host]", () =>
   withScene(async ({ relay, phone, wire, listener, makeKey }) => {
     const { page } = phone;
     const laptopKey = await makeKey("push:read", "push:send");
@@ -180,7 +180,7 @@ Deno.test("a card shows the last line of its session's screen, and follows it [u
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("nothing in the list moves when the link is lost and comes back, whatever the language [ux-steady]", () =>
+Deno.test("nothing in the list moves when the link is lost and comes back, in any language [ux-steady]", () =>
   withScene(async ({ phone, wire, relay, listener, makeKey }) => {
     const { page } = phone;
     const link = page.locator(".link-sign");

@@ -1,4 +1,4 @@
-/** Long requests in a real browser, from a real hook and listener: all of it is fetched, can be gone through, and is allowed only then. */
+/** Long requests in a real browser, from a real hook and listener: all of it is fetched and readable, and is allowed only then. */
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
 import { buildPhone } from "../../scripts/build_phone.ts";
@@ -12,7 +12,7 @@ import { Phone } from "./phone.ts";
 interface Scene {
   phone: Phone;
   page: Page;
-  /** Runs the hook of a call that writes this text; resolves with what it prints. */
+  /** Runs the hook of a call that writes this text; resolves with its output. */
   ask(content: string): Promise<{ request: string; stdout: Promise<string> }>;
 }
 
@@ -53,7 +53,7 @@ async function withHost(act: (scene: Scene) => Promise<void>): Promise<void> {
 const DIFF = Array.from({ length: 5_000 }, (_, line) => `${"+- "[line % 3]} line ${line} of a change`).join(
   "\n",
 );
-/** Short lines, one without an end, and another script. */
+/** Short lines, one without a line break, and another script. */
 const MEGABYTE = [DIFF, "kwxyz ".repeat(60_000), "漢字仮名\n".repeat(60_000)].join("\n").padEnd(
   1_048_576,
   "x",
@@ -61,7 +61,7 @@ const MEGABYTE = [DIFF, "kwxyz ".repeat(60_000), "漢字仮名\n".repeat(60_000)
 
 const shownIn = (region: Locator): Promise<string> => region.evaluate((element) => element.textContent ?? "");
 
-/** Just does not fit into a push. */
+/** Just too long for a push. */
 const SHORT = DIFF.split("\n").slice(0, 700).join("\n");
 const REQUESTS = {
   "a request of 20 kB": SHORT,
@@ -88,7 +88,7 @@ for (const [what, content] of Object.entries(REQUESTS)) {
       await card.getByText("To allow it, go to its end first.").waitFor();
       await region.locator(".edge").first().scrollIntoViewIfNeeded();
       await card.getByText(/^[0-9] % of it/).waitFor();
-      // The page goes on drawing while it is scrolled: it answers between two frames.
+      // The page keeps drawing while it is scrolled, so it answers between two frames.
       await region.evaluate(async (element) => {
         const step = element.scrollHeight / 20;
         for (let frame = 0; frame < 10; frame++) {
@@ -98,7 +98,7 @@ for (const [what, content] of Object.entries(REQUESTS)) {
       });
       assert.equal(await allow.isDisabled(), true);
       await phone.shoot("card-long-middle");
-      // The check lays out every line: of a megabyte for minutes, in which the page does nothing else.
+      // The check lays out every line, which takes minutes for a megabyte and blocks the page.
       if (content === SHORT) assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
       await card.getByRole("button", { name: "Go to the end" }).tap();
       await card.getByText("To allow it, go to its end first.").waitFor({ state: "detached" });

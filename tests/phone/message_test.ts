@@ -138,7 +138,7 @@ Deno.test("text that the relay would refuse is reported before it is sent", () =
     assert.equal(await sendButton.isEnabled(), true);
   }));
 
-Deno.test("a text that was sent or changed in another page of the phone is not left in the field of this one [ux-textarea]", () =>
+Deno.test("a text that was sent or changed in another page of the phone does not stay in this page's field [ux-textarea]", () =>
   withScene(async (scene) => {
     const page = await openMessages(scene);
     const draft = async () => [...(await kept(page, "drafts")).values()];
@@ -162,7 +162,7 @@ Deno.test("a text that was sent or changed in another page of the phone is not l
     await other.close();
   }));
 
-/** Runs in the page before its scripts: notes the channels that it opens to the browser's other pages. */
+/** Runs in the page before its scripts: records the channels that it opens to the browser's other pages. */
 function noteChannels(): void {
   const opened: string[] = [];
   globalThis.BroadcastChannel = class extends BroadcastChannel {
@@ -198,7 +198,10 @@ Deno.test("a message shows in the other pages of the phone once it is sent, befo
     assert.deepEqual(scene.phone.faults, []);
   }));
 
-/** Focuses the field in the very task in which the session's view appears, and says what has the focus some frames later. */
+/**
+ * Runs in the page: focuses the field in the same task in which the session's view appears, and returns what has the
+ * focus some frames later.
+ */
 function focusAtOnce(): Promise<string | undefined> {
   const settled = async (): Promise<string | undefined> => {
     for (let frame = 0; frame < 5; frame++) await new Promise(requestAnimationFrame);
@@ -217,7 +220,7 @@ function focusAtOnce(): Promise<string | undefined> {
   });
 }
 
-Deno.test("a field that is tapped as soon as its session is there keeps the focus [ux-textarea]", () =>
+Deno.test("a field that is tapped as soon as its session appears keeps the focus [ux-textarea]", () =>
   withScene(async ({ phone: { page }, wire, listener, makeKey }) => {
     await listener.report({ name: "svc-demo" });
     await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);

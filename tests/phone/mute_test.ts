@@ -45,13 +45,13 @@ Deno.test("a project is muted and unmuted in its session, and the settings list 
     await listener.report(session);
     listener.acknowledge(last, { outcome: "submitted" });
     await list.getByText("None. A project is muted from the menu").waitFor();
-    // The relay delivers a push again until it is acknowledged.
+    // The relay delivers a push repeatedly until it is acknowledged.
     const asked = listener.pushes.filter(({ type }) => type === "project.mute").map(({ id }) => id);
     assert.equal(new Set(asked).size, 3);
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("a project muted without a link stays asked over a reload and is muted once the link is back [ux-mute, ux-outbox]", () =>
+Deno.test("a mute requested without a link survives a reload and takes effect once the link is back [ux-mute, ux-outbox]", () =>
   withScene(async (scene) => {
     const { phone, phone: { page }, listener, wire, relay } = scene;
     const session = { name: "svc-shop", createdAt: 1_790_000_000_000 };
@@ -84,7 +84,7 @@ Deno.test("a project muted without a link stays asked over a reload and is muted
     assert.equal(listener.pushes.filter(({ type }) => type === "project.mute").length, 1);
   }));
 
-Deno.test("what only the computer can unmute says so in the session, and an older host offers nothing [ux-mute]", () =>
+Deno.test("a project that only the computer can unmute says so in its session, and an older host offers nothing [ux-mute]", () =>
   withScene(async (scene) => {
     const { phone, listener } = scene;
     const session = { name: "svc-shop", createdAt: 1_790_000_000_000 };

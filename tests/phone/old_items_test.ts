@@ -1,11 +1,11 @@
-/** What is older than the page of the history that the app reads: open questions, what a notification leads to, a dialog's text. */
+/** Items older than the page of history that the app reads: open questions, the target of a notification, a dialog's text. */
 import assert from "node:assert/strict";
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { PAGE_LIMIT_MAX } from "../../src/protocol/limits.ts";
 import { type Scene, sendPatiently, withScene } from "./scene.ts";
 
 const LISTENER = "dev_listener_00000001";
-/** A port at which nothing answers. */
+/** A port on which nothing listens. */
 const NOWHERE = 1;
 const ASK = { type: "ask", agentSessionName: "svc-demo" };
 
@@ -17,10 +17,10 @@ async function apiOf({ relay, makeKey }: Scene): Promise<RelayApi> {
   return createRelayApi({ baseUrl: relay.url, apiKey: await makeKey("push:read", "push:send") });
 }
 
-/** A relay on a busy machine refuses many more at once. */
+/** On a busy machine a relay refuses many more at once. */
 const AT_ONCE = 10;
 
-/** As many notes as the page reads of the history. */
+/** Sends as many notes as the page reads of the history. */
 async function sendNotes(scene: Scene): Promise<void> {
   const api = await apiOf(scene);
   for (let sent = 0; sent < PAGE_LIMIT_MAX; sent += AT_ONCE) {
@@ -34,7 +34,7 @@ async function signIn({ phone: { page }, wire, makeKey }: Scene): Promise<void> 
   await page.getByText("Live", { exact: true }).waitFor();
 }
 
-Deno.test("questions that are open are shown after a reload, and those that were closed meanwhile are closed, behind 200 newer pushes [ux-old-open]", () =>
+Deno.test("after a reload open questions are shown and those closed meanwhile are closed, despite 200 newer pushes [ux-old-open]", () =>
   withScene(async (scene) => {
     const { phone: { page }, relay, wire, listener } = scene;
     const api = await apiOf(scene);
@@ -55,7 +55,7 @@ Deno.test("questions that are open are shown after a reload, and those that were
     assert.equal(await page.locator('[data-group="open"] li').count(), 1);
   }));
 
-Deno.test("a tapped notification opens what it is about behind 200 newer pushes, with the app closed or open [ux-old-open]", () =>
+Deno.test("a tapped notification opens its item despite 200 newer pushes, with the app closed or open [ux-old-open]", () =>
   withScene(async (scene) => {
     const { phone: { page }, wire, listener } = scene;
     const api = await apiOf(scene);
@@ -72,7 +72,7 @@ Deno.test("a tapped notification opens what it is about behind 200 newer pushes,
     await page.locator(`.opened-item [data-id="${second.id}"]`).getByText("the tests passed").waitFor();
   }));
 
-Deno.test("an open dialog has its text behind 200 newer pushes [ux-old-open, dlg-text]", () =>
+Deno.test("an open dialog has its text despite 200 newer pushes [ux-old-open, dlg-text]", () =>
   withScene(async (scene) => {
     const { phone: { page }, listener } = scene;
     const body = "Allow the command?";

@@ -1,4 +1,4 @@
-/** Pairing in a real browser with a real host: the words on both sides, the lock, and what is stored where. */
+/** Pairing in a real browser with a real host: the words on both sides, the lock, and what is stored in each place. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { createRelayApi } from "../../src/client/api.ts";
@@ -9,7 +9,7 @@ import { sendMessage, showMessages, withDemo, withScene } from "./scene.ts";
 
 const BODY = "a body that only phone and host may read";
 
-/** What the browser stores about pairing: whether keys are extractable, and everything else as text. */
+/** Returns what the browser stores about pairing: whether keys are extractable, and everything else as text. */
 async function keptKeys(page: Page): Promise<{ extractable: boolean[]; text: string }> {
   return await page.evaluate(async () => {
     const open = <T>(request: IDBRequest<T>): Promise<T> =>
@@ -68,7 +68,7 @@ Deno.test("a scanned link shows the host's six words, seals messages, and stores
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("a pairing whose answer is lost on the way goes on by itself, and admits one phone [claim-again, ux-pair]", () =>
+Deno.test("a pairing continues by itself if its answer was lost, and admits only one phone [claim-again, ux-pair]", () =>
   withDemo(async ({ phone, page, link, origin }) => {
     let lost = 0;
     await page.route(/\/claim$/, async (route) => {
@@ -86,7 +86,7 @@ Deno.test("a pairing whose answer is lost on the way goes on by itself, and admi
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("a pairing that gave up goes on once the network is back [claim-again, ux-link-kept]", () =>
+Deno.test("a pairing that gave up continues once the network is back [claim-again, ux-link-kept]", () =>
   withDemo(async ({ phone, page, link }) => {
     await page.route(/\/claim$/, async (route) => {
       await route.fetch();

@@ -9,12 +9,12 @@ import { type Family, fontEnvironment } from "../helpers/fonts.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { SAFETY_LIMIT_MS } from "../helpers/until.ts";
 
-/** With `1` in this variable the browser is shown. */
+/** If this variable is `1`, the browser is visible. */
 const HEADED = "SVC_TEST_HEADED";
-/** With `1` in this variable, as in `deno task test:phone`, tests leave a screenshot of each view. */
+/** If this variable is `1`, as in `deno task test:phone`, tests leave a screenshot of each view. */
 const SHOT = "SVC_TEST_SHOTS";
 const CHROMIUM = "/usr/bin/chromium";
-/** The same engine without windows, and without the notifications of a browser: it starts in a third of the time. */
+/** The same engine without windows and without a browser's notifications; starts in a third of the time. */
 const HEADLESS_SHELL = "/usr/lib/chromium/chromium-headless-shell";
 const SHOTS = `${CHECKOUT}.cache/screenshots`;
 const FLAGS = [
@@ -36,7 +36,7 @@ const SIZES = {
   large: { width: 412, height: 915 },
   landscape: { width: 844, height: 390 },
 };
-/** Percent of the usual size. */
+/** Text size in percent of the usual size. */
 const LETTERS = [100, 200];
 
 export interface Violation {
@@ -47,7 +47,7 @@ export interface Violation {
 
 export class Phone {
   readonly page: Page;
-  /** Requests to anywhere but `origin`, and anything that the content policy blocked. */
+  /** Requests to any address but `origin`, and everything that the content policy blocked. */
   readonly strangers: string[] = [];
   /** Errors and warnings on the page's console. */
   readonly faults: string[] = [];
@@ -64,7 +64,9 @@ export class Phone {
     });
   }
 
-  /** With the system's fonts, or with those of a family; with the whole browser where the page shows notifications. */
+  /**
+   * Starts it with the system's fonts or those of a family, and with the full browser if the page shows notifications.
+   */
   static async start(
     origin: string,
     { family, hasNotifications = false }: { family?: Family; hasNotifications?: boolean } = {},
@@ -92,13 +94,13 @@ export class Phone {
     return phone;
   }
 
-  /** Holds a QR code with this text before the phone's camera, which the page may use from now on. */
+  /** Shows a QR code with this text to the phone's camera, which the page may use from now on. */
   async showToCamera(text: string): Promise<void> {
     await Deno.writeFile(cameraFile(this.#profile), pictureOf(text));
     await this.#context.grantPermissions(["camera"]);
   }
 
-  /** Where screenshots are wanted: saves the view, light and dark, on three screens, in `.cache/screenshots`. */
+  /** If screenshots are wanted, saves the view, light and dark, on three screens, in `.cache/screenshots`. */
   async shoot(name: string): Promise<void> {
     if (Deno.env.get(SHOT) !== "1") return;
     await Deno.mkdir(SHOTS, { recursive: true });
@@ -113,7 +115,9 @@ export class Phone {
     say(`screenshots of ${name}: ${Object.keys(sizes).join(", ")}; ${SCHEMES.join(", ")}`);
   }
 
-  /** Accessibility violations of any impact; in dark colors, where nothing else differs, those of contrast. */
+  /**
+   * Returns accessibility violations of any impact; in dark colors, only those of contrast, since nothing else differs.
+   */
   async violations(): Promise<Violation[]> {
     const source = await readFile(`${CHECKOUT}node_modules/axe-core/axe.min.js`, "utf8");
     await this.page.evaluate(source);
@@ -126,10 +130,13 @@ export class Phone {
     return found;
   }
 
-  /** Controls that are too small to tap or covered, and pages that scroll sideways, with usual and with doubled letters. */
+  /**
+   * Returns controls that are too small to tap or covered, and pages that scroll sideways, at normal and doubled text
+   * size.
+   */
   async misfits(): Promise<string[]> {
     const found: string[] = [];
-    // What is still growing into its place is small.
+    // Disables animations, during which a control may be small.
     await this.page.emulateMedia({ reducedMotion: "reduce" });
     await this.#onEach(SIZES, async (size) => {
       for (const percent of LETTERS) {
@@ -165,7 +172,7 @@ function cameraFile(profile: string): string {
   return `${profile}/camera.y4m`;
 }
 
-/** A film of one gray frame in the YUV4MPEG2 format, with the text as a QR code in its middle. */
+/** Returns a video of one gray frame in the YUV4MPEG2 format, with the text as a QR code in its middle. */
 function pictureOf(text: string): Uint8Array {
   const { width, height } = CAMERA;
   const luma = new Uint8Array(width * height).fill(200);
@@ -195,7 +202,7 @@ interface Axe {
   ): Promise<{ violations: { id: string; impact: string; nodes: { target: string[] }[] }[] }>;
 }
 
-/** Runs in the page: these rules, or all. */
+/** Runs in the page: checks these rules, or all. */
 async function runAxe(runOnly: readonly string[] | undefined): Promise<Violation[]> {
   const { axe } = globalThis as unknown as { axe: Axe };
   const { violations } = await axe.run(runOnly === undefined ? {} : { runOnly });
@@ -206,7 +213,10 @@ async function runAxe(runOnly: readonly string[] | undefined): Promise<Violation
   }));
 }
 
-/** Runs in the page: lines of facts whose beginning is clipped, and short words that are broken in headings and buttons. */
+/**
+ * Runs in the page: finds lines of facts whose beginning is clipped, and short words that are broken in headings and
+ * buttons.
+ */
 function findCutTexts(): string[] {
   const found: string[] = [];
   const rectsOf = (node: Text, start: number, length: number): DOMRect[] => {
@@ -238,7 +248,7 @@ function findCutTexts(): string[] {
   return found;
 }
 
-/** Runs in the page, with letters of this size. */
+/** Runs in the page at this text size. */
 async function findMisfits(percent: number): Promise<string[]> {
   const root = document.documentElement;
   const { fontSize } = root.style;
@@ -250,7 +260,7 @@ async function findMisfits(percent: number): Promise<string[]> {
   );
   const nameOf = (one: Element): string =>
     `${one.tagName} "${one.getAttribute("aria-label") ?? one.textContent}"`;
-  /** A label around a control belongs to it. */
+  /** True if the control is too small; a label around a control belongs to it. */
   const isSmall = (one: Element): boolean =>
     [one, one.closest("label") ?? one].every((target) => {
       const { width, height } = target.getBoundingClientRect();
@@ -264,7 +274,7 @@ async function findMisfits(percent: number): Promise<string[]> {
     }
     return null;
   };
-  /** Undefined if its middle is scrolled out of sight, or can be scrolled from under what covers it. */
+  /** Returns what covers the control; undefined if its middle is scrolled out of sight or can be scrolled clear. */
   const elementOver = (one: Element): Element | undefined => {
     const { left, top, width, height } = one.getBoundingClientRect();
     const [x, y] = [left + width / 2, top + height / 2];
@@ -280,7 +290,7 @@ async function findMisfits(percent: number): Promise<string[]> {
     const scroller = scrollerOf(one);
     const isPassing = found?.closest("[role=listbox]") || scroller?.contains(found);
     if (isOwn || isPassing) return undefined;
-    // What lies over the beginning of a list is passed by scrolling back.
+    // Scrolling back uncovers what lies under the beginning of a list.
     return found.getBoundingClientRect().bottom - top <= (scroller?.scrollTop ?? 0) ? undefined : found;
   };
   const faults = controls.flatMap((one) => {

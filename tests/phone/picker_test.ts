@@ -6,7 +6,7 @@ import { withScene } from "./scene.ts";
 
 const MINUTE_MS = 60_000;
 const since = (minutes: number): number => Date.now() - minutes * MINUTE_MS;
-/** In the first minutes of an hour: for most of an hour the page shows the same. */
+/** Times in the first minutes of an hour, because the page then shows the same for most of an hour. */
 const sinceHours = (hours: number): number => since(60 * hours + 5);
 
 Deno.test("the picker shows every session and follows the inventory live [spec-pick, inv-picker, ux-live, ux-cards, ux-offline]", () =>
@@ -72,7 +72,10 @@ Deno.test("the picker shows every session and follows the inventory live [spec-p
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-/** Runs in the page: cards whose state is not at the left, or whose facts are neither all beside the state nor all below it. */
+/**
+ * Runs in the page: finds cards whose state is not at the left, or whose facts are neither all beside the state nor all
+ * below it.
+ */
 function findRagged(): string[] {
   return [...document.querySelectorAll(".picker .card")].flatMap((card) => {
     const boxOf = (part: string) => card.querySelector(part)?.getBoundingClientRect() ?? new DOMRect();

@@ -1,4 +1,4 @@
-/** A browser's push in Chromium, whose own push service tests cannot reach: subscriptions lead to a local one, and its messages are delivered by the debugger. */
+/** A browser's push in Chromium, whose push service tests cannot reach: subscriptions lead to a local one, and the debugger delivers its messages. */
 import type { CDPSession, Page, Worker } from "playwright-core";
 import { openMessage, PushVendor, type Subscriber } from "../helpers/push_vendor.ts";
 import { until } from "../helpers/until.ts";
@@ -16,7 +16,7 @@ export class PushBrowser implements AsyncDisposable {
   #subscriber: Subscriber | undefined;
   #debugger: CDPSession | undefined;
   #registration = "";
-  /** The registrations whose worker takes events. */
+  /** The registrations with an active worker. */
   readonly #active = new Set<string>();
   #delivered = 0;
 
@@ -25,7 +25,7 @@ export class PushBrowser implements AsyncDisposable {
     this.#origin = origin;
   }
 
-  /** Before the page is opened. */
+  /** Must be called before the page is opened. */
   async prepare(): Promise<void> {
     this.#subscriber = await this.vendor.subscribe("phone");
     const context = this.#page.context();
@@ -45,14 +45,17 @@ export class PushBrowser implements AsyncDisposable {
     this.#debugger = cdp;
   }
 
-  /** Hands the next message to the service worker, as the browser does once its push service has it; resolves once it is shown. */
+  /**
+   * Delivers the next message to the service worker, as the browser does after its push service has received it;
+   * resolves once it is shown.
+   */
   async deliver(): Promise<void> {
     const message = await until("a message", () => this.vendor.messages[this.#delivered]);
     this.#delivered += 1;
     const subscriber = this.#subscriber;
     if (subscriber === undefined) throw new Error("Cannot deliver: call prepare first");
     const data = JSON.stringify(await openMessage(message.body, subscriber));
-    // Before that, the browser drops it.
+    // Before the worker is active, the browser drops the message.
     const registrationId = await until(
       "the active service worker",
       () => this.#active.has(this.#registration) && this.#registration,
@@ -63,11 +66,11 @@ export class PushBrowser implements AsyncDisposable {
       registrationId,
       data,
     });
-    // Chromium forgets a notification when it is asked for the shown ones while it is about to show it.
+    // Chromium drops a notification if the shown ones are queried while it is about to show it.
     await until("the notification to be shown", async () => await this.#showings() > before);
   }
 
-  /** What the system shows now. */
+  /** Returns the notifications that the system shows now. */
   async shown(): Promise<ShownNotification[]> {
     return await (await this.#worker()).evaluate(async () => {
       const scope = globalThis as unknown as { registration: ServiceWorkerRegistration };
@@ -76,7 +79,7 @@ export class PushBrowser implements AsyncDisposable {
     });
   }
 
-  /** How many notifications the worker has shown since the first call. */
+  /** Returns how many notifications the worker has shown since the first call. */
   async #showings(): Promise<number> {
     return await (await this.#worker()).evaluate(() => {
       const scope = globalThis as unknown as { registration: ServiceWorkerRegistration; showings?: number };
@@ -111,7 +114,7 @@ export class PushBrowser implements AsyncDisposable {
   }
 }
 
-/** Runs in the page. */
+/** Runs in the page: replaces the browser's subscription. */
 function fakeSubscription(subscription: { endpoint: string; keys: Record<string, string> }): void {
   const KEPT = "test-push-key";
   if (!("PushManager" in globalThis)) return;

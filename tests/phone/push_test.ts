@@ -17,11 +17,11 @@ interface Scene {
   echo: EchoSession;
   phone: Phone;
   browser: PushBrowser;
-  /** An agent's question; the answer, or how it ended. */
+  /** Asks an agent's question; resolves with the answer, or how it ended. */
   ask(question: string, signal?: AbortSignal): Promise<string>;
 }
 
-/** A paired phone whose notifications are on. */
+/** Runs `act` with a paired phone whose notifications are on. */
 async function withNotifications(act: (scene: Scene) => Promise<void>): Promise<void> {
   await buildPhone({ outDir: `${CHECKOUT}dist/phone` });
   await using stack = await makeStack({ server: ["--web-push-loopback"] });
@@ -79,7 +79,7 @@ Deno.test("the test shows the whole way with times, on a view that fits and is a
     assert.ok(await page.getByLabel("Do not ring at night").isChecked());
   }));
 
-Deno.test("notifications that are switched off and on again still ring in the page's language [ux-languages, push-switch]", () =>
+Deno.test("notifications that are switched off and on again still use the page's language [ux-languages, push-switch]", () =>
   withNotifications(async ({ phone: { page } }) => {
     const read = () => kept<unknown>(page, "preferences", "svc-push");
     assert.equal((await read()).get("language"), "en");
@@ -121,7 +121,7 @@ Deno.test("a question rings with its text, a tap opens the session at it, and it
     );
   }));
 
-Deno.test("a closed app rings at once; a question that was withdrawn takes its notification away; a session in view does not ring [push-withdrawn, push-in-view]", () =>
+Deno.test("a closed app rings at once; the notification of a withdrawn question is taken away; a session in view does not ring [push-withdrawn, push-in-view]", () =>
   withNotifications(async ({ stack, echo, phone, browser, ask }) => {
     const { page } = phone;
     await page.goto("about:blank");
@@ -149,12 +149,12 @@ Deno.test("a closed app rings at once; a question that was withdrawn takes its n
       "the phone",
       async () => (await stack.api.devices()).devices.some(({ kind, online }) => kind === "phone" && online),
     );
-    /** Counted by the node that took the question. */
+    /** The node that accepted the question counts them. */
     const isUnnecessary = async (): Promise<boolean> => {
       const metrics = await (await fetch(`${httpBaseFromWs(stack.listenerWsUrl)}/metrics`)).text();
       return metrics.includes('svc_web_push_total{outcome="unnecessary"} 1');
     };
-    // A page that is too busy to show a question within the relay's limit is rung, so that the next one is looked at.
+    // A page that is too busy to show a question within the relay's limit is notified, so the next question is tried.
     await until("the relay to find one unnecessary", async () => {
       const rung = browser.vendor.messages.length;
       const seen = new AbortController();

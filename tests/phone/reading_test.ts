@@ -1,4 +1,4 @@
-/** Reading a terminal on the phone: history, the way back to the newest line, finding, selecting, text beside the exact screen. */
+/** Reading a terminal on the phone: history, the way back to the newest line, finding, selecting, text as an alternative to the exact screen. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
@@ -7,7 +7,7 @@ import { openSession, status, type TerminalScene, untilShown, withTerminals } fr
 const SESSION = "svc-lines";
 const PROGRAM = 'i=1; while [ $i -le 300 ]; do echo "line $i of the log"; i=$((i+1)); done; exec cat';
 
-/** A session with 300 lines, most of them above the screen, that repeats what is typed into it. */
+/** Opens a session with 300 lines, most of them above the screen, that repeats what is typed into it. */
 async function openLines({ stack: { sandbox }, page }: TerminalScene): Promise<void> {
   const place = ["-x", "60", "-y", "20", "-c", sandbox.project, "-e", `HOME=${sandbox.home}`];
   await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", SESSION, ...place, "sh", "-c", PROGRAM);
@@ -15,7 +15,7 @@ async function openLines({ stack: { sandbox }, page }: TerminalScene): Promise<v
   await untilShown(page, "line 300 of the log");
 }
 
-/** One finger, from the middle of the terminal, in small steps. */
+/** Drags with one finger, from the middle of the terminal, in small steps. */
 async function drag(page: Page, pixels: number): Promise<void> {
   const box = await page.locator(".terminal-place").boundingBox();
   const [x, y] = [(box?.x ?? 0) + 100, (box?.y ?? 0) + (box?.height ?? 0) / 2 - pixels / 2];
@@ -29,7 +29,7 @@ async function drag(page: Page, pixels: number): Promise<void> {
   await cdp.detach();
 }
 
-/** The exact screen reports where it is when it is drawn, which is a frame later. */
+/** Scrolls and waits: the exact screen reports its position when it is drawn, which is a frame later. */
 async function scrollScreenBehind(page: Page, toTop: boolean): Promise<void> {
   await page.locator(".terminal-place").evaluate(async (place, isTop) => {
     place.scrollTop = isTop ? 0 : place.scrollHeight;
@@ -41,7 +41,7 @@ async function scrollScreenBehind(page: Page, toTop: boolean): Promise<void> {
 
 const pill = (page: Page) => page.getByRole("button", { name: /^Latest/ });
 
-Deno.test("pulling down loads the history; above the end nothing says Live, and a pill counts new lines and leads back [ux-reading]", () =>
+Deno.test("pulling down loads the history; away from the end nothing says Live, and a pill counts new lines and leads back [ux-reading]", () =>
   withTerminals(async (scene) => {
     const { page, phone, stack: { sandbox } } = scene;
     await openLines(scene);
@@ -66,7 +66,7 @@ Deno.test("pulling down loads the history; above the end nothing says Live, and 
     assert.deepEqual(phone.faults, []);
   }));
 
-Deno.test("text is found in the whole output, match by match, and the mark goes with the bar [ux-reading]", () =>
+Deno.test("text is found in the whole output, match by match, and the highlight closes with the bar [ux-reading]", () =>
   withTerminals(async (scene) => {
     const { page, phone } = scene;
     await openLines(scene);
@@ -99,7 +99,7 @@ Deno.test("Esc leads from the search back to the screen, and an input method's k
       await field.fill("LINE 12");
       return await page.getByText("11 of 11").isVisible();
     });
-    // As browsers report the keys that confirm and end what is composed.
+    // Keys as browsers report them when they confirm and end a composition.
     await field.evaluate((element) => {
       for (const key of ["Enter", "Escape"]) {
         element.dispatchEvent(new KeyboardEvent("keydown", { key, isComposing: true, bubbles: true }));
@@ -115,7 +115,7 @@ Deno.test("Esc leads from the search back to the screen, and an input method's k
     assert.equal(await focused.count(), 1, "the screen has the focus, and the session is still open");
   }));
 
-Deno.test("the screen as text breaks its lines at the phone's width; that and the letter size stay with the session [ux-reading]", () =>
+Deno.test("the screen as text wraps at the phone's width; that and the text size are kept for the session [ux-reading]", () =>
   withTerminals(async (scene) => {
     const { page, phone } = scene;
     await openLines(scene);

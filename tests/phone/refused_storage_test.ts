@@ -1,9 +1,9 @@
-/** A browser that refuses to keep anything for the site: the page says so, and does without what it can do without. */
+/** A browser that refuses to store anything for the site: the page says so, and works as far as it can. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { type Scene, signOut, withScene } from "./scene.ts";
 
-/** Runs in the page before its scripts, as a private mode or blocked site data would have it. */
+/** Runs in the page before its scripts, and behaves like a private mode or blocked site data. */
 function refuseStorage(parts: readonly ("indexedDB" | "localStorage")[]): void {
   const refuse = (): never => {
     throw new DOMException("The operation is insecure", "SecurityError");
@@ -26,7 +26,7 @@ Deno.test("a page whose browser refuses all storage says what to allow, and can 
     await page.getByText("Allow site data, or leave private mode").waitFor();
   }));
 
-/** A signed-in page with one session, whose browser refuses only the local storage. */
+/** Opens a signed-in page with one session in a browser that refuses only local storage. */
 function withoutLocalStorage(use: (scene: Scene, page: Page) => Promise<void>): Promise<void> {
   return withScene(async (scene) => {
     const { phone, wire, listener, makeKey } = scene;
@@ -38,21 +38,21 @@ function withoutLocalStorage(use: (scene: Scene, page: Page) => Promise<void>): 
   });
 }
 
-Deno.test("a page whose browser refuses only the local storage shows the list and a session's terminal", () =>
+Deno.test("a page whose browser refuses only local storage shows the list and a session's terminal", () =>
   withoutLocalStorage(async ({ phone }, page) => {
     await page.getByRole("link", { name: /demo · Claude/ }).tap();
     await page.getByRole("link", { name: "Messages" }).waitFor();
     assert.deepEqual(phone.faults, []);
   }));
 
-Deno.test("signing out without the local storage goes to its end, and does not stop before the notifications [push-switch]", () =>
+Deno.test("signing out without local storage completes, including the notifications [push-switch]", () =>
   withoutLocalStorage(async ({ phone }, page) => {
     await page.getByRole("link", { name: /demo · Claude/ }).waitFor();
     await signOut(page);
     assert.deepEqual(phone.faults, []);
   }));
 
-Deno.test("a language that is chosen without the local storage holds for the page, also after a reload [ux-languages]", () =>
+Deno.test("a language chosen without local storage applies to the page, even after a reload [ux-languages]", () =>
   withoutLocalStorage(async ({ phone, wire }, page) => {
     await page.getByRole("link", { name: /demo · Claude/ }).waitFor();
     await page.goto(`${wire.url}/#/settings`);

@@ -1,4 +1,4 @@
-/** What tests of the page run against, and the steps that many of them share. */
+/** The relay, phone and listener that tests of the page run against, and steps that many of them share. */
 import type { Locator, Page } from "playwright-core";
 import { buildPhone } from "../../scripts/build_phone.ts";
 import { systemClock } from "../../src/async/clock.ts";
@@ -35,7 +35,7 @@ export interface Scene {
 }
 
 /**
- * A relay with the page, a network link that can break, a phone, and a scripted listener. On NATS the listener is
+ * A relay with the page, a network link that can break, a phone, and a scripted listener. With NATS the listener is
  * connected to another of three nodes.
  */
 export async function withScene(act: (scene: Scene) => Promise<void>): Promise<void> {
@@ -73,7 +73,7 @@ export async function withScene(act: (scene: Scene) => Promise<void>): Promise<v
   }
 }
 
-/** The relay of the svc that `SVC_TEST_LAUNCH` names, with its own page; or one of several nodes. */
+/** Starts the relay of the svc that `SVC_TEST_LAUNCH` names, with its own page; or one of several nodes. */
 async function relayProcess(
   sandbox: Sandbox,
   { listen, dataDir, nats }: { listen: string; dataDir: string; nats: readonly NatsServer[] },
@@ -108,7 +108,7 @@ export async function openMessages(
   return page;
 }
 
-/** A link that is opened before the page is signed out would be taken for one of the same account. */
+/** Signs out and waits: a link opened before that would be treated as one of the same account. */
 export async function signOut(page: Page): Promise<void> {
   await page.getByRole("button", { name: "Sign out" }).tap();
   await page.getByLabel("API key").waitFor();
@@ -126,7 +126,7 @@ export async function openMenu(
   return page.getByRole("dialog");
 }
 
-/** For what is sent in bulk: a relay on a busy machine asks who sends much to try again later. */
+/** Sends with retries, for bulk: a relay on a busy machine asks such senders to try again later. */
 export async function sendPatiently(api: RelayApi, push: PushRequestInput): Promise<void> {
   const id = crypto.randomUUID();
   await retryRelay(() => api.sendPush({ id, ...push }), { limitMs: SAFETY_LIMIT_MS, clock: systemClock });
@@ -135,7 +135,7 @@ export async function sendPatiently(api: RelayApi, push: PushRequestInput): Prom
 export const messageField = (page: Page) => page.getByRole("textbox", { name: /Message to/ });
 export const bubble = (page: Page, text: string) => page.getByRole("listitem").filter({ hasText: text });
 
-/** A tap, once the page has handled it: it is reported before. */
+/** Taps and waits until the page has handled the tap, which is reported earlier. */
 export async function tapWhole(button: Locator): Promise<void> {
   const clicked = button.evaluate((element) =>
     new Promise<void>((done) => element.addEventListener("click", () => setTimeout(done), { once: true }))
@@ -144,7 +144,10 @@ export async function tapWhole(button: Locator): Promise<void> {
   await clicked;
 }
 
-/** From a session's terminal to its messages. The field there is another one: a text that was begun before is lost. */
+/**
+ * Goes from a session's terminal to its messages. The message field there is a different one, so text in the first is
+ * lost.
+ */
 export async function showMessages(page: Page): Promise<void> {
   await page.getByRole("link", { name: "Messages" }).tap();
   await page.getByRole("link", { name: "Terminal" }).waitFor();
@@ -155,7 +158,7 @@ export async function sendMessage(page: Page, text: string): Promise<void> {
   await page.getByRole("button", { name: "Send", exact: true }).tap();
 }
 
-/** What the page keeps in this store and a reload would find, by key; of bytes only how many. */
+/** Returns what the page stores in this store and a reload would find, by key; for bytes only their number. */
 export async function kept<T>(page: Page, store: string, database = "svc"): Promise<Map<string, T>> {
   const entries = await page.evaluate(async ([database, store]) => {
     const settled = <R>(request: IDBRequest<R>): Promise<R> =>
@@ -179,12 +182,12 @@ export interface Demo {
   up: Started;
   phone: Phone;
   page: Page;
-  /** The pairing link that `svc up` prints. */
+  /** The pairing link from `svc up`. */
   link: string;
   origin: string;
 }
 
-/** `svc up --demo` as a process, and a phone that has not opened its link yet. */
+/** Runs `act` with `svc up --demo` as a process, and a phone that has not opened its link yet. */
 export async function withDemo(act: (demo: Demo) => Promise<void>): Promise<void> {
   await buildPhone({ outDir: PAGE_DIRECTORY });
   await using sandbox = await makeSandbox();

@@ -1,4 +1,4 @@
-/** A listener over a real socket whose sessions and answers are scripted by the test. */
+/** A listener over a real socket, with sessions and answers set by the test. */
 import { RelayLink } from "../../src/client/relay_link.ts";
 import type { EventData } from "../../src/protocol/frames.ts";
 import type { Push } from "../../src/protocol/push.ts";
@@ -19,7 +19,7 @@ export interface Acknowledgement {
   retryAfterSeconds?: number;
   agentSessionName?: string;
   final?: boolean;
-  /** As a paired host makes it. */
+  /** The proof, as a paired host makes it. */
   proof?: string;
 }
 
@@ -57,14 +57,14 @@ export class ScriptedListener {
     await until("the inventory to be stored", () => this.#stored > before);
   }
 
-  /** The next push of this type that is not in `before`, once it has arrived. */
+  /** Resolves with the next push of this type that is not in `before`. */
   receivedType(type: string, ...before: Push[]): Promise<Push> {
     const ids = before.map(({ id }) => id);
     const isNew = (push: Push): boolean => push.type === type && !ids.includes(push.id);
     return until(`a push of type "${type}"`, () => this.pushes.find(isNew));
   }
 
-  /** The push with this text, once it has arrived. */
+  /** Resolves with the push that has this text. */
   received(body: string): Promise<Push> {
     return until(`the push "${body}"`, () => this.pushes.find((push) => push.body === body));
   }
@@ -83,7 +83,7 @@ export class ScriptedListener {
   }
 }
 
-/** A complete entry with defaults for what the test does not set. */
+/** Returns a complete entry with defaults for what the test does not set. */
 export function entryOf(changed: Partial<SessionEntry>): SessionEntry {
   const name = changed.name ?? "svc-demo";
   const project = changed.project ?? name.replace(/^svc-/, "");

@@ -44,7 +44,7 @@ Deno.test("the app pairs by its camera, names the host, forgets it, and exports 
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("a link that is not this relay's pairing link is explained and goes nowhere [ux-scan]", () =>
+Deno.test("a link that is not this relay's pairing link is explained and not followed [ux-scan]", () =>
   withScene(async ({ phone, wire }) => {
     const { page } = phone;
     await page.goto(wire.url);
@@ -65,7 +65,7 @@ Deno.test("a link that is not this relay's pairing link is explained and goes no
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("the camera ignores other codes, and its refusal names what else helps [ux-scan]", () =>
+Deno.test("the camera ignores other codes, and if it is refused the page names alternatives [ux-scan]", () =>
   withScene(async ({ phone, wire }) => {
     const { page } = phone;
     await phone.showToCamera("https://example.com/menu");
@@ -109,12 +109,12 @@ Deno.test("the theme and the text size apply at once and after a reload; a key w
     await page.getByText(/^svc devices revoke dev_/).waitFor();
   }));
 
-Deno.test("what the settings could not read without a connection appears when it is back [ux-settings]", () =>
+Deno.test("settings that could not be read without a connection appear when it is back [ux-settings]", () =>
   withScene(async ({ phone, wire, relay, listener, makeKey }) => {
     const { page } = phone;
     await listener.report();
     await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
-    // So that its code is there.
+    // Loads the view's code.
     await page.getByRole("link", { name: "Settings" }).tap();
     const devices = page.getByRole("region", { name: "Devices" });
     await devices.getByText("workstation").waitFor();
@@ -134,7 +134,7 @@ Deno.test("what the settings could not read without a connection appears when it
     await host.getByText("Not known without a connection").waitFor();
   }));
 
-Deno.test("the host's audit log shows what was sent, by whom and what became of it, never the text, and can be saved [ls-audit-phone]", () =>
+Deno.test("the host's audit log shows what was sent, by whom and with what outcome, never the text, and can be saved [ls-audit-phone]", () =>
   withDemo(async ({ phone, page, link }) => {
     await page.goto(link);
     await page.getByRole("button", { name: "They match" }).tap();
@@ -161,7 +161,7 @@ Deno.test("the host's audit log shows what was sent, by whom and what became of 
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("the settings of notifications open although their script did not arrive at first [ux-any-order]", () =>
+Deno.test("the settings of notifications open even if their script failed to load at first [ux-any-order]", () =>
   withScene(async ({ phone: { page, faults }, wire, makeKey }) => {
     const script = /later-\w+\.js$/;
     await page.route(script, (route) => route.abort());

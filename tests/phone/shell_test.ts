@@ -1,10 +1,10 @@
-/** The installed page: it opens without a network from the service worker's copy, and is replaced by a newer one. */
+/** The installed page opens without a network from the service worker's copy, and is replaced by a newer version. */
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
 import { withScene } from "./scene.ts";
 
-/** Waits until the page's copy is kept and answers for this page. */
+/** Waits until the page's copy is stored and answers for this page. */
 async function untilKept(page: Page): Promise<void> {
   await page.evaluate(async () => {
     await navigator.serviceWorker.ready;

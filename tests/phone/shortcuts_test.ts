@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { until } from "../helpers/until.ts";
 import { openSession, shown, withTerminals } from "./terminal_scene.ts";
 
-Deno.test("shortcuts write, find, switch, go back and show their list, and none takes a key from the live terminal [ux-shortcuts]", () =>
+Deno.test("shortcuts write, find, switch, go back and list themselves, and none takes a key from the live terminal [ux-shortcuts]", () =>
   withTerminals(async ({ page, phone, stack }) => {
     await stack.sandbox.tmux("new-session", "-d", "-s", "svc-keys", "stty raw -echo; exec cat -vT");
     await openSession(page, /svc-keys/);

@@ -6,7 +6,7 @@ import { until } from "../helpers/until.ts";
 import type { Page } from "playwright-core";
 import { kept, type Scene, signOut, withScene } from "./scene.ts";
 
-/** A pairing code, and what may do anything for its account. */
+/** Creates a pairing code, with a client and a key that may do anything for its account. */
 async function newCode({ relay, makeKey }: Scene): Promise<{ api: RelayApi; apiKey: string; code: string }> {
   const apiKey = await makeKey("push:read", "push:send", "admin");
   const api = createRelayApi({ baseUrl: relay.url, apiKey });
@@ -88,7 +88,7 @@ Deno.test("a pairing link registers the phone as a device, once [sec-claim]", ()
     await page.getByRole("alert").getByText("has been used").waitFor();
   }));
 
-/** Requests to this path wait until the result's `end` is called. `asked` resolves with the next one. */
+/** Holds requests to this path until the result's `end` is called. `asked` resolves with the next one. */
 async function holdBack(
   page: Page,
   path: RegExp,
@@ -97,12 +97,12 @@ async function holdBack(
   return { asked: () => page.waitForRequest(path), end: () => page.unroute(path) };
 }
 
-/** The kinds of value under which the page keeps the link; none once it is gone. */
+/** Returns the kinds of value under which the page keeps the link; empty once it is gone. */
 async function keptLink(page: Page): Promise<string> {
   return Object.keys((await kept<object>(page, "account")).get("link") ?? {}).join();
 }
 
-Deno.test("a reload in the middle of signing in by a link goes on with it, and its secret is kept encrypted and only until then [ux-link-kept]", () =>
+Deno.test("signing in by a link continues after a reload, and its secret is kept encrypted and only until then [ux-link-kept]", () =>
   withScene(async (scene) => {
     const { phone, wire } = scene;
     const { page } = phone;
@@ -120,7 +120,7 @@ Deno.test("a reload in the middle of signing in by a link goes on with it, and i
     }
   }));
 
-Deno.test("a page whose scripts are lost on the way says what to do, and its link still pairs after a reload [ux-first-load]", () =>
+Deno.test("a page whose scripts fail to load says what to do, and its link still pairs after a reload [ux-first-load]", () =>
   withScene(async (scene) => {
     const { phone, wire } = scene;
     const { page } = phone;
@@ -137,10 +137,10 @@ Deno.test("a page whose scripts are lost on the way says what to do, and its lin
     assert.equal(await advice.count(), 0);
   }));
 
-Deno.test("an address opened right behind a sign-in link does not take its place [ux-link-kept]", () =>
+Deno.test("an address opened right after a sign-in link does not replace it [ux-link-kept]", () =>
   withScene(async ({ phone, wire, makeKey }) => {
     const { page } = phone;
-    // The page's second script is under way while the address changes.
+    // The page's second script is still loading while the address changes.
     const second = /main-\w+\.js$/;
     const released = Promise.withResolvers<void>();
     await page.route(second, async (route) => {

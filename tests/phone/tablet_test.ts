@@ -1,4 +1,4 @@
-/** A tablet: the list stays beside the open session, and nothing scrolls sideways. */
+/** A tablet: the list stays visible next to the open session, and nothing scrolls sideways. */
 import assert from "node:assert/strict";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { messageField } from "./scene.ts";
@@ -34,7 +34,7 @@ Deno.test("on a tablet the list and the session stand side by side, in both dire
     }
   }));
 
-Deno.test("what is open in the session stays open when the phone is unfolded or turned, and back [ux-tablet]", () =>
+Deno.test("an open sheet of the session stays open when the phone is unfolded or turned, and back [ux-tablet]", () =>
   withTerminals(async (scene) => {
     const { page } = scene;
     await open(scene);
@@ -52,7 +52,7 @@ Deno.test("what is open in the session stays open when the phone is unfolded or 
     }
   }));
 
-Deno.test("another session opens as it does from the list: not with the live keys of the one before [ux-tablet]", () =>
+Deno.test("another session opens as it does from the list, without the live keys of the previous one [ux-tablet]", () =>
   withTerminals(async (scene) => {
     const { page, stack } = scene;
     await page.setViewportSize(SIZES.landscape);

@@ -5,7 +5,7 @@ import { until } from "../helpers/until.ts";
 import { sendMessage } from "./scene.ts";
 import { open, openSession, shown, status, untilShown, withTerminals } from "./terminal_scene.ts";
 
-/** The keys of the row by name, and what the terminal receives, as `cat -vT` prints it. */
+/** The keys of the row by name, with what the terminal receives, as `cat -vT` prints it. */
 const KEY_ROW = [
   ["Esc", "^["],
   ["Tab", "^I"],
@@ -85,7 +85,7 @@ Deno.test("terminal: a phone's keyboard, which composes every word, types letter
     await page.locator("textarea:focus:not([readonly])").waitFor();
     const client = await page.context().newCDPSession(page);
     const compose = async (text: string): Promise<void> => {
-      // Such keyboards do not report which key was pressed.
+      // Phone keyboards do not report which key was pressed.
       await client.send("Input.dispatchKeyEvent", { type: "rawKeyDown", key: "Unidentified" });
       const [selectionStart, selectionEnd] = [text.length, text.length];
       await client.send("Input.imeSetComposition", { selectionStart, selectionEnd, text });
@@ -100,7 +100,7 @@ Deno.test("terminal: a phone's keyboard, which composes every word, types letter
     await untilShown(page, "❯ the end");
   }));
 
-Deno.test("terminal: where the cursor stands in the live field changes nothing of a text, and a backspace deletes [spec-live-typing]", () =>
+Deno.test("terminal: the cursor's position in the live field does not affect a text, and a backspace deletes [spec-live-typing]", () =>
   withTerminals(async (scene) => {
     const { page } = scene;
     await open(scene);
@@ -108,7 +108,7 @@ Deno.test("terminal: where the cursor stands in the live field changes nothing o
     const field = page.locator("textarea:focus:not([readonly])");
     await field.waitFor();
     const client = await page.context().newCDPSession(page);
-    // As dictation or a paste puts it there.
+    // Inserts text as dictation or a paste does.
     const insert = (text: string) => client.send("Input.insertText", { text });
     await field.evaluate((element: HTMLTextAreaElement) => element.setSelectionRange(0, 0));
     await insert("git commit");
@@ -162,7 +162,7 @@ Deno.test("terminal: with the phone's keyboard open the cursor, the keys and the
       await page.setViewportSize(size);
       await field.pressSequentially("k");
       await until(`the cursor at ${size.width} × ${size.height}`, () => isInSight(page));
-      // The page follows the visible height with the next frame.
+      // The page adapts to the visible height in the next frame.
       for (const control of [field, key(page, "Esc")]) {
         await until(`${control} at ${size.width} × ${size.height}`, async () => {
           const { y = -1, height = 0 } = await control.boundingBox() ?? {};
@@ -174,7 +174,7 @@ Deno.test("terminal: with the phone's keyboard open the cursor, the keys and the
     await phone.shoot("terminal-keyboard");
   }));
 
-/** The cursor is entirely within the visible part of the terminal. */
+/** True if the cursor is entirely within the visible part of the terminal. */
 async function isInSight(page: Page): Promise<boolean> {
   const place = await page.locator(".terminal-place").boundingBox();
   const cursor = await page.locator(".terminal-canvas .cursor").boundingBox();

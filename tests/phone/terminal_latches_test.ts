@@ -7,11 +7,11 @@ import { open, openSession, shown, status, untilShown, withTerminals } from "./t
 const control = (page: Page) => page.locator('[data-key="ctrl"]');
 const alt = (page: Page) => page.locator('[data-key="alt"]');
 const liveField = (page: Page) => page.getByRole("textbox", { name: /Type into the terminal/ });
-/** A tap takes effect after it has been reported. */
+/** Waits, because a tap takes effect after it has been reported. */
 const untilLatch = (key: Locator, latch: string) =>
   key.and(key.page().locator(`[data-latch="${latch}"]`)).waitFor();
 
-Deno.test("terminal: Ctrl and Alt are held for one key, or until they are let go, and show it [ux-latches]", () =>
+Deno.test("terminal: Ctrl and Alt are held for one key, or until they are released, and show it [ux-latches]", () =>
   withTerminals(async ({ page, phone, stack }) => {
     await stack.sandbox.tmux("new-session", "-d", "-s", "svc-keys", "stty raw -echo; exec cat -vT");
     await openSession(page, /svc-keys/);
@@ -41,7 +41,7 @@ Deno.test("terminal: Ctrl and Alt are held for one key, or until they are let go
     await untilLatch(alt(page), "next");
     await liveField(page).pressSequentially("f");
     await untilTyped("^Ax^B^B^[f");
-    // A phone's keyboard composes a word and does not say which key it was.
+    // A phone's keyboard composes a word and does not report the key.
     const client = await page.context().newCDPSession(page);
     await control(page).tap();
     await untilLatch(control(page), "next");

@@ -102,11 +102,11 @@ Deno.test("terminal: after a cut the whole screen is back, and keys that cannot 
     await untilShown(page, "back again");
   }));
 
-Deno.test("terminal: its mirror is open before its code is loaded, and shows the screen once it is [ph-fast]", () =>
+Deno.test("terminal: its mirror opens before its code is loaded, and shows the screen once it is [ph-fast]", () =>
   withTerminals(async ({ stack, page }) => {
     const { name } = await stack.echo();
     await page.getByRole("link", { name: /Echo/ }).waitFor();
-    // It would answer from its own copies.
+    // The service worker would answer from its copies.
     await page.evaluate(async () => {
       await (await navigator.serviceWorker.ready).unregister();
     });

@@ -14,7 +14,7 @@ export interface TerminalScene {
   page: Page;
 }
 
-/** A signed-in phone over a network link that can break. */
+/** Runs `act` with a signed-in phone over a network link that can break. */
 export async function withTerminals(act: (scene: TerminalScene) => Promise<void>): Promise<void> {
   await buildPhone({ outDir: `${CHECKOUT}dist/phone` });
   const stack = await makeStack();
@@ -34,7 +34,7 @@ export async function withTerminals(act: (scene: TerminalScene) => Promise<void>
 export const canvas = (page: Page) => page.locator(".terminal-canvas");
 export const status = (page: Page) => page.locator(".terminal-status");
 
-/** The text of the terminal's elements, line by line. */
+/** Returns the text of the terminal's elements, line by line. */
 export const shown = (page: Page): Promise<string> =>
   canvas(page).evaluate((element) => {
     const lines = [...element.querySelectorAll<HTMLElement>(".terminal-line")];

@@ -120,7 +120,7 @@ Deno.test("terminal: the text view says when the browser refuses to copy, and wh
     assert.deepEqual([await phone.violations(), await phone.misfits(), phone.faults], [[], [], []]);
   }));
 
-/** A pinch: two fingers end `factor` times as far apart as they start. */
+/** Pinches: two fingers end `factor` times as far apart as they start. */
 async function pinch(page: Page, factor: number): Promise<void> {
   const client = await page.context().newCDPSession(page);
   const at = (
@@ -158,7 +158,7 @@ Deno.test("terminal: it is fitted to the phone only on request, and gets its siz
     await until("the local terminal's size", async () => await size() === before);
   }));
 
-Deno.test("terminal: while text is selected the screen stands still and does not say that it is the newest; then it goes on [ux-reconnecting]", () =>
+Deno.test("terminal: while text is selected the screen freezes and does not claim to be the newest; then it continues [ux-reconnecting]", () =>
   withTerminals(async ({ page, stack }) => {
     await stack.sandbox.tmux(
       "new-session",
@@ -202,7 +202,7 @@ Deno.test("terminal: while text is selected the screen stands still and does not
     await flowing.getByText("eighth").waitFor();
   }));
 
-Deno.test("terminal: who reads earlier lines stays at them when the oldest go, and hears how many are newer", () =>
+Deno.test("terminal: a reader of earlier lines stays there when the oldest are dropped, and sees how many are newer", () =>
   withTerminals(async ({ page, stack }) => {
     const script = "stty -echo; echo ready; read x; seq 5200; read x; seq 6001 6100; exec cat";
     await stack.sandbox.tmux("new-session", "-d", "-s", "svc-long", "-x", "60", "-y", "20", script);

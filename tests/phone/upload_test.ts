@@ -8,9 +8,9 @@ import { messageField, withDemo } from "./scene.ts";
 import { open, withTerminals } from "./terminal_scene.ts";
 import { Wire } from "./wire.ts";
 
-/** More than is sent before the reading is held. */
+/** More than is sent before reading is held. */
 const LARGE_BYTES = 4_000_000;
-/** In chunks: enough that the host has a part of the file. */
+/** In chunks: enough that the host has part of the file. */
 const READ_FIRST = 30;
 
 async function choose(page: Page, file: { name: string; buffer: Uint8Array }): Promise<void> {
@@ -21,7 +21,7 @@ async function choose(page: Page, file: { name: string; buffer: Uint8Array }): P
   await (await chooser).setFiles({ name, mimeType: "image/png", buffer: Buffer.from(buffer) });
 }
 
-/** The page reads some chunks of its next file, and the others once it is released: a slow test outlasts no upload. */
+/** Makes the page read only some chunks of its next file until released, so that no upload ends before a slow test. */
 async function holdFile(page: Page): Promise<{ release(): Promise<void> }> {
   const held = await page.evaluateHandle((first) => {
     const { arrayBuffer } = Blob.prototype;
@@ -40,7 +40,7 @@ async function holdFile(page: Page): Promise<{ release(): Promise<void> }> {
   return { release: () => held.evaluate(({ release }) => release()) };
 }
 
-Deno.test("a paired phone's file is stored on its host alone, and its path is in the draft; a file that is too large is refused with the limit [up-stored, up-sealed, up-path]", () =>
+Deno.test("a paired phone's file is stored only on its host, and its path is in the draft; a file that is too large is refused with the limit [up-stored, up-sealed, up-path]", () =>
   withDemo(async ({ phone, page, link }) => {
     const frames: string[] = [];
     page.on("websocket", (socket) =>
@@ -88,7 +88,7 @@ Deno.test("a paired phone's file is stored on its host alone, and its path is in
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("a file goes on when its session is left and after the link is lost, and is stored byte for byte, once [up-resumed, up-path]", () =>
+Deno.test("an upload continues when its session is left and after the link is lost, and is stored byte for byte, once [up-resumed, up-path]", () =>
   withDemo(async ({ phone, page, link, origin }) => {
     const wire = new Wire(Number(new URL(origin).port));
     try {
@@ -115,7 +115,7 @@ Deno.test("a file goes on when its session is left and after the link is lost, a
       await page.getByRole("link", { name: /Echo/ }).tap();
       await page.getByText("Paused until the connection is back: film.mov").waitFor();
       await phone.shoot("upload-waiting");
-      // With doubled letters on the narrowest screen the notice lies over keys, which send nothing now.
+      // With doubled text size on the narrowest screen the notice covers keys that send nothing now.
       const misfits = (await phone.misfits()).filter((one) => !one.startsWith("narrow, 200 %: covered"));
       assert.deepEqual([await phone.violations(), misfits], [[], []]);
       const before = await share();
@@ -136,7 +136,7 @@ Deno.test("a file goes on when its session is left and after the link is lost, a
     }
   }));
 
-Deno.test("the browser asks before it leaves a page that sends a file, not once the file is there or another page has left the account [up-phone]", () =>
+Deno.test("the browser asks before it leaves a page that sends a file, but not once the file has arrived or another page has signed out [up-phone]", () =>
   withDemo(async ({ page, link }) => {
     await page.goto(link);
     await page.getByRole("button", { name: "They match" }).tap();

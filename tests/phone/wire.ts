@@ -19,7 +19,7 @@ export class Wire {
     return `http://${HOST}:${this.#listener.addr.port}`;
   }
 
-  /** New connections go to this port; open ones are cut. */
+  /** Sends new connections to this port, and cuts open ones. */
   pointTo(port: number): void {
     this.#port = port;
     this.cut();
@@ -30,7 +30,7 @@ export class Wire {
     this.#connections.clear();
   }
 
-  /** Connections stay open, but nothing passes. */
+  /** Keeps connections open, but passes nothing. */
   freeze(): void {
     this.#frozen = Promise.withResolvers();
   }

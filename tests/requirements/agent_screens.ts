@@ -6,7 +6,7 @@ const HOW_A_SCREEN_IS_READ = rows("docs/agents.md, How a screen is read", {
     "The composer is reported only where its frame, its footer and the cursor are as the agent draws them; an editor that shows a copy of it is unknown.",
   ),
   "read-spoofed": agents(
-    "What an agent prints, including a command that it asks about, never passes for its composer.",
+    "An agent's output, including a command that it asks about, is never taken for its composer.",
   ),
   "read-menus": agents("A harmless screen is reported by name, with the keys and the text that it accepts."),
   "read-linear": agents(

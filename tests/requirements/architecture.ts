@@ -55,7 +55,7 @@ const OPERATING_ON_NATS = [
       "A phone or listener on another node counts as connected; what a dead node, or a gap, left open is closed.",
     ),
     "nodes-limits": scale(
-      "Limits on requests and frames hold over all nodes; what was taken too much is owed.",
+      "Limits on requests and frames apply across all nodes; an excess is owed.",
     ),
     "nats-payload": scale(
       "A NATS server that takes shorter messages than svc's is refused at the start, with what to do; none is lost silently.",
@@ -66,13 +66,13 @@ const OPERATING_ON_NATS = [
     "nodes-clocks": scale(
       "Relays whose clocks differ by minutes, or are set, use NATS's: presence, expiry, pairing codes, order and limits agree.",
     ),
-    "nodes-cut": scale("A relay that is cut off from two of three NATS servers goes on with the third."),
+    "nodes-cut": scale("A relay that is cut off from two of three NATS servers continues with the third."),
     "nodes-moved": scale(
-      "A relay that was cut off delivers nothing to a listener that has connected to another one meanwhile.",
+      "A relay that was cut off delivers nothing to a listener that has connected to another one in the meantime.",
     ),
     "nats-late": scale("The first relay on a NATS cluster waits for a server that is late."),
     "nats-lag": scale(
-      "A push that a lagging or former leader of NATS does not have is not forgotten, nor is its receipt.",
+      "A push that a lagging or former leader of NATS lacks is not dropped, nor is its receipt.",
     ),
     "nats-loss": scale(
       "After NATS has lost its newest messages, pushes and revocations that are stored then reach every relay.",
@@ -80,7 +80,7 @@ const OPERATING_ON_NATS = [
     "nats-start": scale("A node that starts reads only what came after another's checkpoint."),
     "nodes-upgrade": scale("Nodes are upgraded one by one under load; old and new ones run side by side."),
     "nats-exact": scale("Changes by several relays at once on three NATS servers are all kept."),
-    "nats-unchanged": scale("A host's report that changed nothing is stored again only after five minutes."),
+    "nats-unchanged": scale("A host's unchanged report is stored again only after five minutes."),
     "nats-frames": scale("The largest frame of a mirror crosses between two relays over NATS's own limits."),
   }),
   ...rows("docs/operating.md, The relays", {
@@ -94,7 +94,9 @@ const OPERATING_ON_NATS = [
     ),
   }),
   ...rows("docs/operating.md, What to watch", {
-    "nodes-watch": scale("A relay on NATS has a metric for what it has still to read, and one for gaps."),
+    "nodes-watch": scale(
+      "A relay on NATS has a metric for the messages that it has still to read, and one for gaps.",
+    ),
   }),
   ...rows("docs/operating.md, Moving a relay to NATS and back", {
     "run-migrate": scale(

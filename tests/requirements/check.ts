@@ -1,7 +1,7 @@
-/** Reads the names of tests from their source and compares the ids they cite with the requirements. */
+/** Reads the names of tests from their source and compares the ids that they cite with the requirements. */
 import type { Capability, Requirement } from "./row.ts";
 
-/** A file of the checkout: a test's source or a document, by its path under the checkout. */
+/** A file of the checkout, a test's source or a document, with its path in the checkout. */
 export interface TextFile {
   path: string;
   text: string;
@@ -12,7 +12,7 @@ const JOINED = `(?:${LITERAL})(?:\\s*\\+\\s*(?:${LITERAL}))*`;
 const REGEX =
   /(?<=[(,=:[!&|?{};\n]\s*|return\s)\/(?![*\/])(?:[^\/\\\n[]|\\.|\[(?:[^\]\\\n]|\\.)*\])+\/[a-z]*/.source;
 const COMMENT = /\/\/[^\n]*|\/\*[\s\S]*?\*\//.source;
-/** Other literals and comments are matched so that nothing inside them is taken for a title. */
+/** Also matches other literals and comments, so that nothing inside them is mistaken for a title. */
 const TITLE = new RegExp(
   [
     `(?:\\b(?:Deno\\.test|testOnBoth|caseOf)\\(|\\.step\\(|\\bname:)\\s*(${JOINED})`,
@@ -25,7 +25,10 @@ const TITLE = new RegExp(
 );
 const CITATION = /\[([a-z0-9]+(?:-[a-z0-9]+)+(?:,\s*[a-z0-9]+(?:-[a-z0-9]+)+)*)\]$/;
 
-/** Names given to `Deno.test(…)`, `testOnBoth(…)`, `caseOf(…)`, `t.step(…)`, `name: …` and `"…": (…) =>`, joined. */
+/**
+ * Returns the names given to `Deno.test(…)`, `testOnBoth(…)`, `caseOf(…)`, `t.step(…)`, `name: …` and `"…": (…) =>`,
+ * joined.
+ */
 export function testNames(text: string): string[] {
   const titles = Array.from(text.matchAll(TITLE), ([, joined, key]) => joined ?? key ?? "");
   return titles.filter((joined) => joined !== "").map((joined) =>
@@ -33,12 +36,14 @@ export function testNames(text: string): string[] {
   );
 }
 
-/** The ids in brackets at the end of a test's name. */
+/** Returns the ids in brackets at the end of a test's name. */
 export function citedIds(name: string): string[] {
   return CITATION.exec(name)?.[1]?.split(/,\s*/) ?? [];
 }
 
-/** The ids that the sources cite, with the paths that cite them. A file of cases counts only when a test file leads to it. */
+/**
+ * Returns the ids that the sources cite, with the citing paths. A file of cases counts only if a test file leads to it.
+ */
 export function citations(sources: readonly TextFile[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { path, text } of runSources(sources)) {
@@ -47,7 +52,7 @@ export function citations(sources: readonly TextFile[]): Map<string, string[]> {
   return found;
 }
 
-/** The test files and, transitively, the files that they import or run in another process. */
+/** Returns the test files and, transitively, the files that they import or run in another process. */
 function runSources(all: readonly TextFile[]): TextFile[] {
   const run = all.filter(({ path }) => path.endsWith("_test.ts"));
   for (const { text } of run) {
@@ -60,7 +65,7 @@ function fileName({ path }: TextFile): string {
   return path.split("/").pop() ?? "";
 }
 
-/** Rows of the built capabilities that no test cites and that give no reason for it. */
+/** Returns the rows of built capabilities that no test cites and that give no reason for it. */
 export function uncovered(
   rows: readonly Requirement[],
   cited: ReadonlyMap<string, unknown>,
@@ -69,7 +74,7 @@ export function uncovered(
   return rows.filter((row) => built.includes(row.by) && row.untested === undefined && !cited.has(row.id));
 }
 
-/** One sentence for each mismatch; none when rows and tests agree. */
+/** Returns one sentence for each mismatch; empty if rows and tests agree. */
 export function breaches(
   rows: readonly Requirement[],
   sources: readonly TextFile[],
@@ -89,12 +94,12 @@ export function breaches(
 
 const HEADING = /^#{1,6} +(.+?) *$/gm;
 
-/** The headings of a document in Markdown, as they are written after the `#` signs. */
+/** Returns the headings of a Markdown document, without the `#` signs. */
 function headings(text: string): string[] {
   return Array.from(text.replace(/^```[\s\S]*?^```/gm, "").matchAll(HEADING), ([, heading = ""]) => heading);
 }
 
-/** One sentence for each source that is not `path, Heading` with a heading of that document. */
+/** Returns one sentence for each source that is not `path, Heading` with a heading of that document. */
 export function unknownSources(rows: readonly Requirement[], documents: readonly TextFile[]): string[] {
   const known = new Set(documents.flatMap(({ path, text }) => headings(text).map((it) => `${path}, ${it}`)));
   const sources = [...new Set(rows.map((row) => row.source))];

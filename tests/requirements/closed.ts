@@ -1,4 +1,4 @@
-/** A phone, a script or a relay that sends anything at all, tried on the real agents. */
+/** A phone, a script or a relay that sends arbitrary input, tested on the real agents. */
 import { agents, mirror, type Requirement, rows } from "./row.ts";
 
 const WHAT_A_PHONE_MAY_DO = rows("docs/specification.md, What a phone may do", {
@@ -12,9 +12,9 @@ const WHAT_A_PHONE_MAY_DO = rows("docs/specification.md, What a phone may do", {
     "No key and no burst of keys reaches an editor, a shell, a suspended agent or another mode.",
   ),
   "closed-screens": agents(
-    "A message waits while a screen other than the composer shows, and goes in afterwards.",
+    "A message waits while a screen other than the composer shows, and is typed afterwards.",
   ),
-  "closed-remote": agents("A long message of the phone's own does not end REMOTE mode."),
+  "closed-remote": agents("A long message from the phone does not end REMOTE mode."),
   "closed-colors": agents("The composer is recognized with COLORTERM and without."),
   "closed-paste": agents("A long first message under load is submitted, and the next one too."),
   "closed-trust": agents(
@@ -26,10 +26,10 @@ const WHAT_A_PHONE_MAY_DO = rows("docs/specification.md, What a phone may do", {
   ),
   "closed-left": agents("Nothing of an agent keeps running after its session was killed."),
   "closed-by-hand": agents(
-    "Nothing that a phone sends behind a Ctrl-C reaches the shell in which a person started the agent.",
+    "Nothing that a phone sends after a Ctrl-C reaches the shell in which a person started the agent.",
   ),
   "closed-resized": agents(
-    "A permission dialog takes nothing from a phone, whatever size the phone gives the screen.",
+    "A permission dialog gets no input from a phone, whatever size the phone gives the screen.",
   ),
   "closed-unrecorded": mirror(
     "A session that no wrapper created gets nothing while a shell, an editor, a pager or a prompt reads.",

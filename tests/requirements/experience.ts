@@ -4,13 +4,13 @@ import { agents, main, mirror, phone, type Requirement, rows } from "./row.ts";
 const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
   "ux-pair": mirror("Pairing is a scan and the same six words on both screens."),
   "ux-scan": phone(
-    "The app reads a pairing link by camera or from a text field, and only one of its own relay.",
+    "The app reads a pairing link by camera or from a text field, and accepts only one of its own relay.",
   ),
   "ux-link-kept": phone(
     "A reload, another address or a lost network in the middle of signing in by a link does not lose the link; it is kept encrypted, until it was used and for ten minutes at most.",
   ),
   "ux-ended": phone(
-    "The view of a session that has ended says so, and when; its messages, its last screen and a draft stay; if no screen was kept, it explains why and how to go on.",
+    "The view of a session that has ended says so, and when; its messages, its last screen and a draft stay; if no screen was kept, it explains why and how to continue.",
   ),
   "ux-cards": phone(
     "Every session is a card with label, state, host, last line and lock; waiting ones come first.",
@@ -26,17 +26,17 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
     "A message can be cancelled, edited, sent again or sent anyway where its receipt shows; one whose outcome is unknown never becomes a draft; drafts survive a reload.",
   ),
   "ux-both-sides": phone(
-    "A session holds its open questions, answerable in place, its dialog, and the texts of ended turns and notes beside the user's messages.",
+    "A session holds its open questions, answerable in place, its dialog, and the texts of ended turns and notes among the user's messages.",
   ),
   "ux-markdown": phone(
     "Agents' texts show a strict subset of Markdown; HTML stays text, and only http and https become links.",
   ),
   "ux-waiting": phone("A session with an open question or dialog is among those that wait."),
   "ux-unread": phone(
-    "What was not read is counted on the card, the inbox, the app's badge and in the title.",
+    "Unread items are counted on the card, the inbox, the app's badge and in the title.",
   ),
   "dlg-card": phone(
-    "An open dialog is one card in its session and in the inbox, with since when it waits, what may be done from here, and the setting; it goes when the dialog goes.",
+    "An open dialog is one card in its session and in the inbox, with the time since which it waits, what may be done from the phone, and the setting; it disappears with the dialog.",
   ),
   "dlg-text": phone("The card has the dialog's text, read from the screen."),
   "dlg-reject": phone(
@@ -64,14 +64,14 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
     "Own snippets are kept on the phone: saved, put into the draft at the cursor, renamed and deleted.",
   ),
   "ux-sent-before": phone(
-    "What was sent to the session before is found and put into the draft, and not sent by that.",
+    "Earlier messages to the session are found and put into the draft, without being sent.",
   ),
   "up-path": phone("The path of a file from the phone is put into the draft and not submitted."),
   "up-phone": phone(
     "A file is sent in order and within the relay's budgets; progress, cancelling and every failure are shown.",
   ),
   "ux-latches": phone(
-    "Ctrl and Alt of the key row are held for the next key or until they are let go, visibly; a key that the host refuses or that does not exist is explained.",
+    "Ctrl and Alt of the key row are held for the next key or until they are released, visibly; a key that the host refuses or that does not exist is explained.",
   ),
   "ux-paste": phone(
     "Paste types what is on the clipboard into the terminal and presses no key, or says why it cannot.",
@@ -86,14 +86,14 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
     "The inbox has questions with buttons and forms, texts of ended turns and notes; answered ones stay readable.",
   ),
   "ux-form-draft": phone(
-    "What is entered into a form and which options are ticked survives another view and a reload; a secret is not kept.",
+    "The inputs of a form and the ticked options survive another view and a reload; a secret is not kept.",
   ),
   "ux-late": phone("A late answer says that it will be typed in."),
   "ux-notify": phone(
     "Web Push for questions, attention and ended turns can be switched off separately, with quiet hours and a test.",
   ),
   "ux-mute": phone(
-    "A project is muted and unmuted from a session's menu, also without a connection, and listed in the settings; what was muted at the computer says so.",
+    "A project is muted and unmuted from a session's menu, also without a connection, and listed in the settings; a project muted at the computer says so.",
   ),
   "ux-settings": phone(
     "Settings hold paired hosts, devices, hooks, theme, text size, mute, and an export of what was sent.",
@@ -104,41 +104,41 @@ const PHONE_BEHAVIOR = rows("docs/specification.md, Phone behavior", {
   "ux-textarea": main("The field is a real textarea, with IME and dictation."),
   "ux-outbox": phone("The outbox survives a reload and sends with the same id when the connection is back."),
   "ux-earlier": phone(
-    "After a reload without a link, messages and inbox say that what was there before appears when the relay is reached.",
+    "After a reload without a link, messages and inbox say that earlier items appear when the relay is reached.",
   ),
   "ux-any-order": phone(
-    "What the page shows does not depend on the order of the relay's answers, and what could not be read is asked for again.",
+    "What the page shows does not depend on the order of the relay's answers, and failed reads are repeated.",
   ),
   "ux-old-open": phone(
-    "An open question, and what a tapped notification leads to, are shown however much came after them.",
+    "An open question, and the item of a tapped notification, are shown however much came after them.",
   ),
   "ux-reconnecting": phone("A dead connection shows within 2 seconds, and sending is held."),
   "ux-first-load": phone("A page whose scripts do not arrive says so, and what to do."),
-  "ux-relay-back": phone("Once the relay takes a message the page connects at once."),
+  "ux-relay-back": phone("Once the relay accepts a message the page connects at once."),
   "ux-resume": mirror("A mirror resumes without a gap or a repetition."),
   "ux-small": phone(
     "The app works at 320 px, also with the phone's keyboard open, with targets of 44 px.",
   ),
   "ph-offline-shell": phone(
-    "A page that was open once opens without a network; the service worker keeps nothing that the relay says.",
+    "A page that was open once opens without a network; the service worker stores no answer of the relay.",
   ),
   "ux-strings": phone("Every text is in one catalog."),
   "ux-reading": phone(
-    "History by pulling down, a pill to the newest line, find, selection, text beside the exact screen, choices kept per session.",
+    "History by pulling down, a pill to the newest line, find, selection, text as an alternative to the exact screen, choices kept per session.",
   ),
   "ux-fonts": phone(
     "Nothing overlaps or scrolls sideways with DejaVu, Noto or Liberation letters, also at twice their size.",
   ),
   "ux-a11y": phone("No view breaks a rule of axe-core, and controls have edges in forced colors."),
   "ux-landscape": phone(
-    "With a keyboard open in landscape the terminal keeps eight rows and follows the cursor; without one the header says what the agent does.",
+    "With a keyboard open in landscape the terminal keeps eight rows and follows the cursor; without one the header shows the agent's state.",
   ),
   "ux-reduced-motion": phone("With reduced motion nothing moves by itself."),
-  "ux-tablet": phone("On a tablet the list and the session stand side by side."),
+  "ux-tablet": phone("On a tablet the list and the session are side by side."),
   "ux-direction": phone("A message that is read from right to left begins at the right."),
   "ux-languages": phone("The page is in English or German: the user's choice, else the browser's."),
   "ux-keyboard": phone(
-    "Every step can be taken with Tab, Enter, Space and the arrow keys alone, and what has the focus shows it.",
+    "Every step can be taken with Tab, Enter, Space and the arrow keys alone, and the focus is always visible.",
   ),
   "ux-steady": phone("Nothing in the list moves when the link is lost or comes back."),
   "ph-fast": phone(

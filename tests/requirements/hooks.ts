@@ -21,7 +21,7 @@ const CARDS = rows("docs/specification.md, Cards", {
     "Destructive requests, and those of the host's neverAllow, are never allowed from a phone.",
   ),
   "card-whole": agents(
-    "A request is shown in full, with what cannot be seen named; one too long for that can only be refused.",
+    "A request is shown in full, with invisible characters named; one too long for that can only be refused.",
   ),
   "card-fetched": agents(
     "A request longer than its push is fetched from the host, checked against its digest, and allowed only by a phone that has all of it.",
@@ -35,12 +35,12 @@ const CARDS = rows("docs/specification.md, Cards", {
   ),
   "card-first": agents("The first answer counts, from a phone or from the computer; later ones are refused."),
   "card-local": agents(
-    "A dialog that its hook holds back opens at once while somebody is at the computer or the relay is away, and at the first key.",
+    "A dialog that its hook holds back opens at once while a user is at the computer or the relay is unreachable, and at the first key.",
   ),
   "card-applied": agents(
-    "The receipt of an answer follows what the agent's hook reports or its screen shows: an agent at work without the dialog. It is unknown when neither does, as when the agent stands still.",
+    "The receipt of an answer follows what the agent's hook reports or its screen shows: an agent at work without the dialog. It is unknown when neither does, as when the agent hangs.",
   ),
-  "card-rings": agents("A dialog that a card stands for rings a phone once."),
+  "card-rings": agents("A dialog with a card rings a phone once."),
   "card-race": agents(
     "Whatever happens to a request while a phone answers it, no other request gets the answer, and the receipt is true.",
   ),
@@ -54,13 +54,13 @@ const CARDS = rows("docs/specification.md, Cards", {
     "The phone shows the whole request, with what is unusual about it, and allows it only once it was read to its end.",
   ),
   "card-order": agents(
-    "Letters that are written from right to left change the order of nothing beside them on a card.",
+    "Right-to-left letters on a card do not reorder the text around them.",
   ),
   "card-still": agents(
     "A button of a card does nothing for 700 ms after it appeared or moved.",
   ),
   "card-outcome": agents(
-    "The receipt of an answer, as the host proves it, says whether the agent has taken it, or that it came too late.",
+    "The receipt of an answer, as the host proves it, says whether the agent has received it, or that it came too late.",
   ),
   "card-once": agents("While a card is open the older card of its dialog is not shown."),
   "card-notified": agents(
@@ -102,10 +102,10 @@ const AGENT_STATES = rows("docs/specification.md, Agent states", {
     "While something happens in a session, the inventory is read at least every second.",
   ),
   "ls-state-since": agents(
-    "Since when a session is in its state survives a restart of the listener; else tmux's times count.",
+    "The start of a session's state survives a restart of the listener; otherwise tmux's times are used.",
   ),
   "ls-state-watched": agents("A state does not depend on whether a phone watches the session's mirror."),
-  "ls-state-last-second": agents("What is drawn in the second of a reading is read again."),
+  "ls-state-last-second": agents("Output in the second of a reading is read again."),
 });
 
 export const HOOK_ROWS: readonly Requirement[] = [

@@ -10,14 +10,14 @@ const TARGET_AND_GUARD = rows("docs/specification.md, Target and guard", {
   ),
   "inj-guard-tree": main("A pane whose process tree does not contain the recorded agent is refused."),
   "inj-guard-atomic": main(
-    "Guard and typing are one tmux command sequence: an agent that exits in between gives nobody its shell.",
+    "Guard and typing are one tmux command sequence: an agent that exits in between exposes no shell.",
   ),
   "inj-no-paste-dead": main("paste-buffer is never run on a dead pane."),
 });
 
 const SCREEN_CHECKS = rows("docs/specification.md, Screen checks", {
   "inj-dialog": main(
-    "While the agent shows a dialog nothing is typed: the push is held, and goes in when the dialog is gone.",
+    "While the agent shows a dialog nothing is typed: the push is held, and typed when the dialog is gone.",
   ),
   "inj-dialog-expires": main("A push that is held until its time is over expires with nothing typed."),
   "inj-dialog-again": main("The dialog is checked again just before Enter, and Enter is not sent into one."),
@@ -32,7 +32,7 @@ const SCREEN_CHECKS = rows("docs/specification.md, Screen checks", {
     "While the local user is typing the push is held for up to 10 seconds, then refused as desk_busy.",
   ),
   "inj-send-anyway": main(
-    "A push refused as desk_busy can be sent anyway, except behind a draft that begins with ! or /.",
+    "A push refused as desk_busy can be sent anyway, except after a draft that begins with ! or /.",
   ),
   "inj-phone-draft": phone("A draft that a phone's live keys left is phone_draft, not desk_busy."),
   "inj-hidden": main(
@@ -42,7 +42,7 @@ const SCREEN_CHECKS = rows("docs/specification.md, Screen checks", {
     "A draft in the composer holds the push like typing, where the profile can read it.",
   ),
   "inj-composer-only": main(
-    "Text goes into a recorded agent only while its composer is recognized; any other screen is unknown_screen.",
+    "Text is typed into a recorded agent only while its composer is recognized; any other screen is unknown_screen.",
   ),
   "inj-turn": main(
     "Without hooks that hold dialogs back, a message waits for the end of the turn as agent_working, unless the host sets steer.",
@@ -59,25 +59,25 @@ const SCREEN_CHECKS = rows("docs/specification.md, Screen checks", {
 const KEYS = rows("docs/specification.md, Keys", {
   "inj-dialog-keys": mirror("Keys are held at a dialog like messages."),
   "inj-keys-late": mirror(
-    "A key that waits is not typed once its phone has left, nor after 10 seconds in which no key before it was typed.",
+    "A key that waits is not typed once its phone has disconnected, nor after 10 seconds in which no key before it was typed.",
   ),
   "inj-key-allowlist": main(
-    "Live keys go in by an allowlist for each agent: none opens an editor, suspends the agent or changes its approvals.",
+    "Live keys are typed by an allowlist for each agent: none opens an editor, suspends the agent or changes its approvals.",
   ),
   "inj-unknown-keys": main(
-    "On a screen that is neither composer nor a harmless menu only Esc and the arrows go in.",
+    "On a screen that is neither composer nor a harmless menu only Esc and the arrows are typed.",
   ),
   "inj-fresh-screen": main(
     "A key that submits waits for a screen that is newer than the last key and shows the last text, else it is screen_stale.",
   ),
   "inj-command-cursor": main(
-    "Enter runs no slash command while the cursor is in its name, or in a path in front of other text.",
+    "Enter runs no slash command while the cursor is in its name, or in a path before other text.",
   ),
   "inj-key-view": main(
-    "After a key that may open another view nothing is typed until a screen shows what came of it.",
+    "After a key that may open another view nothing is typed until a screen shows its effect.",
   ),
-  "inj-after-escape": main("Nothing follows Escape until the agent has taken it as a key of its own."),
-  "inj-one-at-a-time": main("Messages and keys of one pane go in one after the other."),
+  "inj-after-escape": main("Nothing follows Escape until the agent has read it as a separate key."),
+  "inj-one-at-a-time": main("Messages and keys of one pane are typed one after the other."),
 });
 
 const INJECTION = rows("docs/specification.md, Injection", {
@@ -116,11 +116,11 @@ const TYPING_AND_SUBMITTING = rows("docs/specification.md, Typing and submitting
   ),
   "inj-composer-shows": main("Enter follows only a screen that shows in the composer what svc typed."),
   "inj-take-back": main(
-    "A text that svc typed and cannot submit is submitted later or removed again, with a reason of its own.",
+    "A text that svc typed and cannot submit is submitted later or removed again, with a separate reason.",
   ),
   "inj-tall": main("A text with more rows than the composer shows is submitted too."),
   "inj-enter-twice": main(
-    "Enter is sent at most once more, and only when the text still stands in the composer without a dialog.",
+    "Enter is sent at most once more, and only when the text is still in the composer without a dialog.",
   ),
   "inj-never-retype": main("Text is never typed twice."),
 });
@@ -133,7 +133,7 @@ const AT_MOST_ONCE_AND_IN_ORDER = rows("docs/specification.md, At most once and 
     "After a crash between typing and recording the receipt is unknown and nothing is typed again.",
   ),
   "inj-lost": main(
-    "When the connection to tmux breaks while a text or Enter is sent, the pane shows what became of it; for a key it is unknown.",
+    "When the connection to tmux breaks while a text or Enter is sent, the pane shows the outcome; for a key it is unknown.",
   ),
   "inj-stop": main(
     "A listener that stops finishes a message that it has typed, or leaves it to the next one, which submits it once.",

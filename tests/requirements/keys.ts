@@ -14,8 +14,8 @@ const KEY_ROLES_AND_DEVICE_OWNERSHIP = rows("docs/security.md, Key roles and dev
   "role-phone-key": main(
     "A key that pairing minted is a phone's, works for its own device only, and mints nothing.",
   ),
-  "role-listener-key": main("A listener's key connects as that listener, and as scripts beside it."),
-  "role-script-key": main("A script's key connects as scripts of its own, and mints nothing."),
+  "role-listener-key": main("A listener's key connects as that listener, and also as scripts."),
+  "role-script-key": main("A script's key connects only as its own scripts, and mints nothing."),
   "role-cascade": main(
     "Revoking a key or a device revokes what was minted by it, and closes its sockets at once.",
   ),
@@ -43,14 +43,16 @@ const FLOOD_LIMITS = rows("docs/security.md, Flood limits", {
   "flood-unread-answers": main(
     "Answers are made as fast as they are read, one at a time per connection, bounded per address.",
   ),
-  "flood-open": main("What needs no key is bounded in bytes per address."),
+  "flood-open": main("Answers that need no key are limited in bytes per address."),
   "flood-keys": main("A flood of keystrokes closes its sender's socket, never the listener's."),
   "flood-frames": main(
     "Each kind of frame has a rate limit per key, over all its sockets and reconnects, and so have their bytes.",
   ),
   "flood-table": main("A caller under many names or addresses does not get a used-up budget back."),
   "flood-streams": main("The mirrors that one key may have open are bounded, so that others can open one."),
-  "flood-panes": main("A listener that sends more than a phone reads loses the stream; the phone stays."),
+  "flood-panes": main(
+    "A listener that sends more than a phone reads loses the stream; the phone stays connected.",
+  ),
   "flood-inventories": main(
     "Inventories are bounded in number and bytes; over it their sender's socket closes.",
   ),
@@ -58,7 +60,7 @@ const FLOOD_LIMITS = rows("docs/security.md, Flood limits", {
     "A key can store a limited number of bytes a day, over restarts of the relay; over it 429 with Retry-After.",
   ),
   "flood-unfinished": main(
-    "The sockets of a key together can begin a limited number of bytes of messages that they do not end; over it they close.",
+    "The sockets of a key together can begin a limited number of bytes of messages that they do not complete; over it they close.",
   ),
   "flood-devices": main(
     "A key can own a limited number of devices; over it its socket closes, and others can still join.",

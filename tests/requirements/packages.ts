@@ -11,7 +11,7 @@ export const PACKAGE_ROWS: readonly Requirement[] = [
   }),
   ...rows("docs/packages.md, Upgrades", {
     "pkg-upgrade": packages(
-      "An upgrade under load, in each way of installing: no message lost or doubled, both versions printed, hooks of an open agent work.",
+      "An upgrade under load, in each way of installing: no message lost or duplicated, both versions printed, hooks of an open agent work.",
     ),
   }),
   ...rows("docs/packages.md, Deno", {

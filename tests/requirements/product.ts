@@ -64,7 +64,7 @@ const KEPT = rows("docs/operating.md, Sessions that come back after a reboot", {
   "keep-back": packages("A marked session comes back after a reboot, in its folder."),
   "keep-resume": packages("Its agent is started with its own option for continuing a conversation."),
   "keep-once": packages(
-    "A marked session is started at most once in a boot, and not while it is there, even if the listener dies meanwhile.",
+    "A marked session is started at most once in a boot, and not while it is there, even if the listener dies in the meantime.",
   ),
   "keep-retry": main("A start that failed is tried again when the service next starts its listener."),
   "keep-twin": packages("Two sessions that would continue the same conversation are not both kept."),
@@ -140,19 +140,19 @@ const WRAPPER = rows("docs/specification.md, Wrapper", {
     "A missing or too old tmux gives one clear sentence with this system's install command.",
   ),
   "wr-no-terminal": main("Without a terminal the wrapper says so and names --detach."),
-  "wr-suspend": main("tmux's keys for suspending give the terminal back to the shell, and fg goes on."),
+  "wr-suspend": main("tmux's keys for suspending give the terminal back to the shell, and fg resumes."),
   "wr-wait-env": agents("The wrapper sets what the agent needs to wait for the phone."),
-  "wr-leftovers": agents("When a session ends, what its agent leaves running is ended."),
+  "wr-leftovers": agents("When a session ends, processes that its agent leaves running are ended."),
 });
 
 const LISTENER = rows("docs/specification.md, Listener", {
   "ls-lock": main(
-    "One listener runs for each account and SVC_HOME, by an exclusive lock beside the pid file.",
+    "One listener runs for each account and SVC_HOME, by an exclusive lock next to the pid file.",
   ),
   "ls-socket": main("Hooks and svc status reach the listener through listener.sock, mode 0600."),
   "ls-stale-pid": main("A stale pid file or a reused pid neither prevents a start nor hides a daemon."),
   "ls-twenty": main("Twenty wrappers at once lead to one daemon."),
-  "ls-own-session": main("The daemon runs detached in a process session of its own."),
+  "ls-own-session": main("The daemon runs detached in a separate process session."),
   "ls-clean-env": main("The daemon's environment lacks the variables that belong to one run of an agent."),
   "ls-readiness": main("The wrapper waits until the daemon is ready, not merely until it is spawned."),
   "ls-handover": main("--restart hands over without losing a push."),
@@ -219,7 +219,7 @@ const SETUP = rows("docs/specification.md, Setup", {
   "set-plugin": agents("For the primary agent the plugin is installed from plugin/."),
   "set-timeout": agents("Each client's tool timeout lets 600 seconds pass."),
   "set-allowed": agents("The svc tools are allowed in advance in each client."),
-  "set-codex-env": agents("The svc server gets the variables under Codex by which it reaches the relay."),
+  "set-codex-env": agents("Under Codex the svc server gets the variables by which it reaches the relay."),
   "set-trust-told": agents("svc setup says what it trusts on the user's behalf."),
   "set-verify": agents(
     "svc verify probes the hooks and the MCP server of each agent and names each fault with its fix.",

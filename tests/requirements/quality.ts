@@ -5,7 +5,7 @@ const MEASURED = { untested: "a time, which no test judges: deno task bench meas
 
 const PERFORMANCE = rows("docs/specification.md, Performance", {
   "perf-bench": main(
-    "deno task bench prints min, median, max and ratio beside an alternative measured in the same run, and writes JSON.",
+    "deno task bench prints min, median, max and ratio against an alternative measured in the same run, and writes JSON.",
   ),
   "perf-no-verdict": main("No test's verdict is a time."),
   "perf-post-to-pane": faults(
@@ -24,14 +24,14 @@ const PERFORMANCE = rows("docs/specification.md, Performance", {
     MEASURED,
   ),
   "perf-in-flight": faults("Half of 256 pushes in flight to one listener arrive within 100 ms.", MEASURED),
-  "perf-sweep": faults("No request is slower than 50 ms by the removal of 200,000 old pushes.", MEASURED),
-  "perf-nodes": scale("One to three relay nodes on NATS are measured beside SQLite, with recovery times.", {
+  "perf-sweep": faults("No request takes over 50 ms because of the removal of 200,000 old pushes.", MEASURED),
+  "perf-nodes": scale("One to three relay nodes on NATS are measured against SQLite, with recovery times.", {
     untested: "a time, which no test judges: deno task bench:nodes measures it",
   }),
 });
 
 const FAULTS = rows("docs/specification.md, Faults", {
-  "fault-count": faults("Over 10,000 messages with faults none is lost and none is doubled."),
+  "fault-count": faults("Over 10,000 messages with faults none is lost and none is duplicated."),
   "fault-listener": faults("kill -9 of the listener before, between and after typing and recording."),
   "fault-relay": faults("kill -9 of the relay while it accepts, and a restart under load."),
   "fault-proxy": faults("A proxy that cuts, stalls, half-closes, delays and replays."),
@@ -46,12 +46,12 @@ const FAULTS = rows("docs/specification.md, Faults", {
   "fault-asleep": faults("A host that sleeps for an hour."),
   "fault-wrappers": faults("Twenty wrappers at once under load."),
   "fault-leftovers": faults(
-    "What a stopped listener that was then killed leaves of tmux is ended by the next listener.",
+    "The next listener ends what a stopped and then killed listener leaves in tmux.",
   ),
   "fault-slow": faults("No listener is replaced because its control socket answers after 5 s."),
   "fault-upgrade": faults("The listener upgraded under load."),
   "fault-soak": faults(
-    "Over half an hour of use, its link cut after every minute, no process grows, nothing is left over, lost or doubled.",
+    "Over half an hour of use, its link cut after every minute, no process grows, nothing is left over, lost or duplicated.",
   ),
   "fault-nodes": scale("A NATS node and a relay node killed in turn."),
 });
@@ -66,7 +66,7 @@ const HOSTILE_INPUT = rows("docs/specification.md, Hostile input", {
     "A relay that swaps keys, replays, reorders, truncates and drops is detected in psk mode every time.",
   ),
   "hostile-network": faults(
-    "Slow senders, 10,000 unauthenticated connections, oversized frames and compression bombs leave others served.",
+    "Slow senders, 10,000 unauthenticated connections, oversized frames and compression bombs do not affect other clients.",
   ),
 });
 

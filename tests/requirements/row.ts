@@ -1,6 +1,6 @@
-/** The shape of a requirement and the short hand in which the pages of this folder write theirs. */
+/** The shape of a requirement, and the shorthand in which the files of this folder write theirs. */
 
-/** What the product gains one after the other; a requirement names the one that brings it. */
+/** The capabilities, in the order in which they were added; a requirement names the one that brings it. */
 export const CAPABILITIES = ["main", "agents", "mirror", "phone", "faults", "scale", "packages"] as const;
 export type Capability = (typeof CAPABILITIES)[number];
 
@@ -8,13 +8,13 @@ export type Capability = (typeof CAPABILITIES)[number];
 export const BUILT: readonly Capability[] = CAPABILITIES;
 
 export interface Requirement {
-  /** Short and stable: a test's name ends with the ids it shows, `[wrap-next, wrap-label]`. */
+  /** Short and stable; a test's name ends with the ids that it shows, as in `[wrap-next, wrap-label]`. */
   id: string;
-  /** Page and section. */
+  /** Document and heading. */
   source: string;
   text: string;
   by: Capability;
-  /** Why no test can show it; only for rows of which that is true. */
+  /** Why no test can show it, for such rows only. */
   untested?: string;
 }
 
@@ -31,7 +31,7 @@ export const faults = writer("faults");
 export const scale = writer("scale");
 export const packages = writer("packages");
 
-/** The rows of one section, keyed by id. */
+/** Returns the rows of one section, from an object keyed by id. */
 export function rows(source: string, entries: Record<string, Entry>): Requirement[] {
   return Object.entries(entries).map(([id, entry]) => ({ id, source, ...entry }));
 }

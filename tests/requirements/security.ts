@@ -1,4 +1,4 @@
-/** Who is kept out, the sealed channel and pairing. */
+/** Access control, the sealed channel and pairing. */
 import { agents, main, mirror, phone, type Requirement, rows } from "./row.ts";
 
 const THREATS_AND_DEFENSES = rows("SECURITY.md, Threats and defenses", {
@@ -25,13 +25,13 @@ const THREATS_AND_DEFENSES = rows("SECURITY.md, Threats and defenses", {
 
 const WHAT_A_PHONE_MAY_DO = rows("docs/specification.md, What a phone may do", {
   "sec-command-program": main(
-    "A session of no known agent takes nothing while an editor, a pager, a prompt or a program that leads to one is in front.",
+    "A session of no known agent gets nothing while an editor, a pager, a prompt or a program that leads to one is in front.",
   ),
 });
 
 const WHAT_A_HOSTILE_RELAY_CAN_DO = rows("docs/security.md, What a hostile relay can do", {
   "sec-search": main(
-    "Names of unknown sessions make the host search for tmux servers once a second at most.",
+    "Names of unknown sessions make the host search for tmux servers at most once a second.",
   ),
 });
 
@@ -40,20 +40,20 @@ const FILES_FROM_A_PHONE = rows("docs/security.md, Files from a phone", {
     "Nothing of a file, not even its name, leaves the phone over a stream that is not sealed for the paired host.",
   ),
   "up-wire": phone(
-    "A file's parts are bound to their place in the sealed stream; malformed ones are none, and the length of the announcement does not depend on the name.",
+    "A file's parts are bound to their place in the sealed stream; malformed ones are refused, and the length of the announcement does not depend on the name.",
   ),
   "up-stored": phone("A file is stored with mode 0600 in ~/.svc/uploads, which has mode 0700."),
-  "up-names": phone("The host makes a file's name, and keeps no more than a plain extension of the phone's."),
-  "up-folder": phone("A link or a folder of another account in the place of ~/.svc/uploads takes no file."),
+  "up-names": phone("The host chooses a file's name, and keeps only a plain extension of the phone's."),
+  "up-folder": phone("A link or a folder of another account in place of ~/.svc/uploads gets no file."),
   "up-refused": phone(
     "A file is refused with its true reason: not sealed, not allowed, too large, muted, not stored.",
   ),
   "up-damaged": phone("A file that does not arrive whole and in order is removed."),
   "up-resumed": phone(
-    "After a lost stream a file goes on where the host has it, over the next stream of the same phone; a part that waits for its phone is removed after ten minutes, or when another file needs its place.",
+    "After a lost stream an upload continues where the host has it, over the next stream of the same phone; a part that waits for its phone is removed after ten minutes, or when another file needs its place.",
   ),
   "up-bounds": phone("A phone that floods the host with files delays no other phone's."),
-  "up-kept": phone("Files are kept for a week, and no phone's file goes for another's."),
+  "up-kept": phone("Files are kept for a week, and no phone's file is removed for another's."),
 });
 
 const FILES_AND_SOCKETS_ON_THE_HOST = rows("docs/security.md, Files and sockets on the host", {
@@ -85,7 +85,7 @@ const PAIRING = rows("docs/security.md, Pairing", {
   "pair-words": mirror("Both sides show the same six words."),
   "pair-devices": mirror("svc devices lists and revokes."),
   "sec-revoke-waiting": mirror(
-    "What a revoked phone has waiting at the host is not typed, and what waits for Enter gets none.",
+    "A revoked phone's messages waiting at the host are not typed, and its text that waits for Enter gets none.",
   ),
 });
 
@@ -104,7 +104,7 @@ const THE_SEALED_CHANNEL = rows("docs/security.md, The sealed channel", {
   ),
   "seal-vectors": mirror("The test vectors of RFC 9180 pass."),
   "seal-context": mirror(
-    "Each direction of each stream has a context of its own and a fresh receiver's key.",
+    "Each direction of each stream has a separate context and a fresh receiver's key.",
   ),
   "seal-off": mirror("Without a public key frames are plain."),
   "seal-base": mirror("Base mode is secret from a passive relay."),
@@ -133,7 +133,7 @@ const THE_SEALED_CHANNEL = rows("docs/security.md, The sealed channel", {
   ),
   "seal-unsealable": main("A sealed message that cannot be opened is refused as unsealable."),
   "seal-answers": agents("Answers, texts of ended turns and notes for a paired phone are sealed."),
-  "seal-web-push": phone("What Web Push carries is sealed."),
+  "seal-web-push": phone("The content of Web Push is sealed."),
 });
 
 export const SECURITY_ROWS: readonly Requirement[] = [

@@ -41,12 +41,12 @@ const WRAPPER = rows("docs/specification.md, Wrapper", {
   ),
   "wrap-inside-tmux": main("With $TMUX set the agent runs in the current pane, without an outer tmux."),
   "wrap-inside-untargeted": main(
-    "An agent that runs inside an existing tmux gets no session of its own to target.",
+    "An agent that runs inside an existing tmux gets no separate session to target.",
   ),
   "wrap-starts-listener": main("A wrapper run starts the listener in the background when none is alive."),
   "wrap-singleton": main("A wrapper run starts no second listener."),
   "wrap-survives": main("The listener survives the wrapper that started it."),
-  "wrap-never-by-hand": main("Nobody has to run svc listener by hand."),
+  "wrap-never-by-hand": main("Users never have to run svc listener by hand."),
   "wrap-env": main("A listener started by the wrapper gets the wrapper's environment."),
 });
 
@@ -58,8 +58,8 @@ const INVENTORY = rows("docs/specification.md, Inventory", {
   "inv-unchanged": main("An unchanged inventory is not reported at each poll."),
   "inv-heartbeat": main("An unchanged inventory is sent again after 30 seconds as a heartbeat."),
   "inv-heartbeat-quiet": main("A heartbeat of an unchanged inventory brings no byte to a phone."),
-  "inv-order": main("The newest report counts, also where an earlier one takes longer to be stored."),
-  "inv-left-out": main("A session that the relay would not take is left out, and the others are reported."),
+  "inv-order": main("The newest report counts, even if an earlier one takes longer to be stored."),
+  "inv-left-out": main("A session that the relay would reject is left out, and the others are reported."),
   "inv-rejected": main(
     "After a rejected report the next one, changed or not, follows after a growing delay of at most 30 seconds.",
   ),

@@ -15,7 +15,7 @@ const PUSHES = rows("docs/specification.md, Pushes", {
 const LISTENER = rows("docs/specification.md, Listener", {
   "ws-persistent": main("The listener keeps one persistent connection and reconnects when it breaks."),
   "ws-acts-on": main(
-    "The listener acts on agent.command, on agent.start where the host allows it, and on nothing else.",
+    "The listener acts on agent.command, on agent.start if the host allows it, and on nothing else.",
   ),
 });
 

@@ -32,7 +32,7 @@ const HOUSE_RULES = rows("CONTRIBUTING.md, House rules", {
 });
 
 const DOCUMENTS = rows("CONTRIBUTING.md, Documents", {
-  "doc-reasons": packages("The troubleshooting page says of every reason what to do."),
+  "doc-reasons": packages("The troubleshooting page explains what to do about every reason."),
   "doc-findings": packages("The troubleshooting page has every finding of svc verify."),
   "doc-settings": packages("The configuration page has every key of config.json."),
   "doc-commands": packages("The configuration page has every command."),

@@ -6,8 +6,8 @@ export const WEB_PUSH_ROWS: readonly Requirement[] = rows("docs/protocol.md, Web
     "A question, an open dialog, a turn's end and a note ring the phones; nothing else does.",
   ),
   "push-phones": phone("Every subscribed phone of the account is rung."),
-  "push-textless": phone("A text that nobody sealed stays out of Web Push."),
-  "push-sealed": phone("A sealed text goes along with the key of that phone alone; a long one is fetched."),
+  "push-textless": phone("A text that is not sealed is never sent by Web Push."),
+  "push-sealed": phone("A sealed text is sent with the key of that phone only; a long one is fetched."),
   "push-vapid": phone("A message is encrypted for the browser and signed with the relay's own key."),
   "push-preferences": phone("A phone switches kinds off, for all sessions or for one."),
   "push-quiet": phone("A phone does not ring in its quiet hours, by its own time zone."),
@@ -17,7 +17,7 @@ export const WEB_PUSH_ROWS: readonly Requirement[] = rows("docs/protocol.md, Web
   "push-retry": phone("A busy vendor is asked again after its Retry-After, a limited number of times."),
   "push-bounded": phone("Messages that wait for vendors are bounded for each phone and each account."),
   "push-restart": phone(
-    "A question whose ring a restart lost rings once the relay runs again, and once only.",
+    "A question whose ring a restart lost rings once the relay runs again, and only once.",
   ),
   "push-receipt": phone("A receipt holds what each phone was sent and shown, and when it was seen."),
   "push-opened": phone(
@@ -27,7 +27,7 @@ export const WEB_PUSH_ROWS: readonly Requirement[] = rows("docs/protocol.md, Web
   "push-switch": phone("A tap switches notifications on; signing out and switching off end them."),
   "push-why-not": phone("A browser without push says why, and what to do."),
   "push-outlet": phone(
-    "A question that nobody has seen after a time of the owner's choice goes to an ntfy topic or a webhook, without its text.",
+    "A question that is unseen after a time of the owner's choice goes to an ntfy topic or a webhook, without its text.",
   ),
   "push-subagent": phone("The end of a subagent does not ring."),
   "push-test": phone("A test message is answered with the vendor's answer and its time."),

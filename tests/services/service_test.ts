@@ -1,4 +1,4 @@
-/** `svc service` with a real systemd: what a service starts survives it, and every way to start the listener is that service. */
+/** `svc service` with a real systemd: what a service starts survives it, and every way to start the listener starts that service. */
 import assert from "node:assert/strict";
 import { runSvc } from "../helpers/program.ts";
 import { run } from "../helpers/run.ts";
@@ -7,21 +7,21 @@ import { makeStack, type Stack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 import { cgroupFolder, startUserSystemd, type UserSystemd } from "../helpers/user_systemd.ts";
 
-/** Without root, systemd or cgroups of version 2 the tests of this file with "systemd" in their name are left out. */
+/** Undefined without root, systemd or cgroups version 2; the tests with "systemd" in their name are then skipped. */
 const cgroups = await cgroupFolder();
 const ignore = cgroups === undefined;
 
 interface Host extends AsyncDisposable {
   stack: Stack;
   svc(...args: string[]): Promise<string>;
-  /** The same, whatever its exit code. */
+  /** The same, with any exit code. */
   try(...args: string[]): ReturnType<typeof runSvc>;
   systemctl(...args: string[]): Promise<string>;
-  /** The listener that answers, once it is the service's process. */
+  /** Resolves with the listener's pid once it is the service's process and answers. */
   listener(): Promise<number>;
 }
 
-/** A host that has been used in its project, with no tmux server and no listener. */
+/** Makes a host whose project has been used, without a tmux server and a listener. */
 async function makeHost(): Promise<Host> {
   const stack = await makeStack({ listener: false });
   const { sandbox } = stack;
@@ -55,7 +55,7 @@ async function makeHost(): Promise<Host> {
   return host;
 }
 
-/** Starts an agent from a phone: with it, the listener starts the tmux server. Resolves with the server's pid. */
+/** Starts an agent from a phone, so that the listener starts the tmux server. Resolves with the server's pid. */
 async function startFromPhone({ stack }: Host): Promise<number> {
   const push = { type: "agent.start", targetDeviceId: stack.deviceId };
   await stack.api.sendPush({ ...push, data: { agent: "echo", project: "proj" } });
@@ -71,7 +71,7 @@ async function tmuxServer({ sandbox }: Stack): Promise<number> {
 
 Deno.test({
   name:
-    "systemd restarts the listener, and the tmux server that it started lives on with its agent [srv-keep-agents, srv-install]",
+    "systemd restarts the listener, and the tmux server that it started keeps running with its agent [srv-keep-agents, srv-install]",
   ignore,
   async fn() {
     await using host = await makeHost();
@@ -130,7 +130,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "with systemd, an install that does not run takes everything back, and the former listener runs again [srv-runs]",
+    "with systemd, an install that does not run undoes everything, and the former listener runs again [srv-runs]",
   ignore,
   async fn() {
     await using host = await makeHost();
@@ -174,7 +174,7 @@ Deno.test({
   },
 });
 
-Deno.test("a listener that knows no relay is not made a service [srv-runs]", async () => {
+Deno.test("a listener without a relay is not made a service [srv-runs]", async () => {
   await using sandbox = await makeSandbox();
   const { code, stderr } = await runSvc(sandbox, ["service", "install", "listener"]);
   assert.equal(code, 1);
@@ -197,7 +197,7 @@ Deno.test("wrong options of the relay are refused before anything is written [sr
 
 Deno.test({
   name:
-    "a listener's service of another svc is named, and neither restarted nor replaced by itself [srv-one]",
+    "the listener's service of another svc is named, and neither restarted nor replaced automatically [srv-one]",
   ignore,
   async fn() {
     await using host = await makeHost();
@@ -247,7 +247,7 @@ Deno.test("an account of any name may look at its services and upgrade; a unit i
   }
 });
 
-Deno.test("the listener's unit has the shell's proxies and certificates, and of a proxy with a password only the advice where to put it [srv-install]", async () => {
+Deno.test("the listener's unit has the shell's proxies and certificates, and for a proxy with a password only advice on where to put it [srv-install]", async () => {
   await using sandbox = await makeSandbox();
   await Deno.writeTextFile(`${sandbox.project}/ca.pem`, "");
   const env = {
@@ -271,7 +271,7 @@ Deno.test("the listener's unit has the shell's proxies and certificates, and of 
 
 Deno.test({
   name:
-    "with systemd, an install in place of a connected listener fails when the service does not connect [srv-runs]",
+    "with systemd, an install in place of a connected listener fails if the service does not connect [srv-runs]",
   ignore,
   async fn() {
     await using host = await makeHost();

@@ -5,9 +5,9 @@ import { until } from "../helpers/until.ts";
 type Counts = Record<string, number>;
 
 export interface Holdings {
-  /** Open files of each of svc's processes. */
+  /** Open files of each svc process. */
   descriptors: Counts;
-  /** Every process in the sandbox, whoever started it, by the name of its program. */
+  /** Every process in the sandbox, whoever started it, by its program's name. */
   processes: Counts;
   /** Files in the temporary folder and in `~/.svc`, by their names without numbers. */
   files: Counts;
@@ -20,11 +20,11 @@ interface Held {
   temporary: string;
 }
 
-/** Open files that a process may have more: of its own and its peers' connections a few stay open for a while. */
+/** How many more files a process may have open at the end: a few of its connections stay open for a while. */
 const SPARE_FILES = 16;
-/** How long processes have to put away what they no longer need. */
+/** How long processes may take to release what they no longer need. */
 const SETTLE_MS = 90_000;
-/** What is there only for a part of this time, such as a command that runs, is not held. */
+/** Only what exists throughout this time counts, so a command that happens to run does not. */
 const LASTING_MS = 10_000;
 
 async function holdings({ pids, sandbox, temporary }: Held): Promise<Holdings> {
@@ -40,7 +40,7 @@ async function holdings({ pids, sandbox, temporary }: Held): Promise<Holdings> {
   };
 }
 
-/** The least of what is there for a while. */
+/** Returns the minimum of each count over `LASTING_MS`. */
 export async function lastingHoldings(held: Held): Promise<Holdings> {
   const end = performance.now() + LASTING_MS;
   let least = await holdings(held);
@@ -51,7 +51,7 @@ export async function lastingHoldings(held: Held): Promise<Holdings> {
   return least;
 }
 
-/** The holdings once nothing is left over, or after a while. */
+/** Returns the holdings once nothing is left over, or after `SETTLE_MS`. */
 export async function settledHoldings(held: Held, before: Holdings): Promise<Holdings> {
   let after = await holdings(held);
   await until("nothing left over", async () => {
@@ -61,7 +61,7 @@ export async function settledHoldings(held: Held, before: Holdings): Promise<Hol
   return after;
 }
 
-/** What is there after and was not before, a line each. */
+/** Lists what exists now and did not exist before, one per line. */
 export function leftovers(before: Holdings, after: Holdings): string[] {
   const more = (
     one: Counts,
@@ -105,7 +105,7 @@ function countEach(names: Iterable<string>): Counts {
   return counts;
 }
 
-/** Processes inherit the sandbox's HOME, also when the one that started them has ended. */
+/** Finds processes by the sandbox's HOME, which they inherit even if their parent has ended. */
 function* processesIn({ home }: Sandbox): Generator<string> {
   for (const { name: pid } of Deno.readDirSync("/proc")) {
     if (!/^\d+$/.test(pid)) continue;
@@ -115,7 +115,7 @@ function* processesIn({ home }: Sandbox): Generator<string> {
         yield Deno.readTextFileSync(`/proc/${pid}/comm`).trim();
       }
     } catch {
-      // It has ended meanwhile, or is another user's.
+      // The process has ended in the meantime, or belongs to another user.
     }
   }
 }

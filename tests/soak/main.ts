@@ -1,4 +1,4 @@
-/** `deno task test:soak`: half an hour of use, or SVC_SOAK_MINUTES; prints memory, what is left over and what became of the messages, and exits 1 for a fault. */
+/** `deno task test:soak`: half an hour of use, or SVC_SOAK_MINUTES; prints memory, leftovers and the messages' outcomes, and exits with 1 for a fault. */
 import { say } from "../../scripts/say.ts";
 import { reportOf } from "./report.ts";
 import { soak } from "./soak.ts";

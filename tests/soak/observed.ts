@@ -1,21 +1,21 @@
-/** svc whose process records its memory again and again, each time after a garbage collection; for tests it can also leak. */
+/** Runs svc and records its memory at intervals, each time after a garbage collection; for tests it can also leak. */
 import { appendFileSync } from "node:fs";
 
-/** What `SVC_SOAK` says. */
+/** The content of `SVC_SOAK`. */
 export interface Observation {
   /** Where each process writes its file. */
   folder: string;
   everyMs: number;
-  /** Bytes that each process keeps every second: a planted leak. */
+  /** Bytes that each process leaks every second, on purpose. */
   leak: number;
 }
 
 /** One line of a process's file. */
 export interface MemoryLine {
-  /** Seconds since some fixed moment. */
+  /** Seconds since a fixed moment. */
   at: number;
   rssKb: number;
-  /** What is left after a garbage collection: the heap, and the buffers beside it. */
+  /** Memory after a garbage collection: the heap, and the buffers outside it. */
   heapKb: number;
   buffersKb: number;
 }

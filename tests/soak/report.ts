@@ -1,10 +1,10 @@
-/** What a soak says: a line for each figure, and its verdict. */
+/** A soak's report: one line per figure, and a verdict. */
 import { leftovers, total } from "./leftovers.ts";
 import type { MemoryLine } from "./observed.ts";
 import { type Slope, slopeOf } from "./slope.ts";
 import type { Soak } from "./soak.ts";
 
-/** KiB that a process may grow for 1,000 messages and questions, and in all: beyond both, and beyond doubt, is a leak. */
+/** KiB of growth allowed per 1,000 messages and questions, and in total: growth certainly beyond both is a leak. */
 const GROWTH_MAX_KB = {
   heapKb: { per1000: 512, inAll: 2_048 },
   buffersKb: { per1000: 512, inAll: 2_048 },
@@ -22,7 +22,7 @@ const HOUR_SECONDS = 3_600;
 
 export interface Report {
   lines: string[];
-  /** Why the soak failed, a line each; none when it passed. */
+  /** Why the soak failed, one reason per line; empty when it passed. */
   faults: string[];
 }
 
@@ -72,7 +72,7 @@ interface MemoryOptions {
   perSecond: number;
 }
 
-/** The slope of the second half: in the first one caches fill and code is compiled. */
+/** Uses the slope of the second half, because in the first half caches fill and code is compiled. */
 function memoryRow(
   name: string,
   { lines, kind, perSecond }: MemoryOptions,

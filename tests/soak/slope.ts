@@ -1,9 +1,9 @@
-/** The slope of a line through samples by least squares, and how certain it is. */
+/** Fits a line through samples by least squares, with the uncertainty of its slope. */
 
 export interface Slope {
-  /** A unit of the values for each unit of time. */
+  /** Change of the value per unit of time. */
   perUnit: number;
-  /** Half the width of its 95 % interval. */
+  /** Half the width of the slope's 95 % interval. */
   doubt: number;
 }
 
@@ -16,8 +16,8 @@ export interface Point {
 const INTERVAL = 2;
 
 /**
- * Samples of memory resemble their neighbors, so that they count for fewer independent ones: by (1 - r) / (1 + r) for a
- * correlation of r between neighboring residuals.
+ * Neighboring samples of memory resemble each other, so they count as fewer independent ones: by (1 - r) / (1 + r) for
+ * a correlation of r between neighboring residuals.
  */
 export function slopeOf(points: readonly Point[]): Slope {
   const mean = (values: readonly number[]): number => sum(values) / values.length;

@@ -1,4 +1,4 @@
-/** The soak: everything that svc consists of, in use for a long time, with its link cut again and again. */
+/** The soak: every part of svc in use for a long time, with its link cut again and again. */
 import { RelayLink } from "../../src/client/relay_link.ts";
 import type { Role } from "../../src/protocol/frames.ts";
 import { FaultProxy } from "../helpers/fault_proxy.ts";
@@ -17,9 +17,9 @@ export interface SoakOptions {
   minutes: number;
   sessions?: number;
   sockets?: number;
-  /** Bytes that each process keeps every second. */
+  /** Bytes that each process leaks every second. */
   leak?: number;
-  /** The link is cut this often. */
+  /** The interval between cuts of the link. */
   cutMs?: number;
 }
 
@@ -29,21 +29,21 @@ export interface Soak {
   /** The longest time from a cut until all connections were back. */
   backMs: number;
   counts: TrafficCounts;
-  /** By process: what it recorded while messages were sent. */
+  /** Memory of each process, recorded while messages were sent. */
   memory: Record<string, MemoryLine[]>;
   before: Holdings;
   after: Holdings;
-  /** Bytes of the files that grow with what is sent, by name. */
+  /** Sizes of the files that grow with the messages, in bytes, by name. */
   sizes: Record<string, number>;
 }
 
 const MIRRORS = 3;
 const CUT_MS = 60_000;
 const MINUTE_MS = 60_000;
-/** So many samples, at least MIN_EVERY_MS apart. */
+/** The number of samples, at least MIN_EVERY_MS apart. */
 const SAMPLES = 240;
 const MIN_EVERY_MS = 1_000;
-/** Of the account's keys, each of which may own 200 devices. */
+/** The roles of the account's keys, each of which may own 200 devices. */
 const IDLE_ROLES = ["phone", "listener"] as const;
 
 export async function soak(options: SoakOptions): Promise<Soak> {
@@ -69,7 +69,7 @@ interface Stage {
   cutMs: number;
 }
 
-/** Its processes write their temporary files, and what they record, into the folder. */
+/** Makes a launch whose processes write their temporary files and their recordings to the folder. */
 async function observedLaunch(observation: Observation): Promise<Launch> {
   const temporary = `${observation.folder}/tmp`;
   await Deno.mkdir(temporary);
@@ -109,7 +109,7 @@ async function run(
     temporary: `${folder}/tmp`,
   };
   const links = [traffic.link, ...idle, ...mirrors.map(mirrorLink)];
-  /** All connections are new, and nothing is in hand. */
+  /** Pauses the traffic and replaces all connections, so that nothing is in progress. */
   const rest = async (): Promise<void> => {
     await traffic.pause();
     await cut(stage, links);
@@ -136,7 +136,7 @@ async function run(
   }
 }
 
-/** The listener and `svc mcp` reach the relay through the proxy. */
+/** Makes the listener and `svc mcp` reach the relay through the proxy. */
 async function connectThrough(proxy: FaultProxy, { sandbox, apiKey }: Stack): Promise<void> {
   const config = { apiKey, hookId: "hook_test", wsUrl: `ws://${proxy.host}/ws` };
   await Deno.writeTextFile(`${sandbox.svcHome}/config.json`, JSON.stringify(config), { mode: 0o600 });
@@ -146,7 +146,7 @@ interface IdleLink extends CutLink {
   close(): void;
 }
 
-/** Phones and listeners that only hold their connection, every second pair of them through the proxy. */
+/** Opens phones and listeners that only hold their connection, every second pair of them through the proxy. */
 async function openIdle({ stack, proxy }: Stage, count: number): Promise<IdleLink[]> {
   const data = `${stack.sandbox.svcHome}/server`;
   const keys = { phone: await newKey(data, ["push:read"]), listener: await newKey(data, ["push:read"]) };
@@ -201,8 +201,8 @@ function mirrorLink({ states, link }: MirrorPhone): CutLink {
 }
 
 /**
- * Cuts the link again and again, for as long as the soak lasts: each time after all have been back for a while, so that
- * their back-off begins anew. Resolves with how often, and with the longest time that all took to be back.
+ * Cuts the link repeatedly until the soak's time is over, each time after all connections have been back for a while,
+ * which resets their back-off. Resolves with the number of cuts and the longest time until all were back.
  */
 async function cutAgain(
   stage: Stage,
@@ -219,18 +219,18 @@ async function cutAgain(
   return { cuts, backMs };
 }
 
-/** What the listener said last, in characters. */
+/** How many characters of the listener's output an error contains. */
 const LAST_CHARS = 2_000;
 
 /**
- * Cuts the link. Resolves with the time until every connection through it is a new one; throws with what is not back, the
- * sessions that tmux has, and the end of the listener's log.
+ * Cuts the link. Resolves with the time until every connection through it is a new one; throws with the missing
+ * connections, tmux's sessions, and the end of the listener's log.
  */
 async function cut({ stack, proxy }: Stage, links: readonly CutLink[]): Promise<number> {
   const begun = performance.now();
   const ups = links.map((link) => link.ups());
   proxy.cut();
-  // Whoever has not noticed the cut still counts as up: it has to come up once more.
+  // A client that has not noticed the cut still counts as connected, so it must connect once more.
   const away = (): CutLink[] =>
     links.filter((link, n) => !link.isUp() || (link.isCut && link.ups() === ups[n]));
   await until("all connections to be back", () => away().length === 0).catch(async ({ message }) => {
@@ -243,7 +243,7 @@ async function cut({ stack, proxy }: Stage, links: readonly CutLink[]): Promise<
 
 const NAMES: Record<string, string> = { server: "relay", listener: "listener", mcp: "mcp" };
 
-/** What each process recorded in the last seconds. */
+/** Returns what each process recorded in the last `seconds`. */
 async function recorded(folder: string, seconds: number): Promise<Record<string, MemoryLine[]>> {
   const read = Object.entries(NAMES).map(async ([file, name]) => {
     const text = await Deno.readTextFile(`${folder}/${file}.jsonl`);

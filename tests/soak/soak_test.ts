@@ -1,4 +1,4 @@
-/** The soak itself, in a short form: what it counts, and that it sees a leak. */
+/** The soak itself, in a short form: what it counts, and that it detects a leak. */
 import assert from "node:assert/strict";
 import { randomNumbers } from "../helpers/random_numbers.ts";
 import { leftovers } from "./leftovers.ts";
@@ -7,10 +7,10 @@ import { slopeOf } from "./slope.ts";
 import { soak, type SoakOptions } from "./soak.ts";
 
 const SHORT: SoakOptions = { minutes: 0.5, sessions: 3, sockets: 8, cutMs: 8_000 };
-/** A second; far more than a process grows while its code is compiled. */
+/** Per second; far more than a process grows while its code is compiled. */
 const LEAK_BYTES = 1_000_000;
 
-Deno.test("a slope is found in noise, and is more doubtful where neighboring values resemble each other", () => {
+Deno.test("a slope is found in noise, and is less certain if neighboring values resemble each other", () => {
   const random = randomNumbers(1);
   const noisy = (noise: (n: number) => number) =>
     slopeOf(Array.from({ length: 200 }, (_, at) => ({ at, value: 3 * at + noise(at) })));
@@ -21,7 +21,7 @@ Deno.test("a slope is found in noise, and is more doubtful where neighboring val
   assert.ok(waves.doubt > 3 * independent.doubt, JSON.stringify([waves, independent]));
 });
 
-Deno.test("what a soak leaves behind is named", () => {
+Deno.test("a soak's leftovers are named", () => {
   const before = {
     descriptors: { relay: 30 },
     processes: { deno: 3 },
@@ -44,14 +44,14 @@ Deno.test("what a soak leaves behind is named", () => {
   ]);
 });
 
-Deno.test("a short soak loses and doubles nothing and leaves nothing behind [fault-soak]", async () => {
+Deno.test("a short soak loses and duplicates nothing and leaves nothing behind [fault-soak]", async () => {
   const short = await soak(SHORT);
   const { faults, lines } = reportOf(short);
   assert.deepEqual(faults, [], lines.join("\n"));
   assert.ok(short.cuts > 1 && short.counts.messages.submitted > 0 && short.counts.asks.sent > 0);
 });
 
-Deno.test("a soak sees memory that each process keeps [fault-soak]", async () => {
+Deno.test("a soak detects memory that each process leaks [fault-soak]", async () => {
   const { faults } = reportOf(await soak({ ...SHORT, leak: LEAK_BYTES }));
   for (const name of ["relay", "listener", "mcp"]) {
     const grown = `${name}'s memory beside the heap grows by`;

@@ -1,4 +1,4 @@
-/** Messages to sessions and questions of an agent, one of each a second, and what became of them. */
+/** Sends messages to sessions and questions of an agent, one of each per second, and counts their outcomes. */
 import { createRelayApi, type RelayApi } from "../../src/client/api.ts";
 import { RelayError } from "../../src/client/relay_error.ts";
 import { RelayLink } from "../../src/client/relay_link.ts";
@@ -14,7 +14,7 @@ import type { EchoSession } from "../helpers/stack.ts";
 import { SAFETY_LIMIT_MS, until } from "../helpers/until.ts";
 
 export interface TrafficOptions {
-  /** Everything goes through the link that is cut. */
+  /** The address that all requests use, through the link that is cut. */
   baseUrl: string;
   wsUrl: string;
   apiKey: string;
@@ -31,23 +31,26 @@ export interface TrafficCounts {
 /** A connection, and whether it goes through the link that is cut. */
 export interface CutLink {
   isCut: boolean;
-  /** How often it has come up. */
+  /** Returns how often it has connected. */
   ups(): number;
   isUp(): boolean;
-  /** Which one it is, and its state. */
+  /** Returns its name and state. */
   text(): string;
 }
 
-/** `late`: typed into the session, since its asker did not take it in time; `refused`: the session took no more of these. */
+/**
+ * `late`: typed into the session because its asker did not receive it in time; `refused`: the session accepted no more
+ * of these.
+ */
 export type AskCounts = Record<"sent" | "answered" | "late" | "refused" | "lost" | "doubled", number> & {
-  /** What the agent was told of each question that was lost. */
+  /** What the agent received for each question that was lost. */
   lostTexts: string[];
 };
 
 const EVERY_MS = 1_000;
-/** A try without an answer for this long is repeated with the same id. */
+/** A request without an answer after this time is repeated with the same id. */
 const ANSWER_MS = 4_000;
-/** For a final receipt. */
+/** Limits of the wait for a final receipt. */
 const RECEIPT_LIMITS = { timeoutMs: SAFETY_LIMIT_MS, pollMs: 500 };
 const ASK_SECONDS = 300;
 
@@ -97,7 +100,7 @@ export class Traffic {
     this.#phone.start();
   }
 
-  /** That of the phone which answers. */
+  /** The connection of the phone that answers. */
   get link(): CutLink {
     return {
       isCut: true,
@@ -107,7 +110,7 @@ export class Traffic {
     };
   }
 
-  /** Messages and questions so far. */
+  /** The number of messages and questions so far. */
   get sent(): number {
     return this.messages.length + this.#results.length;
   }
@@ -120,7 +123,7 @@ export class Traffic {
     }, EVERY_MS);
   }
 
-  /** Sends nothing more; resolves when everything has its end, and throws what went wrong. */
+  /** Stops sending; resolves when everything has ended, and throws what went wrong. */
   async pause(): Promise<void> {
     clearInterval(this.#timer);
     while (this.#running.size > 0) await Promise.all(this.#running);
@@ -177,7 +180,7 @@ export class Traffic {
     return asks;
   }
 
-  /** Late answers that their session refused, since it takes few messages in a minute; those that wait there are waited for. */
+  /** Returns late answers that their session refused because of its rate limit; waits for those still queued. */
   async #refusedAnswers(): Promise<Set<string>> {
     const refused = new Set<string>();
     for (const id of this.#answers.values()) {
@@ -215,7 +218,7 @@ export class Traffic {
     );
   }
 
-  /** As a phone's outbox does: again with the same id until there is an answer. */
+  /** Sends like a phone's outbox: repeats with the same id until there is an answer. */
   async #accepted(push: Parameters<RelayApi["sendPush"]>[0]): Promise<void> {
     await until(`${push.type} is accepted`, async () => {
       try {
@@ -234,7 +237,7 @@ export class Traffic {
     this.#run(this.#accepted(answer));
   }
 
-  /** What was asked while the phone was cut off. */
+  /** Answers the questions that were asked while the phone was cut off. */
   async #answerOpen(): Promise<void> {
     const { pushes } = await this.#api.listPushes({ before: "end", limit: 200 });
     for (const { push, receipt } of pushes) if (!receipt.final) this.#answer(push);

@@ -1,4 +1,4 @@
-/** A WebKit browser over the WebDriver protocol: Debian's WebKitWebDriver with its MiniBrowser, on a display of its own. */
+/** A WebKit browser over the WebDriver protocol: Debian's WebKitWebDriver with its MiniBrowser, on a separate display. */
 import { treeOf } from "../agents/end_tree.ts";
 import { until } from "../helpers/until.ts";
 
@@ -6,20 +6,20 @@ const DRIVER = "/usr/bin/WebKitWebDriver";
 const DISPLAY = "/usr/bin/Xvfb";
 const BROWSER = /^webkit2gtk-4\.\d$/;
 const LIBRARIES = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu"];
-/** The system's name for a page's process, which it cuts. */
+/** The system's (truncated) name for the process of a page. */
 const PAGE_PROCESS = "WebKitWebProces";
-/** In CSS pixels: this browser makes no narrower window. */
+/** In CSS pixels: this browser's windows are no narrower. */
 const NARROWEST = { x: 0, y: 0, width: 447, height: 860 };
 /** WebDriver's name for a reference to an element. */
 const ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
 
-/** What a person sees: an element by its selector, and by its text or label. */
+/** Something on the page: an element by its selector, and by its text or label. */
 export interface Place {
   css: string;
   text?: string;
 }
 
-/** The Debian packages that are missing. */
+/** Returns the Debian packages that are missing. */
 export async function missingPackages(): Promise<string[]> {
   const missing: string[] = [];
   if (!await exists(DRIVER) || await browserPath() === undefined) missing.push("webkit2gtk-driver");
@@ -89,7 +89,7 @@ export class WebKit implements AsyncDisposable {
     await this.#call("/window/rect", NARROWEST);
   }
 
-  /** Resolves with its name once it takes clients. */
+  /** Starts a display; resolves with its name once it accepts clients. */
   async #startDisplay(): Promise<string> {
     const args = ["-displayfd", "1", "-screen", "0", "1024x900x24", "-nolisten", "tcp"];
     const child = new Deno.Command(DISPLAY, { args, stdout: "piped", stderr: "null" }).spawn();
@@ -128,7 +128,7 @@ export class WebKit implements AsyncDisposable {
     await this.#call("/refresh", {});
   }
 
-  /** Stops the page, as a phone does with one that is not on its screen; the result lets it go on. */
+  /** Stops the page, as a phone does with one that is not on its screen; the returned function resumes it. */
   async freeze(): Promise<() => void> {
     const pages: number[] = [];
     for (const pid of await treeOf(this.#driver)) {
@@ -147,7 +147,7 @@ export class WebKit implements AsyncDisposable {
     return await this.#call("/execute/sync", { script, args });
   }
 
-  /** Resolves once it is shown. */
+  /** Resolves with the element's reference once it is shown. */
   async find({ css, text }: Place): Promise<string> {
     const found = await until(
       `"${css}"${text === undefined ? "" : ` with "${text}"`}`,
@@ -181,7 +181,7 @@ export class WebKit implements AsyncDisposable {
 
 const QUIET = { stdout: "null", stderr: "null" } as const;
 
-/** What a person would look for: shown, and the innermost one that has the text. */
+/** Finds the innermost visible element that has the text. */
 const FIND = `
   const [css, text] = arguments;
   const shown = [...document.querySelectorAll(css)].filter((one) => one.getClientRects().length > 0);

@@ -1,4 +1,4 @@
-/** `deno task test:webkit`: the core of the phone's page in WebKit, with a real relay, listener, tmux and agent; a line for each step. */
+/** `deno task test:webkit`: the core of the phone's page in WebKit, with a real relay, listener, tmux and agent; prints a line for each step. */
 import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import { buildPhone } from "../../scripts/build_phone.ts";
@@ -11,7 +11,7 @@ interface Stage {
   browser: WebKit;
   stack: Stack;
   session: EchoSession;
-  /** The page's address, on localhost: only there a page without https has cryptography. */
+  /** The page's address on localhost, since without https a page has cryptography only there. */
   origin: string;
 }
 
@@ -38,7 +38,7 @@ async function typedOnce({ session }: Stage, text: string): Promise<void> {
   assert.equal(prompts.filter((one) => one === text).length, 1, `"${text}" in ${JSON.stringify(prompts)}`);
 }
 
-/** How many messages the relay has. */
+/** Returns how many messages the relay has. */
 async function commands({ api }: Stack): Promise<number> {
   const { pushes } = await api.listPushes();
   return pushes.filter(({ push }) => push.type === "agent.command").length;
@@ -99,7 +99,7 @@ async function backForward(stage: Stage): Promise<string> {
   return wasKept ? "from the back-forward cache" : "loaded again: this browser did not keep the page";
 }
 
-/** The page stands still while the relay restarts and the agent opens a dialog: it shows that when it goes on. */
+/** Freezes the page while the relay restarts and the agent opens a dialog; the page must show both when it resumes. */
 async function frozen(stage: Stage): Promise<string> {
   const { browser, stack, session } = stage;
   const goOn = await browser.freeze();
@@ -119,7 +119,7 @@ async function frozen(stage: Stage): Promise<string> {
   return "shows what happened meanwhile, and sends";
 }
 
-/** The relay has the message, but its answer never reaches the page, which is then loaded again. */
+/** Drops the relay's answer to a message that it has accepted, and then loads the page again. */
 async function unknownOutcome(stage: Stage): Promise<string> {
   const { browser, stack } = stage;
   const before = await commands(stack);

@@ -18,23 +18,23 @@ import { AttackPhone } from "./attack_phone.ts";
 import type { Size } from "./form.ts";
 import { processesOf } from "./processes.ts";
 
-/** A net for a busy machine: an agent that has ended is noticed at once. */
+/** A safety limit for a busy machine; an agent that has ended is noticed at once. */
 const START_LIMIT_MS = 600_000;
-/** Some agents take an earlier Enter as part of the paste. */
+/** Time to wait after a paste: some agents take an earlier Enter as part of it. */
 const AFTER_PASTE_MS = 350;
-/** Enter has had no effect if the input line still shows the text after this time. */
+/** Enter had no effect if the input line still shows the text after this time. */
 const ENTER_WORKS_MS = 2_000;
 /** Keys that lead back to the input line, tried one after the other. */
 const WAYS_BACK: readonly string[][] = [
   ...[[], ["Escape"], ["C-u"], ["Escape"], ["C-u"], ["Escape", "Escape"], ["C-c"], ["C-u"]],
 ];
-/** In which a slow agent reads an Enter that was one too many. */
+/** Time in which a slow agent may still read an extra Enter. */
 const LATE_ENTER_MS = 8_000;
 const STILL_MS = 250;
 const RESTLESS_MS = 2_500;
 const WIDE: Size = { cols: 100, rows: 30 };
 
-/** What the agent's permission dialog for a command shows, read without the product's profile. */
+/** Text of the agent's permission dialog for a command, matched without svc's profile. */
 export const PERMISSION: Readonly<Record<RealAgent, RegExp>> = {
   cc: /Do you want to proceed\?/,
   codex: /Would you like to run/,
@@ -43,7 +43,10 @@ export const PERMISSION: Readonly<Record<RealAgent, RegExp>> = {
   copilot: /Do you want to run|allow .*to run|↑\/↓ to navigate/i,
 };
 
-/** Leaves its arguments in `editor-ran`. With the file `simple-editor` in the root it only draws, until there is a file `editor-leave`. */
+/**
+ * Makes an editor that writes its arguments to `editor-ran`. If the root has a file `simple-editor`, it only draws
+ * until there is a file `editor-leave`.
+ */
 async function setTrap(root: string): Promise<Record<string, string>> {
   const path = `${root}/editor`;
   const script = [
@@ -57,7 +60,7 @@ async function setTrap(root: string): Promise<Record<string, string>> {
   return { EDITOR: path, VISUAL: path };
 }
 
-/** Resolves at that moment of `performance.now()`. */
+/** Resolves at this value of `performance.now()`. */
 export function moment(at: number): Promise<unknown> {
   return until("the moment", () => performance.now() >= at, Infinity);
 }
@@ -67,24 +70,24 @@ export async function exists(path: string): Promise<boolean> {
 }
 
 export interface StageOptions {
-  /** `svc setup` registers its hooks for the agent. */
+  /** Whether `svc setup` registers its hooks for the agent. */
   hooks?: boolean;
-  /** Variables for the agent beside those that it needs, `COLORTERM` for example. */
+  /** Variables for the agent in addition to those that it needs, such as `COLORTERM`. */
   env?: Record<string, string>;
   size?: Size;
-  /** The project is a git repository: some agents ask for trust there only, and show changes. */
+  /** Makes the project a git repository: some agents ask for trust, and show changes, only there. */
   git?: boolean;
-  /** Leaves the agent's start dialog with this question. */
+  /** Leaves the agent's start dialog with this question open. */
   asks?: StartQuestion;
-  /** `$EDITOR` and `$VISUAL` leave the file `editor-ran` in the root, and are vi after that. */
+  /** Sets `$EDITOR` and `$VISUAL` to a program that leaves the file `editor-ran` in the root and then runs vi. */
   trap?: boolean;
   /** `false`: does not wait for the agent's input line. */
   untilReady?: boolean;
-  /** A person starts the agent in this shell, without svc. */
+  /** The shell in which a person starts the agent without svc. */
   shell?: string;
 }
 
-/** What that shell shows while it reads. */
+/** The prompt of that shell. */
 export const SHELL_PROMPT = "PROMPT$";
 
 export class AgentStage implements AsyncDisposable {
@@ -96,7 +99,7 @@ export class AgentStage implements AsyncDisposable {
   session = "";
   /** When the session was started, in milliseconds of `performance.now()`. */
   startedAt = 0;
-  /** The same as a person at the computer sees it and types into it. */
+  /** The same session, as a person at the computer sees it and types into it. */
   #pane: Pane | undefined;
   readonly #env: Record<string, string>;
   readonly #phones: AttackPhone[] = [];
@@ -115,10 +118,10 @@ export class AgentStage implements AsyncDisposable {
     const stack = await makeStack();
     const standIn = startStandIn();
     const { sandbox } = stack;
-    // A person's shell does not set it, and agents draw other screens with it.
+    // A person's shell does not set it, and agents draw other screens if it is set.
     delete sandbox.env.NO_COLOR;
     const { home } = sandbox;
-    // Agents show a folder under the home by a short name: a long one covers OpenCode's input line on a small screen.
+    // Agents abbreviate a folder under the home: a long path would cover OpenCode's input line on a small screen.
     const project = `${home}/proj`;
     await Deno.rename(sandbox.project, project);
     sandbox.project = project;
@@ -157,7 +160,7 @@ export class AgentStage implements AsyncDisposable {
     return stdout;
   }
 
-  /** Starts the agent, again when it has ended. */
+  /** Starts the agent, and again if it ends early. */
   async start(limitMs = START_LIMIT_MS): Promise<void> {
     const { size = WIDE, untilReady = true, shell } = this.options;
     this.startedAt = performance.now();
@@ -195,7 +198,9 @@ export class AgentStage implements AsyncDisposable {
     await this.start(limitMs);
   }
 
-  /** The person at the computer leads it back to an empty input line; false when no key does, or it has ended. */
+  /**
+   * Returns to an empty input line as the person at the computer; false when no key does so, or the agent has ended.
+   */
   async calmDown(): Promise<boolean> {
     try {
       for (const keys of WAYS_BACK) {
@@ -210,7 +215,7 @@ export class AgentStage implements AsyncDisposable {
     }
   }
 
-  /** Whether the agent's session is there. */
+  /** True if the agent's session exists. */
   async isThere(): Promise<boolean> {
     return await this.stack.sandbox.tmux("has-session", "-t", `=${this.session}`).then(
       () => true,
@@ -251,12 +256,12 @@ export class AgentStage implements AsyncDisposable {
   }
 
   /**
-   * The person at the computer types a line and presses Enter until the input line has let it go.
-   * @param isMoot true when it need not be typed any more
+   * Types a line as the person at the computer, and presses Enter until the input line no longer shows it.
+   * @param isMoot true when the line no longer needs to be typed
    */
   async typeLine(text: string, isMoot: () => Promise<boolean> = () => Promise.resolve(false)): Promise<void> {
     await this.pane.paste(text);
-    // A narrow input line breaks it between two words.
+    // A narrow input line may wrap the text between two words.
     const words = text.slice(0, 20).trim().split(" ");
     const begin = new RegExp(words.map((word) => word.replace(/\W/g, ".")).join("\\W+"));
     const isThere = async (): Promise<boolean> => begin.test(await this.text()) || await isMoot();
@@ -272,11 +277,11 @@ export class AgentStage implements AsyncDisposable {
       enters++;
       return await until("Enter to work", isTaken, ENTER_WORKS_MS).catch(() => false);
     });
-    // A person's own late Enter must not be taken for a phone's approval of the dialog to come.
+    // Waits so that an extra Enter is not taken for the phone's approval of the next dialog.
     if (enters > 1) await moment(performance.now() + LATE_ENTER_MS);
   }
 
-  /** Waits until the screen stops changing, or for a limit in case of a spinner. */
+  /** Waits until the screen stops changing, or for a limited time if a spinner keeps running. */
   async settle(): Promise<void> {
     const end = performance.now() + RESTLESS_MS;
     let last = "";
@@ -288,20 +293,20 @@ export class AgentStage implements AsyncDisposable {
     });
   }
 
-  /** The person at the computer starts a turn; resolves once the model has the request. */
+  /** Starts a turn as the person at the computer; resolves once the model has the request. */
   async startTurn(text: string): Promise<void> {
     const before = this.standIn.bodies().length;
     await this.typeLine(text);
     await until("the prompt at the model", async () => {
       if (this.standIn.bodies().length > before) return true;
-      // A frame that was drawn half looked like an input line that had let go.
+      // A half-drawn frame looked as if the input line were empty.
       if ((await this.reading()).draft === text) await this.pane.press("Enter");
       await moment(performance.now() + AFTER_PASTE_MS);
       return false;
     });
   }
 
-  /** The person at the computer answers the open dialog with Esc. */
+  /** Answers the open dialog with Esc, as the person at the computer. */
   async reject(): Promise<void> {
     await until("the dialog to close", async () => {
       if (!await this.asksPermission()) return true;
@@ -311,7 +316,7 @@ export class AgentStage implements AsyncDisposable {
     });
   }
 
-  /** The person at the computer allows what the open dialog asks, by its first row. */
+  /** Allows what the open dialog asks, by choosing its first row as the person at the computer. */
   async allow(): Promise<void> {
     await until("the dialog to close", async () => {
       if (!await this.asksPermission()) return true;
@@ -330,7 +335,7 @@ export class AgentStage implements AsyncDisposable {
     return phone;
   }
 
-  /** Resolves with the push's id, once the relay has it. */
+  /** Posts a message; resolves with the push's id. */
   async post(body: string, more: Partial<PushRequestInput> = {}): Promise<string> {
     const push = { type: "agent.command", agentSessionName: this.session, body, ...more };
     return (await this.stack.api.sendPush(push)).id;
@@ -340,7 +345,7 @@ export class AgentStage implements AsyncDisposable {
     return (await this.stack.api.getPush(id)).receipt;
   }
 
-  /** The last receipt, once there is one. */
+  /** Resolves with the last receipt, once there is one. */
   finalReceipt(id: string): Promise<Receipt> {
     return untilTold(() => "the final receipt", async () => {
       const receipt = await this.receipt(id);
@@ -348,7 +353,7 @@ export class AgentStage implements AsyncDisposable {
     });
   }
 
-  /** The first receipt that holds the push or ends it. */
+  /** Resolves with the first receipt that says the push is held or has ended. */
   firstReceipt(id: string): Promise<Receipt> {
     return untilTold(() => "a hold or the final receipt", async () => {
       const receipt = await this.receipt(id);
@@ -356,7 +361,7 @@ export class AgentStage implements AsyncDisposable {
     });
   }
 
-  /** The highest number of occurrences of the text in one request. */
+  /** Returns the highest number of times that the text occurs in one request. */
   timesAtModel(text: string): number {
     const quoted = JSON.stringify(text).slice(1, -1);
     return Math.max(0, ...this.standIn.bodies().map((body) => body.split(quoted).length - 1));
@@ -372,7 +377,7 @@ export class AgentStage implements AsyncDisposable {
   }
 }
 
-/** The person presses one key after the other, each when the screen has settled. */
+/** Presses keys one after the other as the person at the computer, each when the screen has settled. */
 export async function pressApart(stage: AgentStage, ...keys: string[]): Promise<void> {
   for (const one of keys) {
     await stage.pane.press(one);

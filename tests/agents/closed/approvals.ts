@@ -1,7 +1,10 @@
-/** What decides how an agent asks for approval: its files, and the mode that its screen names. */
+/** The settings that decide when an agent asks for approval: its files, and the mode that its screen names. */
 import type { RealAgent } from "../install.ts";
 
-/** Where each agent keeps what it may do unasked; a folder counts with everything in it. `~` is the home, `.` the project. */
+/**
+ * The files in which each agent stores its permissions; a folder includes everything in it. `~` is the home, `.` the
+ * project.
+ */
 const FILES: Readonly<Record<RealAgent, readonly string[]>> = {
   cc: ["~/.claude/settings.json", "~/.claude/settings.local.json", "./.claude", "~/.claude.json"],
   codex: ["~/.codex/config.toml", "~/.codex/rules", "~/.codex/hooks.json", "./.codex"],
@@ -18,11 +21,11 @@ const FILES: Readonly<Record<RealAgent, readonly string[]>> = {
   ],
 };
 
-/** Of files that also hold what is harmless, the lines or keys that allow something. */
+/** Lines or keys that allow something, in files that also hold harmless settings. */
 const ALLOWING =
   /permission|approv|allow|trust|sandbox|yolo|bypass|hook|policy|rule|trusted_hash|mcp|plugin|disable|mode"/i;
 
-/** Keys of those that count how often something was shown, or name what was seen. */
+/** Keys that only count how often something was shown, or name what was seen. */
 const HARMLESS =
   /tips|seen|shown|count|onboarding|theme|vim|statusline|lastSession|cache|version|model|pluginUsage/i;
 
@@ -35,7 +38,7 @@ async function readAll(path: string): Promise<[string, string][]> {
   return found.sort();
 }
 
-/** The paths and values of a JSON document that allow something, one a line. */
+/** Returns the paths and values in a JSON document that allow something, one per line. */
 function allowingPaths(value: unknown, path = ""): string[] {
   if (typeof value === "object" && value !== null) {
     return Object.entries(value).flatMap(([name, inner]) => allowingPaths(inner, `${path}.${name}`));
@@ -52,7 +55,7 @@ function allowingLines(text: string): string[] {
   return text.split("\n").filter((line) => ALLOWING.test(line) && !HARMLESS.test(line));
 }
 
-/** What the agent's files allow, one fact a line: equal before and after means that nothing of it was changed. */
+/** Returns what the agent's files allow, one fact per line: equal results mean that no permission was changed. */
 export async function readAllowed(
   kind: RealAgent,
   { home, project }: { home: string; project: string },
@@ -62,21 +65,21 @@ export async function readAllowed(
   return files.flatMap(([path, text]) => allowingLines(text).map((line) => `${path}: ${line}`)).sort();
 }
 
-/** The marks of a mode on the screen of each agent. */
+/** Patterns of the mode on each agent's screen. */
 const MODES: Readonly<Record<RealAgent, RegExp>> = {
   cc: /(?:⏵⏵|⏸) ?(?:accept edits|plan mode|bypass permissions|auto mode|don't ask)[a-z ]*on/u,
-  // Not the list of commands, which explains them by these words.
+  // Excludes the list of commands, whose explanations use the same words.
   codex: /^(?!› ?\/| {2}\/).*\b(Plan mode|Full access|YOLO mode|Auto-review)\b/m,
   gemini: /\b(?:YOLO|auto-accept edits|accepting edits|plan mode|auto-edit)\b/i,
   opencode: /^.*┃ +(?:Build|Plan)\b|^ +(?:Plan)\b/m,
   copilot: /\b(?:Autopilot|Plan|Assisted \w+|Allow[- ]All|YOLO)(?= ·)/,
 };
-/** Rows at the screen's end in which an agent names its mode. */
+/** Rows at the bottom of the screen in which an agent names its mode. */
 const FOOTER_ROWS = 6;
 /** OpenCode's first screen has its input line in the middle. */
 const OPENCODE_ROWS = 30;
 
-/** The mode that the screen's last rows name, "" for none: not every screen names it. */
+/** Returns the mode that the screen's last rows name, or "": not every screen names one. */
 export function modeOn(kind: RealAgent, lines: readonly string[]): string {
   const end = lines.findLastIndex((line) => line.trim() !== "") + 1;
   const footer = lines.slice(Math.max(0, end - (kind === "opencode" ? OPENCODE_ROWS : FOOTER_ROWS)), end)

@@ -3,7 +3,7 @@ import type { KeyInput } from "../../../src/protocol/key_input.ts";
 import { MirrorPhone } from "../../helpers/mirror_phone.ts";
 
 export class AttackPhone extends MirrorPhone {
-  /** Inputs sent, which is the sequence of the next one. */
+  /** The number of inputs sent, which is also the next sequence number. */
   typed = 0;
 
   override type(...inputs: KeyInput[]): void {

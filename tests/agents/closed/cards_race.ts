@@ -15,7 +15,7 @@ import { callForCard } from "../for_card.ts";
 import type { RealAgent } from "../install.ts";
 import { moment } from "./agent_stage.ts";
 
-/** In these the dialog opens only when the hook has ended: keys at the computer open it. */
+/** Agents whose hook holds the dialog back until keys at the computer open it. */
 const HELD: readonly RealAgent[] = ["codex", "gemini", "copilot"];
 
 const HAPPENINGS = [
@@ -27,7 +27,7 @@ const HAPPENINGS = [
 ] as const;
 export type Happening = (typeof HAPPENINGS)[number];
 
-/** The phone answers within these bounds around what happens, in milliseconds. */
+/** The phone answers within these bounds around the event, in milliseconds. */
 const OFFSETS: Readonly<Record<Happening, readonly [first: number, last: number]>> = {
   nothing: [0, 0],
   withdrawn: [-300, 700],
@@ -45,13 +45,13 @@ export interface Round {
   happening: Happening;
   offsetMs: number;
   answered: Answered;
-  /** The agent did what the phone said, and not what was done at the computer. Undefined when both said no. */
+  /** Whether the agent followed the phone's answer and not the one at the computer. Undefined when both said no. */
   isApplied: boolean | undefined;
-  /** The other request got an answer that nobody gave to it. */
+  /** Whether the other request was allowed although no answer was given to it. */
   isOtherAllowed: boolean;
-  /** From the tool call at the agent to the card on the phone. */
+  /** From the tool call at the agent to the card on the phone, in milliseconds. */
   cardMs: number;
-  /** From the tap to the effect in the agent, where nothing else happened. */
+  /** From the tap to the effect in the agent, in milliseconds, if nothing else happened. */
   appliedMs: number | undefined;
 }
 
@@ -76,14 +76,14 @@ class CardRound {
   readonly #stage: CardStage;
   readonly #happening: Happening;
   readonly #offsetMs: number;
-  /** What is asked for, and what is asked for beside it or after it. */
+  /** Names of the files in this request, and in the one at the same time or afterwards. */
   readonly #names: readonly [own: string, other: string];
-  /** The person at the computer said no to an open dialog. */
+  /** Whether the person at the computer rejected an open dialog. */
   #isRefusedThere = false;
 
   constructor(stage: CardStage, { place, rounds }: { place: number; rounds: number }) {
     this.#stage = stage;
-    // The stand-in asks one question at a time.
+    // The stand-in asks only one question at a time.
     const happenings = HAPPENINGS.filter((one) => !this.#isQuestion || one !== "beside another");
     this.#happening = happenings[place % happenings.length] ?? "nothing";
     const [first, last] = OFFSETS[this.#happening];
@@ -131,7 +131,7 @@ class CardRound {
     return this.#stage.agent.kind === "gemini";
   }
 
-  /** At the computer the opposite is done, so that it shows whose answer counted. */
+  /** The answer at the computer is the opposite, so that the result shows which of the two was applied. */
   get #saysYes(): boolean {
     return this.#isQuestion || this.#happening !== "answered at the computer";
   }
@@ -141,12 +141,12 @@ class CardRound {
     return decisionOn(card, { decision: this.#saysYes ? "once" : "reject" });
   }
 
-  /** The yes at the computer came too late for its dialog, which was then refused there. */
+  /** True if the yes at the computer came too late for its dialog, which was then rejected there. */
   get #bothSaidNo(): boolean {
     return this.#happening === "answered at the computer" && !this.#saysYes && this.#isRefusedThere;
   }
 
-  /** The file was made, or the model read the phone's answer. */
+  /** True if the file was made, or the model read the phone's answer. */
   async #isDone(name: string): Promise<boolean> {
     const { agent: { standIn } } = this.#stage;
     if (!this.#isQuestion) return await exists(this.#stage.made(name));
@@ -182,7 +182,7 @@ class CardRound {
     const { agent, stack } = this.#stage;
     if (!HELD.includes(agent.kind)) return await pressUntilClosed(agent, "Enter");
     using client = await attachClient(stack.sandbox, { session: agent.session, ...SIZE });
-    // Until its end: the phone's answer may have come first.
+    // Presses until the dialog closes: the phone's answer may have come first.
     await until("the dialog, or the end of the turn", async () => {
       if (!await this.#stage.hasDialog()) return (await agent.reading()).state === "idle";
       await client.press("\r");
@@ -191,7 +191,7 @@ class CardRound {
     });
   }
 
-  /** The other request is on the screen or on the phone, or the turn has ended without it. */
+  /** Resolves once the other request is on the screen or on the phone, or the turn has ended without it. */
   async #untilOtherAsked(): Promise<void> {
     const stage = this.#stage;
     await until("the other request", async () => {
@@ -202,12 +202,12 @@ class CardRound {
     });
   }
 
-  /** The person at the computer says no to whatever is asked, until the agent is idle; so does the phone where keys do nothing. */
+  /** Rejects every request until the agent is idle: at the computer, or from the phone where keys have no effect. */
   async #calm(): Promise<void> {
     const { agent } = this.#stage;
     await until("an idle agent", async () => {
       const { state, draft = "" } = await agent.reading();
-      // Some agents put an interrupted prompt back.
+      // Clears an interrupted prompt, which some agents put back into the input line.
       if (state === "idle" && draft !== "") await agent.pane.press("C-e", "C-u");
       await moment(performance.now() + STEP_MS);
       const now = await agent.reading();

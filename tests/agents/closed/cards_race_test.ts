@@ -1,11 +1,11 @@
-/** Whatever happens to a real agent's dialog while a phone answers it: no other request gets the answer, and receipts are true. */
+/** Anything may happen to a real agent's dialog while a phone answers it: no other request gets the answer, and receipts are true. */
 import assert from "node:assert/strict";
 import { say } from "../../../scripts/say.ts";
 import { raceCards, type Round } from "./cards_race.ts";
 import { agents, cardRounds } from "./form.ts";
 import { quantile } from "./race_account.ts";
 
-/** Whether the answer's end says what happened. `unknown` claims nothing. */
+/** True if the answer's outcome agrees with what happened. `unknown` claims nothing. */
 function isTrue({ answered: { state, reason }, isApplied }: Round): boolean {
   if (isApplied === undefined) return true;
   switch (state) {

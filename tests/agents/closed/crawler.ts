@@ -1,4 +1,4 @@
-/** The canary crawler: random sequences of everything that a phone can send, at one real agent, with the invariant watched all along. */
+/** The canary crawler: sends random sequences of everything a phone can send to one real agent, and checks the invariant throughout. */
 import { until } from "../../helpers/until.ts";
 import type { RealAgent } from "../install.ts";
 import { AgentStage, exists, moment } from "./agent_stage.ts";
@@ -12,16 +12,16 @@ import { readSlashes } from "./slashes.ts";
 import { Tally } from "./tally.ts";
 import { COMES_BACK_MS, type Violation, Watch } from "./watch.ts";
 
-/** The share of the model's answers that ask for a command that needs permission. */
+/** The share of the model's answers that request a command that needs permission. */
 const TOOL_CALLS = 0.35;
-/** Steps before a violation that are kept with it. */
+/** How many steps before a violation are kept with it. */
 const STEPS_KEPT = 40;
-/** Lines of the host's audit log that are kept with it. */
+/** How many lines of the host's audit log are kept with it. */
 const AUDIT_KEPT = 40;
 const PROBES_MAX = 3;
 const PROBE_REST_MS = 6_000;
 const PROBE_LIMIT_MS = 120_000;
-/** Even an attacker's frames take time on their way. */
+/** Even an attacker's frames take some time to arrive. */
 const BETWEEN_MS = [10, 120] as const;
 
 export interface CrawlOptions {
@@ -34,11 +34,14 @@ export interface Crawled {
   tally: Tally;
   seen: SeenScreens;
   violations: Violation[];
-  /** The agent's own commands, as its menu has them. */
+  /** The agent's slash commands, as its menu lists them. */
   slashes: string[];
 }
 
-/** After a violation, and when the model has no shell any more, the crawl goes on with a new home and a new agent. */
+/**
+ * Crawls for the given time. After a violation, or when the model no longer has a shell, it continues with a new home
+ * and agent.
+ */
 export async function crawl(kind: RealAgent, options: CrawlOptions): Promise<Crawled> {
   let leftMs = options.minutes * 60_000;
   const random = new Random(options.seed);
@@ -52,7 +55,7 @@ export async function crawl(kind: RealAgent, options: CrawlOptions): Promise<Cra
     const env = { COLORTERM: "truecolor" };
     await using stage = await AgentStage.open(kind, { size: options.size, trap: true, env });
     if (crawled.slashes.length === 0) crawled.slashes = await readSlashes(stage);
-    // Only the crawl itself counts, not the start of an agent.
+    // Only the crawl is timed, not the start of an agent.
     const begun = performance.now();
     await new Crawl(stage, { random, crawled, end: begun + leftMs }).run();
     leftMs -= performance.now() - begun;
@@ -75,7 +78,7 @@ class Crawl {
     ({ random: this.#random, crawled: this.#crawled, end: this.#end } = how);
   }
 
-  /** Until the end of the time or the first violation. */
+  /** Runs until the time is up or the first violation. */
   async run(): Promise<void> {
     const stage = this.#stage;
     const { tally, seen, violations } = this.#crawled;
@@ -99,7 +102,7 @@ class Crawl {
     }
     this.#dropPhone();
     this.#violation ??= await watch.look(true);
-    // The phone may choose the model: one that the stand-in cannot make call its shell shows nothing about approvals.
+    // The phone may choose another model; one whose shell the stand-in cannot call shows nothing about approvals.
     if (stage.standIn.lacksShell()) tally.resets++;
     else if (!watch.isLost) this.#violation ??= await this.#probe();
     const audit = `${stage.stack.sandbox.svcHome}/audit.jsonl`;
@@ -144,7 +147,7 @@ class Crawl {
     }
   }
 
-  /** Undefined while the agent is away. */
+  /** Returns undefined while the agent is not running. */
   async #livePhone(): Promise<AttackPhone | undefined> {
     if (this.#phone?.state.kind === "live") return this.#phone;
     this.#dropPhone();
@@ -160,7 +163,7 @@ class Crawl {
     this.#phone = undefined;
   }
 
-  /** At the end a tool that needs permission must open the agent's dialog, as at the beginning. */
+  /** Checks that a tool that needs permission still opens the agent's dialog at the end. */
   async #probe(): Promise<Violation | undefined> {
     const stage = this.#stage;
     const { tally } = this.#crawled;
@@ -168,7 +171,7 @@ class Crawl {
     const canary = `${stage.project}/probe-ran`;
     const isShown = async (): Promise<boolean> => await stage.asksPermission() || await exists(canary);
     for (let tries = 0; tries < PROBES_MAX; tries++) {
-      // Keys that the host held, and answers of the last turn, may still be on their way.
+      // Keys that the host held, and answers of the last turn, may still be under way.
       await moment(performance.now() + PROBE_REST_MS);
       stage.standIn.reply = () => undefined;
       if (!await stage.calmDown()) {
@@ -180,13 +183,13 @@ class Crawl {
         }
       }
       stage.standIn.callShell("touch probe-ran");
-      // A message that was held until now may begin the turn.
+      // A message that was held until now may start the turn.
       await stage.typeLine("probe the approvals", isShown);
       const isAsked = await until("the dialog", isShown, PROBE_LIMIT_MS).then(() => true, () => false);
       if (await exists(canary)) {
         return { what: "approvals: a tool ran unasked at the end", screen: await stage.text(), steps: [] };
       }
-      // It may only now have asked the model that the phone chose.
+      // This may be the first request to the model that the phone chose.
       if (!isAsked && stage.standIn.lacksShell()) {
         tally.resets++;
         return undefined;

@@ -1,11 +1,11 @@
-/** The screens of real agents in which a message would be lost, or would be an answer or a command. */
+/** Screens of real agents in which a message would be lost, or would become an answer or a command. */
 import { until } from "../../helpers/until.ts";
 import { treeOf } from "../end_tree.ts";
 import type { RealAgent } from "../install.ts";
 import { type AgentStage, pressApart } from "./agent_stage.ts";
 import type { Size } from "./form.ts";
 
-/** A screen that is not the agent's input line, opened and left by the person at the computer. */
+/** A screen other than the agent's input line, which the person at the computer opens and leaves. */
 export interface Elsewhere {
   what: string;
   kinds: readonly RealAgent[];
@@ -21,7 +21,7 @@ const press = (...keys: string[]) => (stage: AgentStage): Promise<void> => stage
 /** The rows below the text of vi. */
 const EDITOR = /^~$/m;
 
-/** Gemini goes on reading and drawing while its editor does: there it is one that only draws. */
+/** Opens the editor. Gemini goes on reading and drawing meanwhile, so there the editor only draws. */
 async function openEditor(stage: AgentStage): Promise<void> {
   if (stage.kind === "gemini") await Deno.writeTextFile(`${stage.root}/simple-editor`, "");
   await pressUntil(stage, { keys: ["C-g"], shows: EDITOR });
@@ -32,7 +32,7 @@ async function leaveEditor(stage: AgentStage): Promise<void> {
   await Deno.writeTextFile(`${stage.root}/editor-leave`, "");
 }
 
-/** Just after its start an agent may not take a key. */
+/** Presses a key until the screen shows its effect: just after its start an agent may ignore one. */
 async function pressUntil(
   stage: AgentStage,
   { keys, shows }: { keys: string[]; shows: RegExp },
@@ -44,10 +44,10 @@ async function pressUntil(
   });
 }
 
-/** Also where the product took the message for the end of what it looked at. */
+/** Accepted reasons for a screen that the profile does not list: svc may also take it for a dialog. */
 const UNKNOWN = ["unknown_screen", "dialog_open"];
 
-/** Suspended, an agent waits for its shell, which is not there: the person continues it. */
+/** Continues a suspended agent, which has no shell to do so. */
 async function resume(stage: AgentStage): Promise<void> {
   const { pid } = stage.pane;
   await until("the input line again", async () => {

@@ -1,4 +1,4 @@
-/** How long and wide the attacks run: short by default, longer by the variables that `deno task test:closed` sets. */
+/** How long and on how many sizes the attacks run: short by default, longer by the variables that `deno task test:closed` sets. */
 import { REAL_AGENTS, type RealAgent } from "../install.ts";
 
 export interface Size {
@@ -6,11 +6,11 @@ export interface Size {
   rows: number;
 }
 
-/** A phone held upright, a plain terminal, a large one. */
+/** A phone held upright, a plain terminal, and a large one. */
 const SIZES = ["42x14", "80x24", "200x50"];
 const KINDS = Object.keys(REAL_AGENTS) as RealAgent[];
 
-/** The variables, each with its short form. */
+/** The variables, each with its short value. */
 export const FORM = {
   SVC_CLOSED_TRIES: "20",
   SVC_CLOSED_MINUTES: "1",
@@ -19,7 +19,7 @@ export const FORM = {
   SVC_CLOSED_AGENTS: KINDS.join(","),
   SVC_CLOSED_SIZES: SIZES.join(","),
   SVC_CLOSED_HOOKS: "with,without",
-  /** Empty for a random seed in each run, which is printed. */
+  /** Empty: each run picks a random seed and prints it. */
   SVC_CLOSED_SEED: "",
 } as const;
 export type FormVariable = keyof typeof FORM;
@@ -37,10 +37,10 @@ function numberOf(name: FormVariable): number {
 }
 
 export const tries = (): number => numberOf("SVC_CLOSED_TRIES");
-/** Dialogs that a phone answers while something happens to them. */
+/** How many dialogs a phone answers while something happens to them. */
 export const cardRounds = (): number => numberOf("SVC_CARD_ROUNDS");
 export const minutes = (): number => numberOf("SVC_CLOSED_MINUTES");
-/** Busy loops beside the race. */
+/** How many busy loops run during the race. */
 export const busyLoops = (): number => numberOf("SVC_CLOSED_BUSY");
 
 export function agents(): RealAgent[] {
@@ -55,13 +55,13 @@ export function sizes(): Size[] {
   });
 }
 
-/** Whether `svc setup` registered its hooks: one entry for each form that is asked for. */
+/** Whether `svc setup` registers its hooks: one entry for each requested form. */
 export function hookForms(): boolean[] {
   const named = valueOf("SVC_CLOSED_HOOKS").split(",");
   return [true, false].filter((hooks) => named.includes(hooks ? "with" : "without"));
 }
 
-/** The seed that was asked for, else a new one. */
+/** Returns the requested seed, else a new one. */
 export function seed(): number {
   const asked = valueOf("SVC_CLOSED_SEED");
   return asked === "" ? crypto.getRandomValues(new Uint32Array(1))[0] ?? 0 : Number(asked) >>> 0;

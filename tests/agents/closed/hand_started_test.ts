@@ -1,4 +1,4 @@
-/** An agent that a person started in a shell without line editing: nothing that follows a Ctrl-C from a phone reaches the shell. */
+/** An agent that a person started in a shell without line editing: nothing that a phone sends after a Ctrl-C reaches the shell. */
 import assert from "node:assert/strict";
 import { AgentStage, SHELL_PROMPT } from "./agent_stage.ts";
 import { agents } from "./form.ts";
@@ -6,7 +6,7 @@ import { burst, canaryOf, key, paste } from "./row.ts";
 
 const WAYS = ["a paste", "a message"] as const;
 
-/** What the phone sends behind two Ctrl-C, in one burst. */
+/** Sends what the phone types after two Ctrl-C, in one burst. */
 async function send(
   stage: AgentStage,
   { way, body }: { way: typeof WAYS[number]; body: string },
@@ -24,7 +24,7 @@ for (const kind of agents()) {
     assert.deepEqual([state, reason], ["refused", "approval_change"]);
   });
   for (const way of WAYS) {
-    Deno.test(`${kind}, started by hand: ${way} behind two Ctrl-C does not reach the shell [closed-by-hand]`, async () => {
+    Deno.test(`${kind}, started by hand: ${way} after two Ctrl-C does not reach the shell [closed-by-hand]`, async () => {
       const env = { COLORTERM: "truecolor" };
       await using stage = await AgentStage.open(kind, { shell: "/bin/dash", hooks: false, env });
       const canary = canaryOf(stage);

@@ -8,13 +8,13 @@ import { Random } from "./random.ts";
 import { burst, canaryOf, key, paste, startOver, text } from "./row.ts";
 
 const ENTER = key("Enter");
-/** So much, and so many lines, that every agent folds the paste. */
+/** Enough text and lines that every agent folds the paste. */
 const MUCH = `#${" filler".repeat(25)}\n`.repeat(12);
-/** In which an agent would have run the command. */
+/** Time in which an agent would have run the command. */
 const RUN_MS = 3_000;
 
 for (const kind of agents()) {
-  Deno.test(`${kind}: a folded paste hides no shell command from what is judged [closed-keys, inj-hidden]`, async () => {
+  Deno.test(`${kind}: a folded paste does not hide a shell command from svc's check [closed-keys, inj-hidden]`, async () => {
     await using stage = await AgentStage.open(kind);
     const { command, isAlive } = canaryOf(stage);
     const ways = [

@@ -2,10 +2,10 @@
 import { KEY_NAMES, type KeyInput } from "../../../src/protocol/key_input.ts";
 import type { Random } from "./random.ts";
 
-/** One thing that the phone does; `wait` gives the agent time to draw. */
+/** One action of the phone; `wait` gives the agent time to draw. */
 export type Step =
   | { kind: "keys"; inputs: KeyInput[] }
-  /** `anyway`: also behind a draft. */
+  /** `anyway`: sent even if there is a draft. */
   | { kind: "message"; body: string; anyway: boolean }
   | { kind: "wait"; ms: number };
 
@@ -17,7 +17,10 @@ const EVERY_KEY: readonly string[] = [
   "M-Enter",
   "M-BSpace",
 ];
-/** Texts that are keys to some screen: a shell's prefix, an editor's command, the rest of an escape sequence, an answer. */
+/**
+ * Texts that some screen takes as keys: a shell's prefix, an editor's command, the rest of an escape sequence, an
+ * answer.
+ */
 const SHORT_TEXTS = [
   ...["!", ":", "/", "@", "#", "&", "?", "\\", "a", "i", "o", "v", "y", "n", "p", "q", "1", "2", "3"],
   ...["[Z", "[103;5u", "[27;5;103~", "O", "OM", ":w", ":!", ":q!", "ZZ", "hello", "please stop", "日本"],
@@ -36,13 +39,13 @@ function times(count: number, input: KeyInput): KeyInput[] {
 
 export interface InputsOptions {
   random: Random;
-  /** The shell command that makes the canary. */
+  /** The shell command that creates the canary file. */
   command: string;
   /** The agent's slash commands, with the slash. */
   slashes: readonly string[];
 }
 
-/** Bursts that have opened a shell, an editor or another mode of some agent. */
+/** Bursts that once opened a shell, an editor or another mode of some agent. */
 function attacks({ command }: InputsOptions): KeyInput[][] {
   const shell = text(`!${command}`);
   const editor = text(`:!${command}`);
@@ -127,7 +130,7 @@ function bodies({ command, random }: InputsOptions): string[] {
   ];
 }
 
-/** A path in front of a draft, or a `/` alone, for which some agents list all their commands. */
+/** Puts a path before a draft, or types a single `/`, for which some agents list all their commands. */
 function inFront({ random, command }: InputsOptions): KeyInput[] {
   const draft = text(random.pick(["/connect now", "hello there", ` ${command}`]));
   const way = times(random.int(0, 8), key("Down"));
@@ -142,7 +145,7 @@ function inFront({ random, command }: InputsOptions): KeyInput[] {
   ];
 }
 
-/** A slash command, typed whole or found in the menu by its beginning and the arrows. */
+/** A slash command, typed whole or chosen in the menu with its first letters and the arrows. */
 function slash({ random, slashes, command }: InputsOptions): KeyInput[] {
   const name = random.pick(slashes);
   const further = random.pick([[], [ENTER], [key("Down"), ENTER], [ESCAPE], [text(" on"), ENTER]]);
@@ -158,7 +161,7 @@ function fit(random: Random): KeyInput {
   return random.chance(0.3) ? { type: "unfit" } : { type: "fit", cols, rows };
 }
 
-/** A command whose last letters are a message. */
+/** A command whose last letters arrive as a message. */
 function completed({ random, slashes }: InputsOptions): Step[] {
   const command = random.pick(slashes);
   const at = random.int(1, Math.max(1, command.length - 1));
@@ -168,7 +171,7 @@ function completed({ random, slashes }: InputsOptions): Step[] {
   ];
 }
 
-/** What the phone does next. */
+/** Returns the phone's next actions. */
 export function nextSteps(options: InputsOptions): Step[] {
   const { random, slashes } = options;
   const roll = random.next();

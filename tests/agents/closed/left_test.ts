@@ -1,4 +1,4 @@
-/** Nothing of a real agent is left running after its session was killed. */
+/** No process of a real agent keeps running after its session was killed. */
 import assert from "node:assert/strict";
 import { say } from "../../../scripts/say.ts";
 import type { Sandbox } from "../../helpers/sandbox.ts";
@@ -10,15 +10,15 @@ import { AgentStage } from "./agent_stage.ts";
 import { agents } from "./form.ts";
 import { processesOf, readProcess } from "./processes.ts";
 
-/** A net for a busy machine; the time itself is printed. */
+/** A safety limit for a busy machine; the time itself is printed. */
 const LIMIT_MS = 30_000;
 
-/** Kills the agent's session; resolves with the number of processes that it had, and the seconds until all had ended. */
+/** Kills the agent's session; resolves with the number of its processes, and the seconds until all had ended. */
 async function killSession(
   sandbox: Sandbox,
   { session, pid }: { session: string; pid: number },
 ): Promise<string> {
-  // Another session keeps the tmux server.
+  // Another session keeps the tmux server running.
   await sandbox.tmux("new-session", "-d", "-s", "other", "cat");
   const tree = new Set(await treeOf(pid));
   const marked = `SVC_SESSION=${session}\0`;

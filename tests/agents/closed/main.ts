@@ -1,4 +1,4 @@
-/** `deno task test:closed`: the attacks on the real agents in their long form, with a line and a figure each; takes hours. */
+/** `deno task test:closed`: the long form of the attacks on the real agents, with a line and a figure for each; takes hours. */
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { say } from "../../../scripts/say.ts";
@@ -8,7 +8,7 @@ import { agents, FORM, type FormVariable } from "./form.ts";
 const ROOT = fileURLToPath(new URL("../../..", import.meta.url));
 const FOLDER = "tests/agents/closed";
 
-/** Each option, the variable that it sets, and its long form. */
+/** Each option with the variable that it sets and its long value. */
 const OPTIONS: Readonly<Record<string, { variable: FormVariable; long: string; what: string }>> = {
   tries: {
     variable: "SVC_CLOSED_TRIES",
@@ -28,7 +28,7 @@ const OPTIONS: Readonly<Record<string, { variable: FormVariable; long: string; w
   seed: { variable: "SVC_CLOSED_SEED", long: "", what: "seed of the crawler, else a new one each" },
 };
 
-/** The parts by the names that the command line takes. */
+/** The parts, by their names on the command line. */
 const PARTS: Readonly<Record<string, string>> = {
   race: `${FOLDER}/race_test.ts`,
   cards: `${FOLDER}/cards_race_test.ts`,

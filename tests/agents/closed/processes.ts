@@ -1,17 +1,17 @@
-/** The processes under an agent: which of them stopped, and which are programs that a person uses at a terminal. */
+/** The processes under an agent: finds stopped ones, and programs that a person uses at a terminal. */
 import { treeOf } from "../end_tree.ts";
 
 export interface Process {
   pid: number;
   name: string;
   argv: string[];
-  /** One letter, as /proc has it. */
+  /** The state's letter in /proc. */
   state: string;
-  /** Its terminal's device number; 0 without one. */
+  /** The device number of its terminal; 0 without one. */
   tty: number;
 }
 
-/** Editors, pagers and the like, none of which an agent runs for itself. */
+/** Editors, pagers and similar programs, none of which an agent runs for itself. */
 const TERMINAL_PROGRAMS = new Set([
   ...["vi", "vim", "nvim", "vim.basic", "vim.tiny", "nano", "pico", "emacs", "ed", "ex", "micro", "helix"],
   ...["less", "more", "most", "man", "top", "htop", "mc", "ranger", "tmux", "screen", "ssh"],
@@ -32,19 +32,19 @@ export async function readProcess(pid: number): Promise<Process | undefined> {
   }
 }
 
-/** The agent's own process and all under it. */
+/** Returns the agent's process and all its descendants. */
 export async function processesUnder(root: number): Promise<Process[]> {
   const found = await Promise.all((await treeOf(root)).map(readProcess));
   return found.filter((process) => process !== undefined);
 }
 
-/** A shell that waits for a person: it has neither a script nor a command. */
+/** True for a shell that waits for a person: it has neither a script nor a command. */
 function isInteractiveShell({ name, argv }: Process): boolean {
   return SHELLS.has(name) &&
     argv.slice(1).every((arg) => /^-{1,2}[a-z]*$/.test(arg) && !/^-[a-z]*c/.test(arg));
 }
 
-/** The agent itself fetches its plugins' repositories, and asks first whether it has access to them. */
+/** True for git's transports: the agent fetches its plugins' repositories and first checks whether it has access. */
 function isGitTransport({ name, argv }: Process): boolean {
   if (name !== "ssh") return false;
   const asksAccess = argv.includes("-T") && argv.includes("BatchMode=yes") &&
@@ -52,12 +52,14 @@ function isGitTransport({ name, argv }: Process): boolean {
   return asksAccess || argv.some((arg) => arg.startsWith("git-upload-pack"));
 }
 
-/** An agent asks its terminal's tmux what it can do: the command prints and ends. */
+/** True for a command with which an agent asks tmux about its terminal; it prints and ends. */
 function isTmuxQuestion({ name, argv }: Process): boolean {
   return name === "tmux" && argv[1] === "display-message" && argv[2] === "-p";
 }
 
-/** What is wrong with them, one sentence each. One without words is just ending. */
+/**
+ * Describes what is wrong with the processes, one sentence each. A process with an empty command line is just ending.
+ */
 export function processFaults(processes: readonly Process[]): string[] {
   const living = processes.filter((process) =>
     process.argv.length > 0 && !isGitTransport(process) && !isTmuxQuestion(process)
@@ -71,7 +73,7 @@ export function processFaults(processes: readonly Process[]): string[] {
   });
 }
 
-/** Every living process whose environment names the folder: what a throw-away home left behind. */
+/** Returns every living process whose environment names the folder: leftovers of a throw-away home. */
 export async function processesOf(folder: string): Promise<Process[]> {
   const found: Process[] = [];
   for await (const { name } of Deno.readDir("/proc")) {

@@ -1,4 +1,4 @@
-/** The race between a message and the permission dialog that a tool call opens, and what svc's hooks cost a tool call. */
+/** The race between a message and the permission dialog that a tool call opens, and how much svc's hooks slow a tool call. */
 import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { until } from "../../helpers/until.ts";
 import type { RealAgent } from "../install.ts";
@@ -7,43 +7,43 @@ import { AgentStage, exists, moment } from "./agent_stage.ts";
 /** The message is posted within these bounds around the moment at which the tool call reaches the agent. */
 const FIRST_OFFSET_MS = -150;
 const LAST_OFFSET_MS = 450;
-/** Between the last key of the person's prompt and the tool call. */
+/** Time between the last key of the person's prompt and the tool call. */
 const BEFORE_CALL_MS = 400;
-/** How long the local user leaves the dialog open, since late keys of svc would still reach it. */
+/** How long the local user leaves the dialog open, since delayed keys of svc would still reach it. */
 const DIALOG_OPEN_MS = 2_500;
 const DIALOG_LIMIT_MS = 30_000;
 const ARRIVAL_LIMIT_MS = 10_000;
 /** Tries in one session of the agent: a longer conversation makes each request larger. */
 const TRIES_A_SESSION = 25;
 
-/** Sessions that are restarted because the local user's prompt did not reach the model. */
+/** How many sessions may be restarted because the local user's prompt did not reach the model. */
 const UNBEGUN_MAX = 5;
 
 export interface Try {
-  /** From the tool call's arrival at the agent to the POST, as it was. */
+  /** The measured time from the tool call's arrival at the agent to the POST. */
   offsetMs: number;
-  /** The tool ran: the message approved it. */
+  /** Whether the tool ran, which means that the message approved it. */
   approved: boolean;
   /** How often the message reached the model. */
   arrived: number;
-  /** It did so with the person's next prompt only: the agent kept it when the dialog was rejected. */
+  /** Whether it came only with the person's next prompt: the agent kept it when the dialog was rejected. */
   late: boolean;
   /**
-   * How the person answered the dialog. At `reject` some agents end the turn and put what was queued for it back into
-   * the input line; at `allow` everything that they took reaches the model.
+   * How the person answered the dialog. At `reject` some agents end the turn and put queued messages back into the
+   * input line; at `allow` everything that they accepted reaches the model.
    */
   answer: "reject" | "allow";
-  /** It stood in the input line at the end. */
+  /** Whether the message was in the input line at the end. */
   left: boolean;
   receipt: Receipt;
-  /** From POST to `submitted`. */
+  /** From POST to `submitted`, in milliseconds. */
   delayMs: number | undefined;
 }
 
 export interface RaceOptions {
   hooks: boolean;
   tries: number;
-  /** Called after each try, for a line of progress. */
+  /** Called after each try, to print progress. */
   onTry?: (one: Try, index: number) => void;
 }
 
@@ -71,13 +71,13 @@ export async function race(kind: RealAgent, { hooks, tries, onTry }: RaceOptions
   return done;
 }
 
-/** Spread evenly, in an order in which neighbors are far apart. */
+/** Spreads the offsets evenly, in an order in which consecutive ones are far apart. */
 function offsetOf(index: number, tries: number): number {
   const place = (index * 7) % tries === 0 && index > 0 && tries % 7 === 0 ? index : (index * 7) % tries;
   return Math.round(FIRST_OFFSET_MS + (LAST_OFFSET_MS - FIRST_OFFSET_MS) * place / Math.max(1, tries - 1));
 }
 
-/** Undefined when the person's own prompt did not reach the model. */
+/** Returns undefined when the person's own prompt did not reach the model. */
 async function tryOnce(
   stage: AgentStage,
   { offsetMs, index }: { offsetMs: number; index: number },
@@ -136,12 +136,12 @@ async function tryOnce(
   return one;
 }
 
-/** The receipt says that the message never went in. */
+/** True if the receipt says that the message was never typed. */
 function isNever({ state }: Receipt): boolean {
   return state === "refused" || state === "expired";
 }
 
-/** Until the message is at the model or the agent has stood still with an empty input line, whichever comes first. */
+/** Resolves when the message is at the model, or the agent has been idle with an empty input line for a while. */
 async function arrival(
   stage: AgentStage,
   { token, receipt }: { token: string; receipt: Receipt },
@@ -152,7 +152,7 @@ async function arrival(
   await stage.settle();
 }
 
-/** The person at the computer empties the input line. */
+/** Empties the input line, as the person at the computer. */
 async function clearDraft(stage: AgentStage): Promise<void> {
   const ways = [["C-e", "C-u"], ["C-c"]];
   let tried = 0;
@@ -164,7 +164,7 @@ async function clearDraft(stage: AgentStage): Promise<void> {
   }, ARRIVAL_LIMIT_MS).catch(() => {});
 }
 
-/** The tool that each agent runs unasked, with its input. */
+/** A tool that each agent runs without asking, with its input. */
 const FREE_TOOLS: Readonly<
   Record<RealAgent, { name: string; input: (file: string) => Record<string, unknown> }>
 > = {
@@ -175,10 +175,10 @@ const FREE_TOOLS: Readonly<
   copilot: { name: "view", input: (file) => ({ path: file }) },
 };
 
-/** Milliseconds from each of `calls` tool calls to the request with its result. */
+/** Measures the milliseconds from each of `calls` tool calls to the request with its result. */
 export async function toolTimes(stage: AgentStage, calls: number): Promise<number[]> {
   const { standIn, project, kind } = stage;
-  // Agents stop a model that asks for the same thing again and again.
+  // Uses different files, because agents stop a model that repeats the same request.
   const files = Array.from({ length: calls }, () => `${project}/read-me-${crypto.randomUUID()}.txt`);
   for (const file of files) await Deno.writeTextFile(file, "one line\n");
   const { name, input } = FREE_TOOLS[kind];

@@ -1,4 +1,4 @@
-/** Adds up the tries of a race: approvals, losses, untrue receipts, and the delay of a message. */
+/** Sums up the tries of a race: approvals, losses, untrue receipts, and the delay of a message. */
 import type { Try } from "./race.ts";
 
 export interface RaceAccount {
@@ -6,29 +6,32 @@ export interface RaceAccount {
   approvals: number;
   lost: number;
   doubled: number;
-  /** Receipts that say something else than what happened. */
+  /** Receipts that disagree with what happened. */
   untrue: number;
   unknown: number;
   /** Queued in the agent, which put them back into its input line when the person rejected the dialog. */
   returned: number;
-  /** Reached the model with the person's next prompt only. */
+  /** Reached the model only with the person's next prompt. */
   late: number;
   medianMs: number;
   p99Ms: number;
 }
 
-/** A message is lost when it never reached the model, and its sender was not informed of that. */
+/** True if the message never reached the model and its sender was not informed. */
 export function isLost(one: Try): boolean {
   const { arrived, receipt: { state } } = one;
   return arrived === 0 && !isReturned(one) && state !== "refused" && state !== "expired";
 }
 
-/** Only a rejected dialog gives a queued message back: at an allowed one it counts as lost. */
+/**
+ * True if the agent put the message back. That happens only at a rejected dialog; at an allowed one the message is
+ * lost.
+ */
 function isReturned({ answer, left, arrived, receipt: { state } }: Try): boolean {
   return answer === "reject" && left && arrived === 0 && state === "submitted";
 }
 
-/** Whether the receipt says what happened. `unknown` claims nothing; a profiled agent has no `typed`. */
+/** True if the receipt agrees with what happened. `unknown` claims nothing; a profiled agent never gets `typed`. */
 export function isTrue(one: Try): boolean {
   const { arrived, receipt: { state } } = one;
   switch (state) {
@@ -44,7 +47,7 @@ export function isTrue(one: Try): boolean {
   }
 }
 
-/** The value below which this share of them lies; 0 for none. */
+/** Returns the value below which this share of the values lies; 0 if there are none. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((one, other) => one - other);
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? 0;
@@ -67,7 +70,7 @@ export function account(all: readonly Try[]): RaceAccount {
   };
 }
 
-/** `cc with hooks: tries 20, approvals 0, …`, as the claims read it. */
+/** Formats `cc with hooks: tries 20, approvals 0, …`, as the claims read it. */
 export function accountLine(name: string, { medianMs, p99Ms, ...counts }: RaceAccount): string {
   const parts = Object.entries(counts).map(([what, count]) => `${what} ${count}`).join(", ");
   return `race ${name}: ${parts}, delay median ${medianMs} ms p99 ${p99Ms} ms`;

@@ -7,7 +7,7 @@ import { agents, busyLoops, hookForms, tries } from "./form.ts";
 import { race, toolTimes } from "./race.ts";
 import { account, accountLine, isLost, isTrue, quantile } from "./race_account.ts";
 
-/** Calls of a tool that needs no permission, in each round. */
+/** Calls per round of a tool that needs no permission. */
 const TOOL_CALLS = 6;
 const TOOL_ROUNDS = 5;
 
@@ -42,7 +42,7 @@ for (const kind of agents()) {
     await using hooked = await AgentStage.open(kind, { hooks: true, env });
     await using plain = await AgentStage.open(kind, { hooks: false, env });
     const times: { withHooks: number[]; without: number[] } = { withHooks: [], without: [] };
-    // In turns, so that what else the machine does slows both.
+    // Measured alternately, so that other load slows both.
     for (let round = 0; round < TOOL_ROUNDS; round++) {
       times.withHooks.push(...await toolTimes(hooked, TOOL_CALLS));
       times.without.push(...await toolTimes(plain, TOOL_CALLS));

@@ -7,7 +7,7 @@ export class Random {
     this.#state = seed >>> 0;
   }
 
-  /** At least 0 and below 1 (mulberry32). */
+  /** Returns a number of at least 0 and below 1 (mulberry32). */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let mixed = Math.imul(this.#state ^ (this.#state >>> 15), this.#state | 1);
@@ -15,7 +15,7 @@ export class Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   }
 
-  /** A whole number from `least` to `most`, both included. */
+  /** Returns an integer from `least` to `most`, both included. */
   int(least: number, most: number): number {
     return least + Math.floor(this.next() * (most - least + 1));
   }
@@ -26,7 +26,7 @@ export class Random {
     return value;
   }
 
-  /** The same values in another order. */
+  /** Returns the values in a random order. */
   shuffled<T>(values: readonly T[]): T[] {
     const rest = [...values];
     return values.flatMap(() => rest.splice(this.int(0, rest.length - 1), 1));

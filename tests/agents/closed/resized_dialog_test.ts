@@ -1,4 +1,4 @@
-/** A permission dialog that a phone has made too small, or too narrow, to be read as a whole takes nothing from it. */
+/** A permission dialog that a phone has made too small or too narrow to be read as a whole gets no input from it. */
 import assert from "node:assert/strict";
 import type { KeyInput } from "../../../src/protocol/key_input.ts";
 import { AgentStage, exists } from "./agent_stage.ts";
@@ -9,7 +9,7 @@ import { until } from "../../helpers/until.ts";
 const FITS: readonly Size[] = [
   ...[{ cols: 20, rows: 5 }, { cols: 20, rows: 200 }, { cols: 300, rows: 5 }, { cols: 30, rows: 8 }],
 ];
-/** What answers a dialog of some agent. */
+/** Inputs that answer some agent's dialog. */
 const ANSWERS: readonly KeyInput[] = [
   ...[key("Enter"), text("y"), text("1"), text("p"), key("Tab"), key("Enter")],
   ...[paste("please\n"), key("Enter")],
@@ -30,7 +30,7 @@ for (const kind of agents()) {
         await stage.settle();
         assert.ok(!await exists(`${stage.project}/resized`), JSON.stringify(states));
         assert.ok(!states.some((one) => one?.state === "typed"), JSON.stringify(states));
-        // OpenCode's dialog is not recognized on 20 columns.
+        // OpenCode's dialog is not recognized at 20 columns.
         assert.match(describe(await stage.firstReceipt(id)), /^held (dialog_open|unknown_screen)$/);
       });
     }

@@ -1,4 +1,4 @@
-/** What the rows of the table have in common: a phone's keys with the state of each, and messages that wait and go in. */
+/** Steps that the table's rows share: typing a phone's keys and reading the state of each, and messages that wait or go in. */
 import assert from "node:assert/strict";
 import type { KeyInput } from "../../../src/protocol/key_input.ts";
 import type { KeyState } from "../../../src/protocol/pane_frame.ts";
@@ -11,20 +11,20 @@ export const text = (text: string): KeyInput => ({ type: "text", text });
 export const key = (key: string): KeyInput => ({ type: "key", key });
 export const paste = (text: string): KeyInput => ({ type: "paste", text });
 
-/** With and without the variable by which agents choose their colors, and with them some of their frames. */
+/** With and without the variable by which agents choose colors and, depending on these, some frames. */
 export const COLORS: readonly { name: string; env: Record<string, string> }[] = [
   { name: "with COLORTERM", env: { COLORTERM: "truecolor" } },
   { name: "without COLORTERM", env: {} },
 ];
 
-/** A net for a busy machine. */
+/** A safety limit for a busy machine. */
 const ARRIVAL_LIMIT_MS = 300_000;
-/** Longer than the product holds keys. */
+/** Longer than svc holds keys. */
 const KEYS_LIMIT_MS = 20_000;
-/** An agent counts as starting no longer. */
+/** The longest time for which an agent counts as starting. */
 const OLD_MS = 62_000;
 
-/** Types them in one burst; resolves with the state of each once the last one has one. */
+/** Types the inputs in one burst; resolves with their states once the last one has one. */
 export async function burst(phone: AttackPhone, ...inputs: KeyInput[]): Promise<(KeyState | undefined)[]> {
   const before = phone.keyStates().length;
   const first = phone.typed;
@@ -36,18 +36,18 @@ export async function burst(phone: AttackPhone, ...inputs: KeyInput[]): Promise<
   return inputs.map((_, at) => states().findLast(({ sequence }) => sequence === first + at));
 }
 
-/** The reasons of those that were refused or are held. */
+/** Returns the reasons of the inputs that were refused or held. */
 export function reasonsOf(states: readonly (KeyState | undefined)[]): string[] {
   return states.flatMap((one) => one === undefined || one.state === "typed" ? [] : one.reason ?? "");
 }
 
-/** The shell command of the canary, and the check that it never ran. */
+/** Returns the canary's shell command, and a check that it never ran. */
 export function canaryOf({ root }: AgentStage): { command: string; isAlive(): Promise<boolean> } {
   const path = `${root}/X`;
   return { command: `touch ${path}`, isAlive: async () => !await exists(path) };
 }
 
-/** The state before a row: an empty input line and no canary, with a new agent when no key leads back. */
+/** Prepares a row: an empty input line and no canary file, with a new agent if no key leads back. */
 export async function startOver(stage: AgentStage): Promise<AttackPhone> {
   if (!await stage.calmDown()) await stage.restart();
   for (const name of ["X", "editor-ran"]) await Deno.remove(`${stage.root}/${name}`).catch(() => {});
@@ -58,7 +58,7 @@ export async function assertNoEditor({ root }: AgentStage): Promise<void> {
   assert.ok(!await exists(`${root}/editor-ran`), "$EDITOR was started");
 }
 
-/** A tool that needs permission still opens the agent's dialog. */
+/** Asserts that a tool that needs permission still opens the agent's dialog. */
 export async function assertAsks(stage: AgentStage): Promise<void> {
   const canary = `probe-${crypto.randomUUID().slice(0, 8)}`;
   assert.ok(await stage.calmDown(), `no empty input line:\n${await stage.text()}`);
@@ -77,7 +77,7 @@ export function untilOld(stage: AgentStage): Promise<unknown> {
   return moment(stage.startedAt + OLD_MS);
 }
 
-/** The message waits, or is refused, for one of these reasons; resolves with the id of one that waits. */
+/** Asserts that the message waits or is refused for one of these reasons; resolves with the id of one that waits. */
 export async function assertKeptOut(
   stage: AgentStage,
   { body, reasons }: { body: string; reasons: readonly string[] },
@@ -90,7 +90,7 @@ export async function assertKeptOut(
   return state === "held" ? id : undefined;
 }
 
-/** The message goes in, and reaches the model once. */
+/** Asserts that the message is typed and reaches the model once. */
 export async function assertGoesIn(stage: AgentStage, id: string, body: string): Promise<void> {
   const receipt = await stage.finalReceipt(id).catch(async ({ message }) => {
     throw new Error(

@@ -1,4 +1,4 @@
-/** What phones could do to each real agent in svc's first version, row by row: held or refused now, each with a true reason. */
+/** What phones could do to each real agent in svc's first version, row by row: now held or refused, each with a true reason. */
 import assert from "node:assert/strict";
 import type { KeyInput } from "../../../src/protocol/key_input.ts";
 import { until } from "../../helpers/until.ts";
@@ -66,15 +66,18 @@ for (const { name, env } of COLORS) {
         assert.ok(await canary.isAlive(), "X was made");
       });
 
-      await t.step("a shell prefix in one burst after a backspace does not outrun the screen", async () => {
-        const phone = await startOver(stage);
-        const states = await burst(phone, text("a"), key("BSpace"), text(`!${canary.command}`), ENTER);
-        await stage.settle();
-        assert.ok(await canary.isAlive(), "X was made");
-        const reasons = reasonsOf(states);
-        const known = ["shell_escape", "screen_stale"];
-        assert.ok(reasons.some((reason) => known.includes(reason)), JSON.stringify(states));
-      });
+      await t.step(
+        "a shell prefix in one burst after a backspace is not typed before the screen was read",
+        async () => {
+          const phone = await startOver(stage);
+          const states = await burst(phone, text("a"), key("BSpace"), text(`!${canary.command}`), ENTER);
+          await stage.settle();
+          assert.ok(await canary.isAlive(), "X was made");
+          const reasons = reasonsOf(states);
+          const known = ["shell_escape", "screen_stale"];
+          assert.ok(reasons.some((reason) => known.includes(reason)), JSON.stringify(states));
+        },
+      );
 
       await t.step("the keys that suspend it are refused as key_not_allowed", async () => {
         const phone = await startOver(stage);
@@ -85,7 +88,7 @@ for (const { name, env } of COLORS) {
       });
 
       await t.step(
-        "the keys that change approvals are refused, also as the parts of an escape sequence",
+        "the keys that change approvals are refused, even as parts of an escape sequence",
         async () => {
           const phone = await startOver(stage);
           const states = await burst(phone, ...MODE_KEYS[kind]);
@@ -168,7 +171,7 @@ for (const { name, env } of COLORS) {
   }
 }
 
-/** Agents suggest how to complete such words, and Enter would take the suggestion. */
+/** Agents suggest completions of such words, and Enter would accept the suggestion. */
 const COMPLETED = [
   "wait for $EDITOR",
   "what is $",
@@ -182,7 +185,7 @@ const COMPLETED = [
 for (const kind of agents()) {
   Deno.test(`${kind}: a last word that it would complete arrives as it was sent [inj-trailing-space]`, async () => {
     await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" } });
-    // OpenCode finds its /exit by /quit and /q, in which there is a "t/" too.
+    // OpenCode finds its /exit by /quit and /q, and "t/" is part of these.
     const paths = kind === "opencode" ? ["/t/", "/tmp/notes.txt"] : [];
     for (const body of [...COMPLETED, ...paths]) {
       await assertSubmitted(stage, body);
@@ -200,8 +203,8 @@ for (const kind of agents()) {
       const phone = await stage.phone();
       const more = Array.from({ length: 60 }, () => text("and more "));
       const states = await burst(phone, text("/permissions "), ...more, text("finished"));
-      // OpenCode draws key by key: on a busy machine that takes longer than any pause. A tall draft hides Codex's footer:
-      // what was not typed before that is refused.
+      // OpenCode draws key by key, which takes longer than any pause on a busy machine. A tall draft hides Codex's
+      // footer, so text not typed before that is refused.
       if (reasonsOf(states).length === 0) await stage.untilShown(/finished/);
       await stage.settle();
       const [state] = await burst(phone, ENTER);
@@ -211,7 +214,10 @@ for (const kind of agents()) {
   }
 }
 
-/** The end of a harmless command, typed first, and its beginning: the part before the cursor may name another command. */
+/**
+ * The end of a harmless command, typed first, and its beginning: the part before the cursor may be another command's
+ * name.
+ */
 const HALVES: Readonly<Record<Exclude<RealAgent, "gemini">, readonly [string, string]>> = {
   cc: ["ompact", "/c"],
   codex: ["ompact", "/c"],
@@ -237,7 +243,7 @@ for (const kind of named("cc", "codex", "opencode", "copilot")) {
 }
 
 for (const kind of named("cc", "codex", "opencode", "copilot")) {
-  Deno.test(`${kind}: Enter with the cursor in a path in front of other text chooses no command [inj-command-cursor]`, async () => {
+  Deno.test(`${kind}: Enter with the cursor in a path before other text chooses no command [inj-command-cursor]`, async () => {
     await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" }, trap: true });
     const phone = await stage.phone();
     for (const moves of [[], [key("Down"), key("Down"), key("Down"), key("Down")]]) {
@@ -264,7 +270,7 @@ interface Rounds {
   act(stage: AgentStage, round: number): Promise<void>;
 }
 
-/** Beside busy loops, against one agent that calms down or starts anew after each round. */
+/** Runs rounds during busy loops, with one agent that returns to its input line or restarts after each round. */
 async function assertRoundsOpenNoEditor(kind: RealAgent, { size, rounds, act }: Rounds): Promise<void> {
   await using _busy = startBusy(busyLoops());
   await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" }, size, trap: true });
@@ -278,9 +284,9 @@ async function assertRoundsOpenNoEditor(kind: RealAgent, { size, rounds, act }: 
 
 const VIEW_BURSTS = Number(Deno.env.get("SVC_VIEW_BURSTS") ?? 12);
 
-/** At a `v`, Claude's transcript opens the editor. */
+/** A `v` in Claude's transcript opens the editor. */
 for (const kind of named("cc")) {
-  Deno.test("cc: v right behind Ctrl-O opens no editor beside busy loops [inj-key-view]", async () => {
+  Deno.test("cc: v right after Ctrl-O opens no editor during busy loops [inj-key-view]", async () => {
     await assertRoundsOpenNoEditor(kind, {
       size: { cols: 42, rows: 14 },
       rounds: VIEW_BURSTS,
@@ -291,11 +297,11 @@ for (const kind of named("cc")) {
   });
 }
 
-/** Bursts in which a slow screen could hide a command that opens the editor. */
+/** How many bursts in which a slow screen could hide a command that opens the editor. */
 const EDITOR_BURSTS = 12;
 
 for (const kind of named("opencode")) {
-  Deno.test("opencode: a command for its editor, typed right behind a message, opens none beside busy loops [inj-fresh-screen]", async () => {
+  Deno.test("opencode: a command for its editor, typed right after a message, opens none during busy loops [inj-fresh-screen]", async () => {
     await assertRoundsOpenNoEditor(kind, {
       size: { cols: 80, rows: 24 },
       rounds: EDITOR_BURSTS,
@@ -311,7 +317,7 @@ for (const kind of named("opencode")) {
   });
 }
 
-/** As long as it gets without being folded: more rows than a small composer shows. */
+/** As long as possible without being folded: more rows than a small composer shows. */
 const TALL = ["words and more ".repeat(27).trim(), "漢字かな交じり文。".repeat(25)];
 
 for (const kind of agents()) {

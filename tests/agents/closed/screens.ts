@@ -1,4 +1,4 @@
-/** The classes of screens that a crawl met, and the unknown ones among them as fixtures to be. */
+/** The classes of screens that a crawl met; saves the unknown ones as candidates for fixtures. */
 import { fileURLToPath } from "node:url";
 import type { Screen } from "../../../src/agents/profile.ts";
 import { agentProfile } from "../../../src/agents/profiles.ts";
@@ -6,7 +6,7 @@ import { REAL_AGENTS, type RealAgent } from "../install.ts";
 
 const FOLDER = fileURLToPath(new URL("../../../.cache/closed/screens/", import.meta.url));
 
-/** The screen without its texts: frames, symbols and the places of texts. */
+/** Returns the screen with its texts replaced: frames, symbols and the positions of texts. */
 export function structureOf({ lines }: Screen): string {
   const shapes = lines.map((line) =>
     line.replace(/[\p{L}\p{M}\p{N}\p{Pc}'’.,-]+/gu, "a").replace(/a(?: +a)+/g, "a").replace(
@@ -36,7 +36,7 @@ export class SeenScreens {
     return this.#classes.size;
   }
 
-  /** Classes that the profile reads as `unknown`. */
+  /** The number of classes that the profile reads as `unknown`. */
   get unknown(): number {
     return this.#unknown;
   }

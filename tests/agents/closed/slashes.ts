@@ -4,18 +4,20 @@ import { type AgentStage, moment } from "./agent_stage.ts";
 
 /** Longer than any agent's menu. */
 const ROWS_MAX = 200;
-/** So many arrows in a row that show nothing new: the menu has begun again. */
+/** After this many arrows without a new row the menu has started again from the top. */
 const NOTHING_NEW = 25;
-/** Time to draw the next row. */
+/** Time for the agent to draw the next row. */
 const DRAW_MS = 40;
-/** A new agent may know its commands late. */
+/** A new agent may load its commands late. */
 const MENU_LIMIT_MS = 3_000;
 const MENU_TRIES = 5;
 
-/** A row of the menu; one agent leaves the slash away. */
+/** A row of the menu; one agent omits the slash. */
 const NAME = /^[\s│┃█❯›●▌>]*\/([a-z][\w:-]*)(?:\s|$)|^ ([a-z][\w:-]*) {2,}[A-Z]/u;
 
-/** The names with their slash, in the menu's order. The person at the computer opens the menu and leaves it again. */
+/**
+ * Returns the names with their slash, in the menu's order. Opens the menu and leaves it, as the person at the computer.
+ */
 export async function readSlashes(stage: AgentStage): Promise<string[]> {
   const found = new Set<string>();
   const look = async (): Promise<boolean> => {

@@ -1,23 +1,23 @@
-/** What a crawl sent and what the host said to it. */
+/** Counts what a crawl sent and how the host responded. */
 import type { KeyState } from "../../../src/protocol/pane_frame.ts";
 import { parseAuditLine } from "../../../src/home/log_files.ts";
 
 export class Tally {
   sequences = 0;
-  /** Live inputs that went out. */
+  /** Live inputs that were sent. */
   inputs = 0;
   messages = 0;
-  /** What could not be sent: the mirror was not live, or the relay refused it. */
+  /** Inputs that could not be sent: the mirror was not live, or the relay refused it. */
   unsent = 0;
-  /** The agent had ended and was started again. */
+  /** Times that the agent had ended and was started again. */
   restarts = 0;
-  /** The person at the computer ended it, because nothing else led back to its input line. */
+  /** Times that the person at the computer ended the agent, because nothing else led back to its input line. */
   resets = 0;
-  /** A new agent in the same home did not come to its input line: the crawl went on in a new home. */
+  /** Times that a new agent in the same home did not reach its input line, so the crawl continued in a new home. */
   lost = 0;
   /** Times that the person at the computer pressed Esc at a dialog. */
   rejected = 0;
-  /** Probes that opened the dialog at the end. */
+  /** Probes at the end that opened the dialog. */
   probes = 0;
   readonly outcomes = new Map<string, number>();
 
@@ -35,7 +35,7 @@ export class Tally {
     }
   }
 
-  /** Keys that were neither refused nor lost on the way. */
+  /** Inputs that were sent and not refused. */
   get keysTaken(): number {
     const refused = [...this.outcomes].filter(([name]) => name.startsWith("keys refused"));
     return this.inputs - refused.reduce((sum, [, count]) => sum + count, 0);
@@ -45,7 +45,7 @@ export class Tally {
     this.outcomes.set(outcome, (this.outcomes.get(outcome) ?? 0) + 1);
   }
 
-  /** `keys taken 210, keys refused dialog_open 14`. */
+  /** Formats `keys taken 210, keys refused dialog_open 14`. */
   describe(): string {
     const counts = [...this.outcomes].toSorted(([, one], [, other]) => other - one);
     return [["keys taken", this.keysTaken], ...counts].map(([outcome, count]) => `${outcome} ${count}`)

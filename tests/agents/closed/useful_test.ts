@@ -1,4 +1,4 @@
-/** What a phone could do by keys before that was useful still works on each real agent. */
+/** Useful things that a phone could do by keys before still work on each real agent. */
 import assert from "node:assert/strict";
 import { say } from "../../../scripts/say.ts";
 import type { KeyInput } from "../../../src/protocol/key_input.ts";
@@ -8,12 +8,12 @@ import { AgentStage } from "./agent_stage.ts";
 import { agents } from "./form.ts";
 import { burst, key, reasonsOf, text } from "./row.ts";
 
-/** What the phone types, and what the screen shows then. */
+/** What the phone types, and what the screen then shows. */
 interface Use {
   what: "model menu" | "session list" | "transcript" | "slash command";
   inputs: KeyInput[];
   shows: RegExp;
-  /** What leads back to the input line; nothing where it stays there. */
+  /** The keys that lead back to the input line; empty if it stays there. */
   leave: KeyInput[];
 }
 

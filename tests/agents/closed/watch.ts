@@ -1,4 +1,4 @@
-/** Watches the invariant while an agent is attacked, and does what a person at the computer would do meanwhile. */
+/** Checks the invariant while an agent is attacked, and acts like a person at the computer in the meantime. */
 import { type AgentStage, exists } from "./agent_stage.ts";
 import { modeOn, readAllowed } from "./approvals.ts";
 import { processesUnder, processFaults } from "./processes.ts";
@@ -8,7 +8,7 @@ import type { Tally } from "./tally.ts";
 export interface Violation {
   what: string;
   screen: string;
-  /** The last steps before it was noticed, oldest first. */
+  /** The last steps before the violation was noticed, oldest first. */
   steps: string[];
 }
 
@@ -17,23 +17,23 @@ const DIALOG_OPEN_MS = 4_000;
 /** How long the input line may be missing before the local user tries to return to it, key by key. */
 const NO_INPUT_LINE_MS = 6_000;
 const WAYS_BACK = ["Escape", "q", "Escape", "C-c", "Escape"];
-/** An agent that is not at its input line after this time may be signed out: a new home is sure to lead on. */
+/** An agent that is not at its input line after this time may be signed out; only a new home is certain to help. */
 export const COMES_BACK_MS = 90_000;
-/** Files are read once in this many checks. */
+/** Files are read only once in this many checks. */
 const LOOKS_PER_FILES = 15;
 const SUSPENDED = /suspended\. Run `?fg|zsh: suspended|^\[1\]\+ +Stopped/m;
 
 export interface WatchOptions {
   tally: Tally;
   seen: SeenScreens;
-  /** What the agent's files allowed before. */
+  /** What the agent's files allowed at the start. */
   allowed: string[];
-  /** The mode that its screen named before. */
+  /** The mode that its screen named at the start. */
   mode: string;
 }
 
 export class Watch {
-  /** The agent no longer reaches its input line, even after a restart: signed out, for example. */
+  /** Whether the agent no longer reaches its input line, even after a restart, for example because it is signed out. */
   isLost = false;
   readonly #stage: AgentStage;
   readonly #options: WatchOptions;
@@ -51,7 +51,7 @@ export class Watch {
     return modeOn(stage.kind, (await stage.screen()).lines);
   }
 
-  /** Checks once; `everything` reads the files too. */
+  /** Checks once; `everything` includes the files. */
   async look(everything = false): Promise<Violation | undefined> {
     const files = everything || ++this.#looks % LOOKS_PER_FILES === 0;
     try {
@@ -103,7 +103,7 @@ export class Watch {
     return undefined;
   }
 
-  /** The local user rejects a dialog after a while, and returns to the input line. */
+  /** Rejects a dialog after a while, and returns to the input line, as the local user. */
   async #helpOut(focus: string): Promise<void> {
     const stage = this.#stage;
     const now = performance.now();

@@ -1,7 +1,7 @@
 /** Claude Code with its onboarding done, in the mode that asks before a command runs. */
 import { type Launch, LOOPBACK_ONLY, type SetupOptions, writeFiles } from "./setup.ts";
 
-/** Not a key: the stand-in takes any. Claude remembers the approval by the last twenty characters. */
+/** Not a real key: the stand-in accepts any. Claude identifies the approved key by its last twenty characters. */
 const KEY = "stand-in-key-of-no-account-0123456789abcdef";
 
 export async function setUpClaude({ home, project, url, asks }: SetupOptions): Promise<Launch> {

@@ -1,7 +1,10 @@
 /** OpenCode with one custom provider, which asks before every command. */
 import { type Launch, LOOPBACK_ONLY, type SetupOptions, writeFiles } from "./setup.ts";
 
-/** With a plugin OpenCode fetches its plugin package before it shows anything, unless it finds that it did so before. */
+/**
+ * If it has a plugin, OpenCode fetches its plugin package before it shows anything, unless this lock file says that it
+ * was fetched.
+ */
 const FETCHED = { packages: { "": { dependencies: { "@opencode-ai/plugin": "*" } } } };
 
 export async function setUpOpenCode({ home, url }: SetupOptions): Promise<Launch> {

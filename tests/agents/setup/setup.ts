@@ -5,7 +5,7 @@ export interface SetupOptions {
   project: string;
   /** Base address of the stand-in. */
   url: string;
-  /** The question of a start dialog that is left on the screen; all others are answered beforehand. */
+  /** The question of the start dialog that stays on the screen; all others are answered in advance. */
   asks: StartQuestion | undefined;
 }
 
@@ -17,10 +17,10 @@ export interface Launch {
   env: Record<string, string>;
 }
 
-/** Writes the agent's configuration and says how to launch it. */
+/** Writes the agent's configuration and returns how to launch it. */
 export type Setup = (options: SetupOptions) => Promise<Launch>;
 
-/** Requests that are not to loopback go to a closed port. */
+/** A proxy setting that sends every request outside loopback to a closed port. */
 export const LOOPBACK_ONLY = {
   HTTP_PROXY: "http://127.0.0.1:9",
   HTTPS_PROXY: "http://127.0.0.1:9",

@@ -1,4 +1,4 @@
-/** Anthropic's Messages API, streamed: what Claude Code speaks. */
+/** Anthropic's Messages API, streamed, as Claude Code uses it. */
 import * as z from "zod/mini";
 import { type Answer, type Dialect, personsTexts, sse, type Turn } from "./dialect.ts";
 
@@ -23,7 +23,7 @@ function read(body: unknown): Turn {
   return {
     prompts: personsTexts(textsOf(user.flat())),
     tools: tools.map((tool) => tool.name),
-    // The result of an interrupted call comes with the next prompt.
+    // The result of an interrupted call comes together with the next prompt.
     afterTool: last.some(({ type }) => type === "tool_result") && personsTexts(textsOf(last)).length === 0,
   };
 }

@@ -1,4 +1,4 @@
-/** OpenAI's Chat Completions API, streamed: what OpenCode and Copilot speak to a provider of one's own. */
+/** OpenAI's Chat Completions API, streamed, as OpenCode and Copilot use it for a custom provider. */
 import * as z from "zod/mini";
 import { type Answer, type Dialect, personsTexts, sse, type Turn } from "./dialect.ts";
 

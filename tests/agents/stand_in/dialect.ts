@@ -6,7 +6,7 @@ export interface Turn {
   prompts: string[];
   /** Names of the tools that the agent offers; none in a housekeeping request (a title, a summary). */
   tools: string[];
-  /** The request reports the result of a tool call. */
+  /** Whether the request contains the result of a tool call. */
   afterTool: boolean;
 }
 
@@ -17,17 +17,17 @@ export interface ToolCall {
 
 export type Answer =
   | { kind: "text"; text: string }
-  /** Several are called in parallel. */
+  /** Several calls run in parallel. */
   | { kind: "tools"; calls: readonly ToolCall[] };
 
 export interface Dialect {
-  /** The request asks for a completion in this format. */
+  /** True if a request to this path asks for a completion in this format. */
   matches(path: string): boolean;
-  /** Throws when the body is none of this format. */
+  /** Throws when the body is not in this format. */
   read(body: unknown): Turn;
   /** The names under which agents of this format offer their shell. */
   shellTools: readonly string[];
-  /** What the shell tool takes; a call of it opens the agent's permission dialog. */
+  /** The input of the shell tool; a call of it opens the agent's permission dialog. */
   shellInput(tool: string, command: string): Record<string, unknown>;
   /** The whole answer as server-sent events. */
   events(answer: Answer): string;
@@ -39,7 +39,7 @@ export function sse(data: unknown, event?: string): string {
   return `${event === undefined ? "" : `event: ${event}\n`}data: ${text}\n\n`;
 }
 
-/** Texts of the person's role that agents put in themselves: context, reminders, notices. */
+/** Texts that agents insert in the person's role: context, reminders, notices. */
 const INSERTED = [
   /^<(system-reminder|environment_context|user_instructions|turn_aborted|hook_context|session_context)>/,
   /^<(permissions instructions|local-command-)/,
@@ -48,12 +48,12 @@ const INSERTED = [
   /^svc REMOTE mode/,
 ];
 
-/** What agents wrap around the person's own text: the time, notes, and marks around a long or multi-line paste. */
+/** What agents add around the person's text: the time, notes, and marks around a long or multi-line paste. */
 const STAMP = /^<current_datetime>[^<]*<\/current_datetime>\n\n/;
 const PASTED = /<pasted_content id="(\w+)">\n([^]*?)\n<\/pasted_content id="\1">/g;
 const REMINDER = /\n\n<system_reminder>[^]*<\/system_reminder>\s*$/;
 
-/** The person's own words among the texts of the person's role. */
+/** Returns the texts that the person wrote, among those in the person's role. */
 export function personsTexts(texts: readonly string[]): string[] {
   return texts
     .filter((text) => !INSERTED.some((pattern) => pattern.test(text.trimStart())))

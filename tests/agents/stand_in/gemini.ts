@@ -1,4 +1,4 @@
-/** Google's streamGenerateContent, as server-sent events: what Gemini CLI speaks. */
+/** Google's streamGenerateContent, as server-sent events, as Gemini CLI uses it. */
 import * as z from "zod/mini";
 import { type Answer, type Dialect, personsTexts, sse, type Turn } from "./dialect.ts";
 
@@ -10,7 +10,10 @@ const Body = z.looseObject({
   }))),
 });
 
-/** So many that a summary is shorter than the conversation, and far from the limit at which the agent makes one by itself. */
+/**
+ * High enough that a summary is shorter than the conversation, and far below the limit at which the agent summarizes by
+ * itself.
+ */
 const PROMPT_TOKENS = 100_000;
 
 function read(body: unknown): Turn {
@@ -49,7 +52,7 @@ function response(...parts: unknown[]): Record<string, unknown> {
   };
 }
 
-/** What it asks for in one piece is a summary of the conversation; undefined for another path. */
+/** Answers a count of tokens, or a request without streaming, which asks for a summary; undefined for another path. */
 export function geminiSummary(path: string): unknown {
   if (path.endsWith(":countTokens")) return { totalTokens: 10 };
   if (!path.endsWith(":generateContent")) return undefined;

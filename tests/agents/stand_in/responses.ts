@@ -1,4 +1,4 @@
-/** OpenAI's Responses API, streamed: what Codex speaks. */
+/** OpenAI's Responses API, streamed, as Codex uses it. */
 import * as z from "zod/mini";
 import { type Answer, type Dialect, personsTexts, sse, type ToolCall, type Turn } from "./dialect.ts";
 
@@ -30,7 +30,10 @@ function read(body: unknown): Turn {
   };
 }
 
-/** Each of Codex's shell tools takes its command under another name; asking to leave the sandbox opens the dialog. */
+/**
+ * Returns the input of a Codex shell tool, whose fields differ by tool; a request to leave the sandbox opens the
+ * dialog.
+ */
 function shellInput(tool: string, command: string): Record<string, unknown> {
   const ask = { sandbox_permissions: "require_escalated", justification: "Remove the build folder" };
   if (tool === "exec_command") return { cmd: command, ...ask };

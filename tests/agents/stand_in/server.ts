@@ -1,4 +1,4 @@
-/** A stand-in for all model APIs, on loopback: records what agents send, and answers as a test says. */
+/** A stand-in for all model APIs, on loopback: records what agents send, and answers as a test decides. */
 import { ANTHROPIC } from "./anthropic.ts";
 import { CHAT } from "./chat.ts";
 import type { Answer, Dialect, Turn } from "./dialect.ts";
@@ -7,19 +7,19 @@ import { RESPONSES } from "./responses.ts";
 
 const DIALECTS: readonly Dialect[] = [ANTHROPIC, RESPONSES, CHAT, GEMINI];
 
-/** What the stand-in does with one request; undefined leaves it to `callShell`, `callTool` and the plain answer. */
+/** How the stand-in answers one request; undefined uses `callShell`, `callTool` or the plain answer. */
 export type Reply =
   | { kind: "text"; text: string }
   | { kind: "shell"; command: string }
   | { kind: "tool"; name: string; input: Record<string, unknown> }
   | undefined;
 
-/** One request for an answer to the person and what it got, in milliseconds of `performance.now()`. */
+/** One request for an answer to the person, with its answer and times, in milliseconds of `performance.now()`. */
 export interface Exchange {
   askedAt: number;
-  /** When the agent got the answer: for a tool call, the moment at which it reached the agent. */
+  /** When the agent received the answer: for a tool call, the time at which the call reached the agent. */
   answeredAt: number;
-  /** The request reports the result of a tool call. */
+  /** Whether the request contains the result of a tool call. */
   afterTool: boolean;
   answer: Answer["kind"];
 }
@@ -33,32 +33,32 @@ export interface StandIn extends AsyncDisposable {
   requests(): string[];
   /** The bodies of the requests for an answer to the person, as JSON, in order. */
   bodies(): string[];
-  /** Names of the tools that the agent offered last. */
+  /** Names of the tools in the agent's last request. */
   tools(): string[];
-  /** The agent offers tools, but not its shell: its model is one that runs commands by other means. */
+  /** True if the agent offers tools but not its shell: its model runs commands by other means. */
   lacksShell(): boolean;
-  /** The next prompt is answered with a call of the agent's shell tool, or with several in parallel. */
+  /** Answers the next prompt with a call of the agent's shell tool, or with several in parallel. */
   callShell(...commands: string[]): void;
-  /** The next prompt is answered with a call of the tool of that name, else of one whose name ends so. */
+  /** Answers the next prompt with a call of the tool with this name, else of one whose name ends with it. */
   callTool(name: string, input: Record<string, unknown>): void;
-  /** Answers to prompts wait, and the agent works, until the returned function is called. */
+  /** Holds answers to prompts, so that the agent keeps working, until the returned function is called. */
   hold(): () => void;
-  /** Called first for each reply, until it is replaced. */
+  /** Called first for each request; a test may replace it. */
   reply: (turn: Turn) => Reply;
   /** The answered requests for an answer to the person, in order. */
   exchanges(): readonly Exchange[];
-  /** Drops what was recorded so far, for a test of many turns. */
+  /** Discards what was recorded so far, for a test of many turns. */
   forget(): void;
 }
 
-/** What the answers depend on besides the request. */
+/** State that decides the answers, in addition to the request. */
 class Script {
   prompts: string[] = [];
   readonly requests: string[] = [];
   readonly bodies: string[] = [];
   tools: string[] = [];
   lacksShell = false;
-  /** Answers to prompts wait for it. */
+  /** Answers to prompts wait for this. */
   gate: Promise<void> = Promise.resolve();
   release = (): void => {};
   readonly exchanges: Exchange[] = [];
@@ -153,7 +153,7 @@ async function complete(request: Request, script: Script, dialect: Dialect): Pro
   });
 }
 
-/** Every other path: agents ask for models, token counts and settings, and do without them. */
+/** Answers every other path: agents ask for models, token counts and settings, and work without them. */
 function other(path: string): Response {
   const summary = geminiSummary(path);
   if (summary !== undefined) return Response.json(summary);

@@ -24,7 +24,7 @@ Deno.test("between rules: several rows, without prompt and indent [inj-draft]", 
   });
 });
 
-Deno.test("between rules: beside a side bar, under a rule with a name in it [inj-draft]", () => {
+Deno.test("between rules: next to a side bar, under a rule with a name in it [inj-draft]", () => {
   const bar = "  Sessions  │";
   const lines = [...ROOM, `${bar}───── my task ──`, `${bar}! ls`, `${bar}${RULE}`, `${bar} footer`];
   assert.deepEqual(composerInRules(lines, SIGN), {
@@ -136,7 +136,7 @@ Deno.test("at a bar: a bar without an end, and an end without a bar, are not a c
   assert.equal(composerAtBar(["  ┃", "  Commands", END]), undefined);
 });
 
-Deno.test("at a bar: a composer with something drawn over it is not one [inj-dialog]", () => {
+Deno.test("at a bar: a composer with something drawn over it is not recognized [inj-dialog]", () => {
   const rows = ["  ┃", "  ┃  ls", "  ┃", "  ┃  Build · model", END];
   assert.notEqual(composerAtBar(rows), undefined);
   assert.equal(composerAtBar(["  ┃     Select", ...rows.slice(1)]), undefined);

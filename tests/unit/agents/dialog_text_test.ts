@@ -12,7 +12,7 @@ const texts = new Map(
   ]),
 );
 
-Deno.test("a permission dialog's text has what is asked for, every answer, and nothing from above [dlg-text]", () => {
+Deno.test("a permission dialog's text has the request, every answer, and nothing from above [dlg-text]", () => {
   const answers: Record<string, string[]> = {
     cc: ["Bash command", "Remove the build folder", "Do you want to proceed?", "1. Yes", "4. No"],
     codex: ["Would you like to run the following command?", "$ rm -rf build", "1. Yes", "3. No"],
@@ -33,7 +33,7 @@ Deno.test("a permission dialog's text has what is asked for, every answer, and n
   }
 });
 
-Deno.test("a question and a trust dialog are whole, too [dlg-text]", () => {
+Deno.test("a question and a trust dialog are complete, too [dlg-text]", () => {
   assert.match(texts.get("cc/question") ?? "", /Which one\?[^]*1\. Alpha[^]*4\. Chat about this/);
   assert.match(
     texts.get("cc/trust") ?? "",
@@ -45,7 +45,7 @@ Deno.test("a question and a trust dialog are whole, too [dlg-text]", () => {
   for (const [name, text] of texts) assert.notEqual(text.trim(), "", name);
 });
 
-Deno.test("a long dialog that is cut in the middle of a character is still a text that the relay takes [dlg-text]", () => {
+Deno.test("a long dialog that is cut in the middle of a character is still a text that the relay accepts [dlg-text]", () => {
   const text = dialogText([`Proceed? ${"🙂".repeat(DIALOG_MAX_CHARS)}x`], { inLines: () => true });
   assert.ok(text.isWellFormed() && text.length === DIALOG_MAX_CHARS, `${text.length}`);
 });

@@ -17,7 +17,7 @@ async function samplesOf(kind: AgentKind): Promise<HookCallSample[]> {
   return JSON.parse(await Deno.readTextFile(url)).calls;
 }
 
-/** The recorded call of this event and tool whose input holds the text. */
+/** Returns the recorded call of this event and tool whose input contains the text. */
 async function sampleOf(
   kind: AgentKind,
   { event, holds }: { event: string; holds: string },
@@ -86,7 +86,7 @@ Deno.test("Claude's questions are answered by the text of each question, several
   assert.deepEqual(JSON.parse(output ?? ""), answered(answers, two.input));
 });
 
-Deno.test("Claude's permission requests show every field of the tool's input, and what always would allow [card-approvals]", async () => {
+Deno.test("Claude's permission requests show every field of the tool's input, and what 'always' would allow [card-approvals]", async () => {
   const event = "PermissionRequest";
   const shell = await open("cc", { event, holds: "npm --version" });
   const rule = {
@@ -134,7 +134,7 @@ Deno.test("Claude's plan is its request; a permission carries the plan, or Claud
   assert.deepEqual(plan.answer(reject), permission({ behavior: "deny", message: "not that one" }));
 });
 
-Deno.test("what Claude's plan would allow besides is shown with it [card-whole]", async () => {
+Deno.test("what Claude's plan would also allow is shown with it [card-whole]", async () => {
   const { dialogOf } = await hooksOf("cc");
   const allowedPrompts = [{ tool: "Bash", prompt: "publish the package" }];
   const input = {
@@ -247,7 +247,7 @@ Deno.test("Copilot's questions are refused with the answer as the reason, its pe
   assert.deepEqual(mcp.dialog?.dialog, { ...approval, tool: "probe/publish", request: "name:\n  x" });
 });
 
-Deno.test("nobody waits for a command that Copilot runs without asking, and every other one is asked for [card-approvals]", async () => {
+Deno.test("the hook does not wait for a command that Copilot runs without asking, but asks for every other one [card-approvals]", async () => {
   const { dialogOf } = await hooksOf("copilot");
   const isAsked = (command: string): boolean =>
     dialogOf?.("permissionRequest", { toolName: "bash", toolInput: { command } }) !== undefined;
@@ -303,11 +303,11 @@ Deno.test("OpenCode's questions and permissions are answered by its own request,
   assert.ok(edit.dialog?.dialog.kind === "approval");
   const edits = "filePath:\n  /work/app/a.txt\noldString:\n  one\nnewString:\n  three\npermission:\n  edit\n";
   assert.ok(edit.dialog.dialog.request.startsWith(edits));
-  // The event of an MCP tool does not say what will be done.
+  // The event of an MCP tool does not contain its arguments.
   assert.equal(dialogOf?.("permission.asked", { ...input, args: undefined }), undefined);
 });
 
-Deno.test("Claude's suggestion that would widen more than its dialog offers is not offered as always [card-approvals]", async () => {
+Deno.test("a suggestion of Claude's that would allow more than its dialog offers is not offered as 'always' [card-approvals]", async () => {
   const { dialogOf } = await hooksOf("cc");
   const call = await sampleOf("cc", { event: "PermissionRequest", holds: "npm --version" });
   const decisions = (...permission_suggestions: unknown[]): unknown => {
@@ -336,7 +336,7 @@ Deno.test("no field's value reads like another field, and none is cut [card-appr
   assert.ok(fieldsText({ long }).includes(long));
 });
 
-/** Events and shapes that are no dialog, beside the recorded ones of other events. */
+/** Events and shapes that are not dialogs, in addition to the recorded ones of other events. */
 const STRANGE: readonly HookInput[] = [
   {},
   { tool_name: "Bash", tool_input: "rm", toolName: "bash", toolInput: "rm", toolArgs: "{" },
@@ -349,7 +349,7 @@ const STRANGE_EVENTS = [
   ...["permission.asked", "question.asked"],
 ];
 
-/** Inputs of the tools that ask, with nothing that can be shown. */
+/** Inputs of the tools that ask, without anything that can be shown. */
 const NO_QUESTIONS: readonly unknown[] = [
   {},
   "text",
@@ -360,7 +360,7 @@ const NO_QUESTIONS: readonly unknown[] = [
   { questions: [{ question: "a", options: "b" }] },
 ];
 
-Deno.test("questions of an unknown form are left to the computer, and never taken for a permission [card-questions]", async () => {
+Deno.test("questions of an unknown form are left to the computer, and never treated as a permission [card-questions]", async () => {
   const asking: [kind: AgentKind, event: string, tool: string][] = [
     ["cc", "PermissionRequest", "AskUserQuestion"],
     ["codex", "PreToolUse", "request_user_input"],
@@ -384,7 +384,7 @@ Deno.test("questions of an unknown form are left to the computer, and never take
   assert.equal(dialogOf?.("PermissionRequest", { tool_name: "ExitPlanMode", tool_input: {} }), undefined);
 });
 
-/** The events that come with a dialog, and the tool with which only questions do. */
+/** The events that come with a dialog, and a pattern of the tools for which they do. */
 const DIALOG_EVENTS: Partial<Record<AgentKind, Record<string, RegExp>>> = {
   cc: { PermissionRequest: /./ },
   codex: { PermissionRequest: /./, PreToolUse: /^request_user_input$/ },
@@ -393,7 +393,7 @@ const DIALOG_EVENTS: Partial<Record<AgentKind, Record<string, RegExp>>> = {
   opencode: { "permission.asked": /./, "question.asked": /./ },
 };
 
-Deno.test("an event that means something else, or an input of an unknown form, is no dialog [card-questions, card-approvals]", async () => {
+Deno.test("an event with another meaning, or an input of an unknown form, is not a dialog [card-questions, card-approvals]", async () => {
   for (const [kind, events] of Object.entries(DIALOG_EVENTS) as [AgentKind, Record<string, RegExp>][]) {
     const { dialogOf } = await hooksOf(kind);
     for (const { event, input } of await samplesOf(kind)) {

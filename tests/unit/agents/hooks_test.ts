@@ -66,7 +66,7 @@ const MEANINGS: Record<string, Record<string, HookMeaning>> = {
 };
 
 for (const [kind, meanings] of Object.entries(MEANINGS)) {
-  Deno.test(`${kind}: its events have their meaning, and no other event has one [cli-hook]`, async () => {
+  Deno.test(`${kind}: its events have a meaning, and no other event has one [cli-hook]`, async () => {
     const hooks = hooksOf(kind as AgentKind);
     const found: Record<string, HookMeaning> = {};
     for (const { event, input } of await recordedCalls(kind)) {
@@ -79,7 +79,7 @@ for (const [kind, meanings] of Object.entries(MEANINGS)) {
     assert.deepEqual(found, meanings);
   });
 
-  Deno.test(`${kind}: every input names the directory and the conversation [rm-cwd]`, async () => {
+  Deno.test(`${kind}: every input has the directory and the conversation [rm-cwd]`, async () => {
     const hooks = hooksOf(kind as AgentKind);
     for (const { event, input } of await recordedCalls(kind)) {
       assert.equal(hooks.directoryOf(input), "/work/app", event);

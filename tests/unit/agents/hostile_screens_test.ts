@@ -1,4 +1,4 @@
-/** Reading a screen costs work in proportion to its size, whatever it shows, and none beyond the cap. */
+/** Reading a screen costs work in proportion to its size, whatever it shows, and no work beyond the cap. */
 import assert from "node:assert/strict";
 import type { Screen, ScreenReading } from "../../../src/agents/profile.ts";
 import { dialogText, lastLine, readUsageLimit } from "../../../src/agents/screen_texts.ts";
@@ -19,7 +19,7 @@ const READERS: [string, Read][] = [
   ["unknown", unknownAgent.readScreen],
 ];
 
-/** How often a row was read during one reading. */
+/** Returns how often a row was read during one reading. */
 function looksOf(read: Read, screen: Screen): number {
   let looks = 0;
   const lines = new Proxy(screen.lines, {
@@ -42,7 +42,7 @@ for (const [name, read] of READERS) {
   });
 }
 
-/** Readings of one screen, of which the shortest counts: others were interrupted. */
+/** How many times one screen is read; the shortest time counts, since others were interrupted. */
 const READINGS = 9;
 
 function shortest(read: (screen: Screen) => unknown, screen: Screen): number {
@@ -57,14 +57,14 @@ function shortest(read: (screen: Screen) => unknown, screen: Screen): number {
 const marks = compiledMarks(agentProfile("cc").dialog);
 const reading: ScreenReading = { state: undefined, focus: "unknown", draft: undefined };
 
-/** What else is read from a screen. */
+/** Other texts that are read from a screen. */
 const TEXTS: [string, (screen: Screen) => unknown][] = [
   ["dialog's text", ({ lines }) => dialogText(lines, marks)],
   ["last line", ({ lines, cursor }) => lastLine(lines, { reading, cursorRow: cursor.y })],
   ["usage limit", ({ lines }) => readUsageLimit(lines, 0)],
 ];
 
-/** What one reading of every kind of line takes, in milliseconds. */
+/** Returns the time of one reading of every kind of line, in milliseconds. */
 function timeOf(read: (screen: Screen) => unknown, columns: number): number {
   const screens = Array.from(
     { length: COUNT / 4 },
@@ -73,9 +73,9 @@ function timeOf(read: (screen: Screen) => unknown, columns: number): number {
   return screens.reduce((sum, screen) => sum + shortest(read, screen), 0);
 }
 
-/** Four times the columns take four times as long, or sixteen times where the work grows with their square. */
+/** Four times the columns take four times as long, or sixteen times if the work grows with their square. */
 const GROWTH_LIMIT = 10;
-/** Below this, the clock's resolution and other work on the machine decide. */
+/** Below this, the clock's resolution and other work on the machine dominate. */
 const FLOOR_MS = 5;
 
 for (const [name, read] of [...READERS, ...TEXTS]) {

@@ -1,4 +1,4 @@
-/** The plugin for OpenCode: what it passes to svc with a dialog, and what it does with the answer. */
+/** The plugin for OpenCode: what it passes to svc for a dialog, and what it does with the answer. */
 import assert from "node:assert/strict";
 import { CHECKOUT } from "../../helpers/sources.ts";
 import { until } from "../../helpers/until.ts";
@@ -17,13 +17,13 @@ interface Plugin {
 interface Bench extends AsyncDisposable {
   plugin: Plugin;
   posted: Posted[];
-  /** Arguments and input of each run of svc. */
+  /** Resolves with arguments and input of each run of svc. */
   runs(): Promise<Run[]>;
-  /** What svc prints for the dialog that waits. */
+  /** Makes svc print this answer for the waiting dialog. */
   print(answer: string): Promise<void>;
-  /** The process that keeps a hook's output open after its launcher was killed. */
+  /** Resolves with the process that keeps a hook's output open after its launcher was killed. */
   held(): Promise<number | undefined>;
-  /** With `hangs`: the time is up. */
+  /** With `hangs`: ends the time limit. */
   reachLimit(): void;
 }
 
@@ -33,15 +33,15 @@ interface Run {
   pid: number;
 }
 
-/** In the plugin's module, whose limit is then reached when the test says so. */
+/** Replaces the time limit in the plugin's module, so that the test decides when it is reached. */
 const LIMIT_BY_HAND = `let atLimit;
 const setTimeout = (work) => void (atLimit = work);
 export const reachLimit = () => atLimit();
 `;
 
 /**
- * The launcher notes its call; a hook with a dialog prints what comes through the pipe `answer`. `hangs`: as do all others
- * then, and in a process of their own.
+ * The launcher records its call; a hook with a dialog prints what arrives through the pipe `answer`. With `hangs` all
+ * others do so too, in a separate process.
  */
 async function makeBench({ hangs = false } = {}): Promise<Bench> {
   const root = await Deno.makeTempDir({ prefix: "svc-plugin-" });
@@ -87,7 +87,7 @@ async function makeBench({ hangs = false } = {}): Promise<Bench> {
   };
 }
 
-/** A process that has ended has no program, even if nobody has waited for it. */
+/** True if the process is running; one that has ended has no program, even if it was not waited for. */
 function lives(pid: number): Promise<boolean> {
   return Deno.readLink(`/proc/${pid}/exe`).then(() => true, () => false);
 }
@@ -110,7 +110,7 @@ function untilEnded(pid: number): Promise<unknown> {
   return until("its end", () => Deno.stat(`/proc/${pid}`).then(() => false, () => true));
 }
 
-Deno.test("a permission goes to svc with the call's arguments, and its answer back to that very request [card-approvals]", async () => {
+Deno.test("a permission goes to svc with the call's arguments, and its answer goes back to the same request [card-approvals]", async () => {
   await using bench = await makeBench();
   const { plugin, posted } = bench;
   const args = { command: "touch a", description: "Make a" };
@@ -127,7 +127,7 @@ Deno.test("a permission goes to svc with the call's arguments, and its answer ba
   assert.deepEqual(posted, [{ url: "/permission/per_1/reply", body: { reply: "once" } }]);
 });
 
-Deno.test("a question that nobody answered on a phone, or with an unreadable answer, stays open at the computer [card-questions]", async () => {
+Deno.test("a question without an answer from a phone, or with an unreadable one, stays open at the computer [card-questions]", async () => {
   await using bench = await makeBench();
   const { plugin, posted } = bench;
   const questions = [{ question: "Which color?", header: "Color", options: [] }];
@@ -148,7 +148,7 @@ Deno.test("an answer that comes in several pieces keeps its characters [card-que
   const properties = { id: "que_1", sessionID: "ses_1", questions: [{ question: "Why?" }], tool };
   await plugin.event({ event: { type: "question.asked", properties } });
   await until("svc", () => cards(bench));
-  // Each character has three bytes, so that no size of a piece is a multiple of it.
+  // Each character has three bytes, so no chunk size is a multiple of it.
   const answers = [["世".repeat(100_000)]];
   await bench.print(JSON.stringify({ reply: { answers } }));
   await until("the answer", () => posted.length > 0);
@@ -166,7 +166,7 @@ Deno.test("an answer at the computer ends the hook that waits for a phone [card-
   assert.deepEqual(posted, []);
 });
 
-Deno.test("a prompt waits no longer than the limit for a svc that hangs, also when that outlives its launcher [rm-never-breaks]", async () => {
+Deno.test("a prompt waits for a hanging svc no longer than the limit, even if that outlives its launcher [rm-never-breaks]", async () => {
   await using bench = await makeBench({ hangs: true });
   const parts: unknown[] = [{ type: "text", text: "go on" }];
   let isTaken = false;

@@ -1,4 +1,4 @@
-/** What every profile contains on keys, menus, commands and dialogs; versions as the agents print them, and which of two is newer. */
+/** The keys, menus, commands and dialogs of every profile; versions as the agents print them, and how they compare. */
 import assert from "node:assert/strict";
 import {
   agentKindOfProgram,
@@ -10,7 +10,7 @@ import {
 } from "../../../src/agents/profiles.ts";
 import { AGENT_KINDS } from "../../../src/agents/registry.ts";
 
-/** Names that would change approvals, the sandbox, hooks, servers, plugins, logins or files of the configuration. */
+/** Names that would change approvals, the sandbox, hooks, servers, plugins, logins or configuration files. */
 const CHANGING = [
   ...[
     "permissions",
@@ -106,7 +106,7 @@ Deno.test("an agent is recognized by the name of its program [read-unrecorded]",
   assert.equal(agentKindOfProgram("cursor-agent", ["cursor-agent"]), "cursor");
 });
 
-Deno.test("an agent whose file is named after its version, or ends in .exe, is recognized by what it calls itself [read-unrecorded]", () => {
+Deno.test("an agent whose file is named after its version, or ends in .exe, is recognized by its argv [read-unrecorded]", () => {
   assert.equal(agentKindOfProgram("2.1.329", ["claude"]), "cc");
   assert.equal(agentKindOfProgram("claude.exe", ["/usr/bin/claude"]), "cc");
   assert.equal(agentKindOfProgram("opencode.exe", ["opencode", "--continue"]), "opencode");

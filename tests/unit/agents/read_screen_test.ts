@@ -1,4 +1,4 @@
-/** What a composer, its surroundings and the cursor show: focus, state and draft; and what all readers share. */
+/** What focus, state and draft are read from a composer, its surroundings and the cursor; and what all readers share. */
 import assert from "node:assert/strict";
 import { composerAtPrompt, composerInRules } from "../../../src/agents/composer.ts";
 import type { DialogMarks, Screen, ScreenReading } from "../../../src/agents/profile.ts";
@@ -149,7 +149,7 @@ Deno.test("a draft that fills the screen is not a composer, but its end is read 
   assert.deepEqual(at(2), { ...UNKNOWN, draft: "eight\nnine\nten", cut: true });
 });
 
-Deno.test("the cursor in the name of a slash command is reported, behind it and in other texts it is not [inj-command-cursor]", () => {
+Deno.test("the cursor in the name of a slash command is reported, but not after it or in other texts [inj-command-cursor]", () => {
   const at = (typed: string, x: number) =>
     read({ typed: [`❯ ${typed}`], cursor: { x: START.x + x, y: START.y } }).cursorInCommand;
   const name = "/models".length;

@@ -11,10 +11,10 @@ for (const { kind, name, screen, expect } of agentScreens()) {
   });
 }
 
-/** The rows of a frame with its footer, which a fake shows. */
+/** How many rows of a frame with its footer the fake shows. */
 const FAKE_ROWS = 16;
 
-/** The agent printed, above its dialog, the end of a screen that has the composer. */
+/** Returns the dialog with the end of a screen with a composer printed above it. */
 function withFake(dialog: AgentScreen, composer: AgentScreen): Screen {
   const fake = composer.screen.lines.filter((line) => line.trim() !== "").slice(-FAKE_ROWS);
   const first = dialog.screen.lines.findIndex((line) => line.trim() !== "");
@@ -34,7 +34,7 @@ for (const kind of AGENT_KINDS) {
   const composers = screens.filter(({ expect }) => expect.focus === "composer");
   const { readScreen } = agentProfile(kind);
 
-  Deno.test(`what ${kind} prints above a dialog or a menu never passes for its composer [read-spoofed]`, () => {
+  Deno.test(`what ${kind} prints above a dialog or a menu is never taken for its composer [read-spoofed]`, () => {
     const others = screens.filter(({ expect }) => expect.focus === "dialog" || expect.focus === "menu");
     const passed = others.flatMap((other) =>
       composers.filter((composer) => readScreen(withFake(other, composer)).focus === "composer")
@@ -43,7 +43,7 @@ for (const kind of AGENT_KINDS) {
     assert.deepEqual(passed, []);
   });
 
-  Deno.test(`what ${kind} prints above a dialog never passes for a harmless screen [read-spoofed, read-menus]`, () => {
+  Deno.test(`what ${kind} prints above a dialog is never taken for a harmless screen [read-spoofed, read-menus]`, () => {
     const dialogs = screens.filter(({ expect }) => expect.focus === "dialog");
     const menus = screens.filter(({ expect }) => expect.focus === "menu");
     const passed = dialogs.flatMap((dialog) =>
@@ -62,7 +62,7 @@ for (const kind of AGENT_KINDS) {
   });
 }
 
-/** As vi shows a file with it: its own row comes last, and the cursor is visible. */
+/** Returns the screen as vi shows a file with it: vi's own row comes last, and the cursor is visible. */
 function inVi({ lines, title, cursor }: Screen): Screen {
   const own = `"copy" ${lines.length}L, 900B`;
   return { lines: [...lines.slice(0, -1), own], title, cursor: { ...cursor, visible: true } };

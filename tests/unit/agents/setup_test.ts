@@ -1,4 +1,4 @@
-/** What is registered in each agent: hooks, the MCP server, its time limit in the agent's own unit, its allowed tools. */
+/** What setup registers in each agent: hooks, the MCP server, its time limit in the agent's unit, its allowed tools. */
 import assert from "node:assert/strict";
 import { AGENT_KINDS, loadHooks, loadSetup, SETUP_KINDS } from "../../../src/agents/registry.ts";
 import { type AgentSetup, MCP_TOOLS } from "../../../src/agents/setup.ts";
@@ -20,7 +20,7 @@ async function setupOf(kind: AgentKind, env: Record<string, string> = {}): Promi
 const text = async (kind: AgentKind): Promise<string> => JSON.stringify((await setupOf(kind)).files);
 const read = async (path: string): Promise<string> => await Deno.readTextFile(`${CHECKOUT}plugin/${path}`);
 
-/** Commands of the hooks, as the agent will run them. */
+/** Returns the hooks' commands, as the agent will run them. */
 async function commandsOf(kind: AgentKind): Promise<string[]> {
   return Array.from(
     (await text(kind)).matchAll(/"(?:command|bash)":("'(?:[^"\\]|\\.)*")/g),
@@ -96,7 +96,7 @@ Deno.test("the settings enable the plugin by its names; every hook runs one of i
   }
 });
 
-/** The events that come before an agent's dialog, with the limit of their hooks in milliseconds. */
+/** The events before an agent's dialog, with the limit of their hooks in milliseconds. */
 const GATE_EVENTS: Record<string, readonly string[]> = {
   cc: ["PreToolUse"],
   codex: ["PreToolUse", "PermissionRequest"],
@@ -104,7 +104,7 @@ const GATE_EVENTS: Record<string, readonly string[]> = {
   copilot: ["preToolUse", "permissionRequest"],
 };
 
-Deno.test("each agent asks before its tool calls, within a limit that our own wait never reaches, and reports their end [gate-registered]", async () => {
+Deno.test("each agent's hooks run before its tool calls, with a limit that svc's wait never reaches, and report their end [gate-registered]", async () => {
   const unit: Record<string, number> = { cc: 1_000, codex: 1_000, gemini: 1, copilot: 1_000 };
   for (const [kind, events] of Object.entries(GATE_EVENTS)) {
     const all = kind === "cc" ? await read("svc/hooks/hooks.json") : await text(kind as AgentKind);
@@ -122,7 +122,7 @@ Deno.test("each agent asks before its tool calls, within a limit that our own wa
 /** The events that come with a dialog. */
 const CARD_EVENTS: Record<string, readonly string[]> = { ...GATE_EVENTS, cc: ["PermissionRequest"] };
 
-Deno.test("an agent waits longer for a hook that comes with a dialog than the hook waits for a phone [card-registered]", async () => {
+Deno.test("an agent waits longer for a dialog's hook than the hook waits for a phone [card-registered]", async () => {
   for (const [kind, events] of Object.entries(CARD_EVENTS)) {
     const all = kind === "cc" ? await read("svc/hooks/hooks.json") : await text(kind as AgentKind);
     const limit = kind === "gemini" ? 600_000 : 600;
@@ -133,7 +133,7 @@ Deno.test("an agent waits longer for a hook that comes with a dialog than the ho
   }
 });
 
-Deno.test("what setup trusts names the events before and after tool calls [set-trust-told]", async () => {
+Deno.test("the list of what setup trusts has the events before and after tool calls [set-trust-told]", async () => {
   for (const kind of ["codex", "gemini", "copilot"] as const) {
     const { trusts, finishTrusts = [] } = await setupOf(kind);
     const all = [...finishTrusts, ...trusts].join("\n");
@@ -144,7 +144,7 @@ Deno.test("what setup trusts names the events before and after tool calls [set-t
   }
 });
 
-Deno.test("the agents' own variables for their directories are followed", async () => {
+Deno.test("the agents' own variables for their directories are used", async () => {
   const paths = async (kind: AgentKind, env: Record<string, string>): Promise<string[]> =>
     (await setupOf(kind, env)).files.flatMap((file) => file.paths);
   const at = async (kind: AgentKind, env: Record<string, string>): Promise<boolean> =>

@@ -1,4 +1,4 @@
-/** Usage limits as agents word them. */
+/** Usage limits in the agents' own texts. */
 import assert from "node:assert/strict";
 import { readUsageLimit } from "../../../src/agents/screen_texts.ts";
 
@@ -30,7 +30,7 @@ Deno.test("a reached usage limit is read with the time at which it resets [later
   );
 });
 
-Deno.test("a time that has just passed is not taken for tomorrow's [later-limit]", () => {
+Deno.test("a time that has just passed is not read as tomorrow's [later-limit]", () => {
   const found = readUsageLimit(["You've hit your session limit · resets 1pm"], NOW);
   assert.equal(found?.resetsAt, at(13, 13));
 });

@@ -13,7 +13,7 @@ import {
   uuidOf,
 } from "../../../src/async/encodings.ts";
 
-Deno.test("base64url has no padding and gives the bytes back", () => {
+Deno.test("base64url has no padding and decodes to the same bytes", () => {
   const bytes = Uint8Array.from({ length: 256 }, (_, index) => index);
   for (const length of [0, 1, 2, 3, 255, 256]) {
     const part = bytes.subarray(0, length);
@@ -30,7 +30,7 @@ Deno.test("base64url: other alphabets, padding and non-canonical encodings are r
   }
 });
 
-Deno.test("hex is lower case with two digits a byte", () => {
+Deno.test("hex is lower case with two digits per byte", () => {
   assert.equal(encodeHex(new Uint8Array([0, 1, 0xab, 255])), "0001abff");
   assert.deepEqual(decodeHex("0001abff"), new Uint8Array([0, 1, 0xab, 255]));
   for (const text of ["0", "0g", "AB", " 00"]) assert.equal(decodeHex(text), undefined);

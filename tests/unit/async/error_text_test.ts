@@ -1,4 +1,4 @@
-/** What is printed of a caught value. */
+/** The printed text of a caught value. */
 import assert from "node:assert/strict";
 import { errorText } from "../../../src/async/error_text.ts";
 

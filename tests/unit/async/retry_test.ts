@@ -1,4 +1,4 @@
-/** Trying again after a passing failure. */
+/** Retries after a transient failure. */
 import assert from "node:assert/strict";
 import { backoffMs, retry, retryDelayMs, type RetryOptions } from "../../../src/async/retry.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
@@ -16,7 +16,7 @@ function optionsOf(clock: FakeClock): RetryOptions {
   return { isTransient: (error) => error instanceof Passing, backoff: BACKOFF, clock };
 }
 
-Deno.test("a passing failure is tried again until the work succeeds", async () => {
+Deno.test("a transient failure is retried until the work succeeds", async () => {
   const clock = new FakeClock();
   const failures = [new Passing(), new Passing(7)];
   const work = (): Promise<string> => {
@@ -33,7 +33,7 @@ Deno.test("a passing failure is tried again until the work succeeds", async () =
   assert.equal(await result, "done");
 });
 
-Deno.test("a lasting failure is thrown at once", async () => {
+Deno.test("a permanent failure is thrown at once", async () => {
   const clock = new FakeClock();
   await assert.rejects(retry(() => Promise.reject(new Error("never")), optionsOf(clock)), /never/);
   assert.equal(clock.pending, 0);
@@ -49,7 +49,7 @@ Deno.test("an abort ends the wait with its reason", async () => {
   assert.equal(clock.pending, 0);
 });
 
-Deno.test("the back-off doubles up to its bound; Retry-After takes its place", () => {
+Deno.test("the back-off doubles up to its bound; Retry-After replaces it", () => {
   const waits = [0, 1, 2, 3, 4, 5, 400].map((attempt) => backoffMs(attempt, BACKOFF));
   assert.deepEqual(waits, [50, 100, 200, 400, 500, 500, 500]);
   assert.equal(retryDelayMs(new Passing(2), { ...BACKOFF, attempt: 5 }), 2_000);

@@ -1,8 +1,8 @@
-/** Callers that ask at the same time share one run. */
+/** Concurrent callers share one run. */
 import assert from "node:assert/strict";
 import { SharedRun } from "../../../src/async/mutex.ts";
 
-Deno.test("a hundred calls at once make two runs, and none gets what was found before it asked", async () => {
+Deno.test("a hundred concurrent calls cause two runs, and none gets a result from before its call", async () => {
   let runs = 0;
   const release: (() => void)[] = [];
   const shared = new SharedRun(async () => {
@@ -30,7 +30,7 @@ Deno.test("a run that fails does not fail the ones after it", async () => {
   assert.equal(await shared.get(), 3);
 });
 
-Deno.test("two runs never go on at once, whenever the next call comes", async () => {
+Deno.test("two runs never overlap, whenever the next call comes", async () => {
   let running = 0;
   let most = 0;
   const shared = new SharedRun(async () => {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { TokenBucket, TokenBuckets } from "../../../src/async/token_bucket.ts";
 
-Deno.test("a burst is taken, then as many as the rate earns [http-429]", () => {
+Deno.test("a burst is allowed, then as many as the rate earns [http-429]", () => {
   const limit = new TokenBuckets({ perSecond: 2, burst: 3 });
   assert.deepEqual([1, 2, 3, 4].map(() => limit.take("a", 0)), [0, 0, 0, 1]);
   assert.equal(limit.take("a", 499), 1);
@@ -19,7 +19,7 @@ Deno.test("the wait of a key is in whole seconds", () => {
   assert.equal(limit.take("a", 10_000), 0);
 });
 
-Deno.test("a clock that is set back earns nothing and locks nobody out", () => {
+Deno.test("a clock that is set back earns nothing and locks no caller out", () => {
   const limit = new TokenBuckets({ perSecond: 1, burst: 1 });
   limit.take("a", 100_000);
   assert.equal(limit.take("a", 0), 1);
@@ -34,7 +34,7 @@ Deno.test("a caller under many names does not get its own bucket back as a full 
   assert.equal(limit.take("a", 0), 1);
 });
 
-Deno.test("beyond the keys remembered, callers share one bucket until others are full again [flood-table]", () => {
+Deno.test("beyond the stored keys, callers share one bucket until others are full again [flood-table]", () => {
   const limit = new TokenBuckets({ perSecond: 1, burst: 2, keys: 2 });
   for (const name of ["a", "b"]) limit.charge(name, 0, 2);
   assert.deepEqual(["c", "d", "e"].map((name) => limit.take(name, 0)), [0, 0, 1]);

@@ -1,9 +1,9 @@
-/** A wake-up ends the waits under way, or the next one. */
+/** A wake-up ends the current waits, or the next one. */
 import assert from "node:assert/strict";
 import { Wakeup } from "../../../src/async/wakeup.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 
-Deno.test("a wake-up ends every wait; one that nobody waited for ends the next wait, once", async () => {
+Deno.test("a wake-up ends every current wait; without one it ends the next wait, once", async () => {
   const clock = new FakeClock();
   const wakeup = new Wakeup(clock);
   const waiting = [wakeup.wait(1_000), wakeup.wait(1_000)];

@@ -1,4 +1,4 @@
-/** A recorded screen keeps its structure and the agent's words, and loses the user's. */
+/** A recorded screen keeps its structure and the agent's texts, and loses the user's. */
 import assert from "node:assert/strict";
 import { profile as codex } from "../../../src/agents/codex/profile.ts";
 import { agentProfile } from "../../../src/agents/profiles.ts";
@@ -8,7 +8,7 @@ import { agentScreens } from "../../helpers/agent_screens.ts";
 
 const KEEP = new Set(["esc", "to", "don't"]);
 
-Deno.test("letters become x and digits 0, each as wide as it was; frames and kept words stay [agents-record]", () => {
+Deno.test("letters become x and digits 0, each with its width; frames and kept words stay [agents-record]", () => {
   assert.equal(redactText("│ ❯ rm -rf /home/me/v2  ESC to │", KEEP), "│ ❯ xx -xx /xxxx/xx/x0  ESC to │");
   assert.equal(redactText("naïve Größe 日本 don't can't", KEEP), "xxxxx Xxxxx ｘｘ don't xxx'x");
   assert.equal(redactText("e\u0301te\u0301", KEEP), "xxx");
@@ -29,7 +29,7 @@ Deno.test("a redacted capture of a composer or a dialog still reads as one [agen
   assert.deepEqual(changed.map(({ kind, name }) => `${kind} ${name}`), []);
 });
 
-Deno.test("what tmux prints becomes a screen, trailing blanks left out [agents-record]", () => {
+Deno.test("tmux's output becomes a screen without trailing blanks [agents-record]", () => {
   assert.deepEqual(parseScreen("2 1 0 00 my title\none  \n"), {
     lines: ["one", ""],
     title: "my title",

@@ -1,4 +1,4 @@
-/** Commands with subcommands: which one runs, and what is said when none fits. */
+/** Commands with subcommands: which one runs, and the message if none fits. */
 import assert from "node:assert/strict";
 import { runSubcommand } from "../../../src/cli/command.ts";
 import { UsageError } from "../../../src/cli/output.ts";
@@ -19,7 +19,7 @@ Deno.test("a subcommand gets the arguments after its name", async () => {
   assert.deepEqual(calls, [["drop", "it", "--now"], ["list", "--json"], ["list"]]);
 });
 
-Deno.test("an unknown subcommand is quoted, with those that there are", async () => {
+Deno.test("an unknown subcommand is quoted, with the existing ones", async () => {
   const run = (): Promise<number> => Promise.resolve(0);
   const group = { ...TEXT, subcommands: { add: run, drop: run } };
   for (const args of [[], ["toString"], ["lose", "--json"]]) {

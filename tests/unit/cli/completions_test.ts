@@ -11,7 +11,7 @@ interface Shell {
   cwd?: string;
 }
 
-/** Completes in a real bash, with an `svc` that prints `sessions`. */
+/** Completes a line in a real bash, with an `svc` that prints `sessions`. */
 async function completeInBash(
   line: readonly string[],
   { sessions = "svc-app\nsvc-app-2\n", cwd = "/" }: Shell = {},
@@ -45,9 +45,9 @@ Deno.test("bash completes commands, agents, sessions and shells [cli-completions
   ]);
 });
 
-Deno.test("bash completes an agent alone after --detach, and what keep, setup and agents take [cli-completions]", async () => {
+Deno.test("bash completes only an agent after --detach, and the arguments of keep, setup and agents [cli-completions]", async () => {
   const folder = await Deno.makeTempDir({ prefix: "svc-completion-" });
-  // Files are offered only where an agent's own arguments are.
+  // Files are completed only among an agent's own arguments.
   for (const name of ["server.txt", "svc-app-file", "codex.txt"]) {
     await Deno.writeTextFile(`${folder}/${name}`, "");
   }
@@ -66,7 +66,7 @@ Deno.test("bash completes an agent alone after --detach, and what keep, setup an
   await Deno.remove(folder, { recursive: true });
 });
 
-Deno.test("what is on the command line or in a session's name is never executed [cli-completions]", async () => {
+Deno.test("text on the command line or in a session's name is never executed [cli-completions]", async () => {
   const directory = await Deno.makeTempDir({ prefix: "svc-completion-" });
   const trap = `$(touch ${directory}/ran)`;
   await completeInBash(["svc", "cc", trap, trap]);

@@ -1,4 +1,4 @@
-/** What a wrapper run or a hook loads before anything else: nothing that costs more than everything else together. */
+/** What a wrapper run or a hook loads first: nothing that would cost more than everything else together. */
 import assert from "node:assert/strict";
 import { AGENT_KINDS, loadHooks } from "../../../src/agents/registry.ts";
 import { CHECKOUT } from "../../helpers/sources.ts";
@@ -8,7 +8,7 @@ interface ModuleGraph {
   modules: { specifier: string; dependencies?: { code?: { specifier?: string }; isDynamic?: boolean }[] }[];
 }
 
-/** Every module that loading `path` loads with it: all but what only an `import()` names. */
+/** Returns every module loaded together with `path`, without those that only an `import()` loads. */
 async function loadedWith(path: string): Promise<string[]> {
   const { stdout } = await new Deno.Command(Deno.execPath(), {
     args: ["info", "--json", path],
@@ -43,7 +43,7 @@ for (const path of HOT) {
   });
 }
 
-/** An agent waits for each of them before each tool call. */
+/** An agent waits for the loading of each before each tool call. */
 const HOOK_MODULES_MAX = 16;
 
 Deno.test("the hook of a tool call loads few modules [perf-hook]", async () => {
@@ -64,7 +64,7 @@ for (const kind of AGENT_KINDS) {
   });
 }
 
-Deno.test("a module that only an import() names is not read before it is asked for [arch-lazy]", async () => {
+Deno.test("a module that only an import() names is not read before that runs [arch-lazy]", async () => {
   const { stderr } = await new Deno.Command(Deno.execPath(), {
     args: ["run", "-A", "--no-check", "--log-level=debug", "cli.ts", "--version"],
     cwd: CHECKOUT,

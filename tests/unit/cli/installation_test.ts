@@ -88,7 +88,7 @@ for (const [what, command, program, kind, steps] of CASES) {
   });
 }
 
-Deno.test("a package that was built in a checkout, or is linked to one, is built again: no registry has it [upg-command]", () => {
+Deno.test("a package that was built in a checkout, or is linked to one, is rebuilt, because no registry has it [upg-command]", () => {
   for (const program of [`/usr/lib/node_modules/${PACKAGE}/cli.js`, "/src/svc/dist/npm/cli.js"]) {
     const installation = installationOf([NODE, "/usr/bin/svc"], { program, isBuilt: true });
     assert.deepEqual(installation, { kind: "built", folder: program.replace("/cli.js", "") });
@@ -96,7 +96,7 @@ Deno.test("a package that was built in a checkout, or is linked to one, is built
   }
 });
 
-Deno.test("a built package is built again with the Deno that the README runs: Node's users may have none [upg-command]", async () => {
+Deno.test("a package is rebuilt with the Deno that the README runs, because Node's users may have none [upg-command]", async () => {
   const { lines } = manualUpgrade({ kind: "built", folder: "/usr/lib/node_modules/@svc/svc" });
   const readme = await Deno.readTextFile(new URL("../../../README.md", import.meta.url));
   const [command = ""] = /npx -y deno@[\d.]+ task package/.exec(readme) ?? [];
@@ -108,7 +108,7 @@ Deno.test("a built package is built again with the Deno that the README runs: No
   ]);
 });
 
-Deno.test("the package is the one that is published", () => {
+Deno.test("the package's name is the published one", () => {
   assert.equal(PACKAGE, config.name);
 });
 
@@ -123,7 +123,7 @@ Deno.test("a launcher names the command that it runs, and whether that is this s
   assert.match(other.finding, /agents run another svc, .*this one is "\/usr\/bin\/node \/opt\/svc\/cli\.js"/);
 });
 
-Deno.test("a program in npx's cache is named, with what runs it from now on", () => {
+Deno.test("a program in npx's cache is reported, with the command to use instead", () => {
   assert.equal(npxAdvice([NODE, "/usr/local/bin/svc"]), undefined);
   const cached = "/home/ann/.npm/_npx/1a2b/node_modules/.bin/svc";
   assert.match(

@@ -1,4 +1,4 @@
-/** Guesses of misspelt words. */
+/** Guesses for misspelled words. */
 import assert from "node:assert/strict";
 import { editDistance, nearest } from "../../../src/cli/nearest.ts";
 
@@ -8,7 +8,7 @@ Deno.test("the distance counts inserted, deleted and replaced letters", () => {
   assert.equal(editDistance("same", "same"), 0);
 });
 
-Deno.test("a typing error is recognized, another word is not", () => {
+Deno.test("a typo is recognized, another word is not", () => {
   const words = ["cc", "listener", "status", "send", "sessions"];
   assert.equal(nearest("lsitener", words), "listener");
   assert.equal(nearest("statsu", words), "status");

@@ -1,31 +1,31 @@
-/** Output: text from other machines is harmless, tables, durations, progress. */
+/** Output: text from other machines is made harmless; tables, durations, progress. */
 import assert from "node:assert/strict";
 import { columns, duration, jsonText, sanitize } from "../../../src/cli/output.ts";
 
 const EVIL = "a\x1b]0;title\x07\x1b[2J\x9b31m\x7fz";
 
-Deno.test("output: control characters of others do not reach the terminal; our own colors, tabs and line ends do", () => {
+Deno.test("output: control characters in foreign text do not reach the terminal; svc's colors, tabs and line breaks do", () => {
   assert.equal(sanitize(EVIL), "a\ufffd]0;title\ufffd\ufffd[2J\ufffd31m\ufffdz");
   assert.equal(sanitize("\x1b[31mred\x1b[0m\tä\n"), "\x1b[31mred\x1b[0m\tä\n");
-  // Concealed, and black on black.
+  // Concealed text, and black text on black.
   assert.equal(sanitize("a\x1b[8mb\x1b[30m\x1b[40mc"), "a\ufffd[8mb\ufffd[30m\ufffd[40mc");
 });
 
-Deno.test("output: JSON keeps the value and contains no control character except line ends", () => {
+Deno.test("output: JSON keeps the value and contains no control character except line breaks", () => {
   const text = jsonText({ title: EVIL });
   assert.equal(sanitize(text), text);
   assert.deepEqual(JSON.parse(text), { title: EVIL });
 });
 
-Deno.test("output: a cell with a line end stays in one row", () => {
+Deno.test("output: a cell with a line break stays in one row", () => {
   assert.deepEqual(columns([["a\nb", "c"], ["d", "e\tf"]]), ["a\ufffdb  c", "d    e\ufffdf"]);
 });
 
-/** Marks of direction, characters without width, a line separator, and a tag beyond the basic plane. */
+/** Direction marks, zero-width characters, a line separator, and a tag beyond the basic plane. */
 const UNSEEN = "a\u202eb\u200bc\u2066d\ufeffe\u061cf\u2028g\u00adh\u{e0041}i";
 const ESCAPED = "a\\u202eb\\u200bc\\u2066d\\ufeffe\\u061cf\\u2028g\\u00adh\\udb40\\udc41i";
 
-Deno.test("output: invisible characters and those that reverse text are escaped; tables count their shown width, and JSON keeps the value [flood-unseen]", () => {
+Deno.test("output: invisible characters and those that reverse text are escaped; tables use their displayed width, and JSON keeps the value [flood-unseen]", () => {
   assert.equal(sanitize(UNSEEN), ESCAPED);
   assert.deepEqual(columns([[UNSEEN, "x"], ["y", "z"]]), [
     `${ESCAPED}  x`,

@@ -4,13 +4,13 @@ import { phoneAddress, reach } from "../../../src/cli/reach.ts";
 
 const LAN = "192.168.1.5";
 
-Deno.test("the link of a relay that listens on every address is one that the phone can open [up-addresses]", () => {
+Deno.test("the link of a relay that listens on every address has one that the phone can open [up-addresses]", () => {
   const { link, lines } = reach({ url: "http://0.0.0.0:7420", publicUrl: undefined, lanAddress: LAN });
   assert.equal(link, `http://${LAN}:7420`);
   assert.match(lines.join("\n"), /^From the phone: http:\/\/192\.168\.1\.5:7420 \(plain http/m);
 });
 
-Deno.test("the link of a relay on this machine alone is localhost, and of a public one its address [up-addresses]", () => {
+Deno.test("the link of a relay that listens only on this machine has localhost, and that of a public one its address [up-addresses]", () => {
   const here = reach({ url: "http://127.0.0.1:7420", publicUrl: undefined, lanAddress: LAN });
   assert.equal(here.link, "http://localhost:7420");
   assert.match(here.lines.join("\n"), /From the phone: not yet/);
@@ -19,7 +19,7 @@ Deno.test("the link of a relay on this machine alone is localhost, and of a publ
   assert.match(there.lines.join("\n"), /relay\.example \(everything works\)/);
 });
 
-Deno.test("a pairing link has the address that was given, else the relay's own where this machine reaches it as itself [up-addresses]", () => {
+Deno.test("a pairing link has the given address, else the relay's public one if this machine reaches the relay on loopback [up-addresses]", () => {
   const local = "http://127.0.0.1:7420";
   const ofRelay = "https://relay.example";
   assert.equal(phoneAddress(local, { given: undefined, ofRelay }), "https://relay.example");

@@ -1,4 +1,4 @@
-/** How svc send gets a message to the relay, and reports its receipt. */
+/** How svc send gets a message to the relay and reports its receipt. */
 import assert from "node:assert/strict";
 import { RelayError } from "../../../src/client/relay_error.ts";
 import { describe, sendOnce, withMore } from "../../../src/cli/send.ts";
@@ -17,7 +17,7 @@ Deno.test("a refusal names the command that helps, if there is one [cli-send]", 
   assert.match(describe({ ...refusal, reason: "pane_dead" }), /takes no input\.$/);
 });
 
-Deno.test("what is added to a receipt is a sentence of its own [cli-send]", () => {
+Deno.test("the text added to a receipt is a separate sentence [cli-send]", () => {
   const receipt = { final: false, at: {} } as const;
   assert.equal(withMore({ ...receipt, state: "queued" }, "More."), "queued. More.");
   assert.match(withMore({ ...receipt, state: "held", reason: "desk_busy" }, "More."), /computer\. More\.$/);
@@ -27,7 +27,7 @@ const ID = "0b3a1c9e-1111-4222-8333-444455556666";
 const PUSH: PushRequestInput = { id: ID, type: "agent.command", agentSessionName: "svc-p", body: "go on" };
 const ACCEPTED: PushAccepted = { id: ID, state: "queued", expiresAt: 1 };
 
-/** Sends a message to a relay that gives these answers, the last one again and again; returns what was sent. */
+/** Sends a message to a relay that gives these answers and repeats the last one; returns what was sent. */
 async function sendTo(
   answers: (PushAccepted | RelayError)[],
 ): Promise<{ sent: PushRequestInput[]; answer: PushAccepted | RelayError }> {

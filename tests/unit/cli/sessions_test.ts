@@ -32,7 +32,7 @@ Deno.test("a host that is offline is shown with when it was last seen", () => {
   assert.match(sessionTable(listEntries([away]), NOW)[1] ?? "", /workstation \(last seen 2 h ago\)$/);
 });
 
-Deno.test("muting is shown beside the state [cli-mute]", () => {
+Deno.test("muting is shown next to the state [cli-mute]", () => {
   const muted = { ...DEVICE, sessions: DEVICE.sessions.map((one) => ({ ...one, muted: true })) };
   assert.match(sessionTable(listEntries([muted]), NOW)[1] ?? "", / waiting, muted +3 min /);
 });
@@ -51,7 +51,7 @@ function entry(name: string, change: Partial<ListedEntry> = {}): ListedEntry {
   };
 }
 
-Deno.test("rows that are printed later stand below the headings", () => {
+Deno.test("rows that are printed later are aligned with the headings", () => {
   const starting = [entry("svc-a", { state: "starting", stateSince: NOW })];
   const [head = ""] = sessionTable(starting, NOW);
   const [row = ""] = changedLines([entry("svc-a", { stateSince: NOW - 600_000 })], shownOf(starting), NOW);

@@ -14,7 +14,7 @@ function embeddedOf(parts: Record<string, string>): EmbeddedFiles {
 const FIRST = embeddedOf({ "plugin/svc.sh": "#!/bin/sh\n", "dist/phone/index.html": "one", "gone": "x" });
 const SECOND = embeddedOf({ "plugin/svc.sh": "#!/bin/sh\n", "dist/phone/index.html": "two" });
 
-Deno.test("a single program's files are written once, scripts can be run, and an upgrade replaces all under the same path [pkg-unpack]", async () => {
+Deno.test("a single program's files are written once, scripts are executable, and an upgrade replaces all at the same path [pkg-unpack]", async () => {
   await using home = await makeTempHome();
   const place = { files: home.files, root: home.paths.root };
   const folder = await unpack(FIRST, place);
@@ -28,7 +28,7 @@ Deno.test("a single program's files are written once, scripts can be run, and an
   for (const name of ["mine", "gone"]) assert.equal(await home.files.info(`${folder}/${name}`), undefined);
 });
 
-Deno.test("processes that start at once leave one whole folder and nothing beside it [pkg-unpack]", async () => {
+Deno.test("processes that start at once leave one complete folder and nothing next to it [pkg-unpack]", async () => {
   await using home = await makeTempHome();
   const place = { files: home.files, root: home.paths.root };
   await Promise.all(Array.from({ length: 8 }, () => unpack(SECOND, place)));

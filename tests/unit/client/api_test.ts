@@ -1,4 +1,4 @@
-/** Calls to the relay: what is sent, and what each kind of failure becomes. */
+/** Calls to the relay: what is sent, and the error of each kind of failure. */
 
 import assert from "node:assert/strict";
 import { ANSWER_MAX_BYTES, createRelayApi } from "../../../src/client/api.ts";
@@ -46,7 +46,7 @@ Deno.test("a push is posted as JSON with the key in X-API-Key [spec-phone-posts]
   assert.equal(headersOf(seen[0]).get("content-type"), "application/json");
 });
 
-Deno.test("a redirect takes neither key nor message to another place [spec-phone-posts]", async () => {
+Deno.test("a redirect sends neither key nor message to another address [spec-phone-posts]", async () => {
   const received: string[] = [];
   const quiet = { hostname: "127.0.0.1", port: 0, onListen: () => undefined };
   await using elsewhere = Deno.serve(quiet, async (request) => {
@@ -59,7 +59,7 @@ Deno.test("a redirect takes neither key nor message to another place [spec-phone
   const push = { id: ID, type: "agent.command", agentSessionName: "svc-p", body: "hello" };
   for (const call of [api.sessions(), api.sendPush(push)]) {
     const { code, message, transient } = await failureOf(call);
-    // It may be that of a network that wants to be signed in to.
+    // The redirect may come from a network that requires a sign-in.
     assert.deepEqual([code, transient], ["unreachable", true]);
     assert.match(
       message,
@@ -67,7 +67,7 @@ Deno.test("a redirect takes neither key nor message to another place [spec-phone
     );
   }
   assert.deepEqual(received, []);
-  // As in a browser.
+  // Browsers report a redirect like this.
   const opaque = { type: "opaqueredirect", status: 0, headers: new Headers(), body: null } as Response;
   const page = createRelayApi({ baseUrl: "https://relay.example", fetch: () => Promise.resolve(opaque) });
   assert.equal((await failureOf(page.sessions())).transient, true);
@@ -107,12 +107,12 @@ Deno.test("a rate limit carries its Retry-After", async () => {
   assert.equal(error.transient, true);
 });
 
-Deno.test("a bad key is reported with how to get a good one", async () => {
+Deno.test("an invalid key is reported with how to get a valid one", async () => {
   const { api } = apiAnswering(() => Response.json(problem("unauthenticated"), { status: 401 }));
   assert.match((await failureOf(api.devices())).message, /svc keys create/);
 });
 
-Deno.test("a key with characters that no header can hold is a bad key, not a relay that does not answer", async () => {
+Deno.test("a key with characters that no header can hold is reported as invalid, not as an unreachable relay", async () => {
   for (const apiKey of ["\u201csvc_key\u201d", "svc_\u200bkey", "svc_\nkey"]) {
     const error = await failureOf(createRelayApi({ baseUrl: "http://127.0.0.1:1", apiKey }).sessions());
     assert.deepEqual([error.code, error.status, error.transient], ["unauthenticated", 401, false]);
@@ -173,7 +173,7 @@ Deno.test("a pairing is claimed without a key, and a device is revoked with an e
   assert.equal(revoking.seen[0]?.init.method, "DELETE");
 });
 
-Deno.test("an answer without end is given up, and its connection ended [hostile-relay]", async () => {
+Deno.test("an endless answer is abandoned, and its connection closed [hostile-relay]", async () => {
   const part = new Uint8Array(ANSWER_MAX_BYTES / 8).fill(0x20);
   let sent = 0;
   let isCancelled = false;

@@ -8,7 +8,7 @@ Deno.test("the longest delay doubles from a quarter of a second to thirty second
   assert.deepEqual(ceilings, [250, 500, 1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000, 30_000]);
 });
 
-Deno.test("a delay is anywhere between zero and the longest [ws-backoff]", () => {
+Deno.test("a delay is between zero and the longest [ws-backoff]", () => {
   assert.equal(backoffDelayMs(3, 0), 0);
   assert.equal(backoffDelayMs(3, 0.5), 1_000);
   assert.ok(backoffDelayMs(3, 0.999_999) < 2_000);

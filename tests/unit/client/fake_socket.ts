@@ -1,4 +1,4 @@
-/** Sockets whose relay side is played by the test. */
+/** Sockets for which the test plays the relay. */
 import type { CreateSocket, LinkSocket, SocketHandlers } from "../../../src/client/socket.ts";
 import {
   encodeFrame,
@@ -37,12 +37,12 @@ export class FakeSocket implements LinkSocket {
     return this.sent.filter((data) => typeof data === "string").map((text) => parseFrame(text) as Frame);
   }
 
-  /** The relay says something. */
+  /** Delivers an event from the relay. */
   says<E extends EventName>(event: E, data: EventData<E>, ids: { id?: string; re?: string } = {}): void {
     this.handlers.text(encodeFrame(event, data, ids));
   }
 
-  /** Opens and welcomes. */
+  /** Opens the socket and sends the welcome. */
   welcome(now = 0): void {
     this.handlers.opened();
     this.says("welcome", {
@@ -59,7 +59,7 @@ export class FakeSocket implements LinkSocket {
   }
 }
 
-/** Every socket made, newest last; `alive` counts those that the link has not closed. */
+/** Every socket that was created, newest last; `alive` counts those that the link has not closed. */
 export class FakeSockets {
   readonly made: FakeSocket[] = [];
 

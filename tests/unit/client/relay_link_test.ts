@@ -14,7 +14,7 @@ import { until } from "../../helpers/until.ts";
 import { FakeSockets } from "./fake_socket.ts";
 
 interface Setup {
-  /** What HTTP answers when the link asks why the handshake failed. */
+  /** The HTTP answer when the link asks why the handshake failed. */
   http?: () => Response;
 }
 
@@ -129,7 +129,7 @@ Deno.test("a link that only looks open is dropped after 40 s and reconnected [ws
   link.close();
 });
 
-Deno.test("a watched link reports silence within 2 s, and that it is over", () => {
+Deno.test("a watched link reports silence within 2 s, and its end", () => {
   const { link, clock, sockets } = linkOf();
   link.watch(true);
   link.start();
@@ -142,7 +142,7 @@ Deno.test("a watched link reports silence within 2 s, and that it is over", () =
   link.close();
 });
 
-Deno.test("a handshake that never ends is dropped after 10 s", () => {
+Deno.test("a handshake that never completes is dropped after 10 s", () => {
   const { link, clock, sockets } = linkOf();
   link.start();
   clock.advance(CONNECT_LIMIT_MS);

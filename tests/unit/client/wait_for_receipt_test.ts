@@ -18,7 +18,7 @@ const record = (state: PushState, final: boolean): PushRecord => ({
 
 const away = new RelayError("Cannot read the push: no relay", { code: "unreachable" });
 
-/** An API that gives one answer after the other, and repeats the last one. */
+/** Returns an API that gives one answer after the other and repeats the last one. */
 function scripted(answers: (PushRecord | Error)[]): { api: RelayApi; asked: () => number } {
   let asked = 0;
   const getPush = (): Promise<PushRecord> => {
@@ -28,7 +28,7 @@ function scripted(answers: (PushRecord | Error)[]): { api: RelayApi; asked: () =
   return { api: { getPush } as Partial<RelayApi> as RelayApi, asked: () => asked };
 }
 
-/** Advances the clock whenever the wait sleeps. */
+/** Advances the clock every time the wait sleeps. */
 async function run<T>(clock: FakeClock, wait: Promise<T>): Promise<T> {
   let done = false;
   const settled = wait.finally(() => done = true);

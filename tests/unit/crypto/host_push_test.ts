@@ -1,4 +1,4 @@
-/** A text for several phones: each of them reads it, nobody else does, and nothing of it can be moved. */
+/** A text for several phones: each can read it, no other program can, and no part of it can be moved. */
 import assert from "node:assert/strict";
 import { decodeBase64url, encodeBase64url } from "../../../src/async/encodings.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
@@ -39,14 +39,14 @@ function open(
   return openForPhone(sealed, { boundTo: { ...BOUND_TO, ...boundTo }, phone: deviceId, keyPair, secret });
 }
 
-/** With its last byte changed. */
+/** Returns the text with its last byte changed. */
 function damaged(text: string): string {
   const bytes = decodeBase64url(text) ?? new Uint8Array();
   bytes[bytes.length - 1] = (bytes.at(-1) ?? 0) ^ 1;
   return encodeBase64url(bytes);
 }
 
-Deno.test("every phone that it was sealed for opens it, another one does not [seal-answers]", async () => {
+Deno.test("every phone that it was sealed for can open it, another phone cannot [seal-answers]", async () => {
   const [one, two, stranger] = await Promise.all(
     ["dev_phone_1", "dev_phone_2", "dev_phone_3"].map(makePhone),
   );
@@ -59,7 +59,7 @@ Deno.test("every phone that it was sealed for opens it, another one does not [se
   assert.ok(!JSON.stringify(sealed).includes("Done"));
 });
 
-Deno.test("what is moved, changed or put together anew does not open [seal-answers]", async () => {
+Deno.test("a text that was moved, changed or recombined cannot be opened [seal-answers]", async () => {
   const phone = await makePhone("dev_phone_1");
   const sealed = await sealForPhones(TEXT, { boundTo: BOUND_TO, phones: [phone] });
   const other = await sealForPhones("Stop: delete everything", { boundTo: BOUND_TO, phones: [phone] });
@@ -80,7 +80,7 @@ Deno.test("what is moved, changed or put together anew does not open [seal-answe
   for (const change of changes) assert.equal(await open({ ...sealed, ...change }, phone), undefined);
 });
 
-Deno.test("who has the key of one text cannot put another under it [seal-answers]", async () => {
+Deno.test("the key of one text cannot be used to replace it with another [seal-answers]", async () => {
   const phone = await makePhone("dev_phone_1");
   const sealed = await sealForPhones(TEXT, { boundTo: BOUND_TO, phones: [phone] });
   const longer = { ...sealed, ciphertext: encodeBase64url(new Uint8Array(64)) };

@@ -1,4 +1,4 @@
-/** Key pairs and base64url: what goes out comes back, and what is neither is refused. */
+/** Key pairs and base64url: encoding and decoding agree, and invalid input is refused. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { decodeBase64url, encodeBase64url } from "../../../src/async/encodings.ts";
@@ -12,7 +12,7 @@ import {
 import { isEnough } from "../../../src/crypto/mode.ts";
 import { PublicKey } from "../../../src/protocol/push.ts";
 
-Deno.test("bytes come back from base64url, and one text alone stands for them", () => {
+Deno.test("base64url decodes to the same bytes, and only one text encodes them", () => {
   fc.assert(fc.property(fc.uint8Array({ maxLength: 100 }), (bytes) => {
     const word = encodeBase64url(bytes);
     assert.equal(word, bytes.toBase64({ alphabet: "base64url", omitPadding: true }));
@@ -23,13 +23,13 @@ Deno.test("bytes come back from base64url, and one text alone stands for them", 
   }
 });
 
-Deno.test("a phone's private key does not come out of WebCrypto [pair-keys, sec-browser-keys]", async () => {
+Deno.test("a phone's private key cannot be extracted from WebCrypto [pair-keys, sec-browser-keys]", async () => {
   const pair = await generateKeyPair();
   assert.equal(pair.privateKey.extractable, false);
   await assert.rejects(exportKeyPair(pair));
 });
 
-Deno.test("a host's key pair lasts in a file, and is not extractable once read", async () => {
+Deno.test("a host's key pair survives in a file, and is not extractable once read", async () => {
   const pair = await generateKeyPair({ extractable: true });
   const read = await importKeyPair(JSON.parse(JSON.stringify(await exportKeyPair(pair))));
   assert.equal(read.privateKey.extractable, false);
@@ -48,7 +48,7 @@ Deno.test("a public key is a point of the curve, in the wire's form", async () =
   }
 });
 
-Deno.test("a host's floor is met by itself and by what is stronger [seal-floor]", () => {
+Deno.test("a host's floor is met by the same mode and by stronger ones [seal-floor]", () => {
   const modes = ["off", "base", "psk"] as const;
   const met = modes.map((floor) => modes.filter((mode) => isEnough(mode, floor)));
   assert.deepEqual(met, [["off", "base", "psk"], ["base", "psk"], ["psk"]]);

@@ -1,4 +1,4 @@
-/** Proofs and check phrase of a pairing: the same for the same facts, another for any other. */
+/** Proofs and check phrase of a pairing: equal for equal facts, different for any others. */
 import assert from "node:assert/strict";
 import { pbkdf2Sync } from "node:crypto";
 import { wordlist } from "@scure/bip39/wordlists/english.js";
@@ -22,7 +22,7 @@ const DEVICES = {
   listener: { deviceId: HOST.deviceId, publicKey: "L" },
 };
 
-/** Every proof that `make` gives for the facts and for each change of them. */
+/** Returns how many different proofs `make` gives for these facts. */
 async function distinct<T>(make: (facts: T) => Promise<unknown>, facts: readonly T[]): Promise<number> {
   const made = await Promise.all(facts.map(async (one) => JSON.stringify(await make(one))));
   return new Set(made).size;
@@ -38,7 +38,7 @@ Deno.test("a proof holds for one secret and one set of facts [sec-active-relay]"
   assert.notEqual(await phoneProof(other, PHONE), await phoneProof(secret, PHONE));
 });
 
-Deno.test("six words are the same on both sides, and others for another secret or any other key [pair-words]", async () => {
+Deno.test("six words are the same on both sides, and different for another secret or any other key [pair-words]", async () => {
   const words = await checkPhrase(secret, DEVICES);
   assert.equal(words.length, PHRASE_WORDS);
   assert.ok(words.every((word) => /^[a-z]{3,8}$/.test(word)), words.join(" "));
@@ -54,7 +54,7 @@ Deno.test("six words are the same on both sides, and others for another secret o
   assert.notDeepEqual(await checkPhrase(other, DEVICES), words);
 });
 
-Deno.test("the six words are those of 200,000 rounds: nobody finds two keys with the same ones in ten minutes [pair-words]", async () => {
+Deno.test("the six words take 200,000 rounds, so that two keys with the same words cannot be found in ten minutes [pair-words]", async () => {
   const ids = [DEVICES.phone, DEVICES.listener].flatMap(({ deviceId, publicKey }) => [deviceId, publicKey]);
   const first = await deriveBytes(secret, { use: "check phrase", context: JSON.stringify(ids) });
   const bytes = pbkdf2Sync(first, "", 200_000, 32, "sha256");
@@ -67,7 +67,7 @@ Deno.test("the six words are those of 200,000 rounds: nobody finds two keys with
   assert.deepEqual(await checkPhrase(secret, DEVICES), words);
 });
 
-Deno.test("a secret has 256 bits, is another each time, and does not come out of its key [pair-keys]", async () => {
+Deno.test("a secret has 256 bits, is different each time, and cannot be extracted from its key [pair-keys]", async () => {
   const words = Array.from({ length: 20 }, newSecret);
   assert.equal(new Set(words).size, 20);
   for (const word of words) assert.match(word, /^[A-Za-z0-9_-]{43}$/);
@@ -78,7 +78,7 @@ Deno.test("a secret has 256 bits, is another each time, and does not come out of
   await assert.rejects(crypto.subtle.exportKey("raw", secret));
 });
 
-Deno.test("each use of a secret has bytes of its own", async () => {
+Deno.test("each use of a secret derives different bytes", async () => {
   const uses: SecretUse[] = ["stream", "push", "phone proof", "listener proof", "check phrase"];
   assert.equal(await distinct(async (use) => [...await deriveBytes(secret, { use })], uses), uses.length);
   const word = newSecret();

@@ -1,9 +1,9 @@
-/** The replay window against a model that remembers everything, and its text. */
+/** The replay window compared with a model that stores everything, and its text form. */
 import assert from "node:assert/strict";
 import { REPLAY_WINDOW, ReplayWindow } from "../../../src/crypto/replay_window.ts";
 import { randomNumbers } from "../../helpers/random_numbers.ts";
 
-Deno.test("each counter is fresh once, in any order inside the window, and old behind it [replay-window]", () => {
+Deno.test("each counter is fresh once, in any order inside the window, and old before it [replay-window]", () => {
   const random = randomNumbers(1);
   const window = ReplayWindow.empty();
   const taken = new Set<number>();
@@ -20,7 +20,7 @@ Deno.test("each counter is fresh once, in any order inside the window, and old b
   }
 });
 
-Deno.test("a leap forgets what it leaves behind, and nothing else [replay-window]", () => {
+Deno.test("a jump forgets the counters that leave the window, and nothing else [replay-window]", () => {
   const window = ReplayWindow.empty();
   for (const counter of [1, 2, 5]) window.take(counter);
   window.take(REPLAY_WINDOW + 2);
@@ -41,7 +41,7 @@ Deno.test("a leap forgets what it leaves behind, and nothing else [replay-window
   assert.equal(window.check(0), "old");
 });
 
-Deno.test("as text it comes back the same, and other text is none [replay-window]", () => {
+Deno.test("its text form decodes to the same window, and invalid text is refused [replay-window]", () => {
   const window = ReplayWindow.empty();
   for (const counter of [3, 9, 4_000]) window.take(counter);
   const again = ReplayWindow.decode(window.encode());

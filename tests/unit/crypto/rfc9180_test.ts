@@ -26,7 +26,7 @@ const vectors = [...Deno.readDirSync(FOLDER)].map(({ name }) =>
 const bytes = (hex: string): Uint8Array<ArrayBuffer> => Uint8Array.fromHex(hex);
 const hex = (buffer: ArrayBufferLike): string => new Uint8Array(buffer).toHex();
 
-/** The appendix has this suite with AES-128-GCM; all but the AEAD is the same object. */
+/** The RFC's appendix has this suite with AES-128-GCM; except for the AEAD it is the same object. */
 const AES_128 = new CipherSuite({
   kem: new DhkemP256HkdfSha256(),
   kdf: new HkdfSha256(),
@@ -67,7 +67,7 @@ async function contexts(vector: Vector) {
 }
 
 for (const vector of vectors) {
-  Deno.test(`what ${vector.source} seals is sealed and opened so here, at each sequence [seal-vectors, other-hpke]`, async () => {
+  Deno.test(`what ${vector.source} seals is sealed and opened identically here, at each sequence [seal-vectors, other-hpke]`, async () => {
     const { sender, receiver } = await contexts(vector);
     assert.equal(hex(sender.enc), vector.enc);
     const last = vector.encryptions.at(-1)?.sequence ?? -1;
@@ -81,7 +81,7 @@ for (const vector of vectors) {
     }
   });
 
-  Deno.test(`what ${vector.source} exports is exported so here by both sides [seal-vectors, other-hpke]`, async () => {
+  Deno.test(`what ${vector.source} exports is exported identically here by both sides [seal-vectors, other-hpke]`, async () => {
     const { sender, receiver } = await contexts(vector);
     for (const { context, value } of vector.exports) {
       assert.equal(hex(await sender.export(bytes(context), 32)), value);

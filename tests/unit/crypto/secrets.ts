@@ -1,4 +1,4 @@
-/** Secrets and texts for the tests of this folder. */
+/** Secrets and texts for the tests in this folder. */
 import assert from "node:assert/strict";
 import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
 

@@ -21,14 +21,14 @@ const publicKey = await exportPublicKey(keyPair.publicKey);
 const secret = await secretKey();
 const content = { body: "run the tests", notAfter: 1_800_000_000_000 };
 
-/** Changes one byte of a base64url text. */
+/** Returns a base64url text with one byte changed. */
 function flipped(word: string, index: number): string {
   const bytes = decodeBase64url(word) ?? new Uint8Array();
   const at = index % bytes.length;
   return encodeBase64url(bytes.with(at, (bytes[at] ?? 0) ^ 1));
 }
 
-Deno.test("any text comes back byte for byte, from psk and base mode, and is nowhere plain [seal-stored]", async () => {
+Deno.test("any text is opened byte for byte, in psk and base mode, and is nowhere plain [seal-stored]", async () => {
   const body = fc.string({ unit: "binary", minLength: 1, maxLength: 300 });
   await fc.assert(
     fc.asyncProperty(body, fc.boolean(), async (text, isPaired) => {
@@ -45,7 +45,7 @@ Deno.test("any text comes back byte for byte, from psk and base mode, and is now
   );
 });
 
-Deno.test("the longest body fits what the wire takes of a sealed one", async () => {
+Deno.test("the longest body fits into the wire's limit for a sealed one", async () => {
   const longest = { ...content, body: "x".repeat(BODY_MAX_BYTES) };
   const sealed = await sealMessage(longest, { boundTo: BOUND_TO, publicKey, secret });
   assert.ok(SealedBody.safeParse(sealed).success);
@@ -81,7 +81,7 @@ Deno.test("another key, another secret, none, or another mode does not open it [
   assert.equal(await open({}, "base"), undefined);
 });
 
-Deno.test("every changed, cut or lengthened byte is found", async () => {
+Deno.test("every changed, removed or added byte is detected", async () => {
   const sealed = await sealMessage(content, { boundTo: BOUND_TO, publicKey, secret });
   const boundTo = fc.nat({ max: 500 });
   await fc.assert(

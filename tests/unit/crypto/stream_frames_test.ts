@@ -1,4 +1,4 @@
-/** A stream under attack: whatever a relay does to frames is seen, and nothing of its making comes through. */
+/** A stream under attack: changes of frames by a relay are detected, and frames that it makes up are never accepted. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { acceptStream, beginStream, type StreamChannel } from "../../../src/crypto/stream.ts";
@@ -9,7 +9,7 @@ import { bytes, secretKey, text } from "./secrets.ts";
 const PARTIES = { phone: "dev_phone_a", listener: "dev_listener_01234567", agentSessionName: "svc-app" };
 const secret = await secretKey();
 
-/** A sealed stream and the payloads of `words`, as they cross the relay. */
+/** Returns a sealed stream and the payloads of `words`, as they cross the relay. */
 async function sealedWords(
   words: readonly string[],
 ): Promise<{ phone: StreamChannel; payloads: Uint8Array[] }> {
@@ -49,7 +49,7 @@ Deno.test("a flipped bit, a cut or a lengthened frame is dropped and counted, an
   );
 });
 
-Deno.test("in any order and number of repetitions each frame comes out once, and never behind a later one [sec-replay, hostile-relay]", async () => {
+Deno.test("in any order and number of repetitions each frame is opened once, and never after a later one [sec-replay, hostile-relay]", async () => {
   const order = fc.array(fc.nat({ max: 7 }), { minLength: 1, maxLength: 30 });
   await fc.assert(
     fc.asyncProperty(order, async (places) => {
@@ -58,7 +58,7 @@ Deno.test("in any order and number of repetitions each frame comes out once, and
       await opened(phone, payloads[0] ?? bytes(""));
       for (const place of places) {
         const got = await opened(phone, payloads[place] ?? bytes(""));
-        // The first payload, come again, carries its key before it.
+        // The first payload, when it comes again, begins with its key.
         const expected = place > last ? `${place}` : place === 0 ? "unopenable" : "repeated";
         if (got === "broken") break;
         assert.equal(got, expected);
@@ -82,7 +82,7 @@ Deno.test("three frames in a row that do not open break the stream for good, a g
   assert.equal(await opened(phone, four), "broken");
 });
 
-Deno.test("a first frame that does not open breaks the stream: its keys are not the ones agreed", async () => {
+Deno.test("a first frame that does not open breaks the stream, because its keys are not the agreed ones", async () => {
   for (const at of [0, 1, ENC_BYTES + 1, ENC_BYTES + 20]) {
     const { phone, payloads } = await sealedWords(["0", "1"]);
     assert.equal(await opened(phone, flip(payloads[0] ?? bytes(""), at)), "broken");
@@ -95,7 +95,7 @@ Deno.test("a first frame that does not open breaks the stream: its keys are not 
   );
 });
 
-Deno.test("a relay that puts its own key in place of either side's opens nothing and says nothing [sec-active-relay, hostile-relay]", async () => {
+Deno.test("a relay that puts its own key in place of either side's can open nothing and send nothing [sec-active-relay, hostile-relay]", async () => {
   const began = await beginStream(PARTIES, { secret });
   const mallory = await beginStream(PARTIES);
   const swapped = { ...began.hello, publicKey: mallory.hello.publicKey };
@@ -111,7 +111,7 @@ Deno.test("a relay that puts its own key in place of either side's opens nothing
   assert.equal((await phone?.opener.open(toMallory))?.kind, "broken");
 });
 
-Deno.test("a relay that swaps the listener's key alone, or hands the phone its own key back, is found out by the first frame [sec-active-relay, hostile-relay]", async () => {
+Deno.test("a relay that swaps only the listener's key, or returns the phone's own key, is detected by the first frame [sec-active-relay, hostile-relay]", async () => {
   const began = await beginStream(PARTIES, { secret });
   const accepted = await acceptStream(PARTIES, { hello: began.hello, secret });
   assert.ok(accepted);
@@ -124,7 +124,7 @@ Deno.test("a relay that swaps the listener's key alone, or hands the phone its o
   assert.equal((await reflected?.opener.open(own))?.kind, "broken");
 });
 
-Deno.test("a listener that a relay minted is found out by its first frame [sec-active-relay, hostile-relay]", async () => {
+Deno.test("a listener that a relay made up is detected by its first frame [sec-active-relay, hostile-relay]", async () => {
   const began = await beginStream(PARTIES, { secret });
   const minted = await acceptStream(PARTIES, { hello: began.hello, secret: await secretKey() });
   assert.ok(minted);
@@ -133,7 +133,7 @@ Deno.test("a listener that a relay minted is found out by its first frame [sec-a
   assert.equal((await phone?.opener.open(shown))?.kind, "broken");
 });
 
-Deno.test("frames of one stream, or of the other direction, open in no other [seal-context]", async () => {
+Deno.test("frames of one stream, or of the other direction, cannot be opened in another [seal-context]", async () => {
   const [one, other] = [await sealedWords(["a", "b"]), await sealedWords(["c", "d"])];
   assert.equal(await opened(one.phone, one.payloads[0] ?? bytes("")), "a");
   assert.equal(await opened(one.phone, other.payloads[1] ?? bytes("")), "unopenable");
@@ -149,7 +149,7 @@ Deno.test("a frame that cannot be sealed is dropped and counted, never sent plai
   assert.equal(sealer.unsealed, 1);
 });
 
-Deno.test("what sealing adds is bounded, and equal words do not look alike", async () => {
+Deno.test("sealing adds a bounded length, and equal texts look different", async () => {
   const { payloads } = await sealedWords(["same", "same", "same"]);
   const [first, ...others] = payloads.map((payload) => payload.length - 4);
   assert.equal(first, FRAME_OVERHEAD_BYTES + ENC_BYTES);

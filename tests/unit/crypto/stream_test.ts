@@ -1,4 +1,4 @@
-/** Streams sealed end to end: both sides agree, and nobody between them is taken for either. */
+/** Streams sealed end to end: both sides agree, and nothing between them can impersonate either. */
 import assert from "node:assert/strict";
 import {
   acceptStream,
@@ -42,7 +42,7 @@ async function carry(from: StreamChannel, to: StreamChannel, word: string): Prom
 }
 
 for (const mode of ["base", "psk"] as const) {
-  Deno.test(`frames go both ways, numbered, and are nowhere plain, in ${mode} mode [seal-context, seal-base, seal-psk]`, async () => {
+  Deno.test(`frames pass both ways, numbered, and are nowhere plain, in ${mode} mode [seal-context, seal-base, seal-psk]`, async () => {
     const secret = mode === "psk" ? await secretKey() : undefined;
     const { phone, listener } = await connect({ phoneSecret: secret, listenerSecret: secret });
     assert.equal(phone.mode, mode);
@@ -57,7 +57,7 @@ for (const mode of ["base", "psk"] as const) {
   });
 }
 
-Deno.test("frames sealed at once come out in the order of the calls", async () => {
+Deno.test("frames sealed at once are returned in the order of the calls", async () => {
   const { phone, listener } = await connect();
   const words = Array.from({ length: 50 }, (_, number) => "x".repeat((number % 7) * 3_000) + number);
   const payloads = await Promise.all(words.map((word) => listener.sealer.seal(bytes(word))));
@@ -65,7 +65,7 @@ Deno.test("frames sealed at once come out in the order of the calls", async () =
   assert.deepEqual(opened.map((frame) => frame.kind === "frame" ? text(frame.bytes) : frame.kind), words);
 });
 
-Deno.test("without a secret psk mode is not granted, and a phone takes nothing weaker than it asked [seal-psk]", async () => {
+Deno.test("without a secret psk mode is not granted, and a phone accepts nothing weaker than it requested [seal-psk]", async () => {
   const secret = await secretKey();
   const began = await beginStream(PARTIES, { secret });
   assert.equal(await acceptStream(PARTIES, { hello: began.hello }), undefined);

@@ -12,7 +12,7 @@ import {
 } from "../../../src/echo/state.ts";
 import fc from "fast-check";
 
-/** The state after the events, and all their effects. */
+/** Returns the state after the events, and all their effects. */
 function after(
   events: readonly EchoEvent[],
   from: EchoState = IDLE,
@@ -125,7 +125,7 @@ Deno.test("echo state: when work ends during a dialog, the queue is submitted on
 
 const utf8 = new TextEncoder();
 
-/** The keys of `bytes`, cut at `cuts`. Adjacent texts are joined, because a cut may split them. */
+/** Returns the keys of `bytes`, cut at `cuts`. Adjacent texts are joined, because a cut may split them. */
 function keysOf(bytes: Uint8Array, cuts: readonly number[] = []): Key[] {
   const reader = new KeyReader();
   const borders = [0, ...cuts.filter((cut) => cut <= bytes.length).sort((a, b) => a - b), bytes.length];
@@ -170,7 +170,7 @@ Deno.test("keys: a paste is everything between the marks, whatever it contains a
   }));
 });
 
-Deno.test("keys: Escape is a key of its own if nothing follows", () => {
+Deno.test("keys: Escape is a separate key if nothing follows", () => {
   const reader = new KeyReader();
   assert.deepEqual(reader.push(utf8.encode("\x1b")), []);
   assert.equal(reader.isWaiting, true);

@@ -1,4 +1,4 @@
-/** Which relay and which key win. */
+/** Which relay and which key take precedence. */
 import assert from "node:assert/strict";
 import {
   hostApiKey,
@@ -24,14 +24,14 @@ Deno.test("empty values count as not set", () => {
   assert.deepEqual(resolveWsUrl({ option: "", config: { wsUrl: "" }, env })?.source, "environment");
 });
 
-Deno.test("an address that is no WebSocket's is refused with its source", () => {
+Deno.test("an address that is not a WebSocket's is refused with its source", () => {
   assert.throws(
     () => resolveWsUrl({ config: { wsUrl: "http://h" }, env: {} }),
     /"http:\/\/h" \(wsUrl in config\.json\).*must be ws:\/\//,
   );
 });
 
-Deno.test("the HTTP address: SVC_BASE_URL, the file's, else it follows from the WebSocket's", () => {
+Deno.test("the HTTP address is SVC_BASE_URL, the file's, or derived from the WebSocket's", () => {
   const both = { ...config, baseUrl: "https://file/" };
   assert.equal(resolveBaseUrl({ config: both, env: { SVC_BASE_URL: "http://env/" } }), "http://env");
   assert.equal(resolveBaseUrl({ config: both, env: {} }), "https://file");
@@ -53,7 +53,7 @@ Deno.test("baseUrl of the file belongs to wsUrl of the file: another WebSocket a
   assert.equal(hostBaseUrl({ config: { baseUrl: "https://file" }, env }), "http://environment");
 });
 
-Deno.test("an address that is no HTTP address is refused with its source", () => {
+Deno.test("an address that is not an HTTP address is refused with its source", () => {
   assert.throws(
     () => resolveBaseUrl({ config, env: { SVC_BASE_URL: "localhost:7420" } }),
     /"localhost:7420" \(SVC_BASE_URL\): it must be http:\/\/HOST or https:\/\/HOST\.$/,
@@ -63,7 +63,7 @@ Deno.test("an address that is no HTTP address is refused with its source", () =>
   }
 });
 
-Deno.test("a script's key is the environment's first, the listener's is the file's first", () => {
+Deno.test("a script's key comes first from the environment, the listener's first from the file", () => {
   const inputs = { config: { apiKey: "file" }, env: { SVC_API_KEY: "environment" } };
   assert.equal(scriptApiKey(inputs), "environment");
   assert.equal(listenerApiKey(inputs), "file");
@@ -71,7 +71,7 @@ Deno.test("a script's key is the environment's first, the listener's is the file
   assert.equal(scriptApiKey({ config: {}, env: {} }), undefined);
 });
 
-Deno.test("a command of the host takes the file's key, and the variable's only without one or at another relay [env-api-key]", () => {
+Deno.test("a command of the host uses the file's key, and the variable's only without one or at another relay [env-api-key]", () => {
   const inputs = (own: string | undefined, named?: string) => ({
     config: { wsUrl: "ws://127.0.0.1:7420/ws", ...(own === undefined ? {} : { apiKey: own }) },
     env: { SVC_API_KEY: "environment", SVC_BASE_URL: named },

@@ -9,7 +9,7 @@ const ENTRY = {
   ...{ digest: "ab".repeat(32), length: 12, outcome: "submitted" },
 };
 
-Deno.test("one line for each input, added to what is there, 0600 [ls-audit, ls-audit-mode]", async () => {
+Deno.test("one line is appended for each input, in a file with mode 0600 [ls-audit, ls-audit-mode]", async () => {
   await using home = await makeTempHome();
   for (const session of ["svc-a", "svc-b"]) {
     const audit = openAudit(home.files, home.paths.audit);
@@ -27,7 +27,7 @@ Deno.test("a line that is not an entry is recognized", () => {
   assert.deepEqual(parseAuditLine(JSON.stringify(ENTRY)), ENTRY);
 });
 
-Deno.test("the log is read in pages, newest first, through rotated files and past lines that are no entry [ls-audit-phone]", async () => {
+Deno.test("the log is read in pages, newest first, through rotated files and past lines that are not entries [ls-audit-phone]", async () => {
   await using home = await makeTempHome();
   const lines = (from: number, to: number): string =>
     Array.from({ length: to - from }, (_, n) => JSON.stringify({ ...ENTRY, length: from + n }) + "\n").join(

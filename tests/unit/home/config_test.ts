@@ -1,4 +1,4 @@
-/** The configuration: faults with their place, changes that keep other fields, the hook id. */
+/** The configuration: errors with their position, changes that keep other fields, the hook id. */
 import assert from "node:assert/strict";
 import {
   ConfigError,
@@ -33,7 +33,7 @@ Deno.test("the file's fields are read, unknown ones kept [res-config-key, res-co
   assert.deepEqual(await loadConfig(home.files, home.paths), config);
 });
 
-Deno.test("a file that is no JSON is an error with its place", async () => {
+Deno.test("a file that is not JSON is an error with its position", async () => {
   await withConfig(
     '{\n  "apiKey": "k",\n  oops\n}',
     (error) => assert.match(String(error), /line 3, column 3/),
@@ -41,19 +41,19 @@ Deno.test("a file that is no JSON is an error with its place", async () => {
   await withConfig("", (error) => assert.match(String(error), /is empty, or a folder\. Remove it/));
 });
 
-Deno.test("a field of the wrong form is an error that names it and what would be accepted", async () => {
+Deno.test("a field of the wrong form is an error that names the field and what would be accepted", async () => {
   await withConfig('{"apiKey": 5}', (error) => assert.match(String(error), /\/apiKey: must be a string/));
   await withConfig(
     '{"requireEncryption": "no"}',
     (error) => assert.match(String(error), /one of off, base, psk/),
   );
   await withConfig('{"hookId": "x"}', (error) => assert.match(String(error), /hook_ and 1 to 64/));
-  // The relay would neither count nor mute it.
+  // The relay would neither count nor mute such a hook.
   await withConfig('{"hookId": "hook_my laptop"}', (error) => assert.match(String(error), /\/hookId/));
   await withConfig("[]", (error) => assert.match(String(error), /must be an object/));
 });
 
-Deno.test("a saved field leaves the others as they are, for the owner alone [sec-other-account]", async () => {
+Deno.test("a saved field leaves the others unchanged, in a file for the owner only [sec-other-account]", async () => {
   await using home = await makeTempHome();
   await Deno.writeTextFile(home.paths.config, '{"apiKey": "old", "newer": [1]}', { mode: 0o644 });
   await saveConfig(home.files, home.paths, () => ({ apiKey: "new" }));
@@ -86,11 +86,11 @@ for (const [text, line, column] of cases) {
   });
 }
 
-Deno.test("sound JSON has no fault", () => {
+Deno.test("valid JSON has no error", () => {
   assert.equal(jsonFault('{"a": [1, true, null, "x"]}'), undefined);
 });
 
-Deno.test("it is made once, kept, and every other field with it [res-config-hook]", async () => {
+Deno.test("the hook id is created once and kept, with every other field [res-config-hook]", async () => {
   await using home = await makeTempHome();
   const { files, paths } = home;
   await saveConfig(files, paths, () => ({ apiKey: "svc_k" }));
@@ -101,7 +101,7 @@ Deno.test("it is made once, kept, and every other field with it [res-config-hook
   assert.notEqual(newHookId(), newHookId());
 });
 
-Deno.test("of several changes at once none is lost, and all get the same hook id [res-config-hook]", async () => {
+Deno.test("no change of several concurrent ones is lost, and all get the same hook id [res-config-hook]", async () => {
   await using home = await makeTempHome();
   const { files, paths } = home;
   const names = Array.from({ length: 8 }, (_, place) => `newer${place}`);

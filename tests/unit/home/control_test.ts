@@ -27,7 +27,7 @@ interface Served {
   hooks: HookReport[];
   forgotten: string[];
   begun: AbortSignal[];
-  /** Dialogs that wait, and how each answer ended. */
+  /** The waiting dialogs, and how each answer ended. */
   dialogs: { gone: AbortSignal; answer(reply: DialogReply | undefined): void }[];
 }
 
@@ -91,7 +91,7 @@ const DIALOG: DialogCall = {
 };
 const REPORT = { event: "PermissionRequest", agent: "cc", cwd: "/p", session: "svc-p" };
 
-Deno.test("a hook that waits with a dialog gets its answer, or learns that it is to wait no longer [card-local]", () =>
+Deno.test("a hook that waits with a dialog gets its answer, or is told to stop waiting [card-local]", () =>
   withServer(async (served) => {
     const socket = { sockets: runtime.sockets, path: served.path };
     const asked = askPhones(socket, { report: REPORT, call: DIALOG });
@@ -110,7 +110,7 @@ Deno.test("a hook that waits with a dialog gets its answer, or learns that it is
     assert.equal(served.dialogs.length, 2);
   }));
 
-Deno.test("the daemon sees at once that a hook that waited is gone, and that its answer was not taken [card-local]", () =>
+Deno.test("the daemon notices at once that a waiting hook has ended, and that its answer was not received [card-local]", () =>
   withServer(async (served) => {
     const connection = await connect(served.path);
     await connection.send(JSON.stringify({ op: "dialog", report: REPORT, call: DIALOG }));
@@ -131,7 +131,7 @@ Deno.test("a hook without a daemon waits for nothing [card-local]", async () => 
   assert.equal(await askPhones(socket, { report: REPORT, call: DIALOG }), undefined);
 });
 
-Deno.test("a hook with a dialog does not wait for a daemon that gives no sign of life: some agents show no dialog before [card-local, rm-never-breaks]", async () => {
+Deno.test("a hook with a dialog does not wait for an unresponsive daemon, because some agents show no dialog before it ends [card-local, rm-never-breaks]", async () => {
   await using home = await makeTempHome();
   const accepted: LineConnection[] = [];
   const mute = await runtime.sockets.listen(
@@ -160,7 +160,7 @@ Deno.test("one connection takes several requests, junk among them", () =>
     connection.close();
   }));
 
-Deno.test("nobody there, or somebody who does not answer, is no answer", async () => {
+Deno.test("a missing or silent daemon gives no answer", async () => {
   await using home = await makeTempHome();
   assert.equal(await ask(home.paths.socket, { op: "status" }), undefined);
   const mute = await runtime.sockets.listen(home.paths.socket, () => {});
@@ -179,7 +179,7 @@ Deno.test("a session that is about to begin is announced until its wrapper disco
     await until("the end of the announcement", () => begun[0]?.aborted);
   }));
 
-Deno.test("an answer of another form is no answer", async () => {
+Deno.test("an answer of another form counts as none", async () => {
   await using home = await makeTempHome();
   const server = await runtime.sockets.listen(home.paths.socket, (connection) => {
     void connection.send('{"ok":"maybe"}').catch(() => {});
@@ -188,7 +188,7 @@ Deno.test("an answer of another form is no answer", async () => {
   server.close();
 });
 
-Deno.test("clients beyond the limit are turned away, until others leave", () =>
+Deno.test("clients beyond the limit are refused until others disconnect", () =>
   withServer(async ({ path }) => {
     const open = await Promise.all(Array.from({ length: CONTROL_CONNECTIONS_MAX }, () => connect(path)));
     for (const connection of open) await connection.send('{"op":"status"}');
@@ -200,7 +200,7 @@ Deno.test("clients beyond the limit are turned away, until others leave", () =>
 
 const GATE_REPORT: HookReport = { event: "PreToolUse", agent: "cc", cwd: "/p", tool: { step: "before" } };
 
-Deno.test("at the gate: nobody there ends the wait at once, a daemon that never answers ends it at the limit, one that dies ends it then [gate-waits]", async () => {
+Deno.test("at the gate: without a daemon the wait ends at once, with one that never answers at the limit, and with one that dies at that moment [gate-waits]", async () => {
   await using home = await makeTempHome();
   const socket = { sockets: runtime.sockets, path: home.paths.socket };
   await waitAtGate(socket, GATE_REPORT);
@@ -217,7 +217,7 @@ Deno.test("at the gate: nobody there ends the wait at once, a daemon that never 
   assert.ok(GATE_LIMIT_MS > 1_000);
 });
 
-Deno.test("a tool call at the gate starts no timer of setTimeout, which costs Deno more than the rest of the hook", async () => {
+Deno.test("a tool call at the gate does not use setTimeout, which costs Deno more than the rest of the hook", async () => {
   await using home = await makeTempHome();
   const answering = await runtime.sockets.listen(home.paths.socket, async (connection) => {
     for await (const _request of connection.lines) await connection.send('{"ok":true}');

@@ -1,4 +1,4 @@
-/** The environment of a spawned daemon, and why one did not come up. */
+/** The environment of a spawned daemon, and why one failed to start. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import { systemClock } from "../../../src/async/clock.ts";
@@ -8,7 +8,7 @@ import { makeTempHome } from "../../helpers/temp_home.ts";
 
 const place = { homeDirectory: "/h", cwd: "/w", uid: 1 };
 
-Deno.test("the wrapper's environment goes to the daemon [wrap-env]", async () => {
+Deno.test("the daemon gets the wrapper's environment [wrap-env]", async () => {
   const env = {
     PATH: "/bin",
     HOME: "/h",
@@ -19,7 +19,7 @@ Deno.test("the wrapper's environment goes to the daemon [wrap-env]", async () =>
   assert.deepEqual(daemonEnvironment(env, await homePaths(place)), env);
 });
 
-Deno.test("what belongs to one agent or one pane stays behind [ls-clean-env]", async () => {
+Deno.test("variables of one agent or one pane are not passed on [ls-clean-env]", async () => {
   const scoped = {
     ...{
       CLAUDECODE: "1",
@@ -43,12 +43,12 @@ Deno.test("an agent that a phone starts gets the keys, folders and addresses tha
   assert.deepEqual(daemonEnvironment(settings, await homePaths(place)), settings);
 });
 
-Deno.test("a relative SVC_HOME becomes absolute, as the daemon works elsewhere", async () => {
+Deno.test("a relative SVC_HOME becomes absolute, because the daemon runs in another directory", async () => {
   const paths = await homePaths({ ...place, svcHome: "rel" });
   assert.deepEqual(daemonEnvironment({ SVC_HOME: "rel" }, paths), { SVC_HOME: "/w/rel" });
 });
 
-Deno.test("a listener that does not come up is reported with the reason of this start, without colors", async () => {
+Deno.test("a listener that fails to start is reported with the reason of this start, without colors", async () => {
   await using home = await makeTempHome();
   const { files, sockets } = runtime;
   const { paths } = home;

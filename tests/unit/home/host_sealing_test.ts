@@ -1,11 +1,11 @@
-/** A question is answered once: by one answer, which the asker or the listener acts on, never both. */
+/** A question is answered once: either the asker or the listener acts on the answer, never both. */
 import assert from "node:assert/strict";
 import { newSecret } from "../../../src/crypto/paired_secret.ts";
 import { claimQuestion, hostKeys, hostSealing } from "../../../src/home/host_sealing.ts";
 import { changePaired } from "../../../src/home/pairing.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
-Deno.test("the first who claims a question has it, the other never, also at the same instant [replay-window, seal-answers]", async () => {
+Deno.test("only the first to claim a question gets it, even if two claim it at the same instant [replay-window, seal-answers]", async () => {
   await using home = await makeTempHome();
   const claim = (id: string, by: "asker" | "listener", now = Date.now(), answer = "1") =>
     claimQuestion(home.files, home.paths, { id, answer, by, now });
@@ -51,7 +51,7 @@ Deno.test("a script's secret opens its messages and nothing else: no mirror, no 
   ]);
 });
 
-Deno.test("a host that accepts sealed messages only sends nothing plain when its last phone is gone, and else does [seal-answers, sec-passive-relay]", async () => {
+Deno.test("a host that accepts only sealed messages sends nothing plain when its last phone is gone; other hosts do [seal-answers, sec-passive-relay]", async () => {
   await using home = await makeTempHome();
   const none = (): Promise<never> => Promise.reject(new Error("no relay"));
   const keys = hostKeys({

@@ -1,4 +1,4 @@
-/** The journal: what it remembers across a crash, a full disk and a restart. */
+/** The journal: what it keeps across a crash, a full disk and a restart. */
 import assert from "node:assert/strict";
 import {
   type Journal,
@@ -24,7 +24,7 @@ async function reopened(home: TempHome, journal: Journal): Promise<Journal> {
   return await open(home);
 }
 
-Deno.test("each step is on the disk when it is recorded, and read after a restart [inj-journal]", async () => {
+Deno.test("each step is on disk once it is recorded, and is read after a restart [inj-journal]", async () => {
   await using home = await makeTempHome();
   const journal = await open(home);
   assert.equal(journal.state(id(1)), undefined);
@@ -47,7 +47,7 @@ Deno.test("each step is on the disk when it is recorded, and read after a restar
   await after.close();
 });
 
-Deno.test("whether the composer was empty stays known until the text was typed again [inj-journal, inj-take-back]", async () => {
+Deno.test("whether the composer was empty is kept until the text was typed again [inj-journal, inj-take-back]", async () => {
   await using home = await makeTempHome();
   const journal = await open(home);
   const emptyAt = START - 7;
@@ -63,7 +63,7 @@ Deno.test("whether the composer was empty stays known until the text was typed a
   await after.close();
 });
 
-Deno.test("cut at any byte, every step before the cut is known, and none is invented", async () => {
+Deno.test("after a cut at any byte, every step before the cut is known, and none is made up", async () => {
   await using home = await makeTempHome();
   const journal = await open(home);
   await journal.record(id(1), { step: "accepted" });
@@ -77,14 +77,14 @@ Deno.test("cut at any byte, every step before the cut is known, and none is inve
     const cut = whole.slice(0, length);
     await Deno.writeTextFile(home.paths.journal, cut);
     const after = await open(home);
-    // A line that lacks only its end is whole.
+    // A line that lacks only its line break is complete.
     const known = cut.split("\n").filter((line) => whole.split("\n").includes(line) && line !== "").length;
     assert.equal(after.state(id(1))?.step, steps[known], `cut at ${length}`);
     await after.close();
   }
 });
 
-Deno.test("what is recorded after a torn line is not lost with it", async () => {
+Deno.test("steps recorded after a torn line are not lost with it", async () => {
   await using home = await makeTempHome();
   await Deno.writeTextFile(home.paths.journal, '{"sum":"01234567","entry":{"id":"0000');
   const journal = await open(home);
@@ -113,7 +113,7 @@ Deno.test("damaged lines are skipped and counted, the others stay", async () => 
   await after.close();
 });
 
-Deno.test("outcomes are forgotten after more than the longest ttl, not before", async () => {
+Deno.test("outcomes are dropped after more than the longest ttl, not before", async () => {
   await using home = await makeTempHome();
   const quick = { ...home.files, openAppend: unsynced(home.files) };
   const known = async (now: number): Promise<(number | undefined)[]> => {
@@ -137,7 +137,7 @@ Deno.test("outcomes are forgotten after more than the longest ttl, not before", 
   );
 });
 
-Deno.test("a clock that was set by more than the longest ttl makes it forget nothing that the relay may send again [inj-journal, fault-clock]", async () => {
+Deno.test("a clock that was set by more than the longest ttl does not make it drop what the relay may send again [inj-journal, fault-clock]", async () => {
   await using home = await makeTempHome();
   const corrected = START + 2 * JOURNAL_RETENTION_MS;
   const journal = await open(home);
@@ -159,7 +159,7 @@ Deno.test("a clock that was set by more than the longest ttl makes it forget not
   await third.close();
 });
 
-Deno.test("the file keeps one line a push, however many steps were recorded", async () => {
+Deno.test("the file keeps one line per push, however many steps were recorded", async () => {
   await using home = await makeTempHome();
   const quick = { ...home.files, openAppend: unsynced(home.files) };
   const journal = await open(home, { files: quick });
@@ -171,7 +171,7 @@ Deno.test("the file keeps one line a push, however many steps were recorded", as
   assert.ok(lines.length < 10, String(lines.length));
 });
 
-Deno.test("when the file is rewritten at the very step of typing, that step stays [inj-journal]", async () => {
+Deno.test("a typing step survives if the file is rewritten during it [inj-journal]", async () => {
   await using home = await makeTempHome();
   const quick = { ...home.files, openAppend: unsynced(home.files) };
   const journal = await open(home, { files: quick });
@@ -216,7 +216,7 @@ Deno.test("an unsynced step survives a killed process, and is on the disk before
   await journal.close();
 });
 
-Deno.test("steps that are recorded while the disk is busy share one wait for it, and are known only after it [push-in-flight]", async () => {
+Deno.test("steps recorded while the disk is busy share one wait for it, and are visible only after it [push-in-flight]", async () => {
   await using home = await makeTempHome();
   const disk = { syncs: 0, gate: Promise.withResolvers<void>() };
   const openAppend: Files["openAppend"] = async (path, options) => ({
@@ -245,7 +245,7 @@ function unsynced(files: Files): Files["openAppend"] {
   });
 }
 
-Deno.test("a full disk refuses the step, and does not spoil those that follow", async () => {
+Deno.test("a full disk refuses the step, and does not damage later ones", async () => {
   await using home = await makeTempHome();
   const disk = { isFull: false };
   const journal = await open(home, { files: { ...home.files, openAppend: filling(home.files, disk) } });
@@ -266,7 +266,7 @@ Deno.test("a full disk refuses the step, and does not spoil those that follow", 
   await after.close();
 });
 
-/** While full, half of a line is taken before the error. */
+/** While full, writes half of a line before the error. */
 function filling(files: Files, disk: { isFull: boolean }): Files["openAppend"] {
   return async (path, options) => {
     const file = await files.openAppend(path, options);
@@ -280,7 +280,7 @@ function filling(files: Files, disk: { isFull: boolean }): Files["openAppend"] {
   };
 }
 
-Deno.test("steps recorded at once are all kept, and the file is for the owner alone", async () => {
+Deno.test("steps recorded at once are all kept, and the file is for the owner only", async () => {
   await using home = await makeTempHome();
   const journal = await open(home);
   await Promise.all(
@@ -293,7 +293,7 @@ Deno.test("steps recorded at once are all kept, and the file is for the owner al
   assert.equal((await Deno.stat(home.paths.journal)).mode! & 0o777, 0o600);
 });
 
-Deno.test("no flood of other pushes makes it forget one that a paired phone sealed, also after a restart [sec-replay, hostile-relay]", async () => {
+Deno.test("no flood of other pushes makes it drop one that a paired phone sealed, even after a restart [sec-replay, hostile-relay]", async () => {
   await using home = await makeTempHome();
   const make = (): Promise<Journal> =>
     openJournal({ files: home.files, path: home.paths.journal, now: () => START, pushesMax: 3 });
@@ -314,7 +314,7 @@ Deno.test("no flood of other pushes makes it forget one that a paired phone seal
   await second.close();
 });
 
-Deno.test("a counter is taken once, on the disk before it is, and the same push may be taken again until it ends [replay-window]", async () => {
+Deno.test("a counter is accepted once, after it is on disk, and the same push may be accepted again until it ends [replay-window]", async () => {
   await using home = await makeTempHome();
   const journal = await open(home);
   const seal = { pairing: "a", counter: 5 };
@@ -331,7 +331,7 @@ Deno.test("a counter is taken once, on the disk before it is, and the same push 
   await third.close();
 });
 
-Deno.test("a phone that has counted is not heard without a number any more; one that never did is [replay-window, upgrade-home]", async () => {
+Deno.test("a phone that has sent numbers is no longer accepted without one; a phone that never has is [replay-window, upgrade-home]", async () => {
   await using home = await makeTempHome();
   const journal = await open(home);
   assert.equal(await journal.take(id(1), { pairing: "a" }), "taken");
@@ -343,7 +343,7 @@ Deno.test("a phone that has counted is not heard without a number any more; one 
   await after.close();
 });
 
-Deno.test("50,001 refused entries do not push out a number, nor a refusal that was promised [replay-window]", async () => {
+Deno.test("50,001 refused entries displace neither a number nor a promised refusal [replay-window]", async () => {
   await using home = await makeTempHome();
   const quick = { ...home.files, openAppend: unsynced(home.files) };
   const journal = await open(home, { files: quick });
@@ -370,7 +370,7 @@ Deno.test("50,001 refused entries do not push out a number, nor a refusal that w
   await later.close();
 });
 
-Deno.test("more refusals than can be remembered are not promised [replay-window]", async () => {
+Deno.test("more refusals than can be stored are not promised [replay-window]", async () => {
   await using home = await makeTempHome();
   const journal = await openJournal({
     ...{ files: home.files, path: home.paths.journal, now: () => START },
@@ -386,7 +386,7 @@ Deno.test("more refusals than can be remembered are not promised [replay-window]
   await journal.close();
 });
 
-Deno.test("on a full disk it is remembered that nothing was typed after all, and a file that cannot be rewritten fails no step [inj-journal, fault-disk]", async () => {
+Deno.test("on a full disk it keeps that nothing was typed, and a file that cannot be rewritten fails no step [inj-journal, fault-disk]", async () => {
   await using home = await makeTempHome();
   const full = new Error("No space left on device");
   let [isFull, canReplace] = [false, true];
@@ -413,7 +413,7 @@ Deno.test("on a full disk it is remembered that nothing was typed after all, and
   await journal.close();
 });
 
-Deno.test("on a full disk it opens with what it held, and what is recorded afterwards follows whole lines [inj-journal, fault-disk]", async () => {
+Deno.test("on a full disk it opens with its content, and later records follow complete lines [inj-journal, fault-disk]", async () => {
   await using home = await makeTempHome();
   const full = (): Promise<never> => Promise.reject(new Error("No space left on device"));
   const journal = await open(home);
@@ -439,7 +439,7 @@ Deno.test("on a full disk it opens with what it held, and what is recorded after
   );
 });
 
-Deno.test("a journal that is removed while the listener runs is written anew, with all that it held [inj-journal]", async () => {
+Deno.test("a journal that is removed while the listener runs is rewritten with its whole content [inj-journal]", async () => {
   await using home = await makeTempHome();
   const journal = await open(home);
   const seal = { pairing: "p", counter: 1 };
@@ -454,10 +454,10 @@ Deno.test("a journal that is removed while the listener runs is written anew, wi
     ...["done", "typing", "accepted", "typing"],
   ]);
   assert.equal(await after.take(id(5), seal), "used");
-  // Now before the first step since it was opened.
+  // Removed before the first step since it was opened.
   await Deno.rename(home.paths.journal, `${home.paths.journal}.old`);
   await after.record(id(4), { step: "done", outcome: "submitted" });
-  // And with no step after it.
+  // Removed without a step after that.
   await Deno.remove(home.paths.journal);
   const last = await reopened(home, after);
   assert.deepEqual([last.state(id(1))?.step, last.state(id(4))?.step], ["done", "done"]);
@@ -480,7 +480,7 @@ Deno.test("a journal that is replaced while the listener runs is rewritten with 
   await last.close();
 });
 
-Deno.test("no step may be acted on while a journal that was removed cannot be written anew [inj-journal, fault-disk]", async () => {
+Deno.test("no step may be acted on while a removed journal cannot be rewritten [inj-journal, fault-disk]", async () => {
   await using home = await makeTempHome();
   const full = new Error("No space left on device");
   let isFull = false;

@@ -57,7 +57,7 @@ Deno.test("without a terminal or reader for the echo, each line still reaches th
   assert.equal(echoed, 1);
 });
 
-Deno.test("why a listener did not start is its own reason, else the error that ended it, without colors", () => {
+Deno.test("the reason why a listener did not start is its own, else the error that ended it, without colors", () => {
   const started = `[${TIME}] svc listener starting — v1.2.3 — ws://host/ws`;
   const own = `${started}\n[${TIME}] Cannot run the listener: the disk is full\n[${TIME}] something else\n`;
   assert.equal(failedStartReason(own), "the disk is full");

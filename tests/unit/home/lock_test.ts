@@ -1,4 +1,4 @@
-/** The lock that the kernel drops with its holder. */
+/** The lock, which the kernel releases when its holder ends. */
 import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import { tryLock } from "../../../src/home/lock.ts";
@@ -12,7 +12,7 @@ const HOLDER = `
   if (lock) await new Promise(() => setInterval(() => lock, 60_000));
 `;
 
-/** Another process that takes the lock and keeps it. */
+/** Starts another process that takes the lock and keeps it. */
 async function startHolder(path: string): Promise<{ said: string; kill(): Promise<void> }> {
   const script = await Deno.makeTempFile({ suffix: ".ts" });
   await Deno.writeTextFile(script, HOLDER);
@@ -34,7 +34,7 @@ async function startHolder(path: string): Promise<{ said: string; kill(): Promis
   };
 }
 
-Deno.test("one holder at a time, and again after its release [ls-lock]", async () => {
+Deno.test("the lock has one holder at a time, and can be taken again after its release [ls-lock]", async () => {
   await using home = await makeTempHome();
   const first = await tryLock(home.files, home.paths.lock);
   assert.ok(first);
@@ -58,7 +58,7 @@ Deno.test("another process sees the lock, and gets it after the holder was kille
   assert.deepEqual(left, ["listener.lock"]);
 });
 
-Deno.test("junk in the lock's file does not keep it from being taken, nor frees it", async () => {
+Deno.test("junk in the lock's file neither keeps it from being taken nor releases it", async () => {
   await using home = await makeTempHome();
   await Deno.writeTextFile(home.paths.lock, "this is no database, and longer than its header".repeat(10));
   const lock = await tryLock(home.files, home.paths.lock);
@@ -67,7 +67,7 @@ Deno.test("junk in the lock's file does not keep it from being taken, nor frees 
   lock.release();
 });
 
-Deno.test("the lock's file is for the owner alone", async () => {
+Deno.test("the lock's file is for the owner only", async () => {
   await using home = await makeTempHome();
   (await tryLock(home.files, home.paths.lock))?.release();
   assert.equal((await Deno.stat(home.paths.lock)).mode! & 0o777, 0o600);

@@ -1,4 +1,4 @@
-/** Markers: written before Enter, taken once by a hook, matched also in a join. */
+/** Markers: written before Enter, taken once by a hook, also matched in a joined prompt. */
 import assert from "node:assert/strict";
 import { sha256Hex } from "../../../src/async/encodings.ts";
 import {
@@ -40,7 +40,7 @@ async function withMarkers(test: (bench: Bench) => Promise<void>): Promise<void>
   });
 }
 
-Deno.test("of two messages of one text in a project each hook takes that of its own pane, and one without a pane the oldest [rm-taken]", () =>
+Deno.test("with two messages of one text in a project each hook takes its own pane's marker, and one without a pane the oldest [rm-taken]", () =>
   withMarkers(async ({ home, write, take }) => {
     const [first, second] = [
       await write("continue", { pane: "%1" }),
@@ -53,7 +53,7 @@ Deno.test("of two messages of one text in a project each hook takes that of its 
     assert.deepEqual([await isTaken(home, first), await isTaken(home, third)], [true, false]);
   }));
 
-Deno.test("a prompt that was surely submitted in one pane takes no marker for another [rm-taken]", () =>
+Deno.test("a prompt that was certainly submitted in one pane takes no marker for another [rm-taken]", () =>
   withMarkers(async ({ home, write, take }) => {
     const others = await write("continue", { pane: "%3" });
     assert.equal(await take("continue", { pane: "%7", isPaneSure: true }), false);
@@ -100,7 +100,7 @@ Deno.test("an exact prompt takes its marker, once [res-marker-once, rm-taken, re
     assert.equal(await take("fix the bug"), false);
   }));
 
-Deno.test("a keystroke more or less is no match", () =>
+Deno.test("a text that differs by one keystroke does not match", () =>
   withMarkers(async ({ write, take }) => {
     await write("fix the bug");
     for (
@@ -117,14 +117,14 @@ Deno.test("both sides compare the canonical text [rm-canonical]", () =>
     assert.equal(await take("  a    b\ncaf\u00e9 \n"), true);
   }));
 
-Deno.test("the same text twice is two markers [rm-list]", () =>
+Deno.test("the same text twice makes two markers [rm-list]", () =>
   withMarkers(async ({ write, take }) => {
     await write("again");
     await write("again");
     assert.deepEqual([await take("again"), await take("again"), await take("again")], [true, true, false]);
   }));
 
-Deno.test("of many that ask at once for one marker one gets it", () =>
+Deno.test("only one of many concurrent requests gets a marker", () =>
   withMarkers(async ({ write, take }) => {
     await write("once");
     const taken = await Promise.all(Array.from({ length: 8 }, () => take("once")));
@@ -160,7 +160,7 @@ Deno.test("messages that the agent joined with a blank line match, and all are t
     assert.equal(await take("fourth"), true);
   }));
 
-Deno.test("a join that skips another session's message matches; a wrong order or a stranger's part does not", () =>
+Deno.test("a join that skips another session's message matches; a wrong order or an unknown part does not", () =>
   withMarkers(async ({ write, take, names }) => {
     for (const [index, text] of ["a1", "b1", "a2"].entries()) await write(text, { now: NOW + index });
     for (const text of ["a2\n\na1", "a1\na2", "a1\n\nme\n\na2", "a1\n\na2\n\nme"]) {
@@ -171,7 +171,7 @@ Deno.test("a join that skips another session's message matches; a wrong order or
     assert.equal(names().length, 1);
   }));
 
-Deno.test("a marker is dead after 24 hours, and swept by the next [rm-day]", () =>
+Deno.test("a marker expires after 24 hours, and the next one removes it [rm-day]", () =>
   withMarkers(async ({ write, take, names }) => {
     await write("old");
     assert.equal(await take("old", { now: NOW + MARKER_LIFE_MS }), false);
@@ -180,14 +180,14 @@ Deno.test("a marker is dead after 24 hours, and swept by the next [rm-day]", () 
     assert.equal(await take("new", { now: NOW }), false, "nor from a clock a day back");
   }));
 
-Deno.test("an agent that takes none does not fill the disk: the oldest of its project go", () =>
+Deno.test("an agent that takes none does not fill the disk: the oldest of its project are removed", () =>
   withMarkers(async ({ write, take, names }) => {
     for (let index = 0; index < MARKERS_MAX + 3; index++) await write(`text ${index}`, { now: NOW + index });
     assert.equal(names().length, MARKERS_MAX);
     assert.deepEqual([await take("text 2"), await take("text 3")], [false, true]);
   }));
 
-Deno.test("junk in the directory is not in the way", () =>
+Deno.test("junk in the directory does no harm", () =>
   withMarkers(async ({ home, write, take }) => {
     const { path } = await write("first", { now: NOW - 1 });
     await write("second");
@@ -215,11 +215,11 @@ Deno.test("a text that contains a blank line, and is the beginning of another, i
   assert.deepEqual(await matchJoin("a\n\nb\n\nc", texts, digest), [texts[1], texts[2]]);
 });
 
-Deno.test("one text alone is no join", async () => {
+Deno.test("a single text is not a join", async () => {
   assert.equal(await matchJoin("a", [known("a")], digest), undefined);
 });
 
-Deno.test("a prompt made to cost much is given up", async () => {
+Deno.test("matching of a prompt made to be expensive is abandoned", async () => {
   let compared = 0;
   const counting = (text: string): Promise<string> => {
     compared++;

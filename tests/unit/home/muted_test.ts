@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { changeMuted, isMuted, loadMuted, setMuted } from "../../../src/home/muted.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
-Deno.test("a project is muted and unmuted, told apart from what was so before [cli-mute]", async () => {
+Deno.test("a project is muted and unmuted, and a change is distinguished from none [cli-mute]", async () => {
   await using home = await makeTempHome();
   const set = (directory: string, muted: boolean): Promise<boolean> =>
     setMuted(home.files, home.paths, { directory, muted });
@@ -29,7 +29,7 @@ Deno.test("changes at the same time are all kept, and a file of an earlier versi
   assert.deepEqual(await loadMuted(home.files, home.paths), ["/a", "/b", "/c", "/old"]);
 });
 
-Deno.test("a directory is muted with all below it, not with its neighbors", () => {
+Deno.test("a directory is muted with everything below it, but not its neighbors", () => {
   assert.ok(isMuted(["/p"], "/p"));
   assert.ok(isMuted(["/p"], "/p/src/deep"));
   assert.ok(!isMuted(["/p"], "/pq"));

@@ -1,4 +1,4 @@
-/** What a process learns of its tmux pane from its environment. */
+/** What a process reads about its tmux pane from its environment. */
 import assert from "node:assert/strict";
 import { type OwnPane, ownPane } from "../../../src/home/notify_daemon.ts";
 
@@ -11,7 +11,7 @@ async function paneIn(variables: Record<string, string>): Promise<OwnPane> {
   return await ownPane({ env, files: { realPath } });
 }
 
-Deno.test("own pane: its id, and the socket of its server as a resolved path, which the listener knows it by [inj-gate]", async () => {
+Deno.test("own pane: its id, and the socket of its server as the resolved path that the listener uses [inj-gate]", async () => {
   const cases: [string, string | undefined][] = [
     ["/tmp/tmux-1000/default,4242,0", "/private/tmp/tmux-1000/default"],
     ["/tmp/a,b/default,4242,-1", "/private/tmp/a,b/default"],

@@ -1,4 +1,4 @@
-/** A pairing from the host's side, against a relay that is honest, and against one that is not. */
+/** A pairing from the host's side, with an honest relay and with one that is not. */
 import assert from "node:assert/strict";
 import { sha256Hex } from "../../../src/async/encodings.ts";
 import { RelayError } from "../../../src/client/relay_error.ts";
@@ -69,7 +69,7 @@ function fakeRelay({ files, paths }: TempHome): FakeRelay {
   return relay;
 }
 
-/** What a phone that scanned the code claims. */
+/** Returns the claim of a phone that scanned the code. */
 async function claimFor({ code, secret }: PendingPairing, deviceId = "dev_phone_a") {
   const key = await importSecret(secret);
   assert.ok(key);
@@ -78,7 +78,7 @@ async function claimFor({ code, secret }: PendingPairing, deviceId = "dev_phone_
   return { deviceId, name: "iPhone", publicKey, proof };
 }
 
-Deno.test("a claim that proves the secret makes a paired phone, with the words that the phone shows [pair-words, pair-keys]", async () => {
+Deno.test("a claim that proves the secret pairs the phone, with the words that the phone shows [pair-words, pair-keys]", async () => {
   await using home = await makeTempHome();
   const relay = fakeRelay(home);
   const pairing = await offerPairing(relay.host);
@@ -104,7 +104,7 @@ Deno.test("a claim that proves the secret makes a paired phone, with the words t
   assert.deepEqual(pending, []);
 });
 
-Deno.test("the secret never goes to the relay; files of keys are their owner's alone [pair-fragment, sec-other-account]", async () => {
+Deno.test("the secret is never sent to the relay; key files are for their owner only [pair-fragment, sec-other-account]", async () => {
   await using home = await makeTempHome();
   const relay = fakeRelay(home);
   const { secret } = await offerPairing(relay.host);
@@ -114,7 +114,7 @@ Deno.test("the secret never goes to the relay; files of keys are their owner's a
   }
 });
 
-Deno.test("a claim with another key than the one proven is not taken, nor one without a proof [sec-active-relay, hostile-relay]", async () => {
+Deno.test("a claim with another key than the proven one is not accepted, nor one without a proof [sec-active-relay, hostile-relay]", async () => {
   await using home = await makeTempHome();
   const relay = fakeRelay(home);
   const mallory = await exportPublicKey((await generateKeyPair()).publicKey);
@@ -129,7 +129,7 @@ Deno.test("a claim with another key than the one proven is not taken, nor one wi
   assert.deepEqual(await loadPaired(home.files, home.paths), { phones: [], pending: [] });
 });
 
-Deno.test("a browser without cryptography joins without a secret; a code that ended is forgotten", async () => {
+Deno.test("a browser without cryptography joins without a secret; an ended code is deleted", async () => {
   await using home = await makeTempHome();
   const relay = fakeRelay(home);
   const plain = await offerPairing(relay.host);
@@ -150,7 +150,7 @@ async function phoneOf(host: PairingHost, deviceId: string): Promise<PairedPhone
   return (await pairedPhones(host)).find((phone) => phone.deviceId === deviceId);
 }
 
-Deno.test("a claim that nobody waited for counts when the phone speaks, also a later one of the same phone", async () => {
+Deno.test("a claim that no command waited for takes effect when the phone sends something, even a later claim of the same phone", async () => {
   await using home = await makeTempHome();
   const relay = fakeRelay(home);
   const first = await offerPairing(relay.host);
@@ -166,7 +166,7 @@ Deno.test("a claim that nobody waited for counts when the phone speaks, also a l
   assert.equal((await loadPaired(home.files, home.paths)).phones.length, 1);
 });
 
-Deno.test("many messages at once of a phone that has just claimed all find its secret, by one change of the file", async () => {
+Deno.test("many concurrent messages of a phone that has just claimed all find its secret, with one change of the file", async () => {
   await using home = await makeTempHome();
   const relay = fakeRelay(home);
   const pairing = await offerPairing(relay.host);
@@ -185,7 +185,7 @@ Deno.test("many messages at once of a phone that has just claimed all find its s
   assert.equal(changes, 1);
 });
 
-Deno.test("a forgotten phone shares nothing any more, also one that just claimed [pair-devices]", async () => {
+Deno.test("a forgotten phone no longer shares a secret, even if it has just claimed [pair-devices]", async () => {
   await using home = await makeTempHome();
   const relay = fakeRelay(home);
   const [one, other] = [await offerPairing(relay.host), await offerPairing(relay.host)];
@@ -198,14 +198,14 @@ Deno.test("a forgotten phone shares nothing any more, also one that just claimed
   assert.equal((await phoneOf(relay.host, "dev_phone_b"))?.secret, other.secret);
 });
 
-Deno.test("of two claims that a relay gives for one code, one pairs, and everybody sees the words of that one [pair-words, sec-active-relay]", async () => {
+Deno.test("only one of two claims that a relay gives for a code pairs, and both sides see the words of that one [pair-words, sec-active-relay]", async () => {
   await using home = await makeTempHome();
   const relay = fakeRelay(home);
   const pairing = await offerPairing(relay.host);
   relay.claims.set(pairing.code, await claimFor(pairing, "dev_phone_thief"));
   const [thief] = await pairedPhones(relay.host);
   assert.equal(thief?.deviceId, "dev_phone_thief");
-  // The relay shows the program that waits with the words the claim of the user's own phone.
+  // The relay shows the claim of the user's own phone to the program that waits with the words.
   const own = await claimFor(pairing, "dev_phone_own");
   relay.claims.set(pairing.code, own);
   const outcome = await completePairing(relay.host, pairing);
@@ -217,7 +217,7 @@ Deno.test("of two claims that a relay gives for one code, one pairs, and everybo
   assert.deepEqual((await pairedPhones(relay.host)).map(({ deviceId }) => deviceId), ["dev_phone_thief"]);
 });
 
-Deno.test("a relay that answers late does not bring a phone back that was forgotten meanwhile [pair-devices, sec-active-relay]", async () => {
+Deno.test("a late answer of a relay does not restore a phone that was forgotten in the meantime [pair-devices, sec-active-relay]", async () => {
   await using home = await makeTempHome();
   const relay = fakeRelay(home);
   const pairing = await offerPairing(relay.host);
@@ -233,7 +233,7 @@ Deno.test("a relay that answers late does not bring a phone back that was forgot
   assert.deepEqual((await loadPaired(home.files, home.paths)).phones, []);
 });
 
-Deno.test("a code ends at the host too: no relay makes it valid for longer, or brings its claim after more than a day [sec-claim, sec-active-relay]", async () => {
+Deno.test("a code also expires at the host: no relay can extend it, or deliver its claim after more than a day [sec-claim, sec-active-relay]", async () => {
   await using home = await makeTempHome();
   const relay = fakeRelay(home);
   const { host } = relay;
@@ -257,7 +257,7 @@ Deno.test("a code ends at the host too: no relay makes it valid for longer, or b
   ]);
 });
 
-Deno.test("a host that waits for a phone names the code by its digest, and by itself only to a relay that does not know that [sec-claim]", async () => {
+Deno.test("a host that waits for a phone sends the code's digest, and the code itself only to a relay that does not support digests [sec-claim]", async () => {
   await using home = await makeTempHome();
   const relay = fakeRelay(home);
   const { host } = relay;
@@ -279,7 +279,7 @@ Deno.test("a host that waits for a phone names the code by its digest, and by it
   assert.deepEqual(named, [digest, digest, pairing.code]);
 });
 
-Deno.test("two processes that pair at once make one key and lose no pairing", async () => {
+Deno.test("two processes that pair at once create one key and lose no pairing", async () => {
   await using home = await makeTempHome();
   const relay = fakeRelay(home);
   await Promise.all(Array.from({ length: 5 }, () => offerPairing(relay.host)));
@@ -291,7 +291,7 @@ Deno.test("two processes that pair at once make one key and lose no pairing", as
   assert.equal(await exportPublicKey(one!.publicKey), await exportPublicKey(other!.publicKey));
 });
 
-Deno.test("damaged files are told with what to do, and not written over", async () => {
+Deno.test("damaged files are reported with what to do, and not overwritten", async () => {
   await using home = await makeTempHome();
   await Deno.writeTextFile(home.paths.paired, '{"phones": 1}');
   await assert.rejects(
@@ -303,7 +303,7 @@ Deno.test("damaged files are told with what to do, and not written over", async 
   await assert.rejects(loadIdentity(home.files, home.paths), /it is not a P-256 key/);
 });
 
-Deno.test("damaged pairings are set aside for new ones, and until then and later nothing plain is accepted [sec-active-relay]", async () => {
+Deno.test("damaged pairings are set aside for new ones, and nothing plain is accepted before or afterwards [sec-active-relay]", async () => {
   await using home = await makeTempHome();
   const { host } = fakeRelay(home);
   const keys = hostKeys(host);
@@ -328,7 +328,7 @@ Deno.test("damaged pairings are set aside for new ones, and until then and later
   assert.equal(await Deno.readTextFile(`${home.paths.paired}.damaged`), "{");
 });
 
-Deno.test("the phones for the inventory are known without waiting for a relay that does not answer, which is asked now and then [det-report]", async () => {
+Deno.test("the phones for the inventory are known without waiting for a silent relay, which is asked at intervals [det-report]", async () => {
   await using home = await makeTempHome();
   const { host } = fakeRelay(home);
   const pairing = await offerPairing(host);
@@ -352,6 +352,6 @@ Deno.test("the phones for the inventory are known without waiting for a relay th
   });
   answers[1]?.resolve({ expiresAt: NOW + 600_000, phone: await claimFor(pairing) });
   await until("the phone", async () => (await known()).join() === "dev_phone_a");
-  // Behind the reads of the files that the questions began.
+  // Runs after the file reads that the requests began.
   assert.equal((await keys.phones()).length, 1);
 });

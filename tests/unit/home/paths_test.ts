@@ -1,11 +1,11 @@
-/** Where the home's files lie. */
+/** The locations of the home's files. */
 import assert from "node:assert/strict";
 import { homePaths, withAbsolutePlaces } from "../../../src/home/paths.ts";
 import { MAX_SOCKET_PATH_BYTES } from "../../../src/runtime/system.ts";
 
 const place = { homeDirectory: "/home/a", cwd: "/work", uid: 7 };
 
-Deno.test("all lies in ~/.svc [res-pid-file, res-version-file, res-log-file]", async () => {
+Deno.test("all files are in ~/.svc [res-pid-file, res-version-file, res-log-file]", async () => {
   const paths = await homePaths(place);
   assert.equal(paths.root, "/home/a/.svc");
   assert.equal(paths.pid, "/home/a/.svc/listener.pid");
@@ -14,13 +14,13 @@ Deno.test("all lies in ~/.svc [res-pid-file, res-version-file, res-log-file]", a
   assert.equal(paths.socket, "/home/a/.svc/listener.sock");
 });
 
-Deno.test("SVC_HOME moves it, also relative to the working directory [cli-home]", async () => {
+Deno.test("SVC_HOME moves it, even relative to the working directory [cli-home]", async () => {
   assert.equal((await homePaths({ ...place, svcHome: "/x/" })).config, "/x/config.json");
   assert.equal((await homePaths({ ...place, svcHome: "y" })).config, "/work/y/config.json");
   assert.equal((await homePaths({ ...place, svcHome: "" })).root, "/home/a/.svc");
 });
 
-Deno.test("a home whose socket path would be too long gets a short one of its own [ls-socket]", async () => {
+Deno.test("a home whose socket path would be too long gets a short one elsewhere [ls-socket]", async () => {
   const deep = (letter: string): string => `/${letter.repeat(100)}`;
   const [one, other, again] = await Promise.all(
     [deep("a"), deep("b"), deep("a")].map((svcHome) => homePaths({ ...place, svcHome })),
@@ -36,7 +36,7 @@ Deno.test("the limit of a socket's path counts bytes, not characters", async () 
   assert.match(paths.socket, /^\/tmp\/svc-7-/);
 });
 
-Deno.test("relative paths of the home, of tmux's sockets and of certificates become absolute, as the daemon and hooks work elsewhere [cli-home]", () => {
+Deno.test("relative paths of the home, of tmux's sockets and of certificates become absolute, because the daemon and hooks run in other directories [cli-home]", () => {
   const env = { SVC_HOME: "s", DENO_CERT: "c.pem", SVC_TMUX_SOCKET: "t/sock", TMUX_TMPDIR: "t", PATH: "bin" };
   const absolute = {
     SVC_HOME: "/w/s",

@@ -1,4 +1,4 @@
-/** The home is its owner's alone. */
+/** The home is accessible to its owner only. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import { looseEntries, secureHome } from "../../../src/home/permissions.ts";
@@ -7,7 +7,7 @@ import { makeTempHome } from "../../helpers/temp_home.ts";
 
 const mode = (path: string): number => (Deno.statSync(path).mode ?? 0) & 0o777;
 
-Deno.test("directories are made 0700, looser modes corrected and reported [sec-other-account]", async () => {
+Deno.test("directories are created with 0700, looser modes corrected and reported [sec-other-account]", async () => {
   await using home = await makeTempHome();
   const { files, paths } = home;
   await Deno.writeTextFile(paths.config, "{}", { mode: 0o644 });
@@ -24,7 +24,7 @@ Deno.test("a home of another user is refused", async () => {
   await assert.rejects(secureHome(home.files, stranger), /belongs to user \d+, not to \d+\. Set SVC_HOME/);
 });
 
-Deno.test("the directory of a socket outside the home is made and guarded too", async () => {
+Deno.test("the directory of a socket outside the home is created and protected too", async () => {
   await using home = await makeTempHome();
   const paths = { ...home.paths, socket: `${home.directory}/elsewhere/listener.sock` };
   await secureHome(home.files, { paths, uid: runtime.uid });
@@ -35,7 +35,7 @@ Deno.test("the directory of a socket outside the home is made and guarded too", 
   ]);
 });
 
-Deno.test("a file that goes away meanwhile is no failure", async () => {
+Deno.test("a file that disappears in the meantime is not a failure", async () => {
   await using home = await makeTempHome();
   const vanishing = `${home.paths.root}/passing.tmp`;
   await Deno.writeTextFile(vanishing, "", { mode: 0o644 });
@@ -51,7 +51,7 @@ Deno.test("a file that goes away meanwhile is no failure", async () => {
 
 Deno.test({
   name:
-    "a socket's folder that is another account's link is neither used nor connected to, even while it leads to one of ours [sec-other-account]",
+    "a socket folder that is another account's link is neither used nor connected to, even while it leads to one of ours [sec-other-account]",
   ignore: !canBecomeOther,
   fn: async () => {
     await using home = await makeTempHome();

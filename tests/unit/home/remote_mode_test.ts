@@ -1,4 +1,4 @@
-/** REMOTE mode's files: one small one per conversation. */
+/** REMOTE mode's files: a small one per conversation. */
 import assert from "node:assert/strict";
 import {
   CONVERSATIONS_MAX,
@@ -10,7 +10,7 @@ import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
 
 const remoteOf = ({ files, paths }: TempHome): RemoteHome => ({ files, remote: paths.remote });
 
-Deno.test("a state is kept for its conversation alone, and its file is its owner's", async () => {
+Deno.test("a state is kept only for its conversation, in a file for the owner only", async () => {
   await using home = await makeTempHome();
   const remote = remoteOf(home);
   const one = { agent: "codex", id: "1" };
@@ -36,7 +36,7 @@ Deno.test("an id that looks like a path names no other file", async () => {
   assert.equal((await home.files.list(remote.remote)).length, 5);
 });
 
-Deno.test("the oldest conversations go when there are too many", async () => {
+Deno.test("the oldest conversations are removed when there are too many", async () => {
   await using home = await makeTempHome();
   const remote = remoteOf(home);
   await writeRemote(remote, { agent: "cc", id: "old" }, "on");

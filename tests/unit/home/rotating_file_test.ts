@@ -1,4 +1,4 @@
-/** Files of lines that are put aside when they are large. */
+/** Files of lines that are rotated when they are large. */
 import assert from "node:assert/strict";
 import { PENDING_LINES_MAX, RotatingFile } from "../../../src/home/log_files.ts";
 import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
@@ -12,7 +12,7 @@ const options = (home: TempHome): ConstructorParameters<typeof RotatingFile>[1] 
 const texts = (home: TempHome, ...suffixes: string[]): Promise<(string | undefined)[]> =>
   Promise.all(suffixes.map((suffix) => home.files.readText(home.paths.log + suffix)));
 
-/** Fails `times` times as a full disk does. */
+/** Fails `times` times like a full disk. */
 function failing<Args extends unknown[]>(
   work: (...args: Args) => Promise<void>,
   times: number,
@@ -24,7 +24,7 @@ function failing<Args extends unknown[]>(
       : work(...args);
 }
 
-/** Three old files, and one that the next line makes too large. */
+/** Writes three old files, and one that the next line makes too large. */
 async function writeFullSet(home: TempHome): Promise<string> {
   for (const age of [1, 2, 3]) await home.files.writeText(`${home.paths.log}.${age}`, `old ${age}\n`);
   const text = `${"x".repeat(99)}\n`;
@@ -43,7 +43,7 @@ function names(home: TempHome): string[] {
   return Array.from(Deno.readDirSync(home.paths.root), ({ name }) => name).sort();
 }
 
-Deno.test("the file is put aside when it is large, three old ones are kept, no line is lost [ls-log-rotation]", async () => {
+Deno.test("the file is rotated when it is large, three old ones are kept, no line is lost [ls-log-rotation]", async () => {
   await using home = await makeTempHome();
   const file = new RotatingFile(home.files, options(home));
   const lines = Array.from({ length: 40 }, (_, index) => `line ${index}`);
@@ -59,7 +59,7 @@ Deno.test("the file is put aside when it is large, three old ones are kept, no l
   assert.ok(kept.length > 30, String(kept.length));
 });
 
-Deno.test("who holds the file open, as the daemon's stderr does, goes on writing into it", async () => {
+Deno.test("a program with the file open, such as the daemon through its stderr, keeps writing into it", async () => {
   await using home = await makeTempHome();
   using stderr = await Deno.open(home.paths.log, { append: true, create: true });
   const file = new RotatingFile(home.files, options(home));
@@ -71,7 +71,7 @@ Deno.test("who holds the file open, as the daemon's stderr does, goes on writing
   assert.equal(await Deno.readTextFile(home.paths.log), "crash\nafter\n");
 });
 
-Deno.test("what was there before is kept, and counts", async () => {
+Deno.test("earlier content is kept, and counts toward the size", async () => {
   await using home = await makeTempHome();
   await Deno.writeTextFile(home.paths.log, `${"old ".repeat(24)}\n`);
   const file = new RotatingFile(home.files, options(home));
@@ -80,7 +80,7 @@ Deno.test("what was there before is kept, and counts", async () => {
   assert.match(await Deno.readTextFile(`${home.paths.log}.1`), /^old .*\nnew line\n$/s);
 });
 
-Deno.test("lines that a full disk refuses are counted in the first line that it takes", async () => {
+Deno.test("lines that a full disk refuses are counted in the first line that it accepts", async () => {
   await using home = await makeTempHome();
   let isFull = true;
   const openAppend: typeof home.files.openAppend = (path, given) =>
@@ -96,10 +96,10 @@ Deno.test("lines that a full disk refuses are counted in the first line that it 
   assert.equal(await Deno.readTextFile(home.paths.log), "! 2 line(s) could not be written here\nthree\n");
 });
 
-Deno.test("a line that comes at any moment while the ones before are written is written too", async () => {
+Deno.test("a line that comes at any moment while earlier ones are written is written too", async () => {
   for (let turns = 0; turns < 20; turns++) {
     await using home = await makeTempHome();
-    // The disk answers at once, so that the write ends within these turns.
+    // The disk answers at once, so the write ends within these turns.
     const written: string[] = [];
     const append = (text: string | Uint8Array): Promise<void> =>
       Promise.resolve(void written.push(`${text}`));
@@ -121,7 +121,7 @@ Deno.test("a line that comes at any moment while the ones before are written is 
   }
 });
 
-Deno.test("a rotation that a full disk refuses changes no file, and the next line tries again [ls-log-rotation]", async () => {
+Deno.test("a rotation that a full disk refuses changes no file, and is retried with the next line [ls-log-rotation]", async () => {
   await using home = await makeTempHome();
   const text = await writeFullSet(home);
   const replaceText = failing(home.files.replaceText, 2);
@@ -136,7 +136,7 @@ Deno.test("a rotation that a full disk refuses changes no file, and the next lin
   assert.equal(names(home).length, 4);
 });
 
-Deno.test("a disk that stays full is not asked for another copy of the file at every line", async () => {
+Deno.test("the copy is not retried for every line while the disk stays full", async () => {
   await using home = await makeTempHome();
   let copies = 0;
   const replaceText = (): Promise<void> => {
@@ -146,7 +146,7 @@ Deno.test("a disk that stays full is not asked for another copy of the file at e
   const file = new RotatingFile({ ...home.files, replaceText }, { ...options(home), maxBytes: 10_000 });
   await appendEach(file, ["x".repeat(10_000), ...Array.from({ length: 100 }, () => "a line of 20 bytes.")]);
   await file.close();
-  // The lines are 2,000 bytes, and a fiftieth is 200.
+  // The lines add up to 2,000 bytes, and one fiftieth of the limit is 200.
   assert.ok(copies > 1 && copies <= 11, `${copies} copies`);
   assert.equal(Deno.statSync(home.paths.log).size, 12_001, "no line is lost");
 });
@@ -179,7 +179,7 @@ Deno.test("a rotation interrupted between two names closes the gap", async () =>
   assert.deepEqual(await texts(home, "", ".1", ".2", ".3"), ["", `${text}one\n`, "old 2\n", "old 3\n"]);
 });
 
-Deno.test("a disk that stands still does not fill the memory", async () => {
+Deno.test("a hanging disk does not fill the memory", async () => {
   await using home = await makeTempHome();
   const { promise, resolve } = Promise.withResolvers<void>();
   const openAppend: typeof home.files.openAppend = async (path, given) => {
@@ -195,7 +195,7 @@ Deno.test("a disk that stands still does not fill the memory", async () => {
   assert.ok(lines.some((line) => /^! \d+ line\(s\) could not be written here$/.test(line)));
 });
 
-Deno.test("a file that was removed or moved away meanwhile is made again, and the lines since are in it [ls-audit, ls-audit-mode]", async () => {
+Deno.test("a file that was removed or moved in the meantime is created again, with the lines since then [ls-audit, ls-audit-mode]", async () => {
   await using home = await makeTempHome();
   const { path } = options(home);
   const file = new RotatingFile(home.files, options(home));

@@ -46,7 +46,7 @@ async function makeScene(): Promise<Scene> {
 
 const NOTHING = { phones: [], pending: [] };
 
-Deno.test("a script whose file cannot be created is not paired, and an existing file stays as it is [pair-script]", async () => {
+Deno.test("a script whose file cannot be created is not paired, and an existing file stays unchanged [pair-script]", async () => {
   await using scene = await makeScene();
   const { home, host, path } = scene;
   const options = { path: `${home.directory}/none/ci.json`, name: "script ci", baseUrl: host.api.baseUrl };
@@ -77,7 +77,7 @@ Deno.test("a script whose file cannot be completed, or whose claim the relay doe
   }
 });
 
-Deno.test("the first record of a paired script says that it is one, also when the listener is the first to see its claim [pair-script]", async () => {
+Deno.test("the first record of a paired script says that it is a script, even if the listener is the first to see its claim [pair-script]", async () => {
   await using scene = await makeScene();
   const { home, host, path } = scene;
   const written: PairedFile[] = [];

@@ -29,7 +29,7 @@ Deno.test("a stop carries the agent's last message [type-stop, ls-hook-at-once]"
   assert.deepEqual([gemini.news?.body, gemini.state], ["Done.", "idle"]);
 });
 
-Deno.test("the end of a subagent is neither news nor the end of the turn [push-subagent]", async () => {
+Deno.test("the end of a subagent is neither a notification nor the end of the turn [push-subagent]", async () => {
   await using bench = await makeHookBench();
   const own = await recordedCall("cc", "SubagentStop");
   const calls = [["SubagentStop", own], ["Stop", own], ["StopFailure", {
@@ -112,7 +112,7 @@ Deno.test("the end of a tool call is reported and does not wait [gate-after]", a
   assert.deepEqual(tool, { step: "after", id: input.tool_use_id });
 });
 
-Deno.test("the notification of a permission does not wait for the gate: it is sent first, in a report of its own [gate-waits]", async () => {
+Deno.test("the notification of a permission does not wait for the gate: it is sent first, in a separate report [gate-waits]", async () => {
   await using bench = await makeHookBench();
   const open = bench.holdGate();
   const called = bench.call("codex", "PermissionRequest", await recordedCall("codex", "PermissionRequest"));

@@ -47,7 +47,7 @@ Deno.test("two messages that an agent joined are both taken", () =>
     assert.deepEqual(await home.files.list(home.paths.markers), []);
   }));
 
-Deno.test("the directory of the input counts, not that of the process; one below it counts too [rm-cwd]", () =>
+Deno.test("the input's directory counts, not that of the process; one below it counts too [rm-cwd]", () =>
   withBench(async ({ mark, submit, project, home }) => {
     const [below, other] = [`${project}/src`, `${home.directory}/other`];
     await Deno.mkdir(below);

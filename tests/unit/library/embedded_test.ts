@@ -1,4 +1,4 @@
-/** The library's relay and MCP server where a program uses them wrongly, or ends them early. */
+/** The library's relay and MCP server if a program uses them wrongly, or ends them early. */
 import assert from "node:assert/strict";
 import { createMcpServer, type McpServer, startRelay } from "../../../src/library/embedded.ts";
 
@@ -11,18 +11,18 @@ async function withDirectory(body: (directory: string) => Promise<void>): Promis
   }
 }
 
-/** An MCP server whose relay nothing reaches. */
+/** Returns an MCP server whose relay cannot be reached. */
 function serverIn(svcHome: string): McpServer {
   const relay = { baseUrl: "http://127.0.0.1:1", wsUrl: "ws://127.0.0.1:1/ws", apiKey: "svc_0" };
   return createMcpServer({ ...relay, svcHome });
 }
 
-/** Lines of a client that stays and says nothing. */
+/** Yields no line, as a client that stays connected and sends nothing. */
 function silence(): AsyncIterable<string> {
   return { [Symbol.asyncIterator]: () => ({ next: () => new Promise(() => {}) }) };
 }
 
-Deno.test("an MCP server that is closed while it starts, or before, serves nobody [lib-mcp]", () =>
+Deno.test("an MCP server that is closed before or while it starts serves no client [lib-mcp]", () =>
   withDirectory(async (home) => {
     const server = serverIn(home);
     const serving = server.serve({ read: silence(), write: () => {} });
@@ -40,7 +40,7 @@ Deno.test("an MCP server ends when its client's lines cannot be read [lib-mcp]",
     await serverIn(home).serve({ read: broken, write: () => {} });
   }));
 
-Deno.test("a relay does not start with a certificate or an address that it cannot use [lib-relay]", () =>
+Deno.test("a relay does not start with an unusable certificate or address [lib-relay]", () =>
   withDirectory(async (dataDir) => {
     const options = { listen: "127.0.0.1:0", dataDir };
     const refused = async (wrong: Partial<Parameters<typeof startRelay>[0]>, why: RegExp): Promise<void> => {
@@ -54,7 +54,7 @@ Deno.test("a relay does not start with a certificate or an address that it canno
     await refused({ publicUrl: "relay.example" }, /^TypeError: Cannot use the publicUrl "relay\.example"/);
   }));
 
-Deno.test("a key needs scopes that exist [lib-relay]", () =>
+Deno.test("a key needs existing scopes [lib-relay]", () =>
   withDirectory(async (dataDir) => {
     const relay = await startRelay({ listen: "127.0.0.1:0", dataDir });
     try {

@@ -1,4 +1,4 @@
-/** Words about a paired phone's message go out in order, each with its proof; all others go out as they are. */
+/** Acknowledgements of a paired phone's messages are sent in order, each with its proof; all others are sent unchanged. */
 import assert from "node:assert/strict";
 import { importSecret, newSecret, receiptProof } from "../../../src/crypto/paired_secret.ts";
 import { Acknowledger, type AcknowledgerOptions } from "../../../src/listener/acknowledger.ts";
@@ -16,7 +16,7 @@ const push = (id: string, mode?: "base" | "psk"): Push => ({
   ...(mode ? { sealed: { mode, enc: "", ciphertext: "" } } : {}),
 });
 
-/** An acknowledger whose host shares its secret with every phone, and what it sends. */
+/** Returns an acknowledger whose host shares its secret with every phone, and what it sends. */
 function makeAcknowledger(
   change: Partial<AcknowledgerOptions> = {},
 ): { acknowledger: Acknowledger; sent: EventData<"push.ack">[] } {
@@ -32,7 +32,7 @@ function makeAcknowledger(
   return { acknowledger, sent };
 }
 
-Deno.test("acknowledgements of a sealed message carry a proof, in order; others are sent as they are [sec-active-relay]", async () => {
+Deno.test("acknowledgements of a sealed message carry a proof, in order; others are sent unchanged [sec-active-relay]", async () => {
   assert.ok(secret);
   const { acknowledger, sent } = makeAcknowledger({
     secretOf: (phone) => Promise.resolve(phone === "dev_phone" ? secret : undefined),
@@ -55,7 +55,7 @@ Deno.test("acknowledgements of a sealed message carry a proof, in order; others 
   assert.notEqual(proofs[0], proofs[1]);
 });
 
-Deno.test("what svc send on the host sealed gets a proof with the host's own secret, whatever the relay calls its key [send-seals]", async () => {
+Deno.test("a message sealed by svc send on the host gets a proof with the host's own secret, whatever the relay calls its key [send-seals]", async () => {
   assert.ok(secret);
   const { acknowledger, sent } = makeAcknowledger({
     secretOf: () => Promise.resolve(undefined),
@@ -90,7 +90,7 @@ Deno.test("secrets that could not be read when a message came are read again for
   assert.equal(typeof sent[0]?.proof, "string");
 });
 
-Deno.test("a final state that the host may forget gets no proof, intermediate states do [sec-replay]", async () => {
+Deno.test("a final state that the host may drop gets no proof, intermediate states do [sec-replay]", async () => {
   assert.ok(secret);
   const { acknowledger, sent } = makeAcknowledger({
     isLasting: () => false,

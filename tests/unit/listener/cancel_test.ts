@@ -1,4 +1,4 @@
-/** What does not wait behind a session's messages: cancelling one, ending the agent, answering its dialog. */
+/** Pushes that do not wait for a session's messages: cancelling one, ending the agent, answering its dialog. */
 import assert from "node:assert/strict";
 import { openJournal } from "../../../src/home/journal.ts";
 import type { Outcome } from "../../../src/listener/inject/context.ts";
@@ -47,7 +47,7 @@ Deno.test("pushes: once the typing has begun, nothing is cancelled [cancel-atomi
   }
 });
 
-Deno.test("pushes: a message whose text is held in the composer is cancelled, and withdrawn once the text is taken back; else it is unknown [cancel-atomic]", async () => {
+Deno.test("pushes: a message whose text is held in the composer is cancelled, and withdrawn once the text is taken back; otherwise it is unknown [cancel-atomic]", async () => {
   for (const end of [{ state: "withdrawn" }, { state: "unknown", reason: "screen_stale" }] as const) {
     for (const step of ["typed", "left"] as const) {
       const ended = Promise.withResolvers<void>();
@@ -94,7 +94,7 @@ Deno.test("pushes: a sealed cancellation counts only for the message that it sea
   assert.deepEqual(outcomes(bench.acks).at(-1), "refused sealed_required final");
 });
 
-Deno.test("pushes: a paired phone's cancellation outlasts whatever a relay sends before the message [cancel-atomic, replay-window]", async () => {
+Deno.test("pushes: a paired phone's cancellation survives whatever a relay sends before the message [cancel-atomic, replay-window]", async () => {
   await using home = await makeTempHome();
   const options = { files: home.files, path: home.paths.journal, now: () => 0, pushesMax: 3 };
   const journal = await openJournal(options);
@@ -122,7 +122,7 @@ Deno.test("pushes: a paired phone's cancellation outlasts whatever a relay sends
 
 const NOT_A_MESSAGE: Push = { ...push, type: "agent.end", body: "end 1" };
 
-Deno.test("pushes: what is done at once is done once, also when the push comes again meanwhile", async () => {
+Deno.test("pushes: an immediate push is carried out once, even if it comes again in the meantime", async () => {
   const ending = Promise.withResolvers<Outcome>();
   let count = 0;
   const bench = makeBench(undefined, { end: () => (count++, ending.promise) });
@@ -143,7 +143,7 @@ Deno.test("pushes: what is done at once is done once, also when the push comes a
   ]);
 });
 
-Deno.test("pushes: what is done at once is answered also when it fails, and is not done when it is late", async () => {
+Deno.test("pushes: an immediate push is answered even if it fails, and is not carried out if it is late", async () => {
   const broken = makeBench(undefined, { end: () => Promise.reject(new Error("no tmux")) });
   await broken.intake.receive(NOT_A_MESSAGE);
   assert.deepEqual(outcomes(broken.acks), ["refused end_failed final"]);
@@ -207,7 +207,7 @@ Deno.test("pushes: a message that tmux refused to type waits again, and can be c
   assert.equal(bench.acks.length, 3);
 });
 
-Deno.test("pushes: an answer that waits for the agent is not cancelled, as nothing takes it back [cancel-atomic]", async () => {
+Deno.test("pushes: an answer that waits for the agent is not cancelled, because it cannot be taken back [cancel-atomic]", async () => {
   const answered = Promise.withResolvers<Outcome>();
   const bench = makeBench(undefined, { answerCard: () => answered.promise });
   const answering = bench.intake.receive({ ...push, type: "ask.answer" });

@@ -1,4 +1,4 @@
-/** The daemon's life, in this process: one at a time, findable, ended in order. */
+/** The daemon's life, in this process: only one at a time, discoverable, and stopped cleanly. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import { askDaemon, type ControlAnswer, type ControlRequest } from "../../../src/home/control_socket.ts";
@@ -14,13 +14,13 @@ interface Bench {
   home: TempHome;
   clock: FakeClock;
   shown: string[];
-  /** Prints in the foreground; into `shown` unless a test replaces it. */
+  /** Prints in the foreground; collected in `shown` unless a test replaces it. */
   show(line: string): void;
   hooks: unknown[];
   listener: RunningListener;
   /** Sends this process's daemon a signal, as `onSignal` would. */
   signal(name: string): void;
-  /** Lets the listener's stop end. */
+  /** Lets the listener's stop complete. */
   release(): void;
   stopping: boolean;
   run(
@@ -150,7 +150,7 @@ Deno.test("a process that only checks the lock does not keep the daemon from sta
     assert.equal(await ended, 0);
   }));
 
-Deno.test("no second daemon starts beside one that does not answer", () =>
+Deno.test("no second daemon starts next to one that does not answer", () =>
   withBench(async ({ home: { files, paths }, run, shown, clock }) => {
     const hung = await tryLock(files, paths.lock);
     const ended = run({ background: false });
@@ -177,7 +177,7 @@ Deno.test("files of a dead daemon do not keep a new one from starting [ls-stale-
   }));
 
 for (const signal of ["SIGTERM", "SIGINT"]) {
-  Deno.test(`${signal} ends it after the injection in hand; meanwhile nobody takes it for a listener, and it serves hooks [ls-handover]`, () =>
+  Deno.test(`${signal} ends it after the current injection; meanwhile it does not count as a listener, but serves hooks [ls-handover]`, () =>
     withBench(async (bench) => {
       const ended = bench.run();
       await bench.ready();
@@ -188,7 +188,7 @@ for (const signal of ["SIGTERM", "SIGINT"]) {
         false,
         false,
       ]);
-      // A hook that finds no listener lets its dialog open, perhaps under an Enter.
+      // A hook that finds no listener opens its dialog, where an Enter could answer it.
       const report = { event: "PreToolUse", agent: "cc", cwd: "/", tool: { step: "before" as const } };
       assert.deepEqual(await bench.ask({ op: "gate", report }), { ok: true });
       assert.equal((await bench.ask({ op: "stop" }))?.ok, true);
@@ -225,7 +225,7 @@ Deno.test("closing the terminal ends a foreground listener, not the daemon", () 
     assert.ok(bench.shown.some((line) => line.endsWith("svc listener stopped")), "it shows its log");
   }));
 
-Deno.test("a foreground listener stops in order although its terminal is gone", () =>
+Deno.test("a foreground listener stops cleanly although its terminal is gone", () =>
   withBench(async (bench) => {
     const { paths } = bench.home;
     const shows: string[] = [];
@@ -244,7 +244,7 @@ Deno.test("a foreground listener stops in order although its terminal is gone", 
     assert.equal(shows.length, 1);
   }));
 
-Deno.test("one that follows at once keeps its socket, whenever the runtime unlinks the one before", () =>
+Deno.test("a daemon that starts immediately afterwards keeps its socket, whenever the runtime unlinks the previous one", () =>
   withBench(async ({ home: { paths }, run, ready, ask, release }) => {
     release();
     for (let turn = 0; turn < 50; turn++) {
@@ -312,7 +312,7 @@ Deno.test("a listener that cannot start is reported in the log, and leaves no fi
     lock.release();
   }));
 
-Deno.test("under launchd it prints what a failed start needs, and the rest goes to the log alone", () =>
+Deno.test("under launchd it prints what a failed start needs, and the rest goes only to the log", () =>
   withBench(async ({ home: { paths }, listener, run, ready, ask, release, shown }) => {
     const options = { background: false, printsOnlyStart: true };
     assert.equal(await run({ ...options, start: () => Promise.reject(new Error("no way")) }), 1);

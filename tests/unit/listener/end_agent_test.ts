@@ -1,4 +1,4 @@
-/** What a phone may end: an agent that svc started, in the very session that the user saw, where the host allows it. */
+/** What a phone may end: an agent that svc started, in the exact session that the user saw, if the host allows it. */
 import assert from "node:assert/strict";
 import { endAgent, type EndOptions } from "../../../src/listener/agent_life.ts";
 import type { Push } from "../../../src/protocol/push.ts";
@@ -23,7 +23,7 @@ function sessionOf(recorded: Partial<TmuxSession["recorded"]> = {}, path = "/p")
   };
 }
 
-/** `survives`: how often the process is found running after its pane was closed. */
+/** `survives`: how many times the process is found running after its pane was closed. */
 async function end(
   { change = {}, session = sessionOf(), survives = 0, push = PUSH }: {
     change?: Partial<EndOptions>;
@@ -54,13 +54,13 @@ async function end(
   return { outcome: [state, reason ?? ""].join(" ").trim(), events };
 }
 
-Deno.test("ending closes the agent's pane while the agent is its process, journalled before, and waits for its end [type-end]", async () => {
+Deno.test("ending closes the agent's pane while the agent is its process, after a journal entry, and waits for its end [type-end]", async () => {
   const { outcome, events } = await end();
   assert.equal(outcome, "submitted");
   assert.deepEqual(events, ["typing", "if-shell -F -t %3 #{==:#{pane_pid},42} kill-pane -t %3", "ended"]);
 });
 
-Deno.test("an agent that ignores the end of its terminal is ended too, and one that stays is not called ended [type-end]", async () => {
+Deno.test("an agent that ignores the end of its terminal is ended too, and one that survives is not reported as ended [type-end]", async () => {
   const stubborn = await end({ survives: 1 });
   assert.equal(stubborn.outcome, "submitted");
   assert.deepEqual(stubborn.events.slice(2), ["leftovers of 42, Monday", "ended"]);
@@ -76,7 +76,7 @@ Deno.test("a connection that ends together with its session does not hide what h
   assert.equal((await end({ change: { targets } })).outcome, "submitted");
 });
 
-Deno.test("without the setting, for another session, for one that svc did not start, or in a muted project nothing is ended [type-end]", async () => {
+Deno.test("nothing is ended without the setting, in another session, in one that svc did not start, or in a muted project [type-end]", async () => {
   const cases: [Parameters<typeof end>[0], string][] = [
     [{ change: { allowed: false } }, "end_not_allowed"],
     [{ push: { ...PUSH, body: "end 1790000001000" } }, "session_changed"],

@@ -1,4 +1,4 @@
-/** What an agent that ignores hang-up leaves behind is ended, and nothing else. */
+/** Leftovers of an agent that ignores hang-up are ended, and nothing else. */
 import assert from "node:assert/strict";
 import { systemClock } from "../../../src/async/clock.ts";
 import { EndedAgents } from "../../../src/listener/agent_life.ts";
@@ -8,11 +8,11 @@ import { spawningServer } from "../../../src/tmux/server.ts";
 import { makeSandbox } from "../../helpers/sandbox.ts";
 import { until } from "../../helpers/until.ts";
 
-/** It ignores hang-up, and so does its child. */
+/** A shell that ignores hang-up, as does its child. */
 const WITH_CHILD = 'trap "" HUP; echo deaf; sleep 600 & wait';
 const ALONE = 'trap "" HUP; echo deaf; exec sleep 600';
 
-Deno.test("tmux: a session is listed by its exact name alone [inj-exact]", async () => {
+Deno.test("tmux: a session is listed only by its exact name [inj-exact]", async () => {
   await using sandbox = await makeSandbox();
   for (const name of ["svc-a", "svc-a-2", "svc-A"]) {
     await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", name, "cat");
@@ -48,7 +48,7 @@ Deno.test("ended agents: an agent that ignores SIGHUP leaves no process behind a
   await ended.close();
 });
 
-Deno.test("ended agents: an agent whose window moved to another session, or whose server cannot be asked, goes on [wr-leftovers]", async () => {
+Deno.test("ended agents: an agent whose window moved to another session, or whose server cannot be asked, keeps running [wr-leftovers]", async () => {
   await using sandbox = await makeSandbox();
   await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "svc-a", "--", "sh", "-c", ALONE);
   await sandbox.tmux("set-option", "-t", "=svc-a:", "@svc_agent", "gemini");

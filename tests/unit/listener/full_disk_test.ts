@@ -1,11 +1,11 @@
-/** What becomes of messages while the journal cannot be written. */
+/** Messages while the journal cannot be written. */
 import assert from "node:assert/strict";
 import type { JournalEntry } from "../../../src/home/journal.ts";
 import { FILES_RETRY_MS, type PushOptions } from "../../../src/listener/pushes.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { ID, makeBench, outcomes, push } from "./push_bench.ts";
 
-/** A bench whose journal fails for as long as `isFull`. */
+/** Returns a bench whose journal fails for as long as `isFull`. */
 function fullDisk(change: Partial<PushOptions> = {}) {
   const clock = new FakeClock(0);
   const disk = { isFull: true };
@@ -30,25 +30,25 @@ function fullDisk(change: Partial<PushOptions> = {}) {
   return { ...bench, disk, passed };
 }
 
-/** What is under way without a timer has happened after it. */
+/** Lets everything finish that runs without a timer. */
 async function turns(): Promise<void> {
   for (let n = 0; n < 100; n++) await Promise.resolve();
 }
 
-Deno.test("pushes: while the host's files cannot be written messages wait, and those of a session are typed in their order afterwards [inj-order, inj-full-disk, fault-disk]", async () => {
+Deno.test("pushes: while the host's files cannot be written messages wait, and those of a session are typed in order afterwards [inj-order, inj-full-disk, fault-disk]", async () => {
   const { intake, acks, injected, queues, disk, passed } = fullDisk();
   const others = [1, 2, 3].map((n) => ({ ...push, id: `${ID.slice(0, -1)}${n + 1}`, body: `message ${n}` }));
   void intake.receive(push);
   await passed(2_000);
   assert.deepEqual(outcomes(acks), ["held host_files"], "reported once");
   for (const other of others.slice(0, 2)) void intake.receive(other);
-  // The relay sends again what was not acknowledged.
+  // The relay resends what was not acknowledged.
   void intake.receive(others[1] ?? push);
   void intake.receive(push);
   await passed(2_000);
   assert.deepEqual(injected, []);
   disk.isFull = false;
-  // Without the order it would be first: nothing has to wait for the disk any more.
+  // Without the order this one would be first, because nothing waits for the disk any longer.
   void intake.receive(others[2] ?? push);
   await passed(1_000);
   await queues.idle();
@@ -56,7 +56,7 @@ Deno.test("pushes: while the host's files cannot be written messages wait, and t
   assert.equal(outcomes(acks).filter((outcome) => outcome === "submitted final").length, 4);
 });
 
-Deno.test("pushes: a message that expires while the host's files cannot be written ends as expired, and one that waits at the stop stays with the relay [rcpt-ends, fault-disk]", async () => {
+Deno.test("pushes: a message that expires while the host's files cannot be written ends as expired, and one that waits when the listener stops stays with the relay [rcpt-ends, fault-disk]", async () => {
   const expiring = fullDisk();
   void expiring.intake.receive({ ...push, expiresAt: 2_500 });
   await expiring.passed(3_000);
@@ -88,7 +88,7 @@ Deno.test("pushes: a message that is cancelled while the host's files cannot be 
   assert.deepEqual(ends, [[ID, "withdrawn"], [cancelId, "submitted"], [next, "submitted"]]);
 });
 
-Deno.test("pushes: a message that waits for the host's files is in the log once, not at each try [fault-disk]", async () => {
+Deno.test("pushes: a message that waits for the host's files is logged once, not at each try [fault-disk]", async () => {
   const { intake, log, passed } = fullDisk();
   void intake.receive(push);
   await passed(60_000);

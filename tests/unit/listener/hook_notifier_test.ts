@@ -1,4 +1,4 @@
-/** What hooks saw reaches the phones: in order, once, as often tried as it may, and never from a muted project. */
+/** Hooks' reports reach the phones: in order, once, with retries up to a limit, and never from a muted project. */
 import assert from "node:assert/strict";
 import { RelayError } from "../../../src/client/relay_error.ts";
 import type { HookReport } from "../../../src/home/control_socket.ts";
@@ -127,7 +127,7 @@ Deno.test("the last message is awaited if the agent writes it after its hook, bu
   await silent.notifier.stop();
 });
 
-Deno.test("a clock that is set back makes the wait for the last message no longer [fault-clock]", async () => {
+Deno.test("a clock that is set back does not lengthen the wait for the last message [fault-clock]", async () => {
   const { notifier, clock, sent } = makeBench();
   notifier.take(report("", { news: { type: "agent.stop", title: "app", transcript: "/t" } }));
   clock.jump(-3_600_000);
@@ -139,7 +139,7 @@ Deno.test("a clock that is set back makes the wait for the last message no longe
   assert.equal(sent.length, 1);
 });
 
-Deno.test("a dialog's text stands for a hook's notice no longer when the clock was set back since [fault-clock]", async () => {
+Deno.test("a dialog's text replaces a hook's notice no longer than usual if the clock was set back [fault-clock]", async () => {
   const { notifier, clock, sent } = makeBench();
   const news = { type: "agent.attention", title: "app · Claude waits for you", body: "Later." } as const;
   const dialog = { agent: "cc", ...APP, text: "Run rm?" };
@@ -150,7 +150,7 @@ Deno.test("a dialog's text stands for a hook's notice no longer when the clock w
   notifier.take(report("", { news }));
   clock.advance(DIALOG_SHOWN_MS);
   notifier.take(report("Done."));
-  // The notice is queued just behind it.
+  // The notice is queued right after it.
   await until("a later push", () => sent.length > 1);
   await notifier.stop();
   assert.deepEqual(sent.map(({ body }) => body), ["Run rm?", "Done.", "Later."]);
@@ -158,13 +158,13 @@ Deno.test("a dialog's text stands for a hook's notice no longer when the clock w
 
 interface NoticeCase {
   name: string;
-  /** When the notice comes, and the dialog was closed, after the dialog opened. */
+  /** When the notice comes and the dialog is closed, counted from the dialog's opening. */
   noticeAt: number;
   closedAt: number;
   rings: boolean;
 }
 
-Deno.test("a dialog's text stands for the notice of it, and for none of what the agent waits for later [dlg-card]", async () => {
+Deno.test("a dialog's text replaces its notice, and no notice of what the agent waits for later [dlg-card]", async () => {
   const cases: NoticeCase[] = [
     { name: "Claude's notice of an open dialog", noticeAt: 6_000, closedAt: Infinity, rings: false },
     {
@@ -202,7 +202,7 @@ Deno.test("a dialog's text stands for the notice of it, and for none of what the
   }
 });
 
-Deno.test("a card's dialog rings nobody a second time, and its text is there for when the card goes [card-rings]", async () => {
+Deno.test("a card's dialog does not notify a second time, and its text is kept for when the card closes [card-rings]", async () => {
   const covered = new Set(["svc-app"]);
   const { notifier, sent } = makeBench({ isCovered: (session) => Promise.resolve(covered.has(session)) });
   const dialog = { agent: "cc", ...APP, text: "Run rm?" };
@@ -223,7 +223,7 @@ Deno.test("a card's dialog rings nobody a second time, and its text is there for
   await notifier.stop();
 });
 
-Deno.test("a muted project sends nothing, also while its agent works elsewhere, and others do [cli-mute]", async () => {
+Deno.test("a muted project sends nothing, even while its agent works elsewhere, and others do [cli-mute]", async () => {
   const isMuted = (...directories: string[]): Promise<boolean> =>
     Promise.resolve(directories.includes("/work/app"));
   const { notifier, sent } = makeBench({ isMuted });
@@ -282,7 +282,7 @@ Deno.test("nothing is sent before the relay's Retry-After has passed", async () 
   assert.deepEqual(log, []);
 });
 
-Deno.test("a notification that would be too old after Retry-After is dropped at once, so that later ones are not held up", async () => {
+Deno.test("a notification that would be too old after Retry-After is dropped at once, so that it does not delay later ones", async () => {
   const tried: (string | undefined)[] = [];
   const send = ({ body }: PushRequestInput): Promise<void> => {
     tried.push(body);
@@ -315,7 +315,7 @@ Deno.test("old or refused notifications are dropped with a line in the log", asy
   await refusing.notifier.stop();
 });
 
-Deno.test("a notification is dropped at its age, however the clock was set meanwhile [fault-clock]", async () => {
+Deno.test("a notification is dropped at its age limit, however the clock was set in the meantime [fault-clock]", async () => {
   for (const jumpMs of [-3_600_000, 3_600_000]) {
     let tries = 0;
     const { notifier, clock, log } = makeBench({ send: () => Promise.reject((tries++, limited(60))) });

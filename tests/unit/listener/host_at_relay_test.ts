@@ -1,4 +1,4 @@
-/** A host's clock that is set, or that goes on while the host sleeps. */
+/** A host's clock that is set, or that continues while the host sleeps. */
 import assert from "node:assert/strict";
 import { CLOCK_JUMP_MS } from "../../../src/async/clock.ts";
 import { RelayClock } from "../../../src/listener/host_at_relay.ts";

@@ -1,8 +1,8 @@
-/** In which order a message that a killed listener was typing is ended. */
+/** The order in which messages that a killed listener was typing are ended. */
 import assert from "node:assert/strict";
 import { ID, makeBench, outcomes, push, sealed } from "./push_bench.ts";
 
-Deno.test("pushes: what a killed listener typed is removed once, before the next message of its session is typed; other sessions go on [inj-take-back, inj-turns]", async () => {
+Deno.test("pushes: a killed listener's text is removed once, before the next message of its session is typed; other sessions continue [inj-take-back, inj-turns]", async () => {
   const removed = Promise.withResolvers<void>();
   const left: string[] = [];
   const bench = makeBench(undefined, {
@@ -28,10 +28,10 @@ Deno.test("pushes: what a killed listener typed is removed once, before the next
   assert.deepEqual(outcomes(ends), ["unknown interrupted final", "refused already_typed final"]);
 });
 
-Deno.test("pushes: of what a killed listener typed, only that very push leads to a removal: the relay may send any text for any session under its id [inj-take-back, hostile-relay]", async () => {
+Deno.test("pushes: only the very push that a killed listener typed causes a removal: the relay may send any text for any session under its id [inj-take-back, hostile-relay]", async () => {
   const seal = { pairing: "p", counter: 7 };
   const body = "what was typed";
-  /** What is removed when the relay sends `sent` for a push that was recorded with `recorded`. */
+  /** Returns what is removed when the relay sends `sent` for a push that was recorded with `recorded`. */
   const removed = async (
     { sent = push, recorded, opened, floor = "off" }: {
       sent?: typeof push;

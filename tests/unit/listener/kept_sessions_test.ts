@@ -1,4 +1,4 @@
-/** Which marked sessions are started again, with which arguments, and how often. */
+/** Which marked sessions are restarted, with which arguments, and how often. */
 import assert from "node:assert/strict";
 import {
   changeKept,
@@ -23,7 +23,7 @@ interface Restored {
   log: string[];
 }
 
-/** One start of the listener's service. */
+/** Starts the listener's service once. */
 async function boot(home: TempHome, more: Partial<RestoreOptions> = {}): Promise<Restored> {
   const restored: Restored = { started: [], log: [] };
   await restoreKept({
@@ -62,7 +62,7 @@ Deno.test("each agent is started in its folder with its own option, in the order
   ]);
 });
 
-Deno.test("a session is started once in a boot, also when the first start dies; none that is there [keep-once]", async () => {
+Deno.test("a session is started once per boot, even if the first start fails; an existing one is not started [keep-once]", async () => {
   await using home = await makeTempHome();
   await changeKept(home.files, home.paths, () => [one("svc-a"), one("svc-b"), one("svc-c", { boot: "new" })]);
   const running = (): Promise<string[]> => Promise.resolve(["svc-a"]);
@@ -80,7 +80,7 @@ Deno.test("a session is started once in a boot, also when the first start dies; 
   ]);
 });
 
-Deno.test("what could not be started is in the log, and the others are started", async () => {
+Deno.test("sessions that could not be started are logged, and the others are started", async () => {
   await using home = await makeTempHome();
   await changeKept(
     home.files,
@@ -95,7 +95,7 @@ Deno.test("what could not be started is in the log, and the others are started",
   assert.match(log[2] ?? "", /svc-c: svc --detach cc took too long/);
 });
 
-Deno.test("what certainly did not start is tried again when the listener starts, what may have started is not [keep-once, keep-retry]", async () => {
+Deno.test("sessions that certainly did not start are retried when the listener starts, those that may have started are not [keep-once, keep-retry]", async () => {
   await using home = await makeTempHome();
   const names = ["svc-a-code", "svc-b-late", "svc-c-spawn", "svc-d-killed", "svc-e"];
   await changeKept(home.files, home.paths, () => names.map((name) => one(name)));
@@ -117,7 +117,7 @@ Deno.test("what certainly did not start is tried again when the listener starts,
   assert.deepEqual((await boot(home)).started, []);
 });
 
-Deno.test("nothing is marked while it is not known which sessions are there [keep-retry]", async () => {
+Deno.test("nothing is marked while the existing sessions are unknown [keep-retry]", async () => {
   await using home = await makeTempHome();
   await changeKept(home.files, home.paths, () => [one("svc-a")]);
   const running = (): Promise<never> => Promise.reject(new Error("no tmux"));
@@ -125,7 +125,7 @@ Deno.test("nothing is marked while it is not known which sessions are there [kee
   assert.deepEqual((await boot(home)).started, ["/work/svc-a cc --continue"]);
 });
 
-Deno.test("a mark has the name that its session got, also beside one that did not come back [keep-back]", async () => {
+Deno.test("a mark has the name that its session got, even next to one that did not come back [keep-back]", async () => {
   await using home = await makeTempHome();
   const { files, paths } = home;
   await changeKept(files, paths, () => ["svc-a", "svc-a-2", "svc-a-4", "svc-b"].map((name) => one(name)));
@@ -146,7 +146,7 @@ Deno.test("a mark has the name that its session got, also beside one that did no
   ]);
 });
 
-Deno.test("the list is the owner's alone, and a damaged one is not written over", async () => {
+Deno.test("the list is for the owner only, and a damaged one is not overwritten", async () => {
   await using home = await makeTempHome();
   const { files, paths } = home;
   await changeKept(files, paths, () => [one("svc-a")]);

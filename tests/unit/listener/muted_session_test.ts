@@ -1,4 +1,4 @@
-/** A muted project's session takes nothing from a phone, wherever its agent works now and whoever made the session. */
+/** A muted project's session gets nothing from a phone, wherever its agent works and however the session was created. */
 import assert from "node:assert/strict";
 import { isMuted } from "../../../src/home/muted.ts";
 import { type InjectContext, paneContext } from "../../../src/listener/inject/context.ts";
@@ -8,7 +8,7 @@ import { resolveTarget } from "../../../src/listener/targets.ts";
 import { directoriesOf, type TmuxSession } from "../../../src/tmux/sessions.ts";
 import { FakePane } from "../../helpers/fake_pane.ts";
 
-/** Where the fake pane is. */
+/** The fake pane's directory. */
 const HERE = "/p";
 const PROJECT = "/home/user/app";
 
@@ -26,7 +26,7 @@ function sessionOf(recorded: Partial<TmuxSession["recorded"]>): TmuxSession {
   };
 }
 
-/** The pane of this session, with these directories muted. */
+/** Returns the pane of this session, with these directories muted. */
 function stage(recorded: Partial<TmuxSession["recorded"]>, muted: readonly string[]) {
   const pane = new FakePane();
   pane.draw("");
@@ -56,7 +56,7 @@ function stage(recorded: Partial<TmuxSession["recorded"]>, muted: readonly strin
   };
 }
 
-/** What is recorded, and what is muted. */
+/** The recorded fields, and the muted directories. */
 const CASES: [string, Partial<TmuxSession["recorded"]>, string[]][] = [
   ["the project that the environment named", { root: PROJECT }, [PROJECT]],
   ["the directory that the agent was started in", { directory: PROJECT, root: PROJECT }, ["/home/user"]],
@@ -65,7 +65,7 @@ const CASES: [string, Partial<TmuxSession["recorded"]>, string[]][] = [
 ];
 
 for (const [what, recorded, muted] of CASES) {
-  Deno.test(`with ${what} muted, a session takes neither a message nor a key [inj-muted]`, async () => {
+  Deno.test(`with ${what} muted, a session gets neither a message nor a key [inj-muted]`, async () => {
     const { pane, send, press } = stage(recorded, muted);
     assert.deepEqual(await send(), { state: "refused", reason: "muted", pane: "%3" });
     assert.deepEqual({ ...await press() }, { state: "refused", reason: "muted" });
@@ -75,7 +75,7 @@ for (const [what, recorded, muted] of CASES) {
   });
 }
 
-Deno.test("a list that mutes everything mutes a session of which no directory is known [inj-muted]", () => {
+Deno.test("a list that mutes everything mutes a session without a known directory [inj-muted]", () => {
   const session = sessionOf({ directory: "", root: "" });
   assert.ok(isMuted(["/"], ...directoriesOf({ ...session, pane: undefined })));
   assert.ok(!isMuted([PROJECT], ...directoriesOf({ ...session, pane: undefined })));

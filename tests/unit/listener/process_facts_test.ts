@@ -1,4 +1,4 @@
-/** What the system tells of a process is read rightly, whatever its name holds. */
+/** The system's data about a process is parsed correctly, whatever its name contains. */
 import assert from "node:assert/strict";
 import { judgePane } from "../../../src/listener/inject/guard.ts";
 import { isPaneBusy, parseStat, readProcessFacts, THREADS_MAX } from "../../../src/listener/process_facts.ts";
@@ -46,7 +46,7 @@ Deno.test("process facts: a stopped process is recognized [inj-dead]", async () 
   await child.status;
 });
 
-Deno.test("process facts: an agent is found in the foreground, also behind the program that launched it [read-unrecorded]", async () => {
+Deno.test("process facts: an agent is found in the foreground, even behind the program that launched it [read-unrecorded]", async () => {
   await using sandbox = await makeSandbox();
   const agent = `${sandbox.root}/claude`;
   await Deno.copyFile("/bin/sleep", agent);
@@ -74,7 +74,7 @@ Deno.test("process facts: an agent is found in the foreground, also behind the p
   assert.deepEqual(await found(`${inGroup} setsid --wait`, `${agent} 604`), [false, false]);
 });
 
-Deno.test("process facts: a shell that an interpreter runs is below and in front of its pane, however it is read [inj-guard-more]", async () => {
+Deno.test("process facts: a shell run by an interpreter is found below its pane and in the foreground, however it is read [inj-guard-more]", async () => {
   await using sandbox = await makeSandbox();
   const shell = `${sandbox.root}/xonsh`;
   await Deno.writeTextFile(shell, "#!/usr/bin/env node\nconsole.log('begun');process.stdin.resume();\n");
@@ -94,7 +94,7 @@ Deno.test("process facts: a shell that an interpreter runs is below and in front
   }
 });
 
-Deno.test("process facts: where the system does not show it, nobody knows whether a process is busy", async () => {
+Deno.test("process facts: whether a process is busy is unknown if the system does not show it", async () => {
   const child = new Deno.Command("cat", { stdin: "piped", stdout: "null" }).spawn();
   assert.equal(await isPaneBusy(child.pid, { files: runtime.files, platform: "darwin" }), undefined);
   await until("its rest", async () => await isPaneBusy(child.pid, runtime) === false);
@@ -102,7 +102,7 @@ Deno.test("process facts: where the system does not show it, nobody knows whethe
   await child.status;
 });
 
-Deno.test("process facts: a pane is busy while its program runs, and not for a build in a group of its own [inj-key-view]", async () => {
+Deno.test("process facts: a pane is busy while its program runs, but not for a build in a separate process group [inj-key-view]", async () => {
   await using sandbox = await makeSandbox();
   const open = async (name: string, script: string): Promise<number> => {
     const argv = ["-f", "/dev/null", "new-session", "-d", "-P", "-F", "#{pane_pid}", "-s", name];
@@ -114,7 +114,7 @@ Deno.test("process facts: a pane is busy while its program runs, and not for a b
   const own = await open("own", `bash -c "${spin}"; true`);
   assert.equal(await isPaneBusy(own, runtime), true);
   const build = await open("build", `setsid bash -c "${spin}" & exec sleep 600`);
-  // Not before: a server without a session ends.
+  // Killed only now, because a server without a session ends.
   await sandbox.tmux("kill-session", "-t", "=own:");
   await until("rest beside the build", async () => await isPaneBusy(build, runtime) === false);
 });
@@ -130,14 +130,14 @@ Deno.test("process facts: a program is busy while any of its threads runs [inj-k
     "the main thread's rest",
     async () => parseStat(await Deno.readTextFile(`/proc/${child.pid}/stat`)).state === "S",
   );
-  // The worker, too, may wait for a moment: its code is compiled while it runs.
+  // The worker may also wait for a moment while its code is compiled.
   await until("its busy worker", () => isPaneBusy(child.pid, runtime));
   child.kill("SIGKILL");
   await child.status;
   await reader.cancel();
 });
 
-/** A pane's process 7 under tmux 1, with this many threads of which the last one is in the given state. */
+/** Returns a pane's process 7 under tmux 1, with this many threads, the last of which is in the given state. */
 function threaded(count: number, { state, group = 7 }: { state: string; group?: number }) {
   const read: string[] = [];
   const stat = (of: string, own: number): string => `7 (agent) ${of} 1 ${own} 7 34816 7 0`;
@@ -169,7 +169,7 @@ Deno.test("process facts: each of a hundred threads counts, and more than can be
   assert.equal(await isPaneBusy(7, threaded(THREADS_MAX + 1, { state: "S" }).host), true);
 });
 
-Deno.test("process facts: the threads of what a program started in a group of its own are not looked at [inj-key-view]", async () => {
+Deno.test("process facts: the threads of a child in a separate process group are not checked [inj-key-view]", async () => {
   const { host, read } = threaded(100, { state: "R", group: 9 });
   assert.equal(await isPaneBusy(7, host), false);
   assert.deepEqual(read.filter((path) => /^\/proc\/8\/task\/\d+\/stat$/.test(path)), []);

@@ -1,4 +1,4 @@
-/** The directories in which svc has started agents; and what a phone may mute and unmute: the projects of svc's sessions, and never what the local user has muted. */
+/** The directories in which svc has started agents; and what a phone may mute and unmute: projects of svc's sessions, but never what the local user has muted. */
 import assert from "node:assert/strict";
 import { changeMuted, isMuted, loadMuted, readMuted, setMuted } from "../../../src/home/muted.ts";
 import {
@@ -13,7 +13,7 @@ import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
 
 const project = (name: string): KnownProject => ({ project: name, directory: `/work/${name}` });
 
-Deno.test("a project is remembered once, for the next daemon too, in a file of its owner alone", async () => {
+Deno.test("a project is stored once, for the next daemon too, in a file for the owner only", async () => {
   await using home = await makeTempHome();
   const projects = new KnownProjects(home.files, home.paths);
   await projects.learn([project("a"), project("a"), project("b")]);
@@ -23,7 +23,7 @@ Deno.test("a project is remembered once, for the next daemon too, in a file of i
   assert.equal((await home.files.info(home.paths.projects))?.mode, 0o600);
 });
 
-Deno.test("the projects known longest go when there are too many", async () => {
+Deno.test("the oldest projects are removed when there are too many", async () => {
   await using home = await makeTempHome();
   const projects = new KnownProjects(home.files, home.paths);
   await projects.learn([project("first")]);
@@ -33,7 +33,7 @@ Deno.test("the projects known longest go when there are too many", async () => {
   assert.equal(known[0]?.project, "p0");
 });
 
-Deno.test("a broken file counts as empty, and is written anew", async () => {
+Deno.test("a broken file counts as empty, and is rewritten", async () => {
   await using home = await makeTempHome();
   await Deno.writeTextFile(home.paths.projects, "{broken");
   const projects = new KnownProjects(home.files, home.paths);
@@ -131,7 +131,7 @@ Deno.test("a phone never unmutes what the local user has muted, before or after 
   assert.deepEqual(await loadMuted(home.files, home.paths), ["/work"]);
 });
 
-Deno.test("a phone unmutes whatever it has muted of a session's directories, and nothing while the local user has muted one of them [type-mute]", async () => {
+Deno.test("a phone unmutes everything that it has muted of a session's directories, but nothing while the local user has muted one of them [type-mute]", async () => {
   await using home = await makeTempHome();
   const add = (directory: string): Promise<boolean> =>
     changeMuted(home.files, home.paths, ({ directories, byPhone }) => ({

@@ -1,4 +1,4 @@
-/** An intake of pushes whose journal, steps and acknowledgements the tests see. */
+/** An intake of pushes with a journal, steps and acknowledgements that tests can inspect. */
 import { type Clock, systemClock } from "../../../src/async/clock.ts";
 import type { JournalEntry } from "../../../src/home/journal.ts";
 import type { Command } from "../../../src/listener/inject/context.ts";
@@ -27,10 +27,10 @@ export interface Bench {
   steps: Map<string, JournalEntry>;
   queues: SessionQueues;
   log: string[];
-  /** Pushes that the journal keeps apart. */
+  /** Pushes that the journal keeps separately. */
   kept: string[];
   left: string[];
-  /** Pushes whose end it must not forget. */
+  /** Pushes whose end the journal must not drop. */
   promised: string[];
 }
 
@@ -46,7 +46,7 @@ export const PLAIN_STEPS: Omit<PushSteps, "unseal" | "inject" | "start"> = {
   ended: () => Promise.resolve(),
 };
 
-/** The time that `delivered` may take has passed at once. */
+/** A clock on which the time limit of `delivered` passes at once. */
 export const bareClock: Pick<Clock, "after"> = {
   after(ms, action) {
     if (ms !== DELIVERED_WITHIN_MS) return systemClock.after(ms, action);

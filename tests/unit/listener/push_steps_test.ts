@@ -5,7 +5,7 @@ import { TakenOver } from "../../../src/listener/inject/context.ts";
 import { pushSteps } from "../../../src/listener/pushes.ts";
 import { FakePane } from "../../helpers/fake_pane.ts";
 
-Deno.test("pushes: a message that is held at a dialog waits for its own signal [ls-handover]", async () => {
+Deno.test("pushes: a message that is held at a dialog obeys its own abort signal [ls-handover]", async () => {
   const pane = new FakePane();
   pane.draw(undefined, { focus: "dialog" });
   const { inject } = pushSteps({

@@ -28,7 +28,7 @@ Deno.test("pushes: a command is delivered, injected and acknowledged [ev-inject,
   ]);
 });
 
-Deno.test("pushes: only an answer to a question names the run that it is for [mcp-late]", async () => {
+Deno.test("pushes: only an answer to a question identifies the run that it is for [mcp-late]", async () => {
   const bench = makeBench();
   const data = { run: "1790000000 %3 4242" };
   await bench.intake.receive({ ...push, data, inReplyTo: crypto.randomUUID() });
@@ -72,7 +72,7 @@ Deno.test("pushes: delivered comes before the end of a message that is cancelled
   assert.deepEqual(bench.acks.filter(({ id }) => id === ID), []);
 });
 
-Deno.test("pushes: what a message waited for before it was taken is not reported again [rcpt-path, inj-full-disk]", async () => {
+Deno.test("pushes: the reason for a message's wait before it was accepted is not reported again [rcpt-path, inj-full-disk]", async () => {
   let isFull = true;
   const clock = new FakeClock();
   const floor = (): Promise<"off"> =>
@@ -141,7 +141,7 @@ Deno.test("pushes: a push interrupted by a crash before typing is injected when 
   assert.equal(bench.injected.length, 1);
 });
 
-Deno.test("pushes: of all types only agent.command is typed [push-types-ignored]", async () => {
+Deno.test("pushes: only agent.command is typed [push-types-ignored]", async () => {
   for (const type of Object.keys(PUSH_TYPES)) {
     const bench = makeBench();
     await bench.intake.receive({ ...push, type, inReplyTo: ID.replace(/1$/, "2") });
@@ -193,7 +193,7 @@ Deno.test("pushes: a host that requires sealing refuses plain messages, and thos
   assert.equal(bench.injected.length, 0);
 });
 
-Deno.test("pushes: of a sealed message only the opened text is typed, in its turn [seal-stored, inj-order]", async () => {
+Deno.test("pushes: only the opened text of a sealed message is typed, in its turn [seal-stored, inj-order]", async () => {
   const held = Promise.withResolvers<void>();
   const ended: (string | undefined)[] = [];
   const bench = makeBench(undefined, {
@@ -275,7 +275,7 @@ Deno.test("pushes: what arrives while the daemon stops stays with the relay, una
   assert.deepEqual([bench.acks, bench.injected], [[], []]);
 });
 
-Deno.test("pushes: an injection that goes on after a hand-over leaves nothing in hand", async () => {
+Deno.test("pushes: an injection that continues after a hand-over leaves nothing unfinished", async () => {
   const entered = Promise.withResolvers<Outcome>();
   const bench = makeBench(() => entered.promise);
   await bench.intake.receive(push);

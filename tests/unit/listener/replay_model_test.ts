@@ -1,4 +1,4 @@
-/** A relay that replays, reorders, drops, sends again, floods and restores backups, against the real intake and journal. */
+/** A relay that replays, reorders, drops, resends, floods and restores backups, against the real intake and journal. */
 import assert from "node:assert/strict";
 import { say } from "../../../scripts/say.ts";
 import { type Journal, openJournal, type PhoneSeal } from "../../../src/home/journal.ts";
@@ -14,22 +14,22 @@ import { PLAIN_STEPS } from "./push_bench.ts";
 const PUSHES = Number(Deno.env.get("SVC_REPLAY_PUSHES") ?? 20_000);
 const PHONES = 3;
 const SESSIONS = 5;
-/** Few, so that lists of ids alone would forget most of what came; more than what can be open at a time. */
+/** Few, so that lists of ids alone would drop most of the pushes; more than can be open at a time. */
 const REMEMBERED = 3_000;
-/** Messages that the relay has and has not delivered: their order is its own. */
+/** Messages that the relay has not delivered yet, in an order that it chooses. */
 const HELD_BACK_MAX = 900;
 
 interface Message {
   push: Push;
   seal: PhoneSeal;
   typed: number;
-  /** A final answer with the host's lasting word. */
+  /** Whether it has a final answer with the host's lasting proof. */
   closed: boolean;
-  /** Of the last final answer. */
+  /** The last final answer. */
   end?: Acknowledgement;
 }
 
-/** One file, in memory: what was appended and synced is what a restart finds. What a process writes that has died is lost. */
+/** One file in memory: what was appended and synced is what a restart finds. Writes of a dead process are lost. */
 function memoryFiles(disk: { text: string }, { isAlive }: { isAlive(): boolean }): Files {
   const write = (text: string): Promise<void> => {
     if (isAlive()) disk.text = text;
@@ -56,18 +56,18 @@ class World {
   readonly #random = randomNumbers(20_261_121);
   readonly #disk = { text: "" };
   readonly #counters: number[] = Array(PHONES).fill(0);
-  /** What the relay never delivered, and earlier states of that as its backups. */
+  /** What the relay never delivered; its backups are earlier states of this. */
   #waiting: Message[] = [];
   #backup: Message[] = [];
   #journal!: Journal;
   #intake!: PushIntake;
   #queues!: SessionQueues;
-  /** Of the host's process: what an older one still does has no effect. */
+  /** The number of the host's process: what an older one still does has no effect. */
   #life = 0;
-  /** The host has come back after a crash, and has not said hello yet. */
+  /** Whether the host has come back after a crash but not sent hello yet. */
   #isDown = false;
   #now = 1_800_000_000_000;
-  /** What must never happen, and did. */
+  /** Forbidden events that happened. */
   readonly violations: string[] = [];
   readonly counts = { restarts: 0, backups: 0, replays: 0, forged: 0, crashes: 0 };
 
@@ -81,7 +81,7 @@ class World {
       pushesMax: REMEMBERED,
       promisesMax: REMEMBERED,
     });
-    // It ended while it started.
+    // The process ended while it started.
     if (life !== this.#life) return;
     [this.#journal, this.#queues] = [journal, queues];
     this.#intake = new PushIntake({
@@ -104,7 +104,7 @@ class World {
     });
   }
 
-  /** What the phone writes; now and then a restart of its page costs it some numbers. */
+  /** Makes the phone write a message; now and then a restart of its page costs it some numbers. */
   write(): void {
     const phone = this.#pick(PHONES);
     const counter = (this.#counters[phone] ?? 0) + 1 + (this.#random() < 0.01 ? this.#pick(20) : 0);
@@ -142,7 +142,7 @@ class World {
   async end(): Promise<void> {
     while (this.#waiting.length > 0) await this.#deliver(0);
     await this.#queues.idle();
-    // A crash left some open: the relay sends them again, as an honest one does.
+    // A crash left some open, which the relay resends as an honest one does.
     for (const message of this.messages) if (message.end === undefined) await this.#send(message.push);
     await this.#queues.idle();
   }
@@ -167,7 +167,7 @@ class World {
     if (message !== undefined && !this.#waiting.includes(message)) await this.#send(message.push);
   }
 
-  /** A push of the relay's own in a phone's name, under an id of its own. */
+  /** Sends a push that the relay made up in a phone's name, under a new id. */
   async #forge(): Promise<void> {
     const n = this.counts.forged++;
     const [message] = this.messages;
@@ -182,7 +182,7 @@ class World {
     await this.#reconnected();
   }
 
-  /** After a hello the relay sends what it delivered and has no final answer for. */
+  /** After a hello the relay sends what it has delivered and has no final answer for. */
   async #reconnected(): Promise<void> {
     this.#isDown = false;
     const open = this.messages.slice(-10_000).filter((one) =>
@@ -191,7 +191,7 @@ class World {
     for (const message of open) await this.#send(message.push);
   }
 
-  /** What the backup holds is undelivered again. */
+  /** Marks everything in the backup as undelivered again. */
   #restore(): void {
     this.counts.backups += 1;
     this.#waiting = [...new Set([...this.#backup, ...this.#waiting])];
@@ -209,12 +209,12 @@ class World {
     if (chance < 0.2) return { state: "refused", reason: "muted" };
     await this.#journal.record(id, { step: "typing" });
     if (life !== this.#life) return await new Promise(() => {});
-    // What is thrown here would only end the push: it is written down.
+    // An error thrown here would only end the push, so it is recorded.
     if (message.closed) this.violations.push(`typed after it was closed: ${id}`);
     message.typed += 1;
     if (message.typed > 1) this.violations.push(`typed twice: ${id}`);
     if (chance < 0.201) {
-      // The process dies here: nothing that it does any more counts.
+      // The process dies here: nothing that it still does counts.
       this.counts.crashes += 1;
       await this.boot();
       this.#isDown = true;
@@ -236,7 +236,7 @@ class World {
   }
 }
 
-Deno.test("over thousands of pushes no relay gets a sealed message typed twice or after its end, and no valid message is refused [replay-window, sec-replay]", async () => {
+Deno.test("over thousands of pushes no relay can get a sealed message typed twice or after its end, and no valid message is refused [replay-window, sec-replay]", async () => {
   const world = new World();
   await world.boot();
   for (let n = 0; n < PUSHES; n++) {

@@ -1,4 +1,4 @@
-/** What a phone has sent and still waits, when the phone is revoked, the relay lies about its time, or a hand-over runs into it. */
+/** A phone's waiting messages when the phone is revoked, the relay lies about its time, or a hand-over interrupts them. */
 import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
@@ -21,7 +21,10 @@ interface Scene extends Bench {
   ended: (string | undefined)[];
 }
 
-/** A message that its phone sealed for a day waits for an idle agent; the relay says that it may wait for a year. */
+/**
+ * Makes a message, sealed by its phone for a day, that waits for an idle agent; the relay says that it may wait for a
+ * year.
+ */
 async function waitingMessage(): Promise<Scene> {
   const [keyPair, secret] = [await generateKeyPair(), await importSecret(newSecret())];
   const clock = { now: 1_800_000_000_000, ended: [] as (string | undefined)[] };
@@ -58,7 +61,7 @@ async function waitingMessage(): Promise<Scene> {
   return Object.assign(clock, bench);
 }
 
-Deno.test("what a revoked phone has waiting is not typed [sec-revoke-waiting]", async () => {
+Deno.test("a revoked phone's waiting messages are not typed [sec-revoke-waiting]", async () => {
   const scene = await waitingMessage();
   await scene.intake.revoke("dev_phone_2");
   assert.equal(scene.acks.length, 1, "another phone's message waits on");
@@ -70,7 +73,7 @@ Deno.test("what a revoked phone has waiting is not typed [sec-revoke-waiting]", 
   assert.deepEqual(scene.injected, []);
 });
 
-Deno.test("what a revoked phone has in a session's queue is not typed, and what is being typed ends as it would [sec-revoke-waiting]", async () => {
+Deno.test("a revoked phone's messages in a session's queue are not typed, and one that is being typed ends normally [sec-revoke-waiting]", async () => {
   const typing = Promise.withResolvers<void>();
   const bench = makeBench(async ({ turn }) => {
     turn.step = "typing";
@@ -110,7 +113,7 @@ Deno.test("a revoked phone's text that a dialog keeps in the composer gets no En
   assert.deepEqual(pane.events.filter((event) => event.startsWith("key")), ["key C-u"]);
 });
 
-Deno.test("no later listener goes on with what a revoked phone has in a composer [sec-revoke-waiting]", async () => {
+Deno.test("no later listener submits a revoked phone's text in a composer [sec-revoke-waiting]", async () => {
   const typing = Promise.withResolvers<void>();
   const bench = makeBench(async ({ turn }) => {
     turn.step = "held";
@@ -127,7 +130,7 @@ Deno.test("no later listener goes on with what a revoked phone has in a composer
   assert.deepEqual(outcomes(bench.acks).slice(-1), ["refused unsealable final"]);
 });
 
-Deno.test("a sealed message that waits ends when its phone said, whatever the relay says [sec-not-after]", async () => {
+Deno.test("a waiting sealed message expires at the time that its phone set, whatever the relay says [sec-not-after]", async () => {
   const scene = await waitingMessage();
   scene.now += 2 * DAY_MS;
   scene.intake.observe(IDLE);

@@ -59,7 +59,7 @@ for (
   });
 }
 
-Deno.test("audit: what a crash interrupted and no longer opens has no text, and none is looked for in the composer [ls-audit]", async () => {
+Deno.test("audit: an interrupted message that no longer opens has no text, and none is searched for in the composer [ls-audit]", async () => {
   const bench = auditBench({
     unseal: () => Promise.resolve({ found: { state: "refused", reason: "unsealable" } }),
     leftBehind: () => assert.fail("looked for"),
@@ -89,7 +89,7 @@ Deno.test("audit: a sealed message that is cancelled or whose phone is revoked w
   }
 });
 
-Deno.test("audit: what is sealed and done at once has its length, also when it fails or a crash interrupted it [ls-audit]", async () => {
+Deno.test("audit: a sealed immediate push has its length, even if it fails or a crash interrupted it [ls-audit]", async () => {
   for (const type of ["agent.end", "project.mute", "dialog.answer", "ask.answer"]) {
     const done = auditBench();
     await done.intake.receive({ ...message, type });

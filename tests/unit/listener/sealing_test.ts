@@ -1,4 +1,4 @@
-/** Which sealed messages a host takes: its own, from a paired phone, for the place that the relay names, in time. */
+/** Which sealed messages a host accepts: its own, from a paired phone, for the place that the relay names, in time. */
 import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { importSecret, newSecret, pairingId } from "../../../src/crypto/paired_secret.ts";
@@ -65,7 +65,7 @@ Deno.test("a paired phone's message is opened, even one sealed without the secre
   assert.equal(await judged({ ...await sealedPush(), body: "the relay's words" }), "text hello");
 });
 
-Deno.test("of what a paired script seals, messages are opened and nothing that is the user's [pair-script, role-speaks-for]", async () => {
+Deno.test("a paired script's sealed messages are opened, but nothing that only the user may send [pair-script, role-speaks-for]", async () => {
   const secretOf: UnsealHost["secretOf"] = (phone, { orScript = false } = {}) =>
     Promise.resolve(phone === PHONE && orScript ? secret : undefined);
   assert.equal(await judged(await sealedPush(), { secretOf }), "text hello");
@@ -117,7 +117,7 @@ Deno.test("a message stays with the relay while another process changes the pair
   await assert.rejects(unseal(await sealedPush(), host), PairingsBusy);
 });
 
-Deno.test("a message that a relay kept back too long is not typed, nor one that would outlive the journal [hostile-relay]", async () => {
+Deno.test("a message that a relay held back too long is not typed, nor one that would outlive the journal [hostile-relay]", async () => {
   const push = await sealedPush({ notAfter: NOW - 3_600_000 });
   assert.equal(await judged(push), "expired");
   assert.equal(await judged(await sealedPush({ notAfter: NOW - 60_000 })), "text hello", "clocks differ");
@@ -134,7 +134,7 @@ Deno.test("a sealed text follows the same rules as any other [show-controls]", a
 const QUESTION = "00000000-0000-4000-8000-00000000000a";
 const ANSWER = "00000000-0000-4000-8000-00000000000b";
 
-/** An answer that no asker took, as the relay sends it on. */
+/** Returns an answer that no asker received, as the relay forwards it. */
 async function lateAnswer(
   question: string,
   answer: Answer = { kind: "choices", choices: ["the first", "the second"] },
@@ -157,7 +157,7 @@ Deno.test("a late answer is opened as the text of the answer [seal-answers, mcp-
   assert.equal(await judged(await lateAnswer(QUESTION)), "text the first, the second");
 });
 
-Deno.test("the answer to a card, which a relay sends on as a message, is not typed [hostile-relay, card-bound]", async () => {
+Deno.test("the answer to a card that a relay forwards as a message is not typed [hostile-relay, card-bound]", async () => {
   const answers: Answer[] = [
     { kind: "answers", answers: [{ options: [0], text: "and more" }] },
     { kind: "decided", decision: "once", digest: "0".repeat(64) },
@@ -170,7 +170,7 @@ Deno.test("the answer to a card, which a relay sends on as a message, is not typ
   }
 });
 
-Deno.test("an answer that the asking program took is not typed as well [seal-answers, replay-window]", async () => {
+Deno.test("an answer that the asking program received is not typed as well [seal-answers, replay-window]", async () => {
   const asked: unknown[] = [];
   const claimQuestion: UnsealHost["claimQuestion"] = (id, claim) =>
     Promise.resolve(asked.push([id, claim]) < 1);
@@ -178,7 +178,7 @@ Deno.test("an answer that the asking program took is not typed as well [seal-ans
   assert.deepEqual(asked, [[QUESTION, { answer: ANSWER, by: "listener" }]]);
 });
 
-Deno.test("a late answer for another question, under another id, or taken for a message is not typed [seal-answers, hostile-relay]", async () => {
+Deno.test("a late answer for another question, under another id, or presented as a message is not typed [seal-answers, hostile-relay]", async () => {
   const push = await lateAnswer(QUESTION);
   const changes: Partial<Push>[] = [
     { id: PLAIN.id },

@@ -1,4 +1,4 @@
-/** What a phone may start: a known agent in a known project, where the host allows it, and nothing else. */
+/** What a phone may start: a known agent in a known project, if the host allows it, and nothing else. */
 import assert from "node:assert/strict";
 import {
   AGENTS_KEPT_MS,
@@ -50,7 +50,7 @@ function makeBench(change: Partial<StartOptions> = {}, ran?: Partial<Ran>): Benc
 
 const asking = (data: Record<string, unknown>): Push => ({ ...PUSH, data });
 
-Deno.test("a known project gets its agent, journalled before, and the receipt names the session [type-start]", async () => {
+Deno.test("a known project gets its agent, after a journal entry, and the receipt names the session [type-start]", async () => {
   const { host, events } = makeBench();
   assert.deepEqual(await startAgent(PUSH, host), { state: "submitted", agentSessionName: "svc-app" });
   assert.deepEqual(events, ["typing", "cc in /work/app"]);
@@ -95,7 +95,7 @@ Deno.test("a start that is not allowed, unknown or ambiguous starts nothing and 
   }
 });
 
-Deno.test("a failed start is refused, with the cause in the log; one that hangs is unknown [type-start]", async () => {
+Deno.test("a failed start is refused, with the cause in the log; a hanging one is unknown [type-start]", async () => {
   const failed = makeBench({}, { code: 1, stdout: "", stderr: "Cannot start Claude: not on PATH\n" });
   assert.deepEqual(await startAgent(PUSH, failed.host), { state: "refused", reason: "start_failed" });
   assert.match(failed.events.at(-1) ?? "", /ended with 1: Cannot start Claude: not on PATH$/);
@@ -103,7 +103,7 @@ Deno.test("a failed start is refused, with the cause in the log; one that hangs 
   assert.deepEqual(await startAgent(PUSH, hanging.host), { state: "unknown" });
 });
 
-Deno.test("the installed agents are looked for now and then, not at each report [det-report]", async () => {
+Deno.test("the installed agents are looked up at intervals, not at each report [det-report]", async () => {
   let installed = ["claude"];
   let lookups = 0;
   let now = 0;

@@ -1,10 +1,10 @@
-/** Where messages go: what a name that no session has costs the machine. */
+/** Where messages go, and the cost of looking up a name that no session has. */
 import assert from "node:assert/strict";
 import { Targets } from "../../../src/listener/targets.ts";
 import { runtime } from "../../../src/runtime/deno.ts";
 import { makeSandbox } from "../../helpers/sandbox.ts";
 
-Deno.test("however many unknown names are asked for, the machine is searched once a second at most [sec-search]", async () => {
+Deno.test("the machine is searched at most once a second, however many unknown names are looked up [sec-search]", async () => {
   await using sandbox = await makeSandbox();
   const searches: string[] = [];
   const run: typeof runtime.commands.run = (argv, options) => {
@@ -19,7 +19,7 @@ Deno.test("however many unknown names are asked for, the machine is searched onc
     env: { get: (name) => name === "TMUX_TMPDIR" ? sandbox.root : undefined },
   });
   const names = Array.from({ length: 100 }, (_, n) => `svc-none-${n}`);
-  // The first listing of all searches by itself.
+  // The first listing causes a search by itself.
   await targets.sessions();
   searches.length = 0;
   const begun = performance.now();

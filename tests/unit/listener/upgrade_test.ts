@@ -1,4 +1,4 @@
-/** A home and messages as version 0.1.0 left them (tests/testdata/home/0.1.0, written by that version) go on working. */
+/** A home and messages of version 0.1.0 (tests/testdata/home/0.1.0, written by that version) keep working. */
 import assert from "node:assert/strict";
 import { exportPublicKey } from "../../../src/crypto/keys.ts";
 import { importSecret } from "../../../src/crypto/paired_secret.ts";
@@ -83,7 +83,7 @@ async function countedPush(home: TempHome, counter: number): Promise<Push> {
   return { ...old, id, sealed };
 }
 
-Deno.test("messages that an earlier version had accepted are typed, those it had ended or begun are not, and its phone still works [upgrade-home]", async () => {
+Deno.test("messages that an earlier version had accepted are typed, but not those it had ended or begun, and its phone still works [upgrade-home]", async () => {
   await using home = await oldHome();
   const host = await start(home);
   assert.equal(host.journal.damaged, 0);

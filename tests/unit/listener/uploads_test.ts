@@ -1,4 +1,4 @@
-/** Files from phones on the real disk: where they go, what is refused, and what an attacker may try. */
+/** Files from phones on the real disk: where they are stored, what is refused, and what an attacker may try. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import {
@@ -114,7 +114,7 @@ Deno.test("a file is stored with mode 0600 in a folder with mode 0700, byte for 
     assert.deepEqual(bench.outcomes, ["upload stored"]);
   }));
 
-Deno.test("of a hostile name only a plain extension is kept [up-names]", () =>
+Deno.test("only a plain extension is kept of a hostile name [up-names]", () =>
   withBench(async (bench) => {
     const names: [string, string][] = [
       ["../../../etc/passwd", ""],
@@ -142,7 +142,7 @@ Deno.test("of a hostile name only a plain extension is kept [up-names]", () =>
     assert.equal(bench.names().length, names.length);
   }));
 
-Deno.test("chunks out of order, repeated, beyond the end or of another file end in an answer and leave nothing [up-damaged]", () =>
+Deno.test("chunks out of order, repeated, beyond the end or of another file get an answer and leave nothing [up-damaged]", () =>
   withBench(async (bench) => {
     const tries: ((sender: Sender) => Promise<void>)[] = [
       ({ chunk }) => chunk(10, 10),
@@ -174,7 +174,7 @@ Deno.test("chunks out of order, repeated, beyond the end or of another file end 
     assert.deepEqual(bench.names(), []);
   }));
 
-Deno.test("a file is refused with the true reason, before a byte of it is taken [up-refused]", async () => {
+Deno.test("a file is refused with the true reason, before a byte of it is accepted [up-refused]", async () => {
   const cases: [string, Changes, { size?: number; isProven?: boolean }][] = [
     ["sealed_required", {}, { isProven: false }],
     ["upload_not_allowed", { maxBytes: 0 }, {}],
@@ -193,7 +193,7 @@ Deno.test("a file is refused with the true reason, before a byte of it is taken 
   }
 });
 
-Deno.test("a file for a session of a muted project is refused, also for a session that no wrapper made [up-refused]", async () => {
+Deno.test("a file for a session of a muted project is refused, even for a session that no wrapper made [up-refused]", async () => {
   const sessionOf = (directory: string, path: string): TmuxSession => {
     const recorded = { directory, root: directory } as TmuxSession["recorded"];
     return { name: "svc-demo", recorded, pane: { path } } as TmuxSession;
@@ -218,7 +218,7 @@ Deno.test("a file for a session of a muted project is refused, also for a sessio
   }
 });
 
-Deno.test("a phone sends one file a stream and two in all; others are not kept waiting by it [up-bounds]", () =>
+Deno.test("a phone may send one file per stream and two in total, and does not delay others [up-bounds]", () =>
   withBench(async (bench) => {
     const first = bench.phone();
     await first.begin("a", 10);
@@ -246,7 +246,7 @@ Deno.test("a phone sends one file a stream and two in all; others are not kept w
     assert.equal(bench.names().length, 4);
   }));
 
-Deno.test("the phone's next stream goes on with the file of a lost one, and only that phone's, with the same file [up-resumed]", () =>
+Deno.test("the phone's next stream continues the upload of a lost one, but only for that phone and the same file [up-resumed]", () =>
   withBench(async (bench) => {
     const lost = bench.phone();
     await lost.begin("film.mov", 30, 7);
@@ -270,7 +270,7 @@ Deno.test("the phone's next stream goes on with the file of a lost one, and only
     await again.begin("film.mov", 30, 7);
     assert.deepEqual(again.answers, [{ id: 7, state: "taking", received: 10 }]);
     await again.chunk(10, 10, 7);
-    // The relay has not noticed yet that the stream before is lost.
+    // The relay has not noticed yet that the previous stream is lost.
     const last = bench.phone();
     await last.begin("film.mov", 30, 7);
     assert.deepEqual(last.last(), { id: 7, state: "taking", received: 20 });
@@ -288,7 +288,7 @@ Deno.test("the phone's next stream goes on with the file of a lost one, and only
     );
   }));
 
-Deno.test("files that wait for their phone go after a while, before they keep another waiting, and with the listener [up-resumed, up-bounds]", async () => {
+Deno.test("files that wait for their phone are removed after a while, when another needs the place, and with the listener [up-resumed, up-bounds]", async () => {
   await using home = await makeTempHome();
   const bench = new Bench(home);
   const lose = async (phone: string): Promise<void> => {
@@ -373,7 +373,7 @@ Deno.test("a full disk is answered and logged, and leaves no part of a file [up-
   await bench.close();
 });
 
-Deno.test("no link and no loose folder leads a file elsewhere [up-folder]", async () => {
+Deno.test("neither a link nor a folder with a loose mode redirects a file [up-folder]", async () => {
   await using home = await makeTempHome();
   const elsewhere = await Deno.makeTempDir({ dir: home.directory });
   await Deno.symlink(elsewhere, home.paths.uploads);
@@ -393,7 +393,7 @@ Deno.test("no link and no loose folder leads a file elsewhere [up-folder]", asyn
   await bench.close();
 });
 
-Deno.test("a file is refused, and the listener goes on, when the host cannot tell whether its project is muted [up-refused]", () =>
+Deno.test("a file is refused, and the listener keeps running, if the host cannot determine whether its project is muted [up-refused]", () =>
   withBench(async (bench) => {
     const { begin, last } = bench.phone();
     await begin("a.txt", 1);
@@ -403,7 +403,7 @@ Deno.test("a file is refused, and the listener goes on, when the host cannot tel
     assert.equal(last()?.reason, "upload_not_stored", "it counts as no file that is being sent");
   }, { isMuted: () => Promise.reject(new Error("no tmux")) }));
 
-Deno.test("old files go, the phone's own oldest go for its new ones, and no other phone's [up-kept]", () =>
+Deno.test("old files are removed, and the phone's own oldest make room for its new ones, never another phone's [up-kept]", () =>
   withBench(async (bench) => {
     const { uploads: directory } = bench.home.paths;
     const send = async (phone: string, size: number): Promise<UploadState | undefined> => {
@@ -427,7 +427,7 @@ Deno.test("old files go, the phone's own oldest go for its new ones, and no othe
       others.push((await send(`dev_${phone}`, 10))?.path ?? "");
     }
     const first = (await send("dev_1", 10))?.path ?? "";
-    // As large as all that the phone may keep, without writing it.
+    // As large as everything that the phone may keep, without writing it.
     Deno.truncateSync(first, UPLOADS_PER_PHONE_BYTES);
     assert.equal((await send("dev_1", 10))?.state, "done");
     assert.equal(bench.names().includes(first.slice(directory.length + 1)), false);

@@ -1,4 +1,4 @@
-/** Messages that wait for a time, for an idle agent, or for the end of its usage limit. */
+/** Messages that wait for a time, for an idle agent, or for the reset of its usage limit. */
 import assert from "node:assert/strict";
 import { LATER_MAX, laterPush, LaterPushes, NEXT_IDLE_MS } from "../../../src/listener/waiting_pushes.ts";
 import type { Later } from "../../../src/protocol/later.ts";
@@ -91,7 +91,7 @@ Deno.test("later: one message at a time is typed into an idle session [later-typ
   assert.deepEqual(released, ["a", "b"]);
 });
 
-Deno.test("later: a clock that is set back holds no message for an idle session any longer [later-typed, fault-clock]", async () => {
+Deno.test("later: a clock that is set back does not delay a message for an idle session [later-typed, fault-clock]", async () => {
   const { clock, released, add, observe, end } = makeBench();
   add("a", { kind: "idle" });
   add("b", { kind: "idle" });
@@ -125,7 +125,7 @@ Deno.test("later: a message that expires while it waits ends, and a removed one 
   assert.deepEqual(released, ["a"]);
 });
 
-Deno.test("later: no more wait than a host remembers", () => {
+Deno.test("later: no more messages wait than a host can store", () => {
   const { add } = makeBench();
   for (let n = 0; n < LATER_MAX; n++) assert.ok(add(`${n}`, { kind: "idle" }));
   assert.equal(add("one more", { kind: "idle" }), false);

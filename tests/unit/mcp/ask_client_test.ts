@@ -1,4 +1,4 @@
-/** The relay client of an asking agent: its device id and name, and when a question that nobody saw goes to the second outlet, and with which text. */
+/** The relay client of an asking agent: its device id and name, and when an unseen question goes to the second outlet, with which text. */
 import assert from "node:assert/strict";
 import { ASKERS_PER_HOST, identify, notifyUnseen, type OutletOutcome } from "../../../src/mcp/ask_client.ts";
 import { listenerDeviceId } from "../../../src/protocol/names.ts";
@@ -39,7 +39,7 @@ Deno.test("an invalid session name counts as none", async () => {
   }
 });
 
-/** Lists how long each timer was set for, in milliseconds. */
+/** Records the durations of all timers, in milliseconds. */
 class ListingClock extends FakeClock {
   readonly waits: number[] = [];
 
@@ -49,7 +49,7 @@ class ListingClock extends FakeClock {
   }
 }
 
-/** What a tool answers when the relay refuses the question for some seconds: with 429 at first, then for good. */
+/** Returns a tool's result when the relay refuses the question for some seconds: first with 429, then for good. */
 async function refusedFor(
   retryAfter: number,
   { refusals }: { refusals: number },
@@ -116,7 +116,7 @@ interface Received {
   text: string;
 }
 
-/** A local server as the outlet, and a relay with this receipt. */
+/** Runs a local server as the outlet, and a relay with this receipt; returns the outcome. */
 async function outcomeOf(
   fields: Record<string, unknown>,
   { receipt = {}, statuses = [], abort = false }: {
@@ -169,7 +169,7 @@ Deno.test("an ntfy topic gets a sentence and a link, and nothing about the quest
   assert.ok(!JSON.stringify(one).includes("secret-project"));
 });
 
-Deno.test("a webhook gets the id and a link, and the sealed text only if that is wanted [push-outlet]", async () => {
+Deno.test("a webhook gets the id and a link, and the sealed text only if that is configured [push-outlet]", async () => {
   const link = `https://relay.example/#/inbox/${ID}`;
   const plain = await outcomeOf({});
   assert.deepEqual(JSON.parse(plain.received[0]?.text ?? ""), { event: "unseen_question", id: ID, link });
@@ -190,7 +190,7 @@ Deno.test("a question that was answered or seen stays where it is; one that was 
   assert.equal(await outcome(unless, { shown: { dev_phone_1: { sent: 1 } } }), "sent");
 });
 
-Deno.test("an outlet that fails is tried three times, a relay that is gone is no reason to be silent, and an answered agent stops waiting [push-outlet]", async () => {
+Deno.test("a failing outlet is tried three times, an unreachable relay does not prevent it, and an answered agent stops waiting [push-outlet]", async () => {
   const failing = await outcomeOf(NTFY, { statuses: [500, 503, 200] });
   assert.deepEqual([failing.outcome, failing.received.length], ["sent", 3]);
   const failed = await outcomeOf(NTFY, { statuses: [500, 500, 500, 500] });
@@ -211,7 +211,7 @@ Deno.test("an outlet is one address, with a time in bounds [push-outlet]", () =>
   ) assert.ok(!SecondOutlet.safeParse(bad).success, JSON.stringify(bad));
 });
 
-/** The server and a relay; `act` may replace the global fetch. */
+/** Connects the server to a relay; `act` may replace the global fetch. */
 async function withRelay(
   act: (bench: { phone: PhoneSide; client: Connected["client"]; fetch: typeof fetch }) => Promise<void>,
 ): Promise<void> {
@@ -233,11 +233,11 @@ async function withRelay(
 const isWithdrawn = (phone: PhoneSide): Promise<unknown> =>
   until("the withdrawal", async () => (await phone.pushes("ask"))[0]?.receipt.state === "withdrawn");
 
-Deno.test("a question that the relay stores after it was taken back is withdrawn [other-mcp]", () =>
+Deno.test("a question that the relay stores after its call was cancelled is withdrawn [other-mcp]", () =>
   withRelay(async ({ phone, client, fetch }) => {
     const late = Promise.withResolvers<void>();
     let stored: Promise<Response> | undefined;
-    // The relay has read the request when its sender hangs up.
+    // The relay has read the request when its sender disconnects.
     globalThis.fetch = (url, init) => {
       if (init?.method !== "POST" || stored !== undefined) return fetch(url, init);
       stored = late.promise.then(() => fetch(url, { ...init, signal: null }));

@@ -1,4 +1,4 @@
-/** Following a question: the relay's stored receipt decides, whatever is lost on the way. */
+/** Following a question: the relay's stored receipt decides, whatever notifications are lost. */
 import assert from "node:assert/strict";
 import { Wakeup } from "../../../src/async/wakeup.ts";
 import type { RelayApi } from "../../../src/client/api.ts";
@@ -18,13 +18,13 @@ import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 import { idOf, NOW } from "../phone/samples.ts";
 
-/** Before an answer that nobody has taken is typed into the session. */
+/** Less than the time after which an unreceived answer is typed into the session. */
 const POLL_MS = 5_000;
 const [ASK, ANSWER] = [idOf(1), idOf(2)];
 const open: Receipt = { state: "delivered", final: false, at: {} };
 const answered: Receipt = { state: "answered", final: true, at: {}, answer: ANSWER };
 
-/** A relay of two pushes. */
+/** A relay with two pushes. */
 class Bench {
   readonly clock = new FakeClock();
   readonly wakeup = new Wakeup(this.clock);
@@ -32,7 +32,7 @@ class Bench {
   readonly abort = new AbortController();
   asked: Receipt | RelayError = open;
   answer: Receipt | RelayError = { state: "queued", final: false, at: {} };
-  /** What the host's keys make of the answer. */
+  /** Opens the answer with the host's keys. */
   read = (push: Push): Promise<Answer | undefined> => Promise.resolve(answerOf(push));
   looks = 0;
   outcome: Outcome | Error | undefined;
@@ -59,7 +59,7 @@ class Bench {
     );
   }
 
-  /** Lets time pass, or news come, and waits until it was looked. */
+  /** Advances the time, or sends a notification, and waits until the question was read again. */
   async look(ms?: number): Promise<void> {
     const before = this.looks;
     await until("the wait", () => this.clock.pending > 0);
@@ -73,7 +73,7 @@ class Bench {
   }
 }
 
-Deno.test("an answer that was taken is waited for over the end of the time, also while the relay cannot be asked [type-answer]", async () => {
+Deno.test("an accepted answer is waited for beyond the end of the time, even while the relay is unreachable [type-answer]", async () => {
   const bench = new Bench();
   bench.asked = answered;
   await bench.look();
@@ -88,7 +88,7 @@ Deno.test("an answer that was taken is waited for over the end of the time, also
   assert.deepEqual(await bench.ended(), { kind: "answered", answer: { kind: "text", text: "yes" } });
 });
 
-Deno.test("an answer counts once the relay confirms that it was taken [type-answer]", async () => {
+Deno.test("an answer counts once the relay confirms that it was received [type-answer]", async () => {
   const bench = new Bench();
   bench.asked = answered;
   await bench.look();
@@ -99,7 +99,7 @@ Deno.test("an answer counts once the relay confirms that it was taken [type-answ
   assert.deepEqual(await bench.ended(), { kind: "answered", answer: { kind: "text", text: "yes" } });
 });
 
-Deno.test("lost notifications are made up for by polling; an unreachable relay is asked again [mcp-survives]", async () => {
+Deno.test("polling compensates for lost notifications; an unreachable relay is asked again [mcp-survives]", async () => {
   const bench = new Bench();
   bench.asked = new RelayError("away", { code: "unreachable" });
   await bench.look(POLL_MS);
@@ -110,10 +110,10 @@ Deno.test("lost notifications are made up for by polling; an unreachable relay i
   assert.equal((await bench.ended() as Outcome).kind, "answered");
 });
 
-/** A relay on NATS closes the question first, then stores the answer. */
+/** A relay on NATS first closes the question and then stores the answer. */
 const missing = new RelayError("no push with this id", { code: "unknown_push", status: 404 });
 
-Deno.test("an answer that is not stored yet is waited for, but not for ever [type-answer]", async () => {
+Deno.test("an answer that is not stored yet is waited for, but not forever [type-answer]", async () => {
   const bench = new Bench();
   bench.asked = answered;
   bench.answer = missing;
@@ -141,7 +141,7 @@ Deno.test("an answer that is not stored yet is waited for, but not for ever [typ
   assert.equal((await atTheEnd.ended() as Outcome).kind, "answered");
 });
 
-Deno.test("an answer that went to the session has an outcome of its own [mcp-late]", async () => {
+Deno.test("an answer that went to the session has a separate outcome [mcp-late]", async () => {
   const bench = new Bench();
   bench.asked = answered;
   bench.answer = { state: "expired", reason: "too_late", final: true, at: {} };
@@ -149,7 +149,7 @@ Deno.test("an answer that went to the session has an outcome of its own [mcp-lat
   assert.deepEqual(await bench.ended(), { kind: "typed" });
 });
 
-Deno.test("an answer that no session could get is not said to be typed [mcp-late]", async () => {
+Deno.test("an answer that could reach no session is not reported as typed [mcp-late]", async () => {
   const bench = new Bench();
   bench.asked = answered;
   bench.answer = { state: "expired", reason: "too_late", final: false, at: {} };
@@ -161,7 +161,7 @@ Deno.test("an answer that no session could get is not said to be typed [mcp-late
   assert.deepEqual(await bench.ended(), { kind: "lost" });
 });
 
-Deno.test("an answer that was taken is read again while this host's files cannot be used [mcp-ask]", async () => {
+Deno.test("an accepted answer is read again while this host's files cannot be used [mcp-ask]", async () => {
   const bench = new Bench();
   bench.asked = answered;
   bench.answer = { state: "delivered", final: true, at: {} };
@@ -180,7 +180,7 @@ Deno.test("an answer that was taken is read again while this host's files cannot
   assert.match(String(await full.ended()), /no space left/);
 });
 
-Deno.test("a question ends with its time, unless an answer is being taken [mcp-timeout]", async () => {
+Deno.test("a question ends with its time, unless an answer is being accepted [mcp-timeout]", async () => {
   const alone = new Bench();
   for (let n = 0; n < 24; n++) await alone.look(POLL_MS);
   assert.deepEqual(await alone.ended(), { kind: "timed_out" });
@@ -211,7 +211,7 @@ Deno.test("a closed question, a refusal and an abort end the wait", async () => 
   assert.match(String(await aborted.ended()), /taken back/);
 });
 
-Deno.test("each question that waits is reported at once and repeatedly, and its end once, even when it fails [ls-state-ask]", async () => {
+Deno.test("each waiting question is reported at once and repeatedly, and its end once, even if it fails [ls-state-ask]", async () => {
   const clock = new FakeClock();
   const reports: WaitingReport[] = [];
   const options = { report: (report: WaitingReport): void => void reports.push(report), clock };
@@ -265,7 +265,7 @@ Deno.test("a withdrawal is repeated after every reconnect until the relay confir
   assert.deepEqual([sent.length, left.withdrawing], [2, 0]);
 });
 
-Deno.test("an answer to a question that nobody waits for is returned at once, and once only [mcp-late]", () => {
+Deno.test("an answer that no call waits for is returned at once, and only once [mcp-late]", () => {
   const { left, sent } = bench();
   left.leave("q");
   left.connected();

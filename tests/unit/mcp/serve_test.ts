@@ -1,4 +1,4 @@
-/** Progress, every 20 seconds until the wait ends; and the end of the server, however its client goes. */
+/** Progress every 20 seconds until the wait ends; and the end of the server, however its client disconnects. */
 import assert from "node:assert/strict";
 import { createMcpServer } from "../../../mod.ts";
 import { LineTransport, type Progress, PROGRESS_EVERY_MS, startProgress } from "../../../src/mcp/serve.ts";
@@ -36,7 +36,7 @@ async function* once(line: Promise<string>): AsyncGenerator<string> {
   yield await line;
 }
 
-Deno.test("an embedded server that is closed while it starts serves nobody [lib-mcp]", async () => {
+Deno.test("an embedded server that is closed while it starts serves no client [lib-mcp]", async () => {
   const svcHome = await Deno.makeTempDir({ prefix: "svc-mcp-" });
   try {
     const address = "127.0.0.1:1";

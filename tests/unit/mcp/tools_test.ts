@@ -1,9 +1,9 @@
-/** What the tools take: nothing that the relay would refuse for its size. */
+/** The tools' inputs: they accept nothing that the relay would refuse for its size. */
 import assert from "node:assert/strict";
 import { TOOLS } from "../../../src/mcp/tools.ts";
 import { PushRequest } from "../../../src/protocol/push.ts";
 
-Deno.test("svc_ask takes as many options as a question has room for, and says how long they may be", () => {
+Deno.test("svc_ask accepts as many options as a question has room for, and says how long they may be", () => {
   const input = TOOLS.find(({ name }) => name === "svc_ask")?.input ?? assert.fail("there is no svc_ask");
   const optionsOf = (count: number): string[] =>
     Array.from({ length: count }, (_, n) => `${n} `.padEnd(200, "x"));
@@ -19,7 +19,7 @@ Deno.test("svc_ask takes as many options as a question has room for, and says ho
   );
 });
 
-Deno.test("svc_input takes as many fields as a question has room for, and says how long they may be", () => {
+Deno.test("svc_input accepts as many fields as a question has room for, and says how long they may be", () => {
   const input = TOOLS.find(({ name }) => name === "svc_input")?.input ?? assert.fail("there is no svc_input");
   const fieldsOf = (count: number) =>
     Array.from({ length: count }, (_, n) => ({ name: `n${n}`, type: "text", label: "x".repeat(200) }));

@@ -1,4 +1,4 @@
-/** The sign beside an answered question. */
+/** The sign next to an answered question. */
 import assert from "node:assert/strict";
 import { receiptText, type Tone } from "../../../src/phone/receipt_text.ts";
 import { answerDraftKey } from "../../../src/phone/state.ts";
@@ -6,13 +6,13 @@ import { answeredTone, unsentText } from "../../../src/phone/views/ask_card.tsx"
 import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { messageOf, receiptOf, recordOf, takenWith } from "./samples.ts";
 
-/** Of a late answer whose message has this receipt. */
+/** Returns the tone of a late answer whose message has this receipt. */
 function lateTone(receipt: Receipt): Tone {
   const context = { live: true, hostOnline: true, sentAgain: true, now: 0 };
   return answeredTone("typed", receiptText(messageOf(1, takenWith(receipt)), context).tone);
 }
 
-Deno.test("a late answer is shown as well as its message went [ux-late, mcp-late]", () => {
+Deno.test("a late answer is shown with the outcome of its message [ux-late, mcp-late]", () => {
   assert.equal(lateTone(receiptOf("submitted", { final: true })), "good");
   assert.equal(lateTone(receiptOf("held", { reason: "dialog_open" })), "held");
   assert.equal(lateTone(receiptOf("refused", { final: true, reason: "no_such_session" })), "bad");
@@ -20,7 +20,7 @@ Deno.test("a late answer is shown as well as its message went [ux-late, mcp-late
   assert.deepEqual([answeredTone("received", undefined), answeredTone("lost", undefined)], ["good", "bad"]);
 });
 
-Deno.test("a closed question shows what was answered here in vain, also after a reload [ux-no-dead-end]", () => {
+Deno.test("a closed question shows the unused answer from this phone, even after a reload [ux-no-dead-end]", () => {
   const { push, receipt } = recordOf(9);
   const item = { kind: "question", push, receipt, ask: { kind: "prompt", timeoutSeconds: 60 } } as const;
   const state = { drafts: { [answerDraftKey(push.id)]: "half a text" } };

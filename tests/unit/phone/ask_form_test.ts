@@ -17,7 +17,7 @@ const FIELDS: AskField[] = [
   { name: "token", type: "text", secret: true },
 ];
 
-Deno.test("a form's draft holds what was entered, and no secret [ux-form-draft]", () => {
+Deno.test("a form's draft has the entered values, but no secret [ux-form-draft]", () => {
   const entered = { host: "box", port: "80", zone: "Dublin", tls: true, token: "hunter2" };
   const draft = formDraft(FIELDS, entered);
   assert.doesNotMatch(draft, /hunter2/);
@@ -32,7 +32,7 @@ Deno.test("a draft of another form, or of none, leaves the form empty", () => {
   }
 });
 
-Deno.test("ticks and own words share a draft; options that are gone are left out [ux-form-draft]", () => {
+Deno.test("ticks and own words share a draft; removed options are left out [ux-form-draft]", () => {
   const draft = tickedDraft({ chosen: ["unit", "gone"], text: "and lint" });
   assert.deepEqual(tickedIn(["e2e", "unit"], draft), { chosen: ["unit"], text: "and lint" });
   assert.equal(tickedDraft({ chosen: [], text: "" }), "");

@@ -22,7 +22,7 @@ function entry(length: number): AuditEntry {
   };
 }
 
-/** A stream, and what was asked on it. */
+/** A stream, and the requests on it. */
 class Bench {
   readonly clock = new FakeClock();
   readonly asked: number[] = [];
@@ -57,7 +57,7 @@ class Bench {
   }
 }
 
-Deno.test("pages follow one another; an answer that comes twice or late changes nothing [ls-audit-phone]", () => {
+Deno.test("pages follow one another; a repeated or late answer changes nothing [ls-audit-phone]", () => {
   const bench = new Bench();
   bench.log.readOlder();
   assert.deepEqual([bench.seen, bench.asked], [["reading", [], true], []]);
@@ -73,7 +73,7 @@ Deno.test("pages follow one another; an answer that comes twice or late changes 
   assert.equal(bench.closed, 1);
 });
 
-Deno.test("a host that does not answer is asked again, also on a new stream, and at last given up; trying again opens a new one [ls-audit-phone]", () => {
+Deno.test("a host that does not answer is asked again, even on a new stream, and finally given up; a retry opens a new one [ls-audit-phone]", () => {
   const bench = new Bench();
   bench.log.readOlder();
   bench.viewer?.onState(LIVE);
@@ -91,7 +91,7 @@ Deno.test("a host that does not answer is asked again, also on a new stream, and
   assert.deepEqual([bench.seen, bench.opened], [["read", [1], false], 2]);
 });
 
-Deno.test("without the pairing's secret nothing is asked [ls-audit-phone]", () => {
+Deno.test("without the pairing's secret nothing is requested [ls-audit-phone]", () => {
   const bench = new Bench();
   bench.log.readOlder();
   bench.viewer?.onState({ ...LIVE, sealing: "base" });

@@ -8,7 +8,7 @@ const CHROME =
 const ANDROID =
   "Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/142.0.0.0 Mobile Safari/537.36";
 
-Deno.test("a device is named so that its user knows it in the list of devices", async () => {
+Deno.test("a device gets a name that its user recognizes in the list of devices", async () => {
   const named = (userAgent: string) => deviceName({ userAgent });
   assert.equal(await named("Mozilla/5.0 (iPhone; CPU iPhone OS 18_0 like Mac OS X)"), "iPhone");
   assert.equal(
@@ -28,7 +28,7 @@ Deno.test("a device is named so that its user knows it in the list of devices", 
   assert.equal(await named("curl"), "Browser");
 });
 
-Deno.test("an Android phone is named after its model where the browser tells it", async () => {
+Deno.test("an Android phone is named after its model if the browser reports it", async () => {
   const telling = (found: Promise<{ model?: string }>) =>
     deviceName({ userAgent: ANDROID, userAgentData: { getHighEntropyValues: () => found } });
   assert.equal(await telling(Promise.resolve({ model: "Pixel 9" })), "Pixel 9");
@@ -37,7 +37,7 @@ Deno.test("an Android phone is named after its model where the browser tells it"
   assert.equal(await deviceName({ userAgent: ANDROID }), "Android phone");
 });
 
-Deno.test("the worker can be registered again after it failed to load: there is one policy for its address [push-why-not]", async () => {
+Deno.test("the worker can be registered again after it failed to load, although its policy can be created only once [push-why-not]", async () => {
   const registered: string[] = [];
   const policies: string[] = [];
   const register = (url: string) => {

@@ -34,7 +34,7 @@ function phoneBefore(host: OfferingHost, account = new FakeStorage()) {
   return { controller, store, account, pairing, keys };
 }
 
-Deno.test("after a pairing the page shows the words until the user answers, and only then the host counts as paired [pair-words, ux-pair]", async () => {
+Deno.test("after a pairing the page shows the words until the user answers; only then does the host count as paired [pair-words, ux-pair]", async () => {
   const host = await offeringHost();
   const { controller, store, pairing } = phoneBefore(host);
   await controller.start({ kind: "pair", code: "c", secret: host.word });
@@ -70,7 +70,7 @@ Deno.test("a reloaded page asks again about unanswered words; once answered it i
   again.controller.stop();
 });
 
-/** The same phone's page after a reload. */
+/** Opens the same phone's page as after a reload. */
 function reopened({ account, pairing }: Pick<ReturnType<typeof phoneBefore>, "account" | "pairing">) {
   const store = createStore(() => {});
   const controller = new Controller({
@@ -87,7 +87,7 @@ function reopened({ account, pairing }: Pick<ReturnType<typeof phoneBefore>, "ac
   return { controller, store };
 }
 
-Deno.test("a link that a part of the page failed to load for is kept, and works at the next try [ux-link-kept]", async () => {
+Deno.test("a link is kept if a part of the page that it needs failed to load, and works at the next try [ux-link-kept]", async () => {
   const host = await offeringHost();
   const phone = phoneBefore(host);
   const { ownKeys } = phone.pairing;
@@ -101,7 +101,7 @@ Deno.test("a link that a part of the page failed to load for is kept, and works 
   await phone.controller.stop();
 });
 
-Deno.test("an unproven host signs nobody in and is reported; a phone that was signed in stays signed in [sec-active-relay]", async () => {
+Deno.test("an unproven host does not sign the phone in and is reported; a phone that was signed in stays signed in [sec-active-relay]", async () => {
   const liar = await offeringHost(() => undefined);
   const fresh = phoneBefore(liar);
   await fresh.controller.start({ kind: "pair", code: "c", secret: liar.word });
@@ -169,7 +169,7 @@ Deno.test("the old account is left only once the relay has accepted the new one,
   await controller.stop();
 });
 
-Deno.test("a pairing link of another account asks first, and pairs with nobody if declined [account-swap]", async () => {
+Deno.test("a pairing link of another account asks first, and pairs with no host if declined [account-swap]", async () => {
   const host = await offeringHost();
   const kept = new FakeStorage({ apiKey: "svc_mine456789", deviceId: "dev_phone_1" });
   const { controller, store, account, pairing } = phoneBefore(host, kept);
@@ -186,7 +186,7 @@ Deno.test("a pairing link of another account asks first, and pairs with nobody i
   controller.stop();
 });
 
-Deno.test("a renamed host keeps its name and its secret; a forgotten one is no longer paired [ux-settings]", async () => {
+Deno.test("a renamed host keeps its new name and its secret; a removed one is no longer paired [ux-settings]", async () => {
   const host = await offeringHost();
   const phone = phoneBefore(host);
   await phone.controller.start({ kind: "pair", code: "c", secret: host.word });

@@ -10,7 +10,7 @@ import { deviceOf, entryOf, idOf, NOW, receiptOf, recordOf } from "./samples.ts"
 
 const kindOf = ({ store }: Bench): string => store.get().signIn.kind;
 
-Deno.test("a signed-out phone asks for a key, and stores a good one [ph-first-page]", async () => {
+Deno.test("a signed-out phone asks for a key, and stores a valid one [ph-first-page]", async () => {
   const bench = phoneWith();
   await bench.controller.start();
   assert.equal(kindOf(bench), "out");
@@ -54,7 +54,7 @@ Deno.test("after every reconnect it loads what changed in the meantime", async (
   bench.controller.stop();
 });
 
-Deno.test("what was listed last is kept for a page that is opened without the link [ph-offline-shell]", async () => {
+Deno.test("the last list is kept for a page that is opened without a link [ph-offline-shell]", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   const ended = deviceOf({ sessions: [], lastSeen: NOW + 1 });
   bench.sockets.last.says("sessions.changed", ended);
@@ -82,7 +82,7 @@ Deno.test("a session that the page shows at once gets its mirror as soon as the 
 
 const full = (): Promise<never> => Promise.reject(new DOMException("full", "QuotaExceededError"));
 
-Deno.test("a storage that takes nothing more hides nothing of what came while the link was lost [ux-any-order]", async () => {
+Deno.test("a full storage hides nothing that arrived while the link was lost [ux-any-order]", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   bench.storage.writeSessions = full;
   bench.relay.records = [recordOf(7)];
@@ -144,7 +144,7 @@ Deno.test("if WebSockets are blocked, messages are sent and receipts are polled 
   bench.controller.stop();
 });
 
-Deno.test("once the relay takes a message the link no longer waits for its next attempt [ux-relay-back]", async () => {
+Deno.test("once the relay accepts a message the link no longer waits for its next attempt [ux-relay-back]", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   bench.relay.away = true;
   bench.sockets.last.ends(1006);
@@ -192,10 +192,10 @@ Deno.test("a message that never left the phone is cancelled there; one that may 
   controller.stop();
 });
 
-Deno.test("drafts and what was read outlive another sign-in of the same page [ux-no-dead-end, ux-unread]", async () => {
+Deno.test("drafts and read marks survive another sign-in of the same page [ux-no-dead-end, ux-unread]", async () => {
   const key = "dev_listener_1/svc-demo";
   const bench = phoneWith({ apiKey: "svc_k" }, ({ signIn }) => {
-    // As the page does after each change, with the session in view.
+    // Does what the page does after each change, with the session in view.
     bench.controller.keepDrafts();
     if (signIn.kind === "in") bench.controller.read(key);
   });
@@ -227,7 +227,7 @@ Deno.test("a cancelled message is not sent while its stored copy is being remove
   controller.stop();
 });
 
-Deno.test("what counts as read from the beginning follows the relay's clock, not the phone's [ux-unread]", async () => {
+Deno.test("items that count as read from the beginning are determined by the relay's clock, not the phone's [ux-unread]", async () => {
   const bench = phoneWith({ apiKey: "svc_k" });
   const { controller, sockets, store, storage } = bench;
   await controller.start();
@@ -240,7 +240,7 @@ Deno.test("what counts as read from the beginning follows the relay's clock, not
   controller.stop();
 });
 
-Deno.test("what was under way when the user signed out reaches neither the next account nor the storage", async () => {
+Deno.test("requests under way when the user signed out reach neither the next account nor the storage", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   const { controller, relay, storage, store, sockets } = bench;
   const written = Promise.withResolvers<void>();
@@ -268,7 +268,7 @@ Deno.test("what was under way when the user signed out reaches neither the next 
   controller.stop();
 });
 
-Deno.test("a link that answers late reads nothing again, and does not interrupt what is being sent [ux-outbox]", async () => {
+Deno.test("a link that answers late reads nothing again, and does not interrupt sending [ux-outbox]", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   const { controller, relay, store, sockets, clock } = bench;
   controller.watch(true);

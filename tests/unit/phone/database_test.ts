@@ -4,7 +4,7 @@ import { reopening } from "../../../src/phone/database.ts";
 
 const gone = (): DOMException => new DOMException("The database connection is closing", "InvalidStateError");
 
-/** Connections to one value, which the test closes like a browser that loses them. */
+/** Connections to one value, which the test closes as a browser does when it loses them. */
 class Connections {
   readonly opened: { isClosed: boolean; close(): void; read(): Promise<string> }[] = [];
   refusal: Error | undefined;
@@ -21,7 +21,7 @@ class Connections {
   };
 }
 
-Deno.test("a database whose connection is lost is opened again, once for all that wait [ux-outbox]", async () => {
+Deno.test("a database whose connection is lost is reopened, once for all waiting callers [ux-outbox]", async () => {
   const connections = new Connections();
   const database = reopening(connections.open);
   const read = () => database((one) => one.read());
@@ -40,7 +40,7 @@ Deno.test("work that fails again on a new connection fails, and the next work ge
   assert.equal(await database((one) => one.read()), "kept");
 });
 
-Deno.test("what a new connection does not mend is not done twice, and a database that cannot be opened is tried again [ux-outbox]", async () => {
+Deno.test("work is not repeated after an error that a new connection cannot fix, and opening a database is retried after a failure [ux-outbox]", async () => {
   const connections = new Connections();
   const database = reopening(connections.open);
   const full = new DOMException("full", "QuotaExceededError");

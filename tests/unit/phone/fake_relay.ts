@@ -6,15 +6,15 @@ import { deviceOf, NOW, receiptOf, recordOf } from "./samples.ts";
 
 export class FakeRelay {
   devices: DeviceSessions[] = [deviceOf()];
-  /** Oldest first. */
+  /** The stored pushes, oldest first. */
   records: PushRecord[] = [];
   /** Records on a page of the history. */
   pageSize = 200;
-  /** If set, every request is refused with it. */
+  /** If set, every request is refused with this code. */
   refusal: WireErrorCode | undefined;
   /** If true, requests fail as if no relay were there. */
   away = false;
-  /** If set, what is answered arrives only then. */
+  /** If set, answers arrive only when this resolves. */
   answering: Promise<void> | undefined;
   /** Method and path of every request, without the query. */
   readonly asked: string[] = [];
@@ -44,7 +44,7 @@ export class FakeRelay {
     return this.records.find(({ push }) => path === `/pushes/${push.id}`);
   }
 
-  /** The newest before the cursor. No question is open here. */
+  /** Returns the newest records before the cursor; this relay has no open question. */
   #page(query: URLSearchParams): { pushes: PushRecord[]; next?: string } {
     if (query.has("open")) return { pushes: [] };
     const before = this.records.findIndex(({ push }) => push.id === query.get("before"));

@@ -11,11 +11,11 @@ export class FakeStorage implements PhoneStorage {
   readonly drafts = new Map<string, string>();
   readonly seen = new Map<string, number>();
   readonly outbox = new Map<string, OutboxEntry>();
-  /** If set, the account and the sessions are written only then. */
+  /** If set, the account and the sessions are written only when this resolves. */
   writing: Promise<void> | undefined;
-  /** No message can be stored or removed, as on a full disk. */
+  /** Whether no message can be stored or removed, as on a full disk. */
   isFull = false;
-  /** Messages that are removed only then. */
+  /** Messages that are removed only when their promise resolves. */
   readonly removing = new Map<string, Promise<void>>();
 
   constructor(account?: Account) {

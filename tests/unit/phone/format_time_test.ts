@@ -21,7 +21,7 @@ Deno.test("a duration is given in a suitable unit", () => {
   assert.deepEqual([formatAgo(3), formatAgo(5 * MINUTE)], ["just now", "5 min ago"]);
 });
 
-Deno.test("what is left to wait is given in seconds only while they are few", () => {
+Deno.test("the remaining wait is given in seconds only if there are few", () => {
   const left = [1, 6_000, 2 * MINUTE - 1, 2 * MINUTE, 59 * MINUTE + 1, 61 * MINUTE].map(formatWait);
   assert.deepEqual(left, ["1 s", "6 s", "120 s", "2 min", "1 h", "1 h"]);
 });

@@ -37,7 +37,7 @@ const itemsOf = (...records: PushRecord[]): InboxItem[] =>
   records.map(inboxItemOf).filter((item) => item !== undefined);
 const numbers = (items: readonly InboxItem[]): number[] => items.map(({ push }) => Number(push.id.slice(-3)));
 
-Deno.test("questions and notifications come in, commands and unknown questions do not [ux-inbox]", () => {
+Deno.test("questions and notifications are added, commands and unknown questions are not [ux-inbox]", () => {
   const types = ["note", "broadcast", "agent.stop", "agent.attention"];
   for (const type of types) assert.equal(inboxItemOf(record(1, type))?.kind, "notification", type);
   assert.equal(inboxItemOf(question(2))?.kind, "question");
@@ -104,7 +104,7 @@ Deno.test("the inbox is bounded, and an open question is never dropped", () => {
   assert.ok(inbox.has(idOf(1)) && !inbox.has(idOf(10)));
 });
 
-Deno.test("what a tapped notification leads to is not dropped while it is open, however old it is [ux-old-open]", () => {
+Deno.test("the item of a tapped notification is not dropped while it is open, however old it is [ux-old-open]", () => {
   const notes = itemsOf(...Array.from({ length: INBOX_MAX }, (_, number) => record(number + 10, "note")));
   const inbox = withItems(new Map(), notes);
   const old = itemsOf(record(1, "note"));
@@ -137,7 +137,7 @@ const answer = (progress: Progress): Message => ({
   answers: { question: idOf(1) },
 });
 
-Deno.test("a question is open until its deadline, then takes a late answer, until it expires [mcp-late]", () => {
+Deno.test("a question is open until its deadline, then accepts a late answer until it expires [mcp-late]", () => {
   const late = (now: number) => {
     const found = status(questionWith(open), { now });
     return found.kind === "open" ? found.late : found.kind;
@@ -152,7 +152,7 @@ Deno.test("a question is open until its deadline, then takes a late answer, unti
   assert.equal(status(homeless, { now: NOW + 60_000 }).kind, "closed");
 });
 
-Deno.test("an answer from here is shown as sending, and as failed", () => {
+Deno.test("an answer from this phone is shown as sending, and as failed", () => {
   assert.equal(status(questionWith(open), { messages: [answer({ kind: "outbox" })] }).kind, "sending");
   const failure = { code: "ask_closed", message: "" };
   assert.equal(
@@ -182,7 +182,7 @@ Deno.test("an answered question says whether its answer arrived [ux-inbox]", () 
   assert.ok(found.kind === "answered" && found.typed === typed && !found.here);
 });
 
-Deno.test("after a reload an answer is one's own if this phone holds what it sealed [ux-inbox]", () => {
+Deno.test("after a reload an answer counts as this phone's if the phone has stored what it sealed [ux-inbox]", () => {
   const isHere = (sealed: Message["sealed"]): unknown => {
     const given = { ...answer(takenWith(receiptOf("delivered"))), ...(sealed ? { sealed } : {}) };
     const found = status(questionWith(answeredBy2), { messages: [given] });
@@ -191,7 +191,7 @@ Deno.test("after a reload an answer is one's own if this phone holds what it sea
   assert.deepEqual([isHere("here"), isHere("elsewhere"), isHere(undefined)], [true, false, false]);
 });
 
-Deno.test("the first answer is shown, not one from here that came second", () => {
+Deno.test("the first answer is shown, not a later one from this phone", () => {
   const failure = { code: "ask_closed", message: "" };
   const second = {
     ...messageOf(5, { kind: "failed", failure }),
@@ -205,7 +205,7 @@ Deno.test("the first answer is shown, not one from here that came second", () =>
   assert.equal(found.unsent, second, "and that one says that it was not sent");
 });
 
-Deno.test("a question that was closed before its answer came says that this was not sent [ux-no-dead-end]", () => {
+Deno.test("a question that was closed before its answer arrived says that the answer was not sent [ux-no-dead-end]", () => {
   const failed = answer({ kind: "failed", failure: { code: "ask_closed", message: "" } });
   for (const state of ["withdrawn", "expired"] as const) {
     const closed = questionWith({ state, final: true, at: {} });
@@ -235,7 +235,7 @@ Deno.test("a card counts only if it came sealed, nothing replaces it, and it is 
   assert.deepEqual(status(item, { now: NOW + 60_000 }), { kind: "closed", why: "expired" });
 });
 
-Deno.test("the receipt of a card's answer says how far it got, or that only the relay says so [card-outcome]", () => {
+Deno.test("the receipt of a card's answer says how far it got, or that only the relay claims so [card-outcome]", () => {
   const outcome = (progress: Progress): unknown => {
     const found = status(cardWith(answeredBy2), { messages: [answer(progress)] });
     return found.kind === "answered" ? found.outcome : found.kind;
@@ -250,7 +250,7 @@ Deno.test("the receipt of a card's answer says how far it got, or that only the 
   assert.equal(outcome(claimed), "unproven");
 });
 
-Deno.test("a card stands for its dialog until the agent has taken an answer, or no longer waits [card-once]", () => {
+Deno.test("a card replaces its dialog until the agent has received an answer, or no longer waits [card-once]", () => {
   const standing = (receipt: Receipt, messages: Message[] = [], now = NOW): boolean => {
     const inbox = withItems(new Map(), [cardWith(receipt)]);
     return standingCards({ inbox, messages: new Map(messages.map((one) => [one.id, one])) }, now).length > 0;

@@ -1,4 +1,4 @@
-/** The user's own texts: kept, found, and put into a draft. */
+/** The user's own texts: stored, found, and put into a draft. */
 
 import assert from "node:assert/strict";
 import {
@@ -35,14 +35,14 @@ Deno.test("every word of a search must be found, in any order and case [ux-snipp
   assert.equal(isFound("run lint", ["run the tests"]), false);
 });
 
-Deno.test("a text goes where the cursor is, apart from the words around it [ux-snippets, ux-sent-before]", () => {
+Deno.test("a text is inserted at the cursor, separated from the words around it [ux-snippets, ux-sent-before]", () => {
   assert.deepEqual(withInserted(" \n", { text: "new", start: 2, end: 2 }), { draft: "new", cursor: 3 });
   assert.deepEqual(withInserted("ab", { text: "x", start: 1, end: 1 }), { draft: "a x b", cursor: 3 });
   assert.deepEqual(withInserted("a b", { text: "x", start: 2, end: 3 }), { draft: "a x", cursor: 3 });
   assert.deepEqual(withInserted("a\n", { text: "x", start: 2, end: 2 }), { draft: "a\nx", cursor: 3 });
 });
 
-Deno.test("what was sent before is listed once, the newest first, without what cannot be read here [ux-sent-before]", () => {
+Deno.test("each sent text is listed once, newest first, without those that cannot be read here [ux-sent-before]", () => {
   const messages = [
     { ...messageOf(1), body: "again" },
     { ...messageOf(2), body: "once" },

@@ -22,7 +22,7 @@ Deno.test("the user's own choice comes first, then the browser's languages in th
   assert.equal(languageFor("constructor", []), "en");
 });
 
-/** Every text and every function that makes one, by its path. */
+/** Returns every text, and every function that makes one, by its path. */
 function leaves(value: unknown, path = ""): [string, unknown][] {
   if (typeof value !== "object" || value === null) return [[path, value]];
   return Object.entries(value).flatMap(([name, part]) =>

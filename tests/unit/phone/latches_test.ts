@@ -17,7 +17,7 @@ const ALT: Latches = { ctrl: "off", alt: "locked" };
 const text = (typed: string): KeyInput => ({ type: "text", text: typed });
 const key = (name: string): KeyInput => ({ type: "key", key: name });
 
-Deno.test("a tap holds a modifier for the next key, a second tap until the third [ux-latches]", () => {
+Deno.test("one tap holds a modifier for the next key, a second tap holds it until the third [ux-latches]", () => {
   const once = pressed(NO_LATCHES, "ctrl");
   assert.deepEqual([once, isHeld(once), afterKey(once)], [CTRL, true, NO_LATCHES]);
   const twice = pressed(once, "ctrl");
@@ -26,7 +26,7 @@ Deno.test("a tap holds a modifier for the next key, a second tap until the third
   assert.deepEqual(afterKey({ ctrl: "next", alt: "locked" }), { ctrl: "off", alt: "locked" });
 });
 
-Deno.test("a held modifier makes a key of the protocol, or none [ux-latches]", () => {
+Deno.test("a held modifier and a key make a key of the protocol, or none [ux-latches]", () => {
   const cases: [KeyInput[], Latches, string | undefined][] = [
     [[text("c")], CTRL, "C-c"],
     [[text("R")], CTRL, "C-r"],
@@ -52,7 +52,7 @@ Deno.test("a held modifier makes a key of the protocol, or none [ux-latches]", (
   }
 });
 
-Deno.test("a paste types what is on the clipboard and never presses a key, or says why not [ux-paste]", async () => {
+Deno.test("a paste types the clipboard's text and never presses a key, or says why not [ux-paste]", async () => {
   const from = (clipboard: string) => readPaste({ readText: () => Promise.resolve(clipboard) });
   assert.deepEqual(await from("one line"), { kind: "inputs", inputs: [text("one line")] });
   assert.deepEqual(await from("two\r\nlines\u0007"), {

@@ -1,8 +1,8 @@
-/** Pieces of a long text: all of it, at lines where it has any, never within a character or a name. */
+/** Pieces of a long text: complete, split at line breaks if there are any, never within a character or a name. */
 import assert from "node:assert/strict";
 import { partsOf, PIECE_CHARS } from "../../../src/phone/views/long_request.tsx";
 
-Deno.test("pieces joined are the text, and end where a line ends [card-read]", () => {
+Deno.test("the pieces join to the text, and end where a line ends [card-read]", () => {
   const lines = Array.from({ length: 5_000 }, (_, line) => `+ line ${line}`).join("\n");
   const pieces = partsOf(lines);
   assert.equal(pieces.map(({ text }) => text).join(""), lines);
@@ -10,7 +10,7 @@ Deno.test("pieces joined are the text, and end where a line ends [card-read]", (
   assert.equal(pieces.reduce((rows, piece) => rows + piece.rows, 0), 5_000);
 });
 
-Deno.test("a line without an end is cut between two characters, and its pieces say that they go on [card-read]", () => {
+Deno.test("a long line is cut between two characters, and its pieces say that they continue [card-read]", () => {
   for (const shift of [0, 1, 2, 3, 4, 5, 6, 7, 8, 9]) {
     const text = "x".repeat(shift) + "⟨U+202E⟩🙂".repeat(2_000);
     const pieces = partsOf(text);

@@ -64,7 +64,7 @@ Deno.test("HTML and other schemes stay text; only http and https become links [u
   assert.deepEqual(hrefs, ["https://example.org"]);
 });
 
-Deno.test("any text is read without loss of words, and in time [ux-markdown]", () => {
+Deno.test("any text is parsed without loss of words, and in time [ux-markdown]", () => {
   const words = (blocks: readonly Block[]): string =>
     blocks.map((block) => {
       switch (block.kind) {

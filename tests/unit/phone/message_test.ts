@@ -19,7 +19,7 @@ const word = (state: PushState, at: number, more: Partial<CheckedReceipt> = {}):
   ...more,
 });
 
-Deno.test("a message keeps the state that its host has proven; a state that only the relay claims is shown beside it [sec-active-relay, hostile-relay]", () => {
+Deno.test("a message keeps the state that its host has proven; a state that only the relay claims is shown next to it [sec-active-relay, hostile-relay]", () => {
   const delivered = withReceipt(SENT, word("delivered", 1));
   const claimed = withReceipt(delivered, word("submitted", 2, { unproven: true }));
   assert.ok(claimed.progress.kind === "taken");

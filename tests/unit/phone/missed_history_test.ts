@@ -1,4 +1,4 @@
-/** What came while the page had no link is read after the reconnect, however much it is. */
+/** Pushes that arrived while the page had no link are read after the reconnect, however many there are. */
 import assert from "node:assert/strict";
 import { createRelayApi } from "../../../src/client/api.ts";
 import { MISSED_PAGES_MAX, MissedHistory } from "../../../src/phone/missed_history.ts";
@@ -22,7 +22,7 @@ async function liveWith(count: number): Promise<Bench> {
   return await live(bench);
 }
 
-/** Loses the link, and gets it back once `meanwhile` has happened. */
+/** Loses the link, and restores it once `meanwhile` has run. */
 function reconnect(bench: Bench, meanwhile: () => void): void {
   bench.sockets.last.ends(1006);
   meanwhile();
@@ -56,7 +56,7 @@ Deno.test("pushes beyond the pages that a reconnect reads come with the earlier 
   await bench.controller.stop();
 });
 
-Deno.test("what the link has reported is not read again after a reconnect, unless something is missing before it [ux-any-order]", async () => {
+Deno.test("pushes that the link has reported are not read again after a reconnect, unless earlier ones are missing [ux-any-order]", async () => {
   const relay = Object.assign(new FakeRelay(), { pageSize: PAGE, records: records(1) });
   const api = createRelayApi({ baseUrl: "https://relay.example/svc", fetch: relay.fetch });
   const missed = new MissedHistory({
@@ -80,7 +80,7 @@ Deno.test("what the link has reported is not read again after a reconnect, unles
   assert.equal(await pagesAfter(6 * PAGE), 4);
 });
 
-Deno.test("what came of an own message or request while there was no link is read, however old it is [ux-any-order]", async () => {
+Deno.test("the outcome of an own message or request is read after a time without a link, however old it is [ux-any-order]", async () => {
   const bench = await liveWith(0);
   await bench.controller.send(TO, "long ago");
   const start = bench.controller.ask(startRequest("dev_listener_1", { agent: "cc", project: "demo" }));

@@ -10,16 +10,16 @@ export const PHONE_ID = "dev_phone_9";
 
 export interface OfferingHost {
   keyPair: CryptoKeyPair;
-  /** As in the link. */
+  /** The secret as in the link. */
   word: string;
   secret: CryptoKey;
   offer: PairingOffer;
-  /** What the phone claimed. */
+  /** The phone's claims. */
   claims: PairingClaim[];
   api: { claimPairing(code: string, claim: PairingClaim): Promise<PairingClaimed> };
 }
 
-/** `change` is what the relay does to the offer. */
+/** Makes a host that offers a pairing; `change` is what the relay does to the offer. */
 export async function offeringHost(
   change: (offer: PairingOffer) => PairingOffer | undefined = (offer) => offer,
 ): Promise<OfferingHost> {
@@ -54,7 +54,7 @@ export async function offeringHost(
   };
 }
 
-/** The host, and what a phone has stored that is paired with it under `deviceId`. */
+/** Returns the host, and the storage of a phone that is paired with it under `deviceId`. */
 export async function pairedWith(deviceId: string) {
   const host = await offeringHost();
   const { offer: { publicKey }, secret } = host;

@@ -12,13 +12,13 @@ import { idOf, messageOf } from "./samples.ts";
 
 type Answer = "taken" | "hangs" | Error;
 
-/** Ends only when its signal fires. */
+/** Never resolves; rejects when its signal fires. */
 function hang({ signal }: Parameters<OutboxOptions["send"]>[1]): Promise<never> {
   return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 }
 
 interface Earlier {
-  /** The messages are those of an earlier page, which has stored only these. */
+  /** Ids that an earlier page has stored; without them the messages are new. */
   stored?: readonly string[];
 }
 
@@ -77,7 +77,7 @@ Deno.test("an unreachable relay gets the same push again later, and nothing over
 for (
   const { retryAfter, waits } of [{ retryAfter: "3", waits: 3 }, { retryAfter: "999999999", waits: 3_600 }]
 ) {
-  Deno.test(`it waits as long as Retry-After says, for an hour at most: ${retryAfter}`, async () => {
+  Deno.test(`it waits as long as Retry-After says, but at most an hour: ${retryAfter}`, async () => {
     const limited = answerError("send it", { status: 429, text: "", retryAfter });
     const { outbox, sent, clock } = outboxWith([messageOf(1)], [limited]);
     await outbox.pump();
@@ -97,7 +97,7 @@ Deno.test("an attempt that hangs in a dead network is restarted when the network
   assert.equal(clock.pending, 0);
 });
 
-Deno.test("an uplink too slow for a message is not interrupted for ever: the third try gets five seconds, the next one ten [ux-outbox]", async () => {
+Deno.test("an uplink too slow for a message is not interrupted forever: the third try gets five seconds, the next one ten [ux-outbox]", async () => {
   const { outbox, sent, clock } = outboxWith([messageOf(1)], ["hangs", "hangs", "hangs", "hangs"]);
   const pumping = outbox.pump();
   for (let tries = 2; tries <= 3; tries++) {
@@ -112,7 +112,7 @@ Deno.test("an uplink too slow for a message is not interrupted for ever: the thi
   await pumping;
 });
 
-Deno.test("nothing more is sent once it is stopped", async () => {
+Deno.test("nothing is sent after it was stopped", async () => {
   const { outbox, sent } = outboxWith([messageOf(1), messageOf(2)], []);
   const pumping = outbox.pump();
   outbox.stop();
@@ -136,7 +136,7 @@ Deno.test("a revoked key loses no message", async () => {
   assert.equal(clock.pending, 0);
 });
 
-Deno.test("an error that a proxy answers in the relay's place sets no message aside [ux-outbox]", async () => {
+Deno.test("an error from a proxy in place of the relay sets no message aside [ux-outbox]", async () => {
   const strange = (status: number) => new RelayError("not a relay", { code: "bad_answer", status });
   const { outbox, sent, failed, clock } = outboxWith([messageOf(1)], [strange(404), strange(403)]);
   await outbox.pump();
@@ -147,7 +147,7 @@ Deno.test("an error that a proxy answers in the relay's place sets no message as
   assert.deepEqual(failed, []);
 });
 
-Deno.test("a message that is too large for a proxy, or that was mistaken for another one, is set aside [ux-outbox]", async () => {
+Deno.test("a message that is too large for a proxy, or that was mistaken for another, is set aside [ux-outbox]", async () => {
   for (const status of [413, 0]) {
     const { outbox, failed } = outboxWith([messageOf(1)], [
       new RelayError("too large", { code: "bad_answer", status }),
@@ -174,7 +174,7 @@ Deno.test("a message is tried again while the browser has closed the database [u
   await until("the second try", () => sent.length === 2);
 });
 
-Deno.test("a message that a proxy refuses says so after three tries, and holds up only its own session [ux-outbox, ux-no-dead-end]", async () => {
+Deno.test("a message that a proxy refuses says so after three tries, and delays only its own session [ux-outbox, ux-no-dead-end]", async () => {
   const refused = new RelayError("not a relay", { code: "bad_answer", status: 403 });
   const other = { ...messageOf(3), session: "svc-other" };
   const messages = [messageOf(1), messageOf(2), other];
@@ -197,14 +197,14 @@ Deno.test("a message that a proxy refuses says so after three tries, and holds u
   assert.deepEqual(sent.slice(4), [idOf(1), idOf(2)]);
 });
 
-Deno.test("a message that the relay cannot take for a while says that it is tried again [ux-outbox]", async () => {
+Deno.test("a message that the relay temporarily cannot accept says that it is tried again [ux-outbox]", async () => {
   const busy = new RelayError("the relay is starting", { code: "bad_answer", status: 502 });
   const { outbox, delayed, failed } = outboxWith([messageOf(1)], [busy, busy, busy]);
   for (let tries = 1; tries <= 3; tries++) await outbox.hurry();
   assert.deepEqual([delayed, failed], [["not_yet 1"], []]);
 });
 
-Deno.test("an answer that a proxy refuses holds up no answer to another question [ux-outbox]", async () => {
+Deno.test("an answer that a proxy refuses does not delay answers to other questions [ux-outbox]", async () => {
   const refused = new RelayError("not a relay", { code: "bad_answer", status: 403 });
   const [one, other] = [1, 2].map((n) => ({
     ...{ ...messageOf(n), deviceId: "", session: "" },
@@ -226,7 +226,7 @@ Deno.test("a message that gets no answer says after three tries that it is tried
   assert.deepEqual([delayed, failed, clock.pending], [["not_yet 1"], [], 1]);
 });
 
-Deno.test("a message of an earlier page is sent only if no other page has cancelled it meanwhile [ux-outbox]", async () => {
+Deno.test("a message of an earlier page is sent only if no other page has cancelled it in the meantime [ux-outbox]", async () => {
   const earlier = { stored: [idOf(2)] };
   const messages = [messageOf(1), messageOf(2)];
   const { outbox, sent, failed } = outboxWith(messages, [], earlier);

@@ -1,4 +1,4 @@
-/** The user's own messages while they are not settled: what a reload, a failure or a full disk leaves of them, and how long one for later may wait. */
+/** The user's own unfinished messages: what survives a reload, a failure or a full disk, and how long a later message may wait. */
 import assert from "node:assert/strict";
 import { LATER_MAX_MS, laterTtlSeconds } from "../../../src/phone/own_messages.ts";
 import { progressOf, startRequest } from "../../../src/phone/requests.ts";
@@ -19,7 +19,7 @@ function firstMessage({ store }: Bench) {
   return message;
 }
 
-/** A message was written without a link, and edited or cancelled there; then the page was closed. */
+/** Writes a message without a link, edits or cancels it, and closes the page. */
 async function leftBehind(how: "edit" | "cancel", text: string): Promise<{ bench: Bench; id: string }> {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   bench.relay.away = true;
@@ -45,9 +45,9 @@ Deno.test("a message that is edited without a link keeps its text over a reload,
   next.controller.stop();
 });
 
-Deno.test("a text that is the draft already is not put before it again by the next page [ux-no-dead-end]", async () => {
+Deno.test("a text that is already the draft is not put before it again by the next page [ux-no-dead-end]", async () => {
   const { bench, id } = await leftBehind("edit", "once is enough");
-  // The page was closed after it had stored the draft and before it had removed the message.
+  // The page was closed after it had stored the draft, but before it had removed the message.
   bench.storage.drafts.set(KEY, "once is enough\n\nand more");
   const next = await live(reloaded(bench));
   next.sockets.last.says("push.updated", { id, receipt: receiptOf("withdrawn", { final: true }) });
@@ -98,7 +98,7 @@ async function cancelsAfterReload(bench: Bench, id: string): Promise<void> {
   await next.controller.stop();
 }
 
-Deno.test("a message that is cancelled without a link is not sent after a reload, and its copy goes with the cancellation [ux-no-dead-end, ux-outbox]", async () => {
+Deno.test("a message that is cancelled without a link is not sent after a reload, and its copy is removed with the cancellation [ux-no-dead-end, ux-outbox]", async () => {
   const { bench, id } = await leftBehind("cancel", "better not");
   await cancelsAfterReload(bench, id);
 });
@@ -124,7 +124,7 @@ for (const how of ["cancel", "edit", "discard"] as const) {
     const message = firstMessage(bench);
     if (how === "discard") await controller.discard(message.id);
     else await controller[how](message);
-    // Both pages have one storage.
+    // Both pages share one storage.
     other.storage.outbox.clear();
     for (const [id, entry] of storage.outbox) other.storage.outbox.set(id, entry);
     other.relay.away = false;
@@ -135,7 +135,7 @@ for (const how of ["cancel", "edit", "discard"] as const) {
   });
 }
 
-Deno.test("a message that is sent again although it was cancelled before is not held for cancelled after a reload [ux-outbox]", async () => {
+Deno.test("a cancelled message that is sent again does not count as cancelled after a reload [ux-outbox]", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   const { controller, relay, storage } = bench;
   relay.away = true;
@@ -148,7 +148,7 @@ Deno.test("a message that is sent again although it was cancelled before is not 
   await controller.stop();
 });
 
-/** A message that the relay has rejected. */
+/** Makes a message that the relay has rejected. */
 async function rejected(): Promise<Bench> {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   bench.relay.refusal = "missing_scope";
@@ -157,7 +157,7 @@ async function rejected(): Promise<Bench> {
   return bench;
 }
 
-Deno.test("a message that the relay rejected is shown as rejected after a reload, and not sent by itself [ux-no-dead-end]", async () => {
+Deno.test("a message that the relay rejected is shown as rejected after a reload, and not sent automatically [ux-no-dead-end]", async () => {
   const bench = await rejected();
   const { id } = firstMessage(bench);
   await bench.controller.stop();
@@ -186,7 +186,7 @@ Deno.test("a message that another page has sent keeps its receipt when the relay
   await controller.stop();
 });
 
-Deno.test("a rejected message that is edited is gone, so that only its new wording is sent [ux-no-dead-end]", async () => {
+Deno.test("a rejected message that is edited is removed, so that only its new text is sent [ux-no-dead-end]", async () => {
   const bench = await rejected();
   const { controller, relay, storage, store } = bench;
   await controller.edit(firstMessage(bench));
@@ -199,7 +199,7 @@ Deno.test("a rejected message that is edited is gone, so that only its new wordi
   await next.controller.stop();
 });
 
-Deno.test("a message that is sent again leaves the draft as it is, and is for later again until its time [ux-no-dead-end]", async () => {
+Deno.test("a message that is sent again leaves the draft unchanged, and waits again until its time [ux-no-dead-end]", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   const { controller, clock, store } = bench;
   const later = { kind: "at", at: clock.now() + 60_000 } as const;
@@ -217,7 +217,7 @@ Deno.test("a message that is sent again leaves the draft as it is, and is for la
   await controller.stop();
 });
 
-Deno.test("a rejected message that is sent again waits like a new one, also over a reload [ux-outbox]", async () => {
+Deno.test("a rejected message that is sent again waits like a new one, even across a reload [ux-outbox]", async () => {
   const bench = await rejected();
   bench.relay.refusal = undefined;
   bench.relay.away = true;
@@ -238,7 +238,7 @@ for (
     }],
   ] as const
 ) {
-  Deno.test(`${what} that the relay rejected is not asked for again after a reload [ux-outbox]`, async () => {
+  Deno.test(`${what} that the relay rejected is not requested again after a reload [ux-outbox]`, async () => {
     const bench = await live(phoneWith({ apiKey: "svc_k" }));
     await bench.controller.send(TO, "a message");
     bench.relay.refusal = "missing_scope";
@@ -255,7 +255,7 @@ for (
   });
 }
 
-Deno.test("a request to start an agent that waited for long is not sent any more; a message is [ux-start, ux-outbox]", async () => {
+Deno.test("a request to start an agent is no longer sent after a long wait; a message is [ux-start, ux-outbox]", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   const { controller, relay, clock, store } = bench;
   relay.away = true;
@@ -315,7 +315,7 @@ Deno.test("unsent messages stay in the order in which they were written when the
   const next = reloaded(bench);
   next.relay.away = true;
   await next.controller.start();
-  // This page does not know the relay's clock yet.
+  // This page has not received the relay's clock yet.
   await next.controller.send(TO, "second");
   await next.controller.send(TO, "third");
   next.relay.away = false;
@@ -325,7 +325,7 @@ Deno.test("unsent messages stay in the order in which they were written when the
   await next.controller.stop();
 });
 
-Deno.test("a message for later outlives its time by an hour, and waits a day for its agent [ux-later]", () => {
+Deno.test("a later message remains valid for an hour after its time, and waits a day for its agent [ux-later]", () => {
   const at = NOW + 2 * HOUR_MS;
   assert.equal(laterTtlSeconds({ kind: "at", at }, { now: NOW }), 3 * 3_600);
   assert.equal(laterTtlSeconds({ kind: "idle" }, { now: NOW }), 24 * 3_600);
@@ -335,7 +335,7 @@ Deno.test("a message for later outlives its time by an hour, and waits a day for
   assert.ok(laterTtlSeconds({ kind: "at", at: NOW + LATER_MAX_MS }, { now: NOW }) < TTL_MAX_SECONDS);
 });
 
-Deno.test("a time is sent by the relay's clock, and a relay that lies about its own moves it by ten minutes at most [ux-later, hostile-relay]", () => {
+Deno.test("a time is sent by the relay's clock, and a relay that lies about its clock shifts it by at most ten minutes [ux-later, hostile-relay]", () => {
   const at = NOW + 86_400_000;
   const sent = (clockOffsetMs: number, isPaired = true) =>
     laterByRelay({ kind: "at", at }, { clockOffsetMs, isPaired });

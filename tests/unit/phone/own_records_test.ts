@@ -1,4 +1,4 @@
-/** This phone's sealed messages as a hostile relay lists them: each stays where it was sealed for, and none is sent again in plaintext. */
+/** This phone's sealed messages as a hostile relay lists them: each stays in the session it was sealed for, and none is sent again in plaintext. */
 import assert from "node:assert/strict";
 import { receiptProof } from "../../../src/crypto/paired_secret.ts";
 import { type Message, messageOf } from "../../../src/phone/message.ts";
@@ -28,7 +28,7 @@ const opened = (pairing: FakePairingStorage): Promise<Bench> =>
 
 const shownIn = ({ store }: Bench, name: SessionName): Message[] => messagesOf(store.get(), name);
 
-/** The phone has sent a sealed text. Its page is opened again, and the relay lists the message changed, and as expired. */
+/** Sends a sealed text and reopens the page; the relay then lists the message changed and expired. */
 async function listedAs(change: (push: Push) => Push): Promise<Bench> {
   const { pairing } = await pairedWith(TO.deviceId);
   const first = await opened(pairing);
@@ -118,7 +118,7 @@ async function sealingPhone() {
   return { pairing, secret, sealing, listed };
 }
 
-Deno.test("where the relay would choose the host of a message nothing is sent plain by a paired phone, except an answer to a plain question [seal-stored, seal-answers]", async () => {
+Deno.test("a paired phone sends nothing plain if the relay would choose the host, except an answer to a plain question [seal-stored, seal-answers]", async () => {
   const { sealing } = await sealingPhone();
   await assert.rejects(sealing.outgoingContent({ ...COMMAND, deviceId: "" }), {
     name: "RelayError",
@@ -131,7 +131,7 @@ Deno.test("where the relay would choose the host of a message nothing is sent pl
   assert.deepEqual(await unpaired.outgoingContent({ ...COMMAND, deviceId: "" }), { body: TEXT });
 });
 
-Deno.test("a sealed text is shown under its own id and as what it was sealed, and its proof counts for no other message [hostile-relay, sec-active-relay]", async () => {
+Deno.test("a sealed text is shown under its own id and with its sealed type, and its proof counts for no other message [hostile-relay, sec-active-relay]", async () => {
   const { sealing, secret, listed } = await sealingPhone();
   const { sealed } = await sealing.outgoingContent(COMMAND);
   const answer = { ...COMMAND, id: idOf(2), type: "ask.answer", body: "Yes", inReplyTo: idOf(7) } as const;
@@ -170,7 +170,7 @@ Deno.test("a sealed text is shown under its own id and as what it was sealed, an
   ]);
 });
 
-Deno.test("what a sealed message replies to, and when it is typed, is what this phone sealed [hostile-relay]", async () => {
+Deno.test("a sealed message's reply target and time are those that this phone sealed [hostile-relay]", async () => {
   const { sealing, listed } = await sealingPhone();
   const later = { kind: "at", at: NOW + 60_000 } as const;
   const { sealed } = await sealing.outgoingContent({ ...COMMAND, later });

@@ -12,7 +12,7 @@ import { NOW } from "./samples.ts";
 
 export const TO = { deviceId: "dev_listener_1", session: "svc-demo" };
 
-/** `changed` is called with every state, as the page's views are. */
+/** Makes a phone; `changed` is called with every state, as the page's views are. */
 export function phoneWith(
   account?: Account,
   changed: (state: PhoneState) => void = () => {},
@@ -40,7 +40,7 @@ export function phoneWith(
 
 export type Bench = ReturnType<typeof phoneWith>;
 
-/** Signed in, welcomed and caught up. */
+/** Signs in, and waits until the page is welcomed and up to date. */
 export async function live(bench: Bench): Promise<Bench> {
   await bench.controller.start();
   bench.sockets.last.welcome(NOW);
@@ -48,7 +48,7 @@ export async function live(bench: Bench): Promise<Bench> {
   return bench;
 }
 
-/** The same phone's page after a reload. Its relay is another one. */
+/** Opens the same phone's page as after a reload, with another relay. */
 export function reloaded({ storage }: Bench): Bench {
   const next = phoneWith(storage.account);
   for (const [id, entry] of storage.outbox) next.storage.outbox.set(id, entry);

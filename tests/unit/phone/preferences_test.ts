@@ -1,4 +1,4 @@
-/** Reading and writing the preferences: the defaults for anything invalid, and browsers without storage. */
+/** Reading and writing preferences: defaults for anything invalid, and browsers without storage. */
 import assert from "node:assert/strict";
 import { type Preferences, readPreferences, writePreferences } from "../../../src/phone/preferences.ts";
 

@@ -58,7 +58,7 @@ class Stage {
   }
 }
 
-Deno.test("a visible session or inbox reports what is about it, once; a hidden page nothing [push-in-view]", async () => {
+Deno.test("a visible session or inbox reports its items once; a hidden page reports nothing [push-in-view]", async () => {
   const stage = new Stage();
   const all = [record("1", "ask"), record("2", "agent.stop"), record("3", "ask", { session: "svc-b" })];
   await stage.show(`#/s/${HOST}/svc-a`, all, false);
@@ -82,7 +82,7 @@ Deno.test("old turns and closed questions are not reported; an open question is,
   assert.deepEqual(stage.reported, ["2"]);
 });
 
-Deno.test("notifications of what is on the screen, and of closed questions, are taken away [push-withdrawn]", async () => {
+Deno.test("notifications of visible items, and of closed questions, are taken away [push-withdrawn]", async () => {
   const stage = new Stage();
   for (const id of ["1", "2", "3"]) stage.notify(id);
   await stage.show("#/", [record("1", "ask"), record("2", "ask"), record("3", "ask", { session: "svc-b" })]);
@@ -97,7 +97,7 @@ const WORKER = {} as ServiceWorkerRegistration;
 const NEVER = new Promise<never>(() => {});
 const NO_WORKER = { message: NOTIFICATION_TEXT.notifications.noWorker };
 
-Deno.test("a service worker that failed to load is registered once more, and waited for a limited time [push-why-not]", async () => {
+Deno.test("a service worker that failed to load is registered once more, and is waited for a limited time [push-why-not]", async () => {
   const clock = new FakeClock();
   const container = { getRegistration: () => Promise.resolve(undefined), ready: NEVER };
   const registered = () => Promise.resolve(WORKER);

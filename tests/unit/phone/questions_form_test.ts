@@ -1,4 +1,4 @@
-/** What is entered into a questions card: choices, own words, the draft that keeps them, and the answer. */
+/** The inputs of a questions card: choices, own words, the draft that stores them, and the answer. */
 import assert from "node:assert/strict";
 import {
   answersOf,
@@ -22,7 +22,7 @@ const cardOf = (...questions: CardQuestion[]): QuestionsCard => ({
 });
 const EMPTY = { options: [], isOwn: false, text: "" };
 
-Deno.test("an option takes the place of another and of the own words; several are kept in their order [card-shown]", () => {
+Deno.test("an option replaces another one and the own words; several are kept in order [card-shown]", () => {
   const own = { ...withOwnWords(ONE, EMPTY), text: "mine" };
   assert.deepEqual(withOption(ONE, own, 1), { options: [1], isOwn: false, text: "mine" });
   assert.deepEqual(withOwnWords(ONE, withOption(ONE, EMPTY, 1)).options, []);
@@ -31,7 +31,7 @@ Deno.test("an option takes the place of another and of the own words; several ar
   assert.deepEqual(withOption(MANY, both, 0).options, [2]);
 });
 
-Deno.test("there is an answer once each question has one that the agent accepts [card-shown, card-fits]", () => {
+Deno.test("the form has an answer once each question has one that the agent accepts [card-shown, card-fits]", () => {
   const card = cardOf(ONE, MANY, FREE);
   const entries = entriesOf(card, "");
   assert.equal(answersOf(card, entries), undefined);
@@ -46,7 +46,7 @@ Deno.test("there is an answer once each question has one that the agent accepts 
   assert.equal(answersOf(card, own("\u0007")), undefined);
 });
 
-Deno.test("a draft keeps what was entered, and a draft of another form is none [card-shown]", () => {
+Deno.test("a draft keeps the inputs, and a draft of another form is ignored [card-shown]", () => {
   const card = cardOf(ONE, MANY);
   const entries = [{ ...withOwnWords(ONE, EMPTY), text: "mine" }, withOption(MANY, EMPTY, 1)];
   assert.deepEqual(entriesOf(card, draftOf(entries)), entries);

@@ -1,4 +1,4 @@
-/** What a message's bubble says. */
+/** The text of a message's bubble. */
 
 import assert from "node:assert/strict";
 import { type ReceiptContext, receiptText } from "../../../src/phone/receipt_text.ts";
@@ -25,7 +25,7 @@ Deno.test("every reason is explained, with what to do [ux-receipt, rcpt-reasons]
   assert.match(wordsFor(receiptOf("refused", { reason: "of_the_future" })).detail, /of_the_future/);
 });
 
-Deno.test("a message that is held for somebody who types, or for a draft, says that it is refused soon [ux-receipt]", () => {
+Deno.test("a message that is held for a local user, or for a draft, says that it is refused soon [ux-receipt]", () => {
   for (const reason of ["desk_busy", "phone_draft"] as const) {
     const { detail } = wordsFor(receiptOf("held", { reason }));
     assert.match(`${detail}`, /10 seconds/, reason);
@@ -34,7 +34,7 @@ Deno.test("a message that is held for somebody who types, or for a draft, says t
   assert.match(`${wordsFor(receiptOf("held", { reason: "agent_working" })).detail}`, /automatically/);
 });
 
-Deno.test("a held message says why, and that it will be typed by itself [ux-receipt]", () => {
+Deno.test("a held message says why, and that it will be typed automatically [ux-receipt]", () => {
   const { tone, detail, resendFrom } = wordsFor(receiptOf("held", { reason: "dialog_open" }));
   assert.equal(tone, "held");
   assert.match(detail, /automatically.*dialog/);
@@ -83,7 +83,7 @@ Deno.test("a message for an offline host says until when it waits", () => {
   assert.equal(receiptText(unanswered, { ...usual, hostOnline: false }).detail, "", "nobody has said when");
 });
 
-Deno.test("what only the relay calls cancelled is said to be so, until the host has taken the cancellation [ux-receipt, hostile-relay]", () => {
+Deno.test("a cancellation that only the relay reports is marked as such until the host confirms it [ux-receipt, hostile-relay]", () => {
   const withdrawn = { ...receiptOf("withdrawn"), deliverable: true as const };
   const message = messageOf(1, takenWith(withdrawn));
   const cancellation = (state: PushState): Message => ({

@@ -1,4 +1,4 @@
-/** Notifications on the phone: on and off, what rings, the test, and browsers that cannot. */
+/** Notifications on the phone: on and off, which ones are shown, the test, and browsers that cannot show them. */
 import assert from "node:assert/strict";
 import type { RingPreferences, WebPushSubscription } from "../../../src/protocol/web_push.ts";
 import {
@@ -38,16 +38,16 @@ class Stage {
   isAllowed = true;
   removed = 0;
   relayProblem: string | undefined;
-  /** If set, the relay answers only then. */
+  /** If set, the relay answers only when this resolves. */
   answering: Promise<void> | undefined;
-  /** The browser's storage fails with this. */
+  /** The error of the browser's storage. */
   storageProblem: string | undefined;
-  /** What the relay was asked, in order. */
+  /** The requests to the relay, in order. */
   readonly asked: string[] = [];
   vendorStatus = 201;
   now = 0;
   isSubscribed = false;
-  /** Notifications. */
+  /** The number of notifications shown. */
   shown = 2;
   readonly ringing: Ringing;
 
@@ -148,7 +148,7 @@ Deno.test("a change that could not be stored is reported, and the next one is sa
   assert.equal(stage.ringing.state.problem, undefined);
 });
 
-Deno.test("a user who does not allow it, and a relay that does not answer, leave notifications off [push-switch]", async () => {
+Deno.test("notifications stay off if the user does not allow them, or the relay does not answer [push-switch]", async () => {
   const stage = new Stage();
   stage.isAllowed = false;
   await stage.ringing.switchOn();
@@ -183,7 +183,7 @@ Deno.test("kinds, one session's kinds and quiet hours reach the relay [push-pref
   );
 });
 
-Deno.test("the test shows the time of each part, and where it ends [push-test]", async () => {
+Deno.test("the test shows the time of each part, and where it failed [push-test]", async () => {
   const stage = new Stage();
   await stage.ringing.test();
   stage.ringing.tested({ kind: "svc-tested", id: "test-1", openedAt: 450, shownAt: 470, sealed: true });

@@ -53,7 +53,7 @@ Deno.test("a link carries a pairing code or a key", () => {
   for (const fragment of ["", "#/", "#/s/a/b", "#pair="]) assert.equal(parseSignInLink(fragment), undefined);
 });
 
-Deno.test("a text is a pairing link only if it is this relay's and carries a code [ux-scan]", () => {
+Deno.test("a text is a pairing link only if it is this relay's and has a code [ux-scan]", () => {
   const page = "https://relay.example/svc/#/add-host";
   const link = { kind: "link", link: { kind: "pair", code: "abc", secret: "x" } };
   assert.deepEqual(readLink(" https://relay.example/svc/#pair=abc&s=x\n", page), link);

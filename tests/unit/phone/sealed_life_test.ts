@@ -1,4 +1,4 @@
-/** For how long what a phone seals is valid, and what it says of a message while only the relay calls it ended. */
+/** How long a phone's sealed requests are valid, and what a message says while only the relay reports it as ended. */
 import assert from "node:assert/strict";
 import { receiptProof } from "../../../src/crypto/paired_secret.ts";
 import { openMessage } from "../../../src/crypto/stored_message.ts";
@@ -26,7 +26,7 @@ async function pairedPhone() {
   return { sealing, secret, keyPair, clock };
 }
 
-Deno.test("a request to a host is valid as long as it may wait on the phone and at the relay; a message for a day, or until its time [sec-active-relay, seal-stored]", async () => {
+Deno.test("a request to a host is valid as long as it may wait on the phone and at the relay, a message for a day or until its time [sec-active-relay, seal-stored]", async () => {
   const { sealing, secret, keyPair } = await pairedPhone();
   const lifeOf = async (type: OutgoingMessage["type"], ttlSeconds?: number): Promise<number> => {
     const id = crypto.randomUUID();
@@ -47,7 +47,7 @@ Deno.test("a request to a host is valid as long as it may wait on the phone and 
   assert.equal(await lifeOf("agent.command", 3 * DAY_MS / 1_000), 3 * DAY_MS);
 });
 
-Deno.test("what a host was asked to do about a dialog or a project is not sent an hour later [ux-outbox, sec-active-relay]", async () => {
+Deno.test("a request about a dialog or a project is not sent an hour later [ux-outbox, sec-active-relay]", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   const { controller, relay, clock } = bench;
   const session = {
@@ -72,7 +72,7 @@ Deno.test("what a host was asked to do about a dialog or a project is not sent a
 
 const CONTEXT = { live: true, hostOnline: true, sentAgain: false, now: NOW };
 
-Deno.test("a sealed message that only the relay calls expired or cancelled does not say that nothing was typed, as long as its host would type it [sec-active-relay, hostile-relay, ux-receipt]", async () => {
+Deno.test("a sealed message that only the relay reports as expired or cancelled does not say that nothing was typed while its host would type it [sec-active-relay, hostile-relay, ux-receipt]", async () => {
   const { sealing, secret, clock } = await pairedPhone();
   const textOf = async (message: Message, receipt: Receipt): Promise<ReceiptText> =>
     receiptText(withReceipt(message, await sealing.checkReceipt(message.id, receipt)), CONTEXT);
@@ -104,7 +104,7 @@ Deno.test("a sealed message that only the relay calls expired or cancelled does 
   }
 });
 
-Deno.test("a request, or an answer to a card, that only the relay calls expired is unclear and not failed: asked again, it would happen twice [hostile-relay, ux-start]", () => {
+Deno.test("a request, or an answer to a card, that only the relay reports as expired is unclear and not failed: if repeated, it would happen twice [hostile-relay, ux-start]", () => {
   const receipt = { ...receiptOf("expired"), deliverable: true as const };
   const claimed = messageOf(1, takenWith(receipt));
   assert.deepEqual(requestProgress(claimed, NOW), { kind: "unclear" });

@@ -1,4 +1,4 @@
-/** What is sent sealed or plain, what a phone can open, and which receipts it believes. */
+/** What is sent sealed or plain, what a phone can open, and which receipts it accepts. */
 import assert from "node:assert/strict";
 import { claimPairing } from "../../../src/client/claim_pairing.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
@@ -59,7 +59,7 @@ Deno.test("a message to a paired host is sealed for that host, session and optio
   assert.deepEqual(opened, { body: "hello", notAfter: NOW + SEALED_LIFE_MS, counter: 1 });
 });
 
-Deno.test("a message sent again is the same to the byte, even after a reload and a new pairing [ux-outbox]", async () => {
+Deno.test("a message sent again is identical, even after a reload and a new pairing [ux-outbox]", async () => {
   const { storage, sealing, keep } = await pairedPhone();
   const plain = await sealing.outgoingContent(MESSAGE);
   assert.deepEqual(plain, { body: "hello" });
@@ -73,7 +73,7 @@ Deno.test("a message sent again is the same to the byte, even after a reload and
   assert.deepEqual(await reloaded.outgoingContent(next), first);
 });
 
-Deno.test("two pages that send one message at once send it in one form [ux-outbox]", async () => {
+Deno.test("two pages that send one message at once send identical bytes [ux-outbox]", async () => {
   const { storage, sealing, keep } = await pairedPhone();
   await keep();
   const other = new Sealing({ storage, now: () => NOW });
@@ -116,7 +116,7 @@ Deno.test("the phone reads its own sealed messages in the history; those of anot
   ], "also where the relay puts another text in its place");
 });
 
-Deno.test("an answer that a relay puts beside what another phone sealed is neither shown nor taken for this phone's [hostile-relay, seal-answers]", async () => {
+Deno.test("an answer that a relay adds to what another phone sealed is neither shown nor taken for this phone's [hostile-relay, seal-answers]", async () => {
   const { sealing, keep } = await pairedPhone();
   await keep();
   const { sealed } = await sealing.outgoingContent({ ...MESSAGE, type: "ask.answer" });
@@ -134,7 +134,7 @@ Deno.test("an answer that a relay puts beside what another phone sealed is neith
   }
 });
 
-Deno.test("each of several hosts gets what is sealed for it alone [seal-stored]", async () => {
+Deno.test("each of several hosts gets only what is sealed for it [seal-stored]", async () => {
   const { storage, sealing, keep, host } = await pairedPhone();
   await keep();
   const second = await offeringHost();
@@ -181,7 +181,7 @@ Deno.test("a proven final receipt is shown, and its page with it, if the phone c
   assert.deepEqual(page[0]?.receipt, proven);
 });
 
-/** A note of the paired host, sealed for this phone. */
+/** Makes a note of the paired host, sealed for this phone. */
 async function told(
   { host, storage }: Awaited<ReturnType<typeof pairedPhone>>,
   push: Partial<HostPush>,
@@ -242,7 +242,7 @@ Deno.test("an old question that a relay shows as new is closed, and an old note 
   assert.equal(ahead?.push.createdAt, NOW, "never newer than the relay says");
 });
 
-Deno.test("text that a relay puts beside sealed text is not taken for the host's [hostile-relay, seal-answers]", async () => {
+Deno.test("text that a relay adds to sealed text is not taken for the host's [hostile-relay, seal-answers]", async () => {
   const phone = await pairedPhone();
   await phone.keep();
   const ask = { kind: "prompt", timeoutSeconds: 300 };
@@ -263,7 +263,7 @@ Deno.test("an answer that must be sealed is never sent plain [hostile-relay, sea
   await assert.rejects(answerPush(message, sealing), { name: "RelayError", code: "unsealable" });
 });
 
-Deno.test("a sealed question is shown if it can be opened, and its answer is sealed for it alone [seal-answers]", async () => {
+Deno.test("a sealed question is shown if it can be opened, and its answer is sealed only for it [seal-answers]", async () => {
   const phone = await pairedPhone();
   await phone.keep();
   const ask = { kind: "ask", options: ["Yes", "No"], timeoutSeconds: 300 };
@@ -351,7 +351,7 @@ Deno.test("the state of a sealed message counts only once its host has proven it
   assert.deepEqual(await sealing.checkReceipt(id, word("expired", true)), end);
 });
 
-Deno.test("of a paired host only details that it sealed for this phone count, of another one the plain ones [det-sealed]", async () => {
+Deno.test("only details that a paired host sealed for this phone are used, and the plain ones of other hosts [det-sealed]", async () => {
   const { host, sealing, keep, storage } = await pairedPhone();
   const plain = { at: NOW };
   const details = { at: NOW + 1, start: { agents: ["cc"], projects: [] } };

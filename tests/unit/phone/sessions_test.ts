@@ -1,4 +1,4 @@
-/** The order of the picker, and which names from the relay count for a paired host. */
+/** The order of the picker, and which names from the relay are used for a paired host. */
 
 import assert from "node:assert/strict";
 import {
@@ -94,7 +94,7 @@ Deno.test("a search finds sessions that contain every word, ignoring case and di
   assert.deepEqual([found(" ").length, found("nothing").length], [3, 0]);
 });
 
-Deno.test("by host, online hosts come first and in each the most urgent session; a removed host stays away until it was online again [ux-by-host, ux-remove-host]", () => {
+Deno.test("grouped by host, online hosts come first, each with its most urgent session first; a removed host is hidden until it is online again [ux-by-host, ux-remove-host]", () => {
   const offline = deviceOf({ deviceId: "dev_listener_0", host: "attic", online: false, lastSeen: NOW });
   const sessions = [entryOf({ name: "svc-a" }), entryOf({ name: "svc-b", state: "waiting" })];
   const devices = [offline, deviceOf({ sessions })];

@@ -1,4 +1,4 @@
-/** Which shortcut a key of a hardware keyboard is. */
+/** Which shortcut a key of a hardware keyboard triggers. */
 
 import assert from "node:assert/strict";
 import {
@@ -28,7 +28,7 @@ const PRESSES: readonly [Partial<KeyPress>, Shortcut][] = [
   [{ key: "t" }, "switch"],
 ];
 
-Deno.test("shortcuts by key; other keys are the browser's [ux-shortcuts]", () => {
+Deno.test("shortcuts are found by key; other keys are left to the browser [ux-shortcuts]", () => {
   for (const [press, shortcut] of PRESSES) assert.equal(of(press), shortcut, JSON.stringify(press));
   const others: Partial<KeyPress>[] = [
     ...[{ key: "a" }, { key: "Enter" }, { key: "constructor" }, { key: "k" }],

@@ -29,7 +29,7 @@ const connected = (answering: boolean): PhoneEvent => ({
   link: { state: "connected", welcome: WELCOME, clockOffsetMs: 40, answering },
 });
 
-Deno.test("a message waits for the link once it would survive a reload, and its storing changes nothing that came meanwhile [ux-outbox]", () => {
+Deno.test("a message waits for the link once it would survive a reload, and storing it overwrites nothing newer [ux-outbox]", () => {
   const id = idOf(1);
   const composed = after({ type: "composed", message: messageOf(1, { kind: "outbox", unsaved: true }) });
   const textOf = (state: PhoneState): string => {
@@ -57,7 +57,7 @@ Deno.test("a message goes from the outbox through every state of its receipt [rc
   }
 });
 
-Deno.test("a message that was written while the phone's clock ran fast has its place by the relay's clock [ux-any-order]", () => {
+Deno.test("a message that was written while the phone's clock ran fast is ordered by the relay's clock [ux-any-order]", () => {
   const early = { ...messageOf(1), createdAt: NOW + 3_600_000 };
   const state = after(
     { type: "composed", message: early },
@@ -90,7 +90,7 @@ Deno.test("a message that the relay has is not in the outbox, even if its 202 ne
   assert.equal(state.history, "whole");
 });
 
-Deno.test("the history adds only messages to sessions, and knows whether there is more", () => {
+Deno.test("the history adds only messages to sessions, and records whether there is more", () => {
   const note = recordOf(2);
   note.push.type = "note";
   const single = { type: "history", records: [recordOf(1), note] } as const;
@@ -101,7 +101,7 @@ Deno.test("the history adds only messages to sessions, and knows whether there i
   assert.equal(after({ ...single, page: "last" }, single).history, "whole");
 });
 
-Deno.test("questions come into the inbox, and a live receipt closes them [ux-inbox, ux-live]", () => {
+Deno.test("questions are added to the inbox, and a live receipt closes them [ux-inbox, ux-live]", () => {
   const asked = recordOf(3, { state: "delivered", final: false, at: {} });
   asked.push = { ...asked.push, type: "ask", data: { kind: "prompt", timeoutSeconds: 60 } };
   const id = idOf(3);
@@ -129,7 +129,7 @@ Deno.test("the history continues from the oldest page, whatever else was loaded"
   assert.equal(state.oldestRead?.id, idOf(50));
 });
 
-Deno.test("what was read further back is kept beside the newest messages", () => {
+Deno.test("earlier pages are kept in addition to the newest messages", () => {
   const newest = Array.from({ length: MESSAGES_MAX }, (_, number) => recordOf(number + 1_000));
   const state = after(
     { type: "history", records: newest, page: "more" },
@@ -158,7 +158,7 @@ Deno.test("a message refused by the relay can be retried or discarded", () => {
   assert.equal(reduce(failed, { type: "discarded", id: idOf(1) }).messages.size, 0);
 });
 
-Deno.test("a refusal does not replace what the relay has reported of a message; of one that was only withdrawn here it does [ux-receipt]", () => {
+Deno.test("a refusal does not replace the relay's report of a message, unless the message was only withdrawn here [ux-receipt]", () => {
   const failure = { code: "id_reused", message: "The id was used with different content" };
   const failed = { type: "failed", id: idOf(1), failure } as const;
   const known = stateWith(messageOf(1, takenWith(receiptOf("delivered"))));
@@ -266,7 +266,7 @@ Deno.test("a host's details are never replaced by older ones [det-newest]", () =
   assert.deepEqual(shown, ["new"]);
 });
 
-Deno.test("what a host is asked to do is neither a message of the session nor its draft", () => {
+Deno.test("a request to a host is neither a message of the session nor its draft", () => {
   const state = after(
     { type: "drafted", key: "dev_listener_1/svc-demo", text: "half a" },
     { type: "composed", message: { ...messageOf(1), request: "agent.end" } },
@@ -275,7 +275,7 @@ Deno.test("what a host is asked to do is neither a message of the session nor it
   assert.equal(state.drafts["dev_listener_1/svc-demo"], "half a");
 });
 
-Deno.test("the text of an answer that the relay refuses is its draft again, until it is sent once more [ux-no-dead-end]", () => {
+Deno.test("the text of an answer that the relay refuses becomes its draft again, until it is sent once more [ux-no-dead-end]", () => {
   const failure = { code: "ask_closed", message: "" };
   const answer = { ...messageOf(1), body: "an hour's writing", answers: { question: idOf(9) } };
   const key = answerDraftKey(idOf(9));

@@ -6,7 +6,7 @@ import { agentProfile } from "../../../src/agents/profiles.ts";
 import { changesApproval, DEFAULT_POLICY } from "../../../src/listener/inject/policy.ts";
 import { suggestedCommands } from "../../../src/phone/views/suggestion_list.tsx";
 
-Deno.test("only what a host with the default configuration takes is suggested [ux-commands]", () => {
+Deno.test("only commands that a host with the default configuration accepts are suggested [ux-commands]", () => {
   for (const kind of AGENT_KINDS) {
     const suggested = suggestedCommands("/", kind);
     const { commands } = agentProfile(kind);

@@ -1,4 +1,4 @@
-/** How each session's terminal was last looked at. */
+/** How each session's terminal was last shown. */
 import assert from "node:assert/strict";
 import { readChoices, writeChoices } from "../../../src/phone/views/use_terminal.ts";
 
@@ -23,7 +23,7 @@ Deno.test("choices are kept for each session, the newest 50 of them [ux-reading]
   assert.deepEqual([readChoices("host/a", store), readChoices("host/0", store)], [{}, { font: 10 }]);
 });
 
-Deno.test("what cannot be read counts as nothing, and a full store is not an error [ux-reading]", () => {
+Deno.test("unreadable choices are ignored, and a full store is not an error [ux-reading]", () => {
   assert.deepEqual(readChoices("x", () => ({ getItem: () => "{", setItem: () => {} })), {});
   const full = {
     getItem: () => null,

@@ -4,7 +4,7 @@ import assert from "node:assert/strict";
 import { followedLeft, followedTop } from "../../../src/phone/terminal_follow.ts";
 
 const VIEW = { width: 300, height: 100, lineHeight: 10, columnWidth: 5 };
-/** 24 lines below 100 of scrollback. */
+/** 24 lines after 100 lines of scrollback. */
 const SCREEN = { first: 100, lines: 124, last: 123, cursor: undefined };
 
 Deno.test("terminal view: a full screen is shown at its end, a mostly empty one at its start", () => {

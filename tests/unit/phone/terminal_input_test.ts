@@ -49,7 +49,7 @@ Deno.test("terminal input: text, input method keys and browser shortcuts are lef
       { key: "a" },
       { key: "漢" },
       { key: "Enter", isComposing: true },
-      // Safari's, of the Enter that confirms a candidate.
+      // Safari reports the Enter that confirms a candidate like this.
       { key: "Enter", keyCode: 229 },
       { key: "Process" },
       { key: "Unidentified" },

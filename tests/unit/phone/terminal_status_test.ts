@@ -1,4 +1,4 @@
-/** What the terminal's status line says. */
+/** The text of the terminal's status line. */
 
 import assert from "node:assert/strict";
 import type { KeyState } from "../../../src/protocol/pane_frame.ts";
@@ -40,7 +40,7 @@ Deno.test("terminal status: every end that relay and listener report has a sente
   assert.equal(statusText({ stream: { kind: "opening" }, fit: "off" }).tone, "pending");
 });
 
-Deno.test("terminal status: keys are blocked without a link, and while a dialog holds one", () => {
+Deno.test("terminal status: keys are blocked without a link, and while a dialog holds a key", () => {
   const lost = { stream: { kind: "lost" }, fit: "off" } as const;
   assert.deepEqual(statusText(lost), { status: SESSION_TEXT.terminal.lost, warning: "", tone: "bad" });
   const held = { sequence: 1, state: "held", reason: "dialog_open" } as const;

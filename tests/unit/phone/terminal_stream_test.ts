@@ -108,7 +108,7 @@ Deno.test("terminal stream: the echo of a key appears without a timer [perf-key-
   assert.equal(bench.terminal.buffer.active.getLine(0)?.translateToString(true), "$x");
 });
 
-Deno.test("terminal stream: a missing frame, and nothing else, makes it reopen under a new number [ux-resume]", async () => {
+Deno.test("terminal stream: only a missing frame makes it reopen under a new number [ux-resume]", async () => {
   const bench = new Bench();
   const stream = await bench.live();
   await bench.give({ tag: "S", bytes: bytes("one") });
@@ -133,7 +133,7 @@ Deno.test("terminal stream: an ended stream is shown and reopened; a lasting end
   assert.deepEqual(bench.stream.state, { kind: "ended", reason: "sealed_required", lasting: true });
 });
 
-Deno.test("terminal stream: a host that does not answer is reported and asked again, and the end stays shown meanwhile [ux-ended]", async () => {
+Deno.test("terminal stream: a host that does not answer is reported and asked again, and the end stays visible in the meantime [ux-ended]", async () => {
   const bench = new Bench();
   await bench.stream.open();
   bench.clock.advance(OPEN_LIMIT_MS - 1);

@@ -1,4 +1,4 @@
-/** How the phone detects a mirror that someone withholds, replays or alters. */
+/** How the phone detects that a mirror's frames are withheld, replayed or altered. */
 import assert from "node:assert/strict";
 import { TerminalWatch } from "../../../src/phone/terminal_watch.ts";
 import { MIRROR_PULSE_MS, MIRROR_SILENT_MS } from "../../../src/protocol/limits.ts";

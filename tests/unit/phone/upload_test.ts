@@ -1,4 +1,4 @@
-/** A file that the phone sends: sealed or not at all, at the host's pace, and what ends it. */
+/** A file that the phone sends: only sealed, at the host's pace, and what ends it. */
 import assert from "node:assert/strict";
 import type { TerminalViewer } from "../../../src/phone/terminal_streams.ts";
 import {
@@ -33,11 +33,11 @@ class Bench {
   readonly abort = new AbortController();
   readonly sent: UploadInput[] = [];
   readonly shares: number[] = [];
-  /** The connection was waited for. */
+  /** How often the connection was waited for. */
   waits = 0;
   isClosed = false;
   bytes = 0;
-  /** Called with every part; by default the host takes it at once. */
+  /** Called with every part; by default the host accepts it at once. */
   answer: (input: UploadInput) => Omit<UploadState, "id"> | undefined = (input) => {
     if (input.type !== "upload.chunk") return { state: "taking", received: 0 };
     const received = input.at + input.data.length;
@@ -80,7 +80,7 @@ class Bench {
     queueMicrotask(() => this.viewer?.onStatus(status));
   }
 
-  /** The result, with time passing meanwhile. */
+  /** Resolves with the result while time passes. */
   async result(pending: Promise<UploadResult>, stepMs = 250): Promise<UploadResult> {
     let result: UploadResult | undefined;
     void pending.then((found) => result = found);
@@ -101,7 +101,7 @@ const fileOf = (bytes: number): File =>
     new Uint8Array(Math.max(0, bytes - 65_536)),
   ], "Foto.PNG");
 
-Deno.test("a file goes in order, byte for byte, no faster than the relay lets a key send [up-phone]", async () => {
+Deno.test("a file is sent in order, byte for byte, no faster than the relay allows a key to send [up-phone]", async () => {
   const bench = new Bench();
   const file = fileOf(40 * UPLOAD_CHUNK_BYTES + 5);
   const begun = bench.clock.elapsed();
@@ -127,7 +127,7 @@ Deno.test("the phone waits for a host that is slow [up-phone]", async () => {
   assert.equal(bench.chunks().length, UPLOAD_CHUNKS_AHEAD_MAX);
 });
 
-Deno.test("nothing of a file leaves a phone whose stream is not sealed for the paired host [up-sealed]", async () => {
+Deno.test("no part of a file leaves a phone whose stream is not sealed for the paired host [up-sealed]", async () => {
   for (const sealing of ["base", "off"] as const) {
     const bench = new Bench();
     assert.deepEqual(await bench.result(bench.send(fileOf(5), { sealing })), {
@@ -138,7 +138,7 @@ Deno.test("nothing of a file leaves a phone whose stream is not sealed for the p
   }
 });
 
-Deno.test("what ends an upload is reported as it was: refused, old, silent, lost, ended, cancelled [up-phone]", async () => {
+Deno.test("the cause of an upload's end is reported: refused, old, silent, lost, ended, cancelled [up-phone]", async () => {
   const refused = new Bench();
   refused.answer = () => ({ state: "refused", received: 0, reason: "upload_too_large", most: 3 });
   const tooLarge = { kind: "failed", reason: "upload_too_large", most: 3 } as const;
@@ -184,7 +184,7 @@ Deno.test("what ends an upload is reported as it was: refused, old, silent, lost
   assert.equal(cancelled.sent.at(-1)?.type, "upload.stop");
 });
 
-Deno.test("after a lost connection a file goes on from what the host has of it [up-resumed]", async () => {
+Deno.test("after a lost connection an upload continues from what the host already has [up-resumed]", async () => {
   for (
     const gone of [{ kind: "opening" }, { kind: "ended", reason: "listener_gone", lasting: false }] as const
   ) {

@@ -1,4 +1,4 @@
-/** A long request that the phone fetches: part by part, again after a break, and checked against what the card names. */
+/** A long request that the phone fetches: part by part, again after a break, and checked against the card's digest. */
 import assert from "node:assert/strict";
 import { sha256Hex } from "../../../src/async/encodings.ts";
 import type { TerminalViewer } from "../../../src/phone/terminal_streams.ts";
@@ -59,12 +59,12 @@ class Bench {
   }
 }
 
-Deno.test("all of a request arrives, each part asked for once, also when parts change places [card-fetched]", async () => {
+Deno.test("all of a request arrives, each part requested once, even if parts arrive out of order [card-fetched]", async () => {
   const bench = new Bench();
   const parts: number[] = [];
   bench.answer = (at) => {
     parts.push(at);
-    // Pairs arrive the other way round.
+    // Pairs arrive in reverse order.
     if (parts.length % 2 === 0) {
       for (const one of parts.splice(0).reverse()) bench.part(one, TEXT.slice(one, one + CARD_PART_CHARS));
     } else if (at + CARD_PART_CHARS >= TEXT.length) bench.part(at, TEXT.slice(at));
@@ -80,7 +80,7 @@ Deno.test("all of a request arrives, each part asked for once, also when parts c
   assert.deepEqual([bench.shares.at(-1), bench.isClosed], [1, true]);
 });
 
-Deno.test("after a break, a restart of the stream or a part that was lost, only what is missing is asked for again [card-fetched]", async () => {
+Deno.test("after a break, a restart of the stream or a part that was lost, only the missing parts are requested again [card-fetched]", async () => {
   const bench = new Bench();
   bench.answer = (at) => at === 0 ? TEXT.slice(0, CARD_PART_CHARS) : undefined;
   const fetching = bench.fetch();
@@ -97,7 +97,7 @@ Deno.test("after a break, a restart of the stream or a part that was lost, only 
   assert.ok(fetched.kind === "whole" && fetched.text === TEXT);
 });
 
-Deno.test("what is not the card's request, is gone, silent or not sealed for this phone is never shown as it [card-fetched]", async () => {
+Deno.test("data that is not the card's request, or that is gone, silent or not sealed for this phone, is never shown as the request [card-fetched]", async () => {
   const result = async (
     prepare: (bench: Bench) => void,
     options?: Parameters<Bench["fetch"]>[0],
@@ -117,7 +117,7 @@ Deno.test("what is not the card's request, is gone, silent or not sealed for thi
   silent.answer = () => undefined;
   const fetching = silent.fetch();
   await until("the first questions", () => silent.asked.length > 0);
-  // Not this card's, and not asked for.
+  // This part is not this card's and was not requested.
   silent.part(0, "x".repeat(CARD_PART_CHARS), crypto.randomUUID());
   silent.part(CARD_PART_CHARS * 6, TEXT.slice(CARD_PART_CHARS * 6, CARD_PART_CHARS * 7));
   for (let waited = 0; waited <= SILENT_MS; waited += ASK_AGAIN_MS) await silent.clock.advance(ASK_AGAIN_MS);

@@ -77,7 +77,7 @@ Deno.test("an answer's text has labels separated by commas and one value per lin
   );
 });
 
-Deno.test("an answer either fits its question or the fault names the field", () => {
+Deno.test("an answer either fits its question or gets an error that names the field", () => {
   const fault = (asked: AskData, answer: Answer): string | undefined => answerFault(asked, answer)?.pointer;
   const choices = (...chosen: string[]): Answer => ({ kind: "choices", choices: chosen });
   const one = ask({ options: ["a", "b"] });

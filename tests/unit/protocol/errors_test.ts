@@ -62,7 +62,7 @@ function faultOf(schema: z.ZodMiniType, value: unknown): string {
   return describeFaults(parsed.error);
 }
 
-Deno.test("a fault names the field and what it accepts [style-messages]", () => {
+Deno.test("an error names the field and what it accepts [style-messages]", () => {
   assert.equal(faultOf(z.object({ a: z.object({ b: z.number() }) }), { a: {} }), "/a/b: must be a number");
   assert.equal(faultOf(z.int(), 1.5), "/: must be an integer");
   assert.equal(faultOf(z.enum(["x", "y"]), "z"), "/: one of x, y");
@@ -73,7 +73,7 @@ Deno.test("a fault names the field and what it accepts [style-messages]", () => 
   assert.equal(faultOf(z.string().check(z.regex(/^a/, "an a first")), "b"), "/: an a first");
 });
 
-Deno.test("a fault never contains the value", () => {
+Deno.test("an error never contains the value", () => {
   const schema = z.object({ key: z.enum(["a"]), id: z.int() });
   assert.ok(!faultOf(schema, { key: "svc_secret", id: "svc_secret" }).includes("svc_secret"));
 });

@@ -1,4 +1,4 @@
-/** Control frames beyond the golden samples, and the page that lists them. */
+/** Control frames beyond the samples, and the file that lists them. */
 import assert from "node:assert/strict";
 import { encodeFrame, EVENTS, parseFrame } from "../../../src/protocol/frames.ts";
 import { CHECKOUT } from "../../helpers/sources.ts";

@@ -41,7 +41,7 @@ Deno.test("a text is parsed exactly when its value is nested little enough, what
   }));
 });
 
-Deno.test("a text of brackets alone is not parsed: that would take a tenth of a second for each frame [hostile-network]", () => {
+Deno.test("a text of only brackets is not parsed, which would take a tenth of a second for each frame [hostile-network]", () => {
   const { parse } = JSON;
   let parsed = 0;
   JSON.parse = (text) => {

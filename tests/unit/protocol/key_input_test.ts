@@ -33,7 +33,7 @@ Deno.test("every sealed key and every single character has the same length [seal
   const phone = await began.finish(host.hello);
   const sealed: (Uint8Array | undefined)[] = [];
   for (const input of inputs) sealed.push(await phone?.sealer.seal(encodeKeyInput(input)));
-  // The first frame of a stream also carries the stream's own key, whatever was typed.
+  // The first frame of a stream also carries the stream's key, whatever was typed.
   const lengths = new Set(sealed.slice(1).map((frame) => frame?.length));
   assert.equal(lengths.size, 1, [...lengths].join(", "));
   say(`${inputs.length} keys and characters, sealed: all of ${[...lengths].join()} bytes`);

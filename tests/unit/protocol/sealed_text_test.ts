@@ -55,7 +55,7 @@ Deno.test("the message for a late answer has an id derived from the answer's and
   ) {
     assert.equal(carriedAnswer({ type: "agent.command", ...push }), undefined);
   }
-  // The relay must not make anything else of what a user has answered.
+  // The relay must not be able to turn a user's answer into anything else.
   for (const type of ["agent.start", "agent.end", "project.mute", "dialog.answer", "ask.answer"]) {
     assert.equal(carriedAnswer({ type, inReplyTo: id, data: lateAnswerData(ID) }), undefined);
   }

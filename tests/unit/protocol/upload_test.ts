@@ -10,7 +10,7 @@ import {
 } from "../../../src/protocol/key_input.ts";
 import { UPLOAD_CHUNK_BYTES, UPLOAD_CONFIG_MAX_BYTES } from "../../../src/protocol/limits.ts";
 
-Deno.test("an announcement and a chunk arrive as they were sent, and are no keys [up-wire]", () => {
+Deno.test("an announcement and a chunk arrive as they were sent, and are not keys [up-wire]", () => {
   const inputs: UploadInput[] = [
     { type: "upload", id: 7, name: "Foto 📷.jpeg", size: 3 },
     { type: "upload.chunk", id: 7, at: 0, data: new Uint8Array([0, 1, 0x7b]) },
@@ -34,7 +34,7 @@ Deno.test("the announcement's length does not depend on the file's name [up-wire
   assert.equal(of("a"), of("ü".repeat(255)));
 });
 
-Deno.test("what is malformed is no part of a file [up-wire]", () => {
+Deno.test("malformed data is not part of a file [up-wire]", () => {
   const good = encodeUpload({ type: "upload.chunk", id: 1, at: 0, data: new Uint8Array([1, 2, 3]) });
   const declared = (length: number): Uint8Array => {
     const bytes = good.slice();

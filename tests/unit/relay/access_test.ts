@@ -1,8 +1,8 @@
-/** Access: the relay answers as the tables of docs/security.md say. */
+/** Access: the relay's answers agree with the tables of docs/security.md. */
 import assert from "node:assert/strict";
 import { PAGE, renderAccess } from "../../../scripts/access_tables.ts";
 
-/** A page without the formatter's aligned columns and wrapped lines. */
+/** Returns a page without the formatter's aligned columns and wrapped lines. */
 function unaligned(page: string): string {
   return page.replace(/\s+/g, " ").replace(/-{3,}/g, "---");
 }

@@ -1,4 +1,4 @@
-/** Which requests are refused unread, and which wait for a turn: of keys over their limit, and of those that send most while the relay is overloaded. */
+/** Which requests are refused unread, and which wait for a turn: those of keys over their limit, and of the largest senders while the relay is overloaded. */
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/async/clock.ts";
 import {
@@ -28,17 +28,17 @@ interface Bench {
   clock: FakeClock;
   metrics: RelayMetrics;
   budgets: Budgets;
-  /** Whether the next request is refused unread. */
+  /** True if the next request is refused unread. */
   isRefused(key: string): boolean;
-  /** The refusal of the next request, however late it comes. */
+  /** Resolves with the refusal of the next request, however late it comes. */
   refusal(key: string): Promise<EarlyAnswer>;
-  /** Every turn of the event loop takes this long. */
+  /** Makes every turn of the event loop take this long. */
   turns(ms: number): void;
 }
 
 const isRefusal = (decision: ReturnType<Admission["admit"]>): boolean => !("begin" in decision);
 
-/** A request whose work begins at once. */
+/** Starts a request whose work begins at once. */
 function begin(admission: Admission): () => void {
   const answered = (admission.admit(undefined) as Admitted).begin();
   assert.ok(!(answered instanceof Promise));
@@ -50,7 +50,7 @@ function endOf(begun: Begun): () => void {
   return begun;
 }
 
-/** How late a refusal comes at most. */
+/** The longest delay of a refusal. */
 const LATE_MS = 1_000;
 
 function makeBench(): Bench {
@@ -88,7 +88,7 @@ function makeBench(): Bench {
   };
 }
 
-/** Fills the places in which the key's requests wait for a turn, behind one turn that does not end. */
+/** Fills the places in which the key's requests wait for a turn, behind a turn that does not end. */
 function fillTurns({ admission }: Bench, key: string): Promise<Begun>[] {
   const begun: Promise<Begun>[] = [];
   for (let n = 0; n <= TURN_WAITING_PER_KEY_MAX; n++) {
@@ -125,7 +125,7 @@ Deno.test("while the relay is overloaded, a key that sends much waits for turns 
   for (let n = 0; n < 2 * OVERLOAD_REQUESTS_BURST; n++) assert.ok(!isRefused("svc_greedy"));
 });
 
-Deno.test("requests that were admitted while there was room wait only while there is, however late their bodies come [http-overloaded]", async () => {
+Deno.test("requests that were admitted while there was room wait only while there is room, however late their bodies come [http-overloaded]", async () => {
   const bench = makeBench();
   bench.turns(4 * OVERLOAD_MS);
   while (bench.budgets.overload.take("key_greedy", bench.clock.elapsed()) === 0);
@@ -170,7 +170,7 @@ Deno.test("turns of a few requests are followed by a rest that is three times as
   assert.ok(!turns.hasRoom("one more"), `${TURN_WAITING_MAX} wait`);
 });
 
-/** Whether a request waits for a turn, of a key that has just sent many. */
+/** True if a request waits for a turn, of a key that has just sent many. */
 function waitsForTurn({ admission, budgets, clock }: Bench, key: string): boolean {
   while (budgets.overload.take(key.replace("svc_", "key_"), clock.elapsed()) === 0);
   const answered = (admission.admit(key) as Admitted).begin();
@@ -179,11 +179,11 @@ function waitsForTurn({ admission, budgets, clock }: Bench, key: string): boolea
   return answered instanceof Promise;
 }
 
-Deno.test("the relay is overloaded while many requests are in hand that wait long, however short its turns are [http-overloaded]", () => {
+Deno.test("the relay is overloaded while many requests wait for a long time, however short its turns are [http-overloaded]", () => {
   const bench = makeBench();
   const { admission, clock, isRefused } = bench;
   const waits = (): boolean => waitsForTurn(bench, "svc_greedy");
-  /** Answers come in the order of the requests, each after all others that are in hand. */
+  /** Answers the requests in order, each after all others in progress. */
   const serve = (inHand: number, waitMs: number): void => {
     const begun = Array.from({ length: inHand }, () => begin(admission));
     for (let n = 0; n < 200; n++) {
@@ -211,7 +211,7 @@ Deno.test("the relay is overloaded while many requests are in hand that wait lon
   assert.ok(!waits(), "the relay has recovered");
 });
 
-/** How many of the key's requests are read while it sends so many a second, whatever the answers. */
+/** Returns how many of the key's requests are read while it sends at this rate, whatever the answers. */
 function readOf(
   { admission, clock, budgets }: Bench,
   { perSecond, seconds }: { perSecond: number; seconds: number },
@@ -236,7 +236,7 @@ Deno.test("a key that sends four times its limit in spite of refusals is not ser
   assert.ok(read(1.2) > 9 * HTTP_REQUESTS_PER_SECOND, `${read(1.2)} read`);
 });
 
-Deno.test("nor is one that sends four times what it has left while the relay is overloaded and no turn ends [http-overloaded]", () => {
+Deno.test("a key that sends four times what it has left is not served while the relay is overloaded and no turn ends [http-overloaded]", () => {
   const bench = makeBench();
   bench.turns(4 * OVERLOAD_MS);
   while (bench.budgets.overload.take("key_greedy", bench.clock.elapsed()) === 0);
@@ -245,7 +245,7 @@ Deno.test("nor is one that sends four times what it has left while the relay is 
   assert.ok(readOf(bench, { perSecond, seconds: OVERLOAD_HOLD_MS / 1_000 - 1 }) <= 1);
 });
 
-Deno.test("a key that waits as it was told is served, however often it was refused [http-429]", () => {
+Deno.test("a key that waits as Retry-After says is served, however often it was refused [http-429]", () => {
   const { admission, clock, budgets, isRefused } = makeBench();
   budgets.requests.charge("key_greedy", clock.elapsed(), HTTP_REQUESTS_BURST);
   for (let n = 0; n < 1_000; n++) isRefused("svc_greedy");
@@ -254,7 +254,7 @@ Deno.test("a key that waits as it was told is served, however often it was refus
   assert.ok(!isRefused("svc_greedy"));
 });
 
-Deno.test("a key that goes on in spite of refusals gets them late, and another key is answered at once [http-429]", async () => {
+Deno.test("a key that continues in spite of refusals gets them late, and another key is answered at once [http-429]", async () => {
   const { admission, clock, budgets, isRefused } = makeBench();
   budgets.requests.charge("key_greedy", clock.elapsed(), 2 * HTTP_REQUESTS_BURST);
   const answers = Array.from({ length: 51 }, () => admission.admit("svc_greedy"));

@@ -38,7 +38,7 @@ Deno.test("a key is svc_ and 256 random bits, and no part of it is stored [sec-k
   assert.equal(await findKey(store, other), undefined);
 });
 
-Deno.test("a key that says hello as another key's listener gets device_taken and none of that listener's data [role-owner, role-speaks-for]", async () => {
+Deno.test("a key that sends hello as another key's listener gets device_taken and none of that listener's data [role-owner, role-speaks-for]", async () => {
   await using relay = await Fixture.make();
   const real = await relay.listener();
   await real.send("listener.sessions", { sequence: 1, sessions: [sessionNamed("svc-p")] });
@@ -74,7 +74,7 @@ Deno.test("an unused device id belongs to the first key with push:read and, once
   assert.match(closeOf(await relay.connect(first, AS_LISTENER)), /device_taken/);
 });
 
-Deno.test("of several keys that say hello at the same time with an unused id, one gets it [role-owner]", async () => {
+Deno.test("only one of several keys that send hello at the same time with an unused id gets it [role-owner]", async () => {
   await using relay = await Fixture.make();
   const keys = await Promise.all(Array.from({ length: 8 }, () => relay.key(["push:read"])));
   const clients = await Promise.all(keys.map((key) => relay.connect(key, AS_LISTENER)));
@@ -153,7 +153,7 @@ Deno.test("a host's id that was stored as a script's connects as the host's, onc
   assert.equal(await kindOf(), "listener");
 });
 
-Deno.test("an id that names no role keeps that of its owner, until it is released [role-release]", async () => {
+Deno.test("an id without a role in its name keeps its owner's role until it is released [role-release]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key(["push:read"]);
   const as = async (role: "phone" | "script"): Promise<string> =>
@@ -170,7 +170,7 @@ Deno.test("a phone's key cannot create pairing codes, and revoking the phone rev
   const [phone, other] = [await pair(relay, host), await pair(relay, host)];
   const refused = await relay.request("POST", "/pairings", { key: phone.apiKey });
   assert.deepEqual([refused.status, (await refused.json()).code], [403, "wrong_role"]);
-  // A key created by a phone's key before keys had roles.
+  // A key created by a phone's key, from before keys had roles.
   const { store } = relay.services;
   const parent = (await store.listKeys()).find(({ deviceId }) => deviceId === phone.deviceId);
   const clone = await relay.key(["push:read"], {

@@ -101,7 +101,7 @@ Deno.test("a body of another media type is 415 [http-415]", async () => {
   assert.equal((await relay.request("POST", "/pushes/send", { key, body: "{}", headers })).status, 400);
 });
 
-Deno.test("a bad push is 400 with a pointer to every bad field and none of their values [http-400, http-pointers, http-no-leak]", async () => {
+Deno.test("an invalid push is 400 with a pointer to every invalid field and none of their values [http-400, http-pointers, http-no-leak]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   const body = {

@@ -51,7 +51,7 @@ class Bench {
     return status;
   }
 
-  /** Sealed for the phone with this id. */
+  /** Asks a question sealed for the phone with this id. */
   async askSealed(phone = PHONE): Promise<void> {
     const keys = { [phone]: { enc: "AA", ciphertext: "AA" } };
     await this.ask({ kind: "sealed", run: RUN }, { body: undefined, sealedFor: { ...sealedFor, keys } });
@@ -64,7 +64,7 @@ class Bench {
     return this.post({ id: ANSWER, type: "ask.answer", inReplyTo: ASK, ...fields }, key);
   }
 
-  /** By the paired phone. */
+  /** Answers as the paired phone. */
   async answerSealed(): ReturnType<Bench["post"]> {
     return this.answer({ sealed }, await this.relay.key(["push:send"], { deviceId: PHONE }));
   }
@@ -74,7 +74,7 @@ class Bench {
     return (await response.json()).receipt;
   }
 
-  /** The texts sent to the session. */
+  /** Returns the texts sent to the session. */
   typed(): (string | undefined)[] {
     return this.listener.received("push.new").map(({ data }) => data.body);
   }
@@ -148,9 +148,9 @@ Deno.test("an answer after the asker's time is typed into the session, once [mcp
 
 Deno.test("an answer that the asker ignores or does not acknowledge is typed once [mcp-late]", async (t) => {
   const endings: Record<string, (bench: Bench) => Promise<void>> = {
-    "the asker gives it up": (bench) => bench.acknowledge(ANSWER, "ignored"),
+    "the asker ignores it": (bench) => bench.acknowledge(ANSWER, "ignored"),
     "the asker stays silent": (bench) => bench.pass(ASK_RETURN_MS),
-    "the asker gives it up and time passes": async (bench) => {
+    "the asker ignores it and time passes": async (bench) => {
       await bench.acknowledge(ANSWER, "ignored");
       await bench.pass(ASK_RETURN_MS);
       await bench.acknowledge(ANSWER, "delivered");
@@ -188,7 +188,7 @@ Deno.test("a late answer is typed once even if the relay crashes before or after
     assert.deepEqual([bench.typed(), (await bench.receipt(ANSWER)).final], [["the first"], true]);
   }));
 
-Deno.test("nobody takes the id of the message that will carry an answer, and so keeps the answer from the session [mcp-late]", () =>
+Deno.test("no client can take the id of the message that will carry an answer, which would keep the answer from the session [mcp-late]", () =>
   withBench(async (bench) => {
     await bench.ask();
     await bench.answer();
@@ -214,7 +214,7 @@ Deno.test("nobody takes the id of the message that will carry an answer, and so 
     assert.equal((await bench.post({ ...cancel, inReplyTo: id }, phone)).status, 202, "it exists now");
   }));
 
-Deno.test("an asker that lost its connection may reconnect for the answer; one that stays away is not waited for [mcp-survives]", () =>
+Deno.test("an asker that lost its connection may reconnect for the answer; one that does not return is not waited for [mcp-survives]", () =>
   withBench(async (bench) => {
     await bench.ask();
     bench.asker.leave();
@@ -248,7 +248,7 @@ Deno.test("the first answer counts; a second one is refused and not stored", () 
     assert.deepEqual(await bench.answer(), one);
   }));
 
-/** As a store on NATS does: it closes the question, and then stores the answer, which fails the first time. */
+/** Makes the store act as on NATS: it closes the question, then fails to store the answer the first time. */
 function failBetween(store: Store): void {
   let carried: NewPush | undefined;
   store.insertAnswer = async (answer, { id, close }) => {
@@ -274,14 +274,14 @@ Deno.test("an answer that has closed its question and could not be stored is acc
       const received = bench.asker.received("push.new").filter(({ data }) => data.type === "ask.answer");
       assert.deepEqual(received.map(({ data }) => data.body), ["the first"]);
     });
-  await t.step("as it was", () =>
+  await t.step("unchanged", () =>
     failing(async (bench) => {
       const other = await bench.answer({ id: uuid(5), body: "the second" });
       assert.equal(other.json["code"], "ask_closed");
       assert.equal((await bench.answer()).status, 202);
       assert.equal((await bench.answer()).status, 202);
     }));
-  await t.step("and the first one counts, when the second has other content", () =>
+  await t.step("the first one counts if the second has other content", () =>
     failing(async (bench) => {
       const { status, json } = await bench.answer({ body: "the second" });
       assert.deepEqual([status, json["code"]], [409, "id_reused"]);
@@ -300,7 +300,7 @@ Deno.test("only its asker can withdraw a question, which then accepts no answer"
     assert.deepEqual([status, json["code"]], [409, "ask_closed"]);
   }));
 
-Deno.test("an answer that does not fit is refused with the bad field, and the question stays open", () =>
+Deno.test("an answer that does not fit is refused with the invalid field, and the question stays open", () =>
   withBench(async (bench) => {
     const fields = [{ name: "port", type: "number" }, { name: "on", type: "boolean", optional: true }];
     await bench.ask({ kind: "input", fields });
@@ -378,7 +378,7 @@ Deno.test("a sealed question is answered, and so closed, only by a phone that it
     assert.deepEqual(bench.typed(), []);
   }));
 
-Deno.test("a late sealed answer goes unchanged to the session's listener, with the answer's id [seal-answers, mcp-late]", () =>
+Deno.test("a late sealed answer is sent unchanged to the session's listener, with the answer's id [seal-answers, mcp-late]", () =>
   withBench(async (bench) => {
     await bench.askSealed();
     await bench.pass(120_000);
@@ -449,7 +449,7 @@ Deno.test("an answer in time goes to an asker that is connected or disconnected 
   assert.deepEqual(routeAnswer(question(), { asker: left, now: inTime }), toAsker);
 });
 
-Deno.test("an answer goes to the session when the time is over or the asker is gone [mcp-late]", () => {
+Deno.test("an answer goes to the session when the time is over or the asker is disconnected [mcp-late]", () => {
   const askers = {
     late: { asker: here, now: late },
     gone: { asker: gone(inTime - ASK_RETURN_MS), now: inTime },

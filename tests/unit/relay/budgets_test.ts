@@ -33,7 +33,7 @@ async function makeMirrors(relay: Fixture) {
   return { listener, flooder, honest };
 }
 
-/** hello counts as one of the other frames. */
+/** `hello` counts as one of the other frames. */
 const HELLOS = 1;
 const keysAt = ({ socket }: FakeClient): number =>
   socket.sent.filter((data) => typeof data !== "string").length;
@@ -174,7 +174,7 @@ Deno.test("a listener cannot store a long text as the reason of a receipt [flood
   assert.equal(push?.receipt.state, "queued");
 });
 
-/** Stores so much in the name of the newest key that `left` bytes are left of its budget. */
+/** Stores enough under the newest key that `left` bytes of its budget remain. */
 async function storeAllBut(relay: Fixture, left: number): Promise<void> {
   const { store, clock } = relay.services;
   const from = (await store.listKeys()).at(-1)?.id ?? "";
@@ -206,13 +206,13 @@ Deno.test("a key that has stored its bytes for the day gets 429 with Retry-After
   assert.equal((await send(flooder)).status, 202);
 });
 
-Deno.test("a push that was stored gets its first answer again also from a key that has used up its bytes for the day [flood-stored, http-202]", async () => {
+Deno.test("a stored push gets its first answer again even from a key that has used up its bytes for the day [flood-stored, http-202]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   await storeAllBut(relay, 10_000);
   const send = (n: number, body: string): Promise<Response> =>
     relay.request("POST", "/pushes/send", { key, body: { id: uuid(n), type: "note", body } });
-  // Its answer is lost on the way.
+  // Its answer is lost.
   const first = await (await send(1, "x".repeat(16_000))).json();
   const again = await send(1, "x".repeat(16_000));
   assert.deepEqual([again.status, await again.json()], [202, first]);

@@ -1,4 +1,4 @@
-/** Cancelling a message: at the relay while it was never sent, else by its listener, which hears of it first. */
+/** Cancelling a message: at the relay if it was never sent, else by its listener, which gets the cancellation first. */
 import assert from "node:assert/strict";
 import { PushRecord } from "../../../src/protocol/push.ts";
 import { CLAIMS_MAX, PushClaims } from "../../../src/relay/outbox.ts";
@@ -21,7 +21,7 @@ async function stateOf(relay: Fixture, key: string): Promise<string> {
   return PushRecord.parse(record).receipt.state;
 }
 
-/** A relay whose listener has just gone offline. */
+/** Makes a listener that has just gone offline. */
 async function withoutListener(relay: Fixture): Promise<string> {
   (await relay.listener(LISTENER)).socket.handlers?.closed(1006);
   await relay.settle();
@@ -42,7 +42,7 @@ Deno.test("a message that waits at the relay is cancelled at once and never sent
   assert.deepEqual(idsOf(listener), [CANCEL], "the host is still notified");
 });
 
-Deno.test("a cancellation that is refused has cancelled nothing [cancel-atomic]", async () => {
+Deno.test("a refused cancellation cancels nothing [cancel-atomic]", async () => {
   await using relay = await Fixture.make();
   const key = await withoutListener(relay);
   await post(relay, key, command({ id: MESSAGE, targetDeviceId: LISTENER }));
@@ -62,7 +62,7 @@ Deno.test("a cancellation that is refused has cancelled nothing [cancel-atomic]"
   assert.equal((await relay.request("GET", `/pushes/${missed}`, { key })).status, 404, "nothing is stored");
 });
 
-Deno.test("a message that was sent is left to its listener [cancel-atomic]", async () => {
+Deno.test("the listener decides on a message that was sent [cancel-atomic]", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener(LISTENER);
   const key = await relay.key();
@@ -94,11 +94,11 @@ Deno.test("a script or another host cannot cancel a phone's message, another pho
   assert.equal(await stateOf(relay, sender), "withdrawn");
 });
 
-Deno.test("a message that may have been sent by an earlier run is cancelled by the listener, before it gets it [cancel-atomic]", async () => {
+Deno.test("a message that may have been sent by an earlier run is cancelled by the listener before it gets the message [cancel-atomic]", async () => {
   await using relay = await Fixture.make();
   const key = await withoutListener(relay);
   await post(relay, key, command({ id: MESSAGE, targetDeviceId: LISTENER }));
-  // By the clock it is not earlier: that run's may have been ahead.
+  // By the clock it is not earlier, since the earlier run's clock may have been ahead.
   const sentUpTo = await relay.services.store.newestPush();
   Object.assign(relay.services, { claims: new PushClaims({ sentUpTo }) });
   await cancel(relay, key);
@@ -139,7 +139,7 @@ Deno.test("a cancellation changes nothing that is final, and no question [cancel
   assert.equal((await post(relay, key, { type: "agent.cancel" })).status, 400, "it must name a message");
 });
 
-Deno.test("what only its listener can cancel is never kept from it [cancel-atomic]", async () => {
+Deno.test("a message that only its listener can cancel is never withheld from it [cancel-atomic]", async () => {
   await using relay = await Fixture.make();
   const key = await withoutListener(relay);
   await post(relay, key, command({ id: MESSAGE, targetDeviceId: LISTENER }));
@@ -156,7 +156,7 @@ Deno.test("what only its listener can cancel is never kept from it [cancel-atomi
   assert.deepEqual(idsOf(await relay.listener(LISTENER)), [CANCEL, MESSAGE]);
 });
 
-Deno.test("when more is sent than can be remembered, earlier messages count as sent", () => {
+Deno.test("when more is sent than can be stored, earlier messages count as sent", () => {
   const claims = new PushClaims();
   const push = (n: number) => ({ account: "a", id: uuid(n), seq: n + 1 });
   for (let n = 0; n < CLAIMS_MAX; n++) claims.send(push(n));

@@ -17,14 +17,14 @@ const LISTENER = "dev_listener_0a1b2c3d";
 const stored = ({ services }: Fixture): Promise<DeviceRecord | undefined> =>
   services.store.findDevice({ account: "default", id: LISTENER });
 
-/** Until the result is called, the store takes no such write. */
+/** Makes the store refuse such writes until the returned function is called. */
 function breakStore({ services: { store } }: Fixture): () => void {
   const { setOnline } = store;
   store.setOnline = () => Promise.reject(new StoreUnavailable("the disk is full"));
   return () => void (store.setOnline = setOnline);
 }
 
-Deno.test("a host that leaves while the store cannot be written goes offline later, as of the time when it left [fault-disk]", async () => {
+Deno.test("a host that disconnects while the store cannot be written goes offline later, as of the time of its disconnection [fault-disk]", async () => {
   await using relay = await Fixture.make();
   const phone = await relay.connect(await relay.key());
   const listener = await relay.listener(LISTENER);
@@ -50,7 +50,7 @@ Deno.test("a host that leaves while the store cannot be written goes offline lat
   assert.equal(phone.received("sessions.changed").length, 2, "nothing is repeated that was done");
 });
 
-Deno.test("a host that has come back stays online, whatever failed when it left", async () => {
+Deno.test("a host that has reconnected stays online, whatever failed when it disconnected", async () => {
   await using relay = await Fixture.make();
   const mend = breakStore(relay);
   (await relay.listener(LISTENER)).leave();
@@ -61,7 +61,7 @@ Deno.test("a host that has come back stays online, whatever failed when it left"
   assert.equal((await stored(relay))?.online, true);
 });
 
-Deno.test("of several that left, those behind a failure are repeated too", async () => {
+Deno.test("if several hosts disconnected, those after a failure are repeated too", async () => {
   await using relay = await Fixture.make();
   const ids = ["dev_listener_1", "dev_listener_2", "dev_listener_3"];
   const listeners = [];
@@ -76,7 +76,7 @@ Deno.test("of several that left, those behind a failure are repeated too", async
   assert.deepEqual(devices.map(({ online }) => online), [false, false, false]);
 });
 
-Deno.test("a running relay repeats it by itself", async () => {
+Deno.test("a running relay repeats the write by itself", async () => {
   const directory = await Deno.makeTempDir({ prefix: "svc-departures-" });
   const dataDir = `${directory}/data`;
   const clock = new FakeClock();

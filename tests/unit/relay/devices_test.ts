@@ -28,7 +28,7 @@ Deno.test("devices are listed with their online state [http-devices]", async () 
   assert.deepEqual(await list(), [[LISTENER, false]]);
 });
 
-Deno.test("the picker reads the reported sessions, with unknown fields, also while the listener is offline [http-sessions, flow-4, entry-unknown]", async () => {
+Deno.test("the picker reads the reported sessions, with unknown fields, even while the listener is offline [http-sessions, flow-4, entry-unknown]", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener();
   const sessions = [{ ...sessionNamed("svc-p"), invented: true }];
@@ -43,7 +43,7 @@ Deno.test("the picker reads the reported sessions, with unknown fields, also whi
   assert.deepEqual(answer.devices[0].sessions, sessions);
 });
 
-Deno.test("revoking a device stops its keys and closes its sockets at once, and it cannot say hello again [http-revoke, sec-leaked-key]", async () => {
+Deno.test("revoking a device stops its keys and closes its sockets at once, and it cannot send hello again [http-revoke, sec-leaked-key]", async () => {
   await using relay = await Fixture.make();
   const bound = await relay.key(["push:read"], { deviceId: LISTENER });
   const listener = await relay.connect(bound, { role: "listener", deviceId: LISTENER });
@@ -57,7 +57,7 @@ Deno.test("revoking a device stops its keys and closes its sockets at once, and 
   assert.equal((await relay.request("DELETE", `/devices/${LISTENER}`, { key: admin })).status, 404);
 });
 
-Deno.test("the key with which a lost phone signed in stops working with it; one that other devices use too is named [http-revoke, sec-leaked-key]", async () => {
+Deno.test("the key with which a lost phone signed in stops working with it; one that other devices use too is reported [http-revoke, sec-leaked-key]", async () => {
   await using relay = await Fixture.make();
   const admin = await relay.key(["admin"]);
   const shared = await relay.key(["push:read"]);

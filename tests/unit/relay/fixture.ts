@@ -1,4 +1,4 @@
-/** A relay without a port: a real store and hub, a fake clock, and sockets backed by arrays. */
+/** A relay without a port: a real store and hub, a fake clock, and in-memory sockets. */
 import { Mutex } from "../../../src/async/mutex.ts";
 import { LocalBus } from "../../../src/bus/bus.ts";
 import {
@@ -91,7 +91,7 @@ export class FakeClient {
     await this.#settle();
   }
 
-  /** Frames received so far, of one event. */
+  /** Returns the received frames of one event. */
   received<E extends EventName>(event: E): Extract<Frame, { event: E }>[] {
     const texts = this.socket.sent.filter((data) => typeof data === "string");
     const frames = texts.map((text) => parseFrame(text)).filter((frame): frame is Frame => "event" in frame);
@@ -153,7 +153,7 @@ export class Fixture implements AsyncDisposable {
     this.#directory = directory;
   }
 
-  /** As another node has it, or the next run of this one. */
+  /** Makes the Web Push of another node, or of the next run of this one. */
   makeWebPush({ store, hub, tasks }: Pick<Services, "store" | "hub" | "tasks"> = this.services): WebPush {
     const { bus, metrics, clock } = this;
     return new WebPush({
@@ -199,7 +199,7 @@ export class Fixture implements AsyncDisposable {
     return new Request(`http://relay${path}`, { headers: { "sec-websocket-protocol": offered, ...headers } });
   }
 
-  /** An admitted socket that has sent nothing. */
+  /** Opens an admitted socket that has sent nothing. */
   async open(key: string): Promise<FakeClient> {
     const open = await admit(this.services, this.handshake(key));
     const socket = new FakeSocket();
@@ -207,14 +207,14 @@ export class Fixture implements AsyncDisposable {
     return new FakeClient(socket, () => this.settle());
   }
 
-  /** A socket that has sent hello. */
+  /** Opens a socket that has sent hello. */
   async connect(key: string, hello: Partial<EventData<"hello">> = {}): Promise<FakeClient> {
     const client = await this.open(key);
     await client.send("hello", helloOf(hello));
     return client;
   }
 
-  /** A listener with its own key, the same for each connection. */
+  /** Connects a listener with its own key, the same for each connection. */
   async listener(deviceId = "dev_listener_0a1b2c3d"): Promise<FakeClient> {
     const key = this.#listenerKeys.get(deviceId) ?? await this.key(["push:read"]);
     this.#listenerKeys.set(deviceId, key);

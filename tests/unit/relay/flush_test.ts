@@ -5,10 +5,10 @@ import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 
 const LIMIT_MS = 1_000;
-/** What closing may take in addition. */
+/** The additional time that closing may take. */
 const CLOSE_MS = 700;
 
-/** Services whose work is done by `work`. */
+/** Makes services whose work is done by `work`. */
 function parts(clock: FakeClock, work: (what: string) => Promise<void>) {
   const logged: string[] = [];
   const services = {
@@ -31,7 +31,7 @@ Deno.test("a stop waits for tasks, marks devices offline and closes the bus and 
   assert.deepEqual([done, logged, clock.pending], [["settled", "offline", "bus", "store"], [], 0]);
 });
 
-Deno.test("a store that never answers does not hold up a stop [rl-stop]", async () => {
+Deno.test("a store that never answers does not block a stop [rl-stop]", async () => {
   const clock = new FakeClock();
   const { services, logged } = parts(clock, () => new Promise(() => {}));
   let isOver = false;
@@ -45,7 +45,7 @@ Deno.test("a store that never answers does not hold up a stop [rl-stop]", async 
   assert.deepEqual([logged, clock.pending], [["! stopping although the store has not stored everything"], 0]);
 });
 
-Deno.test("devices are marked offline although a task never ends [rl-stop]", async () => {
+Deno.test("devices are marked offline even if a task never ends [rl-stop]", async () => {
   const clock = new FakeClock();
   const done: string[] = [];
   const { services } = parts(clock, (what) => {

@@ -1,4 +1,4 @@
-/** Hello beside a revocation, and many hellos at once: what the store decides counts. */
+/** Hello during a revocation, and many hellos at once: the store's decision counts. */
 import assert from "node:assert/strict";
 import { CLOSE } from "../../../src/protocol/errors.ts";
 import { DEVICES_PER_KEY } from "../../../src/protocol/limits.ts";
@@ -38,7 +38,7 @@ Deno.test("a device that is revoked while its hello is being answered is not wel
   assert.equal(client.received("welcome").length, 0);
 });
 
-Deno.test("a client that leaves before its hello was checked does not leave a device that counts as online", async () => {
+Deno.test("a client that disconnects before its hello was checked leaves no device that counts as online", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   const { store } = relay.services;
@@ -58,7 +58,7 @@ Deno.test("a client that leaves before its hello was checked does not leave a de
 });
 
 for (const step of [1, 2]) {
-  Deno.test(`a client that leaves while its device is looked up, look ${step}, does not leave one that counts as online`, async () => {
+  Deno.test(`a client that disconnects while its device is looked up, step ${step}, leaves none that counts as online`, async () => {
     await using relay = await Fixture.make();
     const key = await relay.key();
     const { store } = relay.services;
@@ -68,7 +68,7 @@ for (const step of [1, 2]) {
       const found = await findDevice(device);
       if (++looks !== step) return found;
       client.leave();
-      // The end of the connection is stored before the look has its answer.
+      // The end of the connection is stored before the lookup has its answer.
       for (let turn = 0; turn < 100; turn++) await Promise.resolve();
       return found;
     };

@@ -9,7 +9,7 @@ const HOOK = "hook_0a1b2c3d";
 interface Bench {
   relay: Fixture;
   phone: FakeClient;
-  /** Sends what a stop hook does; resolves with the answer's status and body. */
+  /** Sends a push like a stop hook; resolves with the answer's status and body. */
   stop(n: number, hookId?: unknown): Promise<{ status: number; json: Record<string, unknown> }>;
   change(state: string, id?: string): Promise<Response>;
   list(): Promise<[string, string, number][]>;

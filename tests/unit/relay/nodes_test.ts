@@ -1,4 +1,4 @@
-/** What a node does about others: mirrors to a dead node end, and a listener that has moved is let go. */
+/** What a node does about others: mirrors to a dead node end, and a listener that has moved is disconnected. */
 import assert from "node:assert/strict";
 import { type Bus, type BusMessage, LocalBus, type NodeMessage } from "../../../src/bus/bus.ts";
 import { CLOSE } from "../../../src/protocol/errors.ts";
@@ -15,7 +15,7 @@ const HOST = "dev_listener_0a1b2c3d";
 
 type Handler = (message: NodeMessage & { from: string }) => void;
 
-/** A listener's node, what it ends and sends, and a phone of another node that opens a mirror there. */
+/** Makes a listener's node, what it ends and sends, and a phone of another node that opens a mirror there. */
 function listenersNode(isNodeAlive: (node: string) => boolean = () => true) {
   let handler: Handler = () => undefined;
   const [ended, sent]: [string[], string[]] = [[], []];
@@ -61,7 +61,7 @@ Deno.test("the mirrors of phones on a node that died are ended [nodes-presence]"
   assert.deepEqual(ended, ["c-one"]);
 });
 
-Deno.test("after a gap all mirrors of other nodes' phones end, because a phone may have left unheard [nodes-presence]", () => {
+Deno.test("after a gap all mirrors of other nodes' phones end, because a phone's disconnection may have been missed [nodes-presence]", () => {
   const { remote, mirrors, ended, sent, opens } = listenersNode();
   for (const stream of [1, 2]) opens("other", stream);
   remote.endAfterGap(mirrors);
@@ -69,14 +69,14 @@ Deno.test("after a gap all mirrors of other nodes' phones end, because a phone m
   assert.deepEqual([ended, sent], [["c-other"], ["other: pane.closed", "other: pane.closed"]]);
 });
 
-Deno.test("when another node was cut off, the mirrors of its phones end, because one may have left unheard [nodes-presence]", () => {
+Deno.test("when another node was cut off, the mirrors of its phones end, because a disconnection may have been missed [nodes-presence]", () => {
   const { remote, mirrors, ended, sent, opens } = listenersNode();
   for (const from of ["one", "two"]) opens(from, 1);
   remote.endAfterGap(mirrors, "one");
   assert.deepEqual([ended, sent], [["c-one"], ["one: pane.closed"]]);
 });
 
-Deno.test("clients reconnect after a gap of their node at once, and once after those of other nodes [nodes-presence]", async () => {
+Deno.test("clients reconnect at once after a gap of their node, and once after gaps of other nodes [nodes-presence]", async () => {
   await using relay = await Fixture.make();
   let report: (node: string) => void = () => undefined;
   Object.assign(relay.bus, {
@@ -106,7 +106,7 @@ Deno.test("clients reconnect after a gap of their node at once, and once after t
   stop();
 });
 
-Deno.test("a node forgets another's phone when its last mirror ends, and hears of the end of its connection [nodes-presence]", async () => {
+Deno.test("a node drops another's phone when its last mirror ends, and is notified when its connection ends [nodes-presence]", async () => {
   const handlers = new Map<string, Handler>();
   const sent: string[] = [];
   const asked: string[] = [];
@@ -139,7 +139,7 @@ Deno.test("a node forgets another's phone when its last mirror ends, and hears o
     return remote;
   });
   assert.ok(one !== undefined && two !== undefined);
-  /** Whether the second node still keeps the phone. */
+  /** Resolves with true if the second node still has the phone. */
   const isKept = async (): Promise<boolean> => {
     asked.length = 0;
     await two.endLost(mirrors);
@@ -166,7 +166,7 @@ Deno.test("a node forgets another's phone when its last mirror ends, and hears o
   assert.equal(sent.filter((kind) => kind === "phoneGone").length, 1, "no second message");
 });
 
-Deno.test("what a key takes from one node is missing on the others, and too much is owed [nodes-limits]", () => {
+Deno.test("what a key uses on one node is deducted on the others, and an excess is owed [nodes-limits]", () => {
   const clock = new FakeClock();
   const handlers = new Set<(message: BusMessage) => void>();
   const nodes = ["one", "two", "three"].map((node) => {

@@ -24,7 +24,7 @@ Deno.test("/openapi.json passes an independent OpenAPI 3.1 validator and has eve
   assert.deepEqual(described.sort(), ROUTES.map(({ method, path }) => `${method} ${path}`).sort());
 });
 
-Deno.test("every operation has a tag, a description and the refusals of its callers, as OpenAPI linters ask", async () => {
+Deno.test("every operation has a tag, a description and the refusals of its callers, as OpenAPI linters require", async () => {
   await using relay = await Fixture.make();
   const document = await (await relay.request("GET", "/openapi.json")).json();
   assert.ok(document.info.contact.name !== "" && document.info.license.identifier === "MIT");
@@ -53,7 +53,7 @@ Deno.test("a push's fields, errors and key are described", async () => {
   assert.deepEqual(document.paths["/healthz"].get.security, []);
 });
 
-Deno.test("what may be left out and what a relay in trouble answers are described as they are [http-openapi]", async () => {
+Deno.test("optional parts and a failing relay's answers are described correctly [http-openapi]", async () => {
   await using relay = await Fixture.make();
   const { paths } = await (await relay.request("GET", "/openapi.json")).json();
   const required = (path: string): boolean => paths[path].post.requestBody.required;
@@ -61,7 +61,7 @@ Deno.test("what may be left out and what a relay in trouble answers are describe
   assert.deepEqual(Object.keys(paths["/readyz"].get.responses["503"].content), ["application/json"]);
 });
 
-Deno.test("/metrics has what a node has still to read in NATS, and nothing of the kind on SQLite [nodes-watch]", async () => {
+Deno.test("/metrics has the number of messages that a node has still to read in NATS, but not on SQLite [nodes-watch]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key(["admin"]);
   const text = async () => await (await relay.request("GET", "/metrics", { key })).text();

@@ -15,7 +15,7 @@ const range = (from: number, to: number): number[] =>
 /** More reads of the store than any of these tests needs. */
 const LOADS_MAX = 100;
 
-/** An outbox over a store with these sequence numbers; `sent` lists the numbers sent. */
+/** Makes an outbox over a store with these sequence numbers; `sent` lists the numbers sent. */
 function makeOutbox(seqs: number[], { cancels = [] }: { cancels?: number[] } = {}) {
   const clock = new FakeClock();
   const sent: number[] = [];
@@ -77,7 +77,7 @@ Deno.test("no more than a window is in flight, and acknowledgements make room in
   assert.deepEqual(sent, all);
 });
 
-Deno.test("256 pushes at once are all sent before the first of them is acknowledged, in their order [push-in-flight]", async () => {
+Deno.test("256 pushes at once are all sent, in order, before the first of them is acknowledged [push-in-flight]", async () => {
   const { outbox, sent, state } = makeOutbox([]);
   await outbox.fill();
   const { loads } = state;
@@ -100,7 +100,7 @@ Deno.test("a full window is refilled a page at a time, not with a read for each 
   assert.deepEqual(sent, range(1, WINDOW_PUSHES + REFILL_PUSHES));
 });
 
-Deno.test("long pushes fill the window by their bytes", async () => {
+Deno.test("the bytes of long pushes count toward the window", async () => {
   const { outbox, sent } = makeOutbox([]);
   await outbox.fill();
   const long = "x".repeat(WINDOW_MAX_BYTES / 4);
@@ -138,7 +138,7 @@ Deno.test("only unacknowledged pushes are resent [ev-push-resend]", async () => 
   assert.deepEqual(sent, [1, 2, 2]);
 });
 
-Deno.test("when the store lost an acknowledgement, what is not final is sent again, also what had been acknowledged before [fault-disk, ev-push-resend]", async () => {
+Deno.test("when the store lost an acknowledgement, pushes that are not final are sent again, even those acknowledged before [fault-disk, ev-push-resend]", async () => {
   const { outbox, sent } = makeOutbox([1, 2]);
   await outbox.fill();
   outbox.acknowledged(idOf(1));

@@ -1,4 +1,4 @@
-/** Claims of pairing codes by strangers, and beside the revocation of the key that created the code. */
+/** Claims of pairing codes by strangers, and during the revocation of the key that created the code. */
 import assert from "node:assert/strict";
 import { sha256Hex } from "../../../src/async/encodings.ts";
 import { PairingClaimed, PairingCreated } from "../../../src/protocol/http.ts";
@@ -13,7 +13,7 @@ function claim(relay: Fixture, code: string, address = "198.51.100.1"): Promise<
   return relay.request("POST", `/pairings/${code}/claim`, { body: { name: "phone" }, address });
 }
 
-Deno.test("a code needs no body, and what a body offers is never dropped [http-pairings]", async () => {
+Deno.test("creating a code needs no body, and an offer in a body is never dropped [http-pairings]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   const create = async (headers: Record<string, string>, body?: string): Promise<number> => {
@@ -38,7 +38,7 @@ Deno.test("a claim that races with the revocation of the code's key gets no key 
   const code = await codeOf(relay, host);
   const { store, clock } = relay.services;
   const insertKey = store.insertKey;
-  // The last moment: the code was found to be good.
+  // The last moment: the code was found to be valid.
   store.insertKey = async (key) => {
     await store.revokeKey(made?.id ?? "", clock.now());
     return await insertKey(key);
@@ -48,7 +48,7 @@ Deno.test("a claim that races with the revocation of the code's key gets no key 
   assert.deepEqual(await store.listDevices("default"), []);
 });
 
-Deno.test("a host asks for a code by its digest, which claims nothing: paths end up in the logs of proxies [sec-claim]", async () => {
+Deno.test("a host looks a code up by its digest, which cannot claim it, because paths end up in the logs of proxies [sec-claim]", async () => {
   await using relay = await Fixture.make();
   const host = await relay.key();
   const code = await codeOf(relay, host);
@@ -63,7 +63,7 @@ Deno.test("a host asks for a code by its digest, which claims nothing: paths end
   assert.equal((await (await status(code)).json()).phone.name, "phone", "as older hosts ask");
 });
 
-Deno.test("a host's key offers phones no other host's device id, so that nothing sealed for that one can be opened with its key [role-speaks-for]", async () => {
+Deno.test("a host's key cannot offer phones another host's device id, so that nothing sealed for that one can be opened with its key [role-speaks-for]", async () => {
   await using relay = await Fixture.make();
   const deviceId = "dev_listener_victim";
   const offer = { deviceId, host: "victim", publicKey: "B".repeat(87), proof: "p".repeat(43) };
@@ -87,7 +87,7 @@ function claimWith(
   return relay.request("POST", `/pairings/${code}/claim`, { body: { ...SENT, ...changed }, key });
 }
 
-Deno.test("a claim whose answer was lost is answered again, to the same key with the same proof only [claim-again]", async () => {
+Deno.test("a claim whose answer was lost is answered again, but only to the same key with the same proof [claim-again]", async () => {
   await using relay = await Fixture.make();
   const { store } = relay.services;
   const host = await relay.key();
@@ -124,7 +124,7 @@ Deno.test("a claim is not answered again without a proof, after a revocation, or
   assert.equal((await claimWith(relay, code)).status, 404);
 });
 
-Deno.test("a code outlives a store that fails while it is claimed, for the phone that claimed it, and makes one device [claim-again]", async (t) => {
+Deno.test("a code survives a store failure during its claim, for the phone that claimed it, and makes one device [claim-again]", async (t) => {
   for (const step of ["findKeyById", "insertKey", "saveDevice", "completePairing"] as const) {
     await t.step(step, async () => {
       await using relay = await Fixture.make();

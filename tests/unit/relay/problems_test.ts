@@ -1,4 +1,4 @@
-/** Every route's refusals, whatever is wrong with the request, are problems of RFC 9457. */
+/** Every route's refusals are problems of RFC 9457, whatever is wrong with the request. */
 import assert from "node:assert/strict";
 import { Problem, WIRE_ERRORS } from "../../../src/protocol/errors.ts";
 import { REQUEST_MAX_BYTES } from "../../../src/protocol/limits.ts";
@@ -8,7 +8,7 @@ import { Fixture, type RequestOptions } from "./fixture.ts";
 
 const METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
 
-/** What a request may be, besides right. */
+/** Returns requests that are wrong in every way. */
 function wrongRequests(
   { method }: Route,
   keys: { none: string; all: string },

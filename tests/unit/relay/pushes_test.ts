@@ -1,4 +1,4 @@
-/** Pushes: where they go, that they are stored once, and how they are read back. */
+/** Pushes: where they are sent, that they are stored once, and how they are read back. */
 import assert from "node:assert/strict";
 import { PushAccepted, PushPage, PushRecord } from "../../../src/protocol/push.ts";
 import { until } from "../../helpers/until.ts";
@@ -232,7 +232,7 @@ Deno.test("history pages forward and backward, newest last [http-history]", asyn
   }
 });
 
-Deno.test("the history lists open questions alone, whatever came after them [ux-old-open]", async () => {
+Deno.test("the history can list only open questions, whatever came after them [ux-old-open]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key();
   const ask = { type: "ask", body: "Deploy?", data: { kind: "ask", timeoutSeconds: 120 } };

@@ -1,4 +1,4 @@
-/** In whatever order acknowledgements come, a receipt only goes forward and never leaves a final state. */
+/** In any order of acknowledgements a receipt only moves forward and never leaves a final state. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { PUSH_STATES, type Receipt } from "../../../src/protocol/receipt.ts";
@@ -17,7 +17,7 @@ const acks = fc.array(fc.record({
   retryAfterSeconds: fc.option(fc.nat(60), { nil: undefined }),
 }));
 
-/** Every receipt along the way, including the first. */
+/** Returns every receipt along the way, including the first. */
 function way(given: readonly Acknowledgement[]): Receipt[] {
   const receipts = [queuedReceipt(0)];
   for (const [index, ack] of given.entries()) {
@@ -68,7 +68,7 @@ Deno.test("only final states are final, and typed when the listener says so", ()
   }));
 });
 
-Deno.test("the states of a message that waits for a dialog [rcpt-path, rcpt-reasons]", () => {
+Deno.test("a message that waits for a dialog goes through its states [rcpt-path, rcpt-reasons]", () => {
   const receipts = way([
     { outcome: "delivered", final: false },
     { outcome: "held", final: false, reason: "dialog_open" },

@@ -1,4 +1,4 @@
-/** Inventories of many listeners: bounded per key, and no report costs more for those that others sent. */
+/** Inventories of many listeners: limited per key, and a report costs no more because of others. */
 import assert from "node:assert/strict";
 import {
   INVENTORIES_PER_KEY_MAX_BYTES,
@@ -46,7 +46,7 @@ Deno.test("a report reads the inventory of its own listener only", async () => {
   assert.equal(phone.received("sessions.changed").at(-1)?.data.sessions[0]?.title, "t");
 });
 
-Deno.test("an unchanged report brings no byte to a phone, and is still acknowledged and stored as the newest [inv-heartbeat-quiet]", async () => {
+Deno.test("an unchanged report sends no byte to a phone, and is still acknowledged and stored as the newest [inv-heartbeat-quiet]", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener();
   const key = await relay.key();
@@ -66,7 +66,7 @@ Deno.test("an unchanged report brings no byte to a phone, and is still acknowled
   assert.deepEqual(seen().slice(begun), ["t", "other", "t"]);
 });
 
-Deno.test("where each write is a message to other servers, an unchanged report is stored again only after a while [nats-unchanged]", async () => {
+Deno.test("if each write is a message to other servers, an unchanged report is stored again only after a while [nats-unchanged]", async () => {
   await using relay = await Fixture.make();
   const { store } = relay.services;
   const { saveInventory } = store;
@@ -131,7 +131,7 @@ Deno.test("a report that was not stored, or is not yet, is stored when it comes 
   assert.equal(calls, 5, "another report was on its way");
 });
 
-Deno.test("reports are stored in their order, also where the store answers the first one last; of those that wait only the newest, with the details of all [inv-order]", async () => {
+Deno.test("reports are stored in order even if the store answers the first one last; only the newest waiting one is stored, with the details of all [inv-order]", async () => {
   await using relay = await Fixture.make();
   const { store } = relay.services;
   const asked = Promise.withResolvers<void>();
@@ -141,7 +141,7 @@ Deno.test("reports are stored in their order, also where the store answers the f
     ...store,
     async inventoryBytes(keyId, device) {
       asked.resolve();
-      // As in NATS while a leader is elected: each call is repeated by itself.
+      // As in NATS while a leader is elected, when each call is repeated by itself.
       if (++reads === 1) await slow.promise;
       return await store.inventoryBytes(keyId, device);
     },

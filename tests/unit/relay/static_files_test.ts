@@ -102,7 +102,7 @@ Deno.test("a relay without a page answers 404 at /", async () => {
   assert.equal((await relay.request("GET", "/")).status, 404);
 });
 
-Deno.test("a file is served in the smallest form that the browser takes, each with a tag of its own [ph-fast]", async () => {
+Deno.test("a file is served in the smallest form that the browser accepts, each with a different tag [ph-fast]", async () => {
   const root = await Deno.makeTempDir({ prefix: "svc-static-" });
   try {
     for (const [ending, text] of [["", "plain"], [".br", "brotli"], [".gz", "gzipped"]]) {

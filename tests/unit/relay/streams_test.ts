@@ -14,7 +14,7 @@ import { type FakeClient, Fixture, sessionNamed } from "./fixture.ts";
 const OPEN = { stream: 1, agentSessionName: "svc-p" };
 const text = (bytes: Uint8Array): string => new TextDecoder().decode(bytes);
 
-/** A listener with the session, and two phones that use the same stream numbers. */
+/** Makes a listener with the session, and two phones that use the same stream numbers. */
 async function makeMirror(relay: Fixture) {
   const listener = await relay.listener();
   await listener.send("listener.sessions", { sequence: 1, sessions: [sessionNamed("svc-p")] });
@@ -72,7 +72,7 @@ Deno.test("a phone's mirror works in both directions under its own number [bin-r
   );
 });
 
-Deno.test("a number that is not the sender's reaches nobody and is counted [bin-route]", async () => {
+Deno.test("a frame with a number that is not the sender's is dropped and counted [bin-route]", async () => {
   await using relay = await Fixture.make();
   const { listener, one, two } = await makeMirror(relay);
   const other = await relay.listener("dev_listener_other");
@@ -92,7 +92,7 @@ Deno.test("a number that is not the sender's reaches nobody and is counted [bin-
   assert.equal(strays(relay), "svc_stray_frames_total 12");
 });
 
-Deno.test("a key that may only read cannot type [sec-leaked-key]", async () => {
+Deno.test("a read-only key cannot type [sec-leaked-key]", async () => {
   await using relay = await Fixture.make();
   const { listener } = await makeMirror(relay);
   const reader = await relay.connect(await relay.key(["push:read"]));
@@ -124,7 +124,7 @@ Deno.test("either side can end a mirror, and the other side gets the reason [ev-
   assert.equal(strays(relay), "svc_stray_frames_total 1");
 });
 
-Deno.test("a session that cannot be mirrored, also in another account, is closed with the reason [rl-accounts, ev-pane-closed]", async () => {
+Deno.test("a session that cannot be mirrored, or that is in another account, is closed with the reason [rl-accounts, ev-pane-closed]", async () => {
   await using relay = await Fixture.make();
   const { listener, one } = await makeMirror(relay);
   const two = await relay.listener("dev_listener_two");
@@ -179,7 +179,7 @@ Deno.test("a mirror closed while its listener is being found is not opened", asy
   assert.deepEqual(streamsAt(listener), []);
 });
 
-Deno.test("the mirrors of one key are bounded over its sockets, and another key can still open one [flood-streams]", async () => {
+Deno.test("the mirrors of one key are limited over all its sockets, and another key can still open one [flood-streams]", async () => {
   await using relay = await Fixture.make();
   const { listener, two } = await makeMirror(relay);
   const key = await relay.key(["push:read"]);
@@ -209,7 +209,7 @@ Deno.test("a phone's control frames never close a listener that reads slowly [fl
   ]);
 });
 
-Deno.test("a listener that sends more than a phone reads loses the stream, and the phone stays [flood-panes]", async () => {
+Deno.test("a listener that sends more than a phone reads loses the stream, and the phone stays connected [flood-panes]", async () => {
   await using relay = await Fixture.make();
   const { listener, one } = await makeMirror(relay);
   await one.send("pane.open", OPEN);

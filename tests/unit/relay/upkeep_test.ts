@@ -22,7 +22,7 @@ Deno.test("a push that no listener can have received expires on time [proto-push
   assert.equal(endOfDuePush(stored("queued"), { listener: undefined, now: expiresAt }), "expired");
 });
 
-Deno.test("only the listener ends a push that it may hold, which is unknown when it stays silent [rcpt-ends]", () => {
+Deno.test("only the listener ends a push that it may have, which becomes unknown if the listener stays silent [rcpt-ends]", () => {
   for (const listener of [left, here]) {
     for (const state of ["queued", "delivered", "held", "typed"] as const) {
       assert.equal(endOfDuePush(stored(state), { listener, now: late - 1 }), undefined);

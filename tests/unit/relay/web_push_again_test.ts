@@ -1,4 +1,4 @@
-/** Rings that a relay did not get to send: after a restart, and when a question is sent again, phones are rung once. */
+/** Notifications that a relay did not get to send: after a restart, and when a question is sent again, phones are notified once. */
 import assert from "node:assert/strict";
 import { createWebPushApi } from "../../../src/client/web_push_api.ts";
 import { createKey } from "../../../src/relay/api_keys.ts";
@@ -15,7 +15,7 @@ import { HOST, type RungPhone, SESSION, Stage } from "./web_push_stage.ts";
 const WAIT_MS = 1_000;
 const BUSY = { status: 503, retryAfterSeconds: 100 };
 
-/** What waits to be sent is gone; the next run begins. */
+/** Drops what waits to be sent, and begins the next run. */
 async function restart({ relay }: Stage): Promise<void> {
   relay.services.webPush.stop();
   await relay.settle();
@@ -34,7 +34,7 @@ async function idsAt(stage: Stage, phone: RungPhone): Promise<string[]> {
   return (await stage.sentTo(phone)).map(({ id }) => id);
 }
 
-/** The question is stored and rings nobody, as when the relay is killed at this moment. */
+/** Stores a question that notifies no phone, as when the relay is killed at this moment. */
 async function askUnheard(stage: Stage, n: number, fields: Record<string, unknown> = {}): Promise<void> {
   stage.relay.services.webPush.stop();
   await stage.ask(n, fields);
@@ -63,9 +63,9 @@ Deno.test("a question whose ring a restart lost rings after it, and only the pho
   assert.notEqual((await stage.record(1)).receipt.shown?.[missed.id]?.sent, undefined);
 });
 
-Deno.test("after a restart nothing rings that is closed, that a phone has seen or did not want, or that is no question [push-restart]", async () => {
+Deno.test("after a restart nothing rings that is closed, that a phone has seen or did not want, or that is not a question [push-restart]", async () => {
   await using stage = await Stage.make();
-  // The fake clock stands at 08:00 UTC.
+  // The fake clock shows 08:00 UTC.
   const quiet = { from: "07:00", to: "09:00", timeZone: "Etc/UTC" };
   const asleep = await stage.phone({ off: [], sessions: {}, quiet });
   const [reader, other] = [await stage.phone(), await stage.phone()];
@@ -102,7 +102,7 @@ Deno.test("a question that was asked after the start is left to the node that ac
   assert.deepEqual(await idsAt(stage, phone), [uuid(1), uuid(1)], "a try that was refused, and the next one");
 });
 
-Deno.test("a ring that another node has sent meanwhile is not sent again [push-restart]", async () => {
+Deno.test("a ring that another node has sent in the meantime is not sent again [push-restart]", async () => {
   await using stage = await Stage.make();
   const phone = await stage.phone();
   stage.answers.push(BUSY);
@@ -140,7 +140,7 @@ Deno.test("a question that is sent again does not wait twice for a phone [push-r
   assert.doesNotMatch(stage.relay.metrics.render([]), /outcome="unnecessary"/);
 });
 
-Deno.test("a relay that is started again rings for its open questions by itself [push-restart]", async () => {
+Deno.test("a restarted relay rings for its open questions by itself [push-restart]", async () => {
   await using vendor = new PushVendor();
   const directory = await Deno.makeTempDir({ prefix: "svc-rings-" });
   const clock = new FakeClock();

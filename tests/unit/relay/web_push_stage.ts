@@ -1,4 +1,4 @@
-/** A relay whose push vendor records what it gets, and helpers to subscribe, ring and answer for phones. */
+/** A relay whose push vendor records what it receives, and functions to subscribe, ring and answer for phones. */
 import assert from "node:assert/strict";
 import { PairingClaimed, PairingCreated } from "../../../src/protocol/http.ts";
 import type { PushRecord } from "../../../src/protocol/push.ts";
@@ -16,10 +16,10 @@ export interface RungPhone {
   subscriber: Subscriber;
 }
 
-/** A relay whose vendor records what it gets, a host's key, and helpers to subscribe phones. */
+/** A relay whose vendor records what it receives, a host's key, and functions to subscribe phones. */
 export class Stage implements AsyncDisposable {
   readonly posts: PublicPost[] = [];
-  /** The vendor's next answers; then 201. */
+  /** The vendor's next answers; after these, 201. */
   readonly answers: { status: number; retryAfterSeconds?: number }[] = [];
   private constructor(readonly relay: Fixture, readonly host: string) {
     relay.vendor = (post) => {
@@ -35,7 +35,7 @@ export class Stage implements AsyncDisposable {
     return new Stage(relay, host);
   }
 
-  /** A paired phone with a subscription, whose page is closed. */
+  /** Makes a paired phone with a subscription, whose page is closed. */
   async phone(preferences?: RingPreferences): Promise<RungPhone> {
     const { relay, host } = this;
     const { code } = PairingCreated.parse(

@@ -1,4 +1,4 @@
-/** Web Push at the relay: who is rung, what a message holds, what takes it away, and what becomes of dead endpoints. */
+/** Web Push at the relay: who is notified, what a message contains, what withdraws it, and how dead endpoints are handled. */
 import assert from "node:assert/strict";
 import { decodeBase64url, encodeBase64url } from "../../../src/async/encodings.ts";
 import type { SealedForPhones } from "../../../src/protocol/push.ts";
@@ -28,7 +28,7 @@ Deno.test("a question, a dialog, a turn's end and a note ring every phone; other
   }
 });
 
-Deno.test("a message carries no text that nobody sealed, and the session to open [push-textless]", async () => {
+Deno.test("a message carries no text that is not sealed, and the session to open [push-textless]", async () => {
   await using stage = await Stage.make();
   const phone = await stage.phone();
   await stage.ask(1);
@@ -37,7 +37,7 @@ Deno.test("a message carries no text that nobody sealed, and the session to open
   assert.deepEqual(await stage.sentTo(phone), [{ kind: "ring", ...about, createdAt }]);
 });
 
-Deno.test("a sealed text goes along with the key of this phone alone; one that is too long is to be fetched [push-sealed]", async () => {
+Deno.test("a sealed text is sent with the key of this phone only; one that is too long must be fetched [push-sealed]", async () => {
   await using stage = await Stage.make();
   const [phone, other] = [await stage.phone(), await stage.phone()];
   const key = { enc: "AAAA", ciphertext: "AAAA" };
@@ -120,7 +120,7 @@ Deno.test("kinds, sessions and quiet hours that a phone switched off do not ring
   const none = { off: [], sessions: {} };
   const noNotes = await stage.phone({ ...none, off: ["note"] });
   const noSession = await stage.phone({ ...none, sessions: { [`${HOST}/${SESSION}`]: ["ask"] } });
-  // The fake clock stands at 08:00 UTC.
+  // The fake clock shows 08:00 UTC.
   const asleep = await stage.phone({ ...none, quiet: { from: "23:30", to: "09:30", timeZone: "Etc/UTC" } });
   const awake = await stage.phone({ ...none, quiet: { from: "23:30", to: "09:30", timeZone: "Asia/Tokyo" } });
   await stage.ask(1);
@@ -160,7 +160,7 @@ Deno.test("a phone that is connected to another node has the same time to report
   assert.deepEqual(kinds(await stage.sentTo(closed)), ["ring"]);
 });
 
-Deno.test("a question that is answered meanwhile does not ring, and its notification goes from the other phones [push-withdrawn]", async () => {
+Deno.test("a question that is answered meanwhile does not ring, and its notification is withdrawn from the other phones [push-withdrawn]", async () => {
   await using stage = await Stage.make();
   const [one, other] = [await stage.phone(), await stage.phone()];
   await stage.relay.connect(other.key);
@@ -199,7 +199,7 @@ for (const status of [400, 403, 404, 410]) {
   });
 }
 
-/** Stands in for a network whose DNS answers every name with an address of its own. */
+/** Stands in for a network whose DNS answers every name with its own address. */
 function captured(): Promise<never> {
   return new Promise((_, reject) => {
     const resolve = lookupPublicly((_name, _options, found) =>
@@ -243,7 +243,7 @@ Deno.test("a subscription whose address is not public by itself is removed [push
   assert.equal(await store.findWebPush(device), undefined);
 });
 
-Deno.test("a busy vendor is asked again after its Retry-After, and not for ever [push-retry]", async () => {
+Deno.test("a busy vendor is asked again after its Retry-After, but not forever [push-retry]", async () => {
   await using stage = await Stage.make();
   const { clock } = stage.relay;
   const phone = await stage.phone();
@@ -305,7 +305,7 @@ for (
   }
 }
 
-/** Until the result is called, no message that the vendor gets for these phones is answered. */
+/** Holds the vendor's answers for these phones until the returned function is called. */
 function holdBack(stage: Stage, phones: readonly RungPhone[]): () => void {
   const held = Promise.withResolvers<void>();
   const endpoints = phones.map(({ subscriber }) => subscriber.subscription.endpoint);
@@ -320,12 +320,12 @@ function holdBack(stage: Stage, phones: readonly RungPhone[]): () => void {
 const hasDropped = ({ relay }: Stage, messages: number): boolean =>
   relay.metrics.render([]).includes(`svc_web_push_total{outcome="dropped"} ${messages}\n`);
 
-Deno.test("messages that wait are bounded for each account [push-bounded]", async () => {
+Deno.test("waiting messages are bounded for each account [push-bounded]", async () => {
   await using stage = await Stage.make();
   const phones: RungPhone[] = [];
   const most = MESSAGES_PER_ACCOUNT_MAX / MESSAGES_PER_PHONE_MAX;
   for (let n = 0; n < most; n++) {
-    // An address claims a pairing code every 5 s.
+    // An address may claim one pairing code every 5 s.
     stage.relay.clock.advance(5_000);
     phones.push(await stage.phone());
   }
@@ -337,7 +337,7 @@ Deno.test("messages that wait are bounded for each account [push-bounded]", asyn
   assert.equal(stage.posts.length, MESSAGES_PER_ACCOUNT_MAX);
 });
 
-Deno.test("a phone whose vendor does not answer holds up no other phone, and is sent the newest messages [push-bounded]", async () => {
+Deno.test("a phone whose vendor does not answer delays no other phone, and is sent the newest messages [push-bounded]", async () => {
   await using stage = await Stage.make();
   const [slow, other] = [await stage.phone(), await stage.phone()];
   const release = holdBack(stage, [slow]);
@@ -354,7 +354,7 @@ Deno.test("a phone whose vendor does not answer holds up no other phone, and is 
   assert.deepEqual(ids, [all[0], ...all.slice(-MESSAGES_PER_PHONE_MAX)]);
 });
 
-Deno.test("of too many messages that wait for a phone, one of the same topic goes first, else the oldest [push-bounded]", async () => {
+Deno.test("if too many messages wait for a phone, one of the same topic is dropped first, else the oldest [push-bounded]", async () => {
   await using stage = await Stage.make();
   const phone = await stage.phone();
   const release = holdBack(stage, [phone]);
@@ -374,7 +374,7 @@ Deno.test("of too many messages that wait for a phone, one of the same topic goe
   assert.deepEqual((await stage.sentTo(phone)).map(({ id }) => id), [uuid(0), ...left]);
 });
 
-Deno.test("a receipt holds what each phone was shown, and phones report only for themselves [push-receipt]", async () => {
+Deno.test("a receipt has what each phone was shown, and phones report only for themselves [push-receipt]", async () => {
   await using stage = await Stage.make();
   const [one, other] = [await stage.phone(), await stage.phone()];
   await stage.ask(1);
@@ -412,7 +412,7 @@ Deno.test("a test message is answered with the vendor's answer [push-test]", asy
   assert.equal((await (await test()).json()).code, "not_found");
 });
 
-Deno.test("a phone has one test message on its way at a time [push-test, push-bounded]", async () => {
+Deno.test("a phone has one test message under way at a time [push-test, push-bounded]", async () => {
   await using stage = await Stage.make();
   const phone = await stage.phone();
   const [begun, vendor] = [Promise.withResolvers<void>(), Promise.withResolvers<{ status: number }>()];

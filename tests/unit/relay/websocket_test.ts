@@ -58,7 +58,7 @@ Deno.test("a handshake without a valid key, scope or subprotocol is refused befo
   assert.equal(await code(foreign), "invalid_request");
 });
 
-Deno.test("a fault in handling what a client sends is reported and ends only its connection [ws-hostile-json]", async () => {
+Deno.test("an error in handling a client's frame is reported and ends only its connection [ws-hostile-json]", async () => {
   await using relay = await Fixture.make();
   const other = await relay.listener();
   const client = await relay.connect(await relay.key());
@@ -171,7 +171,7 @@ Deno.test("a bounded number of frames sent before the welcome waits for it", asy
   assert.equal(flood.socket.closedWith?.code, 1008);
 });
 
-Deno.test("an inventory is stored and answered, and a bad one is rejected with the reason [ev-sessions-answer, ws-sessions-stored]", async () => {
+Deno.test("an inventory is stored and answered, and an invalid one is rejected with the reason [ev-sessions-answer, ws-sessions-stored]", async () => {
   await using relay = await Fixture.make();
   const listener = await relay.listener();
   await listener.send("listener.sessions", { sequence: 7, sessions: [sessionNamed("svc-p")] }, "r1");
@@ -206,7 +206,7 @@ Deno.test("phones are notified of sessions, receipts, and listeners going on and
   assert.deepEqual(states, ["delivered", "submitted"]);
 });
 
-Deno.test("a push is resent until acknowledged, also after a reconnect, and only to its listener [ev-push-resend, ws-push-new]", async () => {
+Deno.test("a push is resent until acknowledged, even after a reconnect, and only to its listener [ev-push-resend, ws-push-new]", async () => {
   await using relay = await Fixture.make();
   const other = await relay.listener("dev_listener_other");
   const first = await relay.listener();
@@ -229,7 +229,7 @@ Deno.test("a push is resent until acknowledged, also after a reconnect, and only
   assert.deepEqual([state, reason, final], ["refused", "pane_dead", true]);
 });
 
-Deno.test("a late acknowledgement of a closed push is accepted and changes nothing, and nobody can acknowledge for another listener [ev-push-ack]", async () => {
+Deno.test("a late acknowledgement of a closed push is accepted and changes nothing, and no client can acknowledge for another listener [ev-push-ack]", async () => {
   await using relay = await Fixture.make();
   const [mine, other] = [await relay.listener(), await relay.listener("dev_listener_other")];
   const phone = await relay.connect(await relay.key(), { role: "phone" });
@@ -293,7 +293,7 @@ Deno.test("a client that reads too slowly is closed, counted, and starts again f
   assert.deepEqual(idsSent(await relay.listener()), [uuid(1)]);
 });
 
-Deno.test("unknown events and bad frames are ignored and counted [ws-unknown]", async () => {
+Deno.test("unknown events and invalid frames are ignored and counted [ws-unknown]", async () => {
   await using relay = await Fixture.make();
   const client = await relay.connect(await relay.key());
   for (const text of ['{"event":"from.the.future","data":{}}', "junk", '{"event":"push.ack","data":{}}']) {

@@ -1,9 +1,9 @@
-/** What one address causes delays nobody else for long. */
+/** Work for one address delays others only briefly. */
 import assert from "node:assert/strict";
 import { FairTurns } from "../../../src/runtime/plain_connections.ts";
 import { until } from "../../helpers/until.ts";
 
-Deno.test("what one address waits for is done between others' work, never before it [flood-unread-answers]", async () => {
+Deno.test("work for one busy address is done between others' work, never before it [flood-unread-answers]", async () => {
   using turns = new FairTurns(2);
   const done: string[] = [];
   for (let n = 0; n < 50; n++) turns.run("flooder", () => void done.push(`flood ${n}`));
@@ -20,7 +20,7 @@ Deno.test("what one address waits for is done between others' work, never before
   );
 });
 
-Deno.test("work that is taken back is not done, and at the end nothing is left waiting", () => {
+Deno.test("cancelled work is not done, and nothing is left waiting at the end", () => {
   const done: number[] = [];
   const turns = new FairTurns(1);
   const takeBack = Array.from({ length: 5 }, (_, n) => turns.run("one", () => void done.push(n)));
@@ -29,7 +29,7 @@ Deno.test("work that is taken back is not done, and at the end nothing is left w
   assert.deepEqual(done, [0, 1, 3, 4]);
 });
 
-Deno.test("what comes after the end is done at once, and no timer is left for it", () => {
+Deno.test("work that comes after the end is done at once, and leaves no timer", () => {
   const done: number[] = [];
   const turns = new FairTurns(1);
   turns[Symbol.dispose]();

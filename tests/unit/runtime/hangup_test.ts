@@ -5,7 +5,7 @@ import { keepingHangup } from "../../../src/runtime/hangup.ts";
 const status = (ignored: string): string =>
   `Name:\tdeno\nSigBlk:\t0000000000000001\nSigIgn:\t${ignored}\nSigCgt:\t0000000000000001\n`;
 
-/** The signals that reach their handlers in a process with this status. */
+/** Returns the signals that reach their handlers in a process with this status. */
 function handledIn(text: string): string[] {
   const handled: string[] = [];
   const handlers: (() => void)[] = [];

@@ -1,4 +1,4 @@
-/** Bytes become lines, whatever the pieces they come in; the terminal is raw while a loop reads keys, and only then. */
+/** Bytes become lines, in whatever chunks they arrive; the terminal is raw only while a loop reads keys. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
 import { type KeySource, rawInput, splitLines } from "../../../src/runtime/input.ts";
@@ -13,7 +13,7 @@ async function* pieces(bytes: Uint8Array, sizes: readonly number[]): AsyncIterab
 
 const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-Deno.test("lines come back from any cut, also through a character", async () => {
+Deno.test("lines are restored from any cut, even through a character", async () => {
   const line = fc.string({ unit: "grapheme" }).filter((text) => !text.includes("\n"));
   const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 });
   await fc.assert(fc.asyncProperty(fc.array(line), sizes, async (lines, cut) => {
@@ -22,11 +22,11 @@ Deno.test("lines come back from any cut, also through a character", async () => 
   }));
 });
 
-Deno.test("a last line without its end is dropped", async () => {
+Deno.test("a last line without a line break is dropped", async () => {
   assert.deepEqual(await Array.fromAsync(splitLines(pieces(encode("one\ntwo"), [3]))), ["one"]);
 });
 
-Deno.test("a line of the limit passes, one byte more ends the lines", async () => {
+Deno.test("a line of maximum length passes, one byte more ends the lines", async () => {
   const cut = (text: string, sizes: number[]): Promise<string[]> =>
     Array.fromAsync(splitLines(pieces(encode(text), sizes), 4));
   for (const sizes of [[1], [5], [100]]) {
@@ -36,7 +36,7 @@ Deno.test("a line of the limit passes, one byte more ends the lines", async () =
   }
 });
 
-Deno.test("an endless line is given up without reading on", async () => {
+Deno.test("an endless line is given up without reading further", async () => {
   let given = 0;
   async function* endless(): AsyncIterable<Uint8Array> {
     for (;;) {
@@ -58,13 +58,13 @@ function source(keys: string[]): KeySource & { log: string[] } {
   };
 }
 
-Deno.test("a loop that is left gives the terminal back and stops the source", async () => {
+Deno.test("leaving the loop restores the terminal and stops the source", async () => {
   const keys = source(["a", "b"]);
   for await (const _ of rawInput(() => keys)) break;
   assert.deepEqual(keys.log, ["raw", "cooked", "stopped"]);
 });
 
-Deno.test("the end of input gives the terminal back, and nothing is read after it", async () => {
+Deno.test("the end of input restores the terminal, and nothing is read after it", async () => {
   const keys = source(["a"]);
   const iterator = rawInput(() => keys)[Symbol.asyncIterator]();
   assert.equal((await iterator.next()).done, false);

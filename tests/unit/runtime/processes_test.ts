@@ -12,13 +12,13 @@ import {
 const isExecutable = (path: string): Promise<boolean> =>
   Promise.resolve(["/usr/bin/tmux", "/opt/bin/tmux", "./here/tmux"].includes(path));
 
-Deno.test("the first folder of PATH that has it wins", async () => {
+Deno.test("the first folder of PATH with the program wins", async () => {
   assert.equal(await findProgram("tmux", "/bin:/opt/bin:/usr/bin", isExecutable), "/opt/bin/tmux");
   assert.equal(await findProgram("tmux", "/bin", isExecutable), undefined);
   assert.equal(await findProgram("tmux", undefined, isExecutable), undefined);
 });
 
-Deno.test("a folder of PATH that this account may not enter is skipped, and hides no program behind it", async () => {
+Deno.test("a folder of PATH that this account may not enter is skipped, and hides no program in later folders", async () => {
   const closed = (path: string): Promise<boolean> =>
     path.startsWith("/root/")
       ? Promise.reject(Object.assign(new Error("Permission denied"), { code: "EACCES" }))
@@ -32,7 +32,7 @@ Deno.test("relative and empty folders of PATH are not searched", async () => {
   assert.equal(await findProgram("tmux", ":./here:here", isExecutable), undefined);
 });
 
-Deno.test("a name with a slash is taken as it is", async () => {
+Deno.test("a name with a slash is used unchanged", async () => {
   assert.equal(await findProgram("./here/tmux", "/usr/bin", isExecutable), "./here/tmux");
   assert.equal(await findProgram("bin/tmux", "/usr", isExecutable), undefined);
 });
@@ -40,13 +40,13 @@ Deno.test("a name with a slash is taken as it is", async () => {
 const status = (state: string, uid: number): string =>
   `Name:\tcli.ts State: Z\nUmask:\t0022\nState:\t${state}\nPid:\t42\nUid:\t${uid}\t${uid}\t${uid}\t${uid}\n`;
 
-Deno.test("a sleeping, running or stopped process of this user lives", () => {
+Deno.test("a sleeping, running or stopped process of this user is alive", () => {
   for (const state of ["S (sleeping)", "R (running)", "T (stopped)", "D (disk sleep)"]) {
     assert.equal(livesByProc(42, 1000, () => status(state, 1000)), true, state);
   }
 });
 
-Deno.test("a zombie, a dead and a missing one do not", () => {
+Deno.test("a zombie, a dead and a missing process are not alive", () => {
   assert.equal(livesByProc(42, 1000, () => status("Z (zombie)", 1000)), false);
   assert.equal(livesByProc(42, 1000, () => status("X (dead)", 1000)), false);
   const missing = (path: string): string => {
@@ -55,12 +55,12 @@ Deno.test("a zombie, a dead and a missing one do not", () => {
   assert.equal(livesByProc(42, 1000, missing), false);
 });
 
-Deno.test("another user's process does not count, but for root", () => {
+Deno.test("another user's process counts as alive only for root", () => {
   assert.equal(livesByProc(42, 1000, () => status("S (sleeping)", 0)), false);
   assert.equal(livesByProc(42, 0, () => status("S (sleeping)", 1000)), true);
 });
 
-Deno.test("ps tells the same where there is no /proc", () => {
+Deno.test("ps gives the same results if there is no /proc", () => {
   assert.equal(livesByPs(" 1000 S+\n", 1000), true);
   assert.equal(livesByPs(" 1000 Z\n", 1000), false);
   assert.equal(livesByPs(" 0 Ss\n", 1000), false);
@@ -82,7 +82,7 @@ Deno.test("a process that a signal has stopped differs from one that runs, waits
   assert.deepEqual([" 501 T+\n", " 501 S+\n", ""].map(isStoppedByPs), [true, false, false]);
 });
 
-Deno.test("a job stops with the child that has the terminal; the end of ps does not count as news [wr-suspend]", () => {
+Deno.test("a job stops with the child that has the terminal; the end of ps does not count as a change [wr-suspend]", () => {
   let [looks, stops] = [0, 0];
   const onChild = (platform: string): () => void =>
     suspendWith(() => ++looks % 2 === 0, () => void stops++, platform);

@@ -1,4 +1,4 @@
-/** Posts to addresses that a client names: which are public, what an answer says, and that names are checked when they are resolved. */
+/** Posts to addresses named by clients: which are public, what is returned, and that names are checked when they are resolved. */
 import assert from "node:assert/strict";
 import {
   addressFault,
@@ -41,7 +41,7 @@ Deno.test("only addresses of the public internet are public [push-ssrf]", () => 
   for (const address of [...others, ...special, ...local]) assert.ok(!isPublicAddress(address), address);
 });
 
-Deno.test("an address is https on the public internet, or, where a test allows it, http on this machine [push-ssrf]", () => {
+Deno.test("an address is https on the public internet, or, if a test allows it, http on this machine [push-ssrf]", () => {
   const fault = (url: string, allowLoopback = false): string | undefined =>
     addressFault(url, { allowLoopback });
   assert.equal(fault("https://fcm.googleapis.com/fcm/send/x"), undefined);

@@ -1,8 +1,8 @@
-/** How statements are bound to their values on every supported Node. */
+/** How values are bound to statements on every supported Node. */
 import assert from "node:assert/strict";
 import { openDatabase, plainParameters } from "../../../src/runtime/sqlite.ts";
 
-Deno.test("numbered parameters take their values in any order, more than once, and beside plain ones [run-node-old]", async () => {
+Deno.test("numbered parameters get their values in any order, more than once, and next to plain ones [run-node-old]", async () => {
   assert.deepEqual(plainParameters("SELECT ?2, ?1, ?2"), { plain: "SELECT ?, ?, ?", order: [2, 1, 2] });
   assert.deepEqual(plainParameters("VALUES (?, ?, ?)").order, [1, 2, 3]);
   const database = await openDatabase(":memory:", { busyMs: 0 });

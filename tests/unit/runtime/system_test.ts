@@ -1,4 +1,4 @@
-/** What both runtimes share of the operating system. */
+/** Functions of the operating system that both runtimes share. */
 import assert from "node:assert/strict";
 import {
   homeFrom,
@@ -11,7 +11,7 @@ import {
   writeFully,
 } from "../../../src/runtime/system.ts";
 
-Deno.test("a home is taken as it is set, and never guessed", () => {
+Deno.test("the home is used as it is set, and never guessed", () => {
   assert.equal(homeFrom("/home/me"), "/home/me");
   assert.throws(() => homeFrom(undefined), /HOME is null; set it to an absolute path/);
   assert.throws(() => homeFrom("me"), /HOME is "me"/);
@@ -24,7 +24,7 @@ Deno.test("the temporary directory has no slash at its end", () => {
   assert.equal(temporaryFrom("relative"), "/tmp");
 });
 
-Deno.test("a command to copy has quotes where a shell needs them", () => {
+Deno.test("a command for copying has quotes where a shell needs them", () => {
   assert.equal(shellLine(["svc", "send", "--as", "/ci.json"]), "svc send --as /ci.json");
   assert.equal(shellLine(["chmod", "600", "it's my ci.json", ""]), `chmod 600 'it'\\''s my ci.json' ''`);
 });
@@ -38,7 +38,7 @@ Deno.test("the address for the phone is neither loopback nor a container's bridg
   assert.equal(lanAddressAmong([loopback, bridge, six]), undefined);
 });
 
-Deno.test("short writes are continued and a full pipe is tried again", () => {
+Deno.test("short writes are continued and a full pipe is retried", () => {
   const taken: number[] = [];
   let calls = 0;
   writeFully((bytes) => {
@@ -49,7 +49,7 @@ Deno.test("short writes are continued and a full pipe is tried again", () => {
   assert.deepEqual(taken, [1, 2, 3, 4, 5]);
 });
 
-Deno.test("another failure is thrown as it is", () => {
+Deno.test("another error is thrown unchanged", () => {
   const gone = Object.assign(new Error("gone"), { code: "EPIPE" });
   const write = (): number => {
     throw gone;
@@ -57,7 +57,7 @@ Deno.test("another failure is thrown as it is", () => {
   assert.throws(() => writeFully(write, new Uint8Array(1)), gone);
 });
 
-Deno.test("a command line of quoted words is read as what was quoted", () => {
+Deno.test("a command line of quoted words is parsed into the words", () => {
   const words = ["/home/o'brien/.svc/bin/svc", "a b", "'", '"$x"', "\\", "line\nline"];
   assert.deepEqual(shellWords(words.map(shellQuote).join(" ")), words);
   assert.deepEqual(shellWords(` sh "$HOME/a b" x\\ y 'it'"'"'s'  z`), [
@@ -70,7 +70,7 @@ Deno.test("a command line of quoted words is read as what was quoted", () => {
   assert.deepEqual(shellWords(""), []);
 });
 
-Deno.test("an older Node is named, with the one that svc needs [run-node-old]", () => {
+Deno.test("an older Node is reported, with the version that svc needs [run-node-old]", () => {
   assert.deepEqual(["22.16.0", "23.0.0", "24.2.0", "100.0.0"].filter(nodeProblem), []);
   assert.match(nodeProblem("22.15.1") ?? "", /this is Node 22\.15\.1/);
   assert.match(

@@ -36,7 +36,7 @@ Deno.test("a new database records the number of every step [run-sqlite]", async 
   });
 });
 
-Deno.test("a listener's open cancellations are found by an index of their own, however much waits for it", async () => {
+Deno.test("a listener's open cancellations are found by a separate index, however many pushes wait for it", async () => {
   await withDatabase("", async (dataDir) => {
     await (await openStore(dataDir)).close();
     const database = await openDatabase(`${dataDir}/relay.db`, { busyMs: 0 });

@@ -1,8 +1,8 @@
-/** A following of a NATS stream that is stopped: nothing of it stays. */
+/** A follower of a NATS stream that is stopped leaves nothing running. */
 import assert from "node:assert/strict";
 import { Following } from "../../../src/store/nats_following.ts";
 
-Deno.test("a following that is stopped while it waits for a late message leaves no timer", async () => {
+Deno.test("a follower that is stopped while it waits for a late message leaves no timer", async () => {
   const asked = Promise.withResolvers<void>();
   let consumers = 0;
   const following = new Following({

@@ -4,7 +4,7 @@ import { type Database, openDatabase } from "../../../src/runtime/sqlite.ts";
 import { StoreUnavailable } from "../../../src/store/store.ts";
 import { WriteBatch, WRITES_WAITING_MAX } from "../../../src/store/sqlite_context.ts";
 
-/** A batch that flushes on demand, over a database that records its statements. */
+/** Makes a batch that flushes on demand, over a database that records its statements. */
 async function makeBatch(fail: (sql: string) => string | undefined = () => undefined) {
   const database = await openDatabase(":memory:", { busyMs: 0 });
   const statements: string[] = [];

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { commandLine, exactPane, quoteWord, spawnArgv, verbs } from "../../../src/tmux/argv.ts";
 
-Deno.test("argv: all but plain bytes become octal escapes, so that no argument is syntax [err-literal, sec-body-literal]", () => {
+Deno.test("argv: all bytes except plain ones become octal escapes, so that no argument is syntax [err-literal, sec-body-literal]", () => {
   assert.equal(quoteWord("%12"), "%12");
   assert.equal(quoteWord("a b"), '"a b"');
   assert.equal(quoteWord("~;#{x}$'\"\\\n"), '"\\176\\073\\043\\173x\\175\\044\\047\\042\\134\\012"');
@@ -23,7 +23,7 @@ Deno.test("argv: a trailing ; in an argument is escaped for a spawn, where it wo
   ]);
 });
 
-Deno.test("argv: a tmux that would change what it pastes is told not to, in the queue of the guard [inj-guard-atomic, sec-body-literal]", () => {
+Deno.test("argv: a tmux that would change pasted text is configured not to, in the same queue as the guard [inj-guard-atomic, sec-body-literal]", () => {
   const paste = "-r -d -b svc-b -t %1";
   for (const marks of [true, false]) {
     const [verb, ...words] = verbs.pasteBuffer("svc-b", "%1", { marks });

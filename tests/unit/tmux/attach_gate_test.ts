@@ -36,7 +36,7 @@ Deno.test("no client may attach from a session's announcement until it has begun
   await until("a calm moment after a wrapper that has gone", () => gate.isCalm);
 });
 
-Deno.test("a session that begins, and what is news to clients, wait until no client is half attached [wr-many]", async () => {
+Deno.test("a new session, and anything that notifies clients, waits until no client is half attached [wr-many]", async () => {
   const clock = new FakeClock();
   const gate = new AttachGate(clock);
   const attached = [gate.attach(), gate.attach()];
@@ -54,7 +54,7 @@ Deno.test("a session that begins, and what is news to clients, wait until no cli
   assert.deepEqual(order.sort(), ["begins", "news"]);
 });
 
-Deno.test("who waits for a calm moment waits while tmux has news, and never for long [wr-many]", async () => {
+Deno.test("a caller that waits for a calm moment waits while tmux notifies clients, but never for long [wr-many]", async () => {
   const clock = new FakeClock();
   const gate = new AttachGate(clock);
   const sent = Promise.withResolvers<void>();
@@ -72,13 +72,13 @@ Deno.test("who waits for a calm moment waits while tmux has news, and never for 
   assert.ok(gate.isCalm);
 });
 
-Deno.test("clients may attach again after news that tmux refused [wr-many]", async () => {
+Deno.test("clients may attach again after a notifying command that tmux refused [wr-many]", async () => {
   const gate = new AttachGate(new FakeClock());
   await assert.rejects(gate.news(() => Promise.reject(new Error("refused"))), /refused/);
   assert.ok(gate.isCalm);
 });
 
-Deno.test("news waits for a client that begins to attach while the news is on its way [wr-many]", async () => {
+Deno.test("a notifying command waits for a client that begins to attach while the command is pending [wr-many]", async () => {
   const clock = new FakeClock();
   const gate = new AttachGate(clock);
   let isSent = false;

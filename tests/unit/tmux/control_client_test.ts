@@ -1,4 +1,4 @@
-/** How a control client ends when its tmux does not answer; its stream becomes blocks and notifications. */
+/** How a control client ends if its tmux does not answer, and how its stream is parsed into blocks and notifications. */
 import assert from "node:assert/strict";
 import { verbs } from "../../../src/tmux/argv.ts";
 import {
@@ -12,7 +12,7 @@ import { AttachGate } from "../../../src/tmux/attach_gate.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 
-/** Far more than the end of a client takes, whose time is not the system's. */
+/** A safety limit for the client's end, whose own time limits run on the fake clock. */
 const CLOSE_LIMIT_MS = 10_000;
 
 Deno.test("control client: a tmux that does not answer is killed, whatever its mirror does at the end", async () => {
@@ -49,13 +49,13 @@ Deno.test("control client: a tmux that does not answer is killed, whatever its m
   assert.equal(clock.pending, 0);
 });
 
-Deno.test("control client: one that its tmux does not let go is killed, and others may attach again [fault-tmux]", async () => {
+Deno.test("control client: one that its tmux does not release is killed, and others may attach again [fault-tmux]", async () => {
   const clock = new FakeClock();
   const gate = new AttachGate(clock);
   const exited = Promise.withResolvers<number>();
   const client = new ControlClient({
     stdin: { write: () => Promise.resolve(), close: () => {} },
-    // The server holds it open as well.
+    // The server keeps it open as well.
     stdout: new ReadableStream(),
     stderr: new ReadableStream(),
     exited: exited.promise,
@@ -73,7 +73,7 @@ Deno.test("control client: one that its tmux does not let go is killed, and othe
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** What the parser returns for a stream that comes in chunks of `size` bytes. */
+/** Returns the parser's items for a stream in chunks of `size` bytes. */
 function parse(stream: Uint8Array, size: number, pane?: string): ControlItem[] {
   const parser = new ControlParser(pane);
   const items: ControlItem[] = [];

@@ -101,7 +101,7 @@ Deno.test("sockets: lsof runs once a minute, and at once after a clock that was 
   }
 });
 
-/** A session with one pane, as tmux lists it. */
+/** Returns the line of a session with one pane, as tmux lists it. */
 function paneLine(session: string): string {
   const fields = [session, "$1", "100", "200", "0", "0", "cc", "a", "%1", "42", "123.ab", "/p", "/p/root"];
   return ["pane", ...fields, "%1", "42", "0", "1", "claude", "80", "24", "title", "/p"].join("\t");
@@ -109,7 +109,7 @@ function paneLine(session: string): string {
 
 const names = (sessions: readonly { name: string }[]): string[] => sessions.map(({ name }) => name);
 
-Deno.test("sockets: a server that answered is asked again at once also while all of them are being searched [sock-default]", async () => {
+Deno.test("sockets: a server that answered is asked again at once even while all of them are being searched [sock-default]", async () => {
   const line = paneLine("svc-a");
   const blocked = Promise.withResolvers<string>();
   const answers = [Promise.resolve(line), blocked.promise, Promise.resolve(line)];
@@ -129,7 +129,7 @@ Deno.test("sockets: a server that answered is asked again at once also while all
   assert.deepEqual(names(await searching), ["svc-a"]);
 });
 
-Deno.test("sockets: a server that hangs holds the others up once, and is back as soon as it answers [sock-hung]", async () => {
+Deno.test("sockets: a hanging server delays the others once, and is listed again as soon as it answers [sock-hung]", async () => {
   const clock = new FakeClock();
   const asked: PromiseWithResolvers<RunResult>[] = [];
   const answer = (session: string): RunResult => ({

@@ -1,4 +1,4 @@
-/** What an agent leaves behind. */
+/** Processes that an agent leaves behind. */
 import assert from "node:assert/strict";
 import { systemClock } from "../../../src/async/clock.ts";
 import { runtime } from "#runtime";
@@ -22,7 +22,7 @@ Deno.test("leftovers are the pane's process group and its descendants, nothing e
 
 const host = { commands: runtime.commands, clock: systemClock };
 
-/** In a process group of its own, deaf to hang-up and SIGTERM, with a child that is so too. */
+/** Starts a process in a separate process group that ignores hang-up and SIGTERM, with a child that does too. */
 function startDeaf(): Deno.ChildProcess {
   return new Deno.Command("setsid", {
     args: ["sh", "-c", "trap '' HUP TERM; sh -c 'while :; do sleep 1; done' & echo $!; wait"],

@@ -1,10 +1,10 @@
-/** What another terminal is shown of a pane's raw output, and what is known of the attributes it goes on with. */
+/** What is passed on to another terminal from a pane's raw output, and what is known of the current attributes. */
 import assert from "node:assert/strict";
 import { OutputFilter } from "../../../src/tmux/mirror_filter.ts";
 
 const encoder = new TextEncoder();
 
-/** The text that passes, fed in pieces of `size` bytes. */
+/** Returns the text that passes when fed in pieces of `size` bytes. */
 function pass(text: string | Uint8Array, { size = 1_000, filter = new OutputFilter() } = {}): string {
   const bytes = typeof text === "string" ? encoder.encode(text) : text;
   const parts: number[] = [];
@@ -20,7 +20,7 @@ Deno.test("mirror filter: text, controls and sequences pass unchanged, however t
   for (const size of [1, 2, 5, 1_000]) assert.equal(pass(text, { size }), text);
 });
 
-Deno.test("mirror filter: every character of up to three bytes passes or not alike, whole or in pieces", () => {
+Deno.test("mirror filter: every character of up to three bytes is treated the same, whole or in pieces", () => {
   const codes = Array.from({ length: 0xffff - 0x7f }, (_, at) => at + 0x80);
   const text = codes.map((code) => String.fromCharCode(code)).filter((one) => one.isWellFormed()).join("");
   const whole = pass(text, { size: 9_999 });
@@ -47,7 +47,7 @@ Deno.test("mirror filter: sequences that tmux handles itself, or that terminals 
   for (const [output, shown] of cases) assert.equal(pass(output), shown, JSON.stringify(output));
 });
 
-Deno.test("mirror filter: what tmux ignores is dropped: another terminal would act on it", () => {
+Deno.test("mirror filter: sequences that tmux ignores are dropped, because another terminal would act on them", () => {
   const ignored = [
     ..."aeI".split("").map((final) => `\u001b[3${final}`),
     ...["20h", "20l", "25h", ":1h", "?25:1l"].map((mode) => `\u001b[${mode}`),
@@ -152,7 +152,7 @@ Deno.test("mirror filter: after odd attributes all text is in doubt, until a res
   }
 });
 
-Deno.test("mirror filter: counts are limited to the screen, however they are written: another terminal would work for hours", () => {
+Deno.test("mirror filter: counts are limited to the screen, however they are written, because another terminal would work for hours", () => {
   const filter = new OutputFilter();
   filter.countMax = 80;
   for (const final of "LMSTbZ") {
@@ -293,7 +293,7 @@ Deno.test("mirror filter: text in an unusual mode is in doubt while the mode is 
   assert.equal(filter.takeDoubt(), "unsure", "set before it was seen");
 });
 
-Deno.test("mirror filter: a joined character has no width of its own in tmux", () => {
+Deno.test("mirror filter: a joined character has no width in tmux", () => {
   assert.equal(pass("a👨\u200d👩\u200d👧b e\u0301", { size: 3 }), "a👨b e\u0301");
 });
 

@@ -1,4 +1,4 @@
-/** What tmux prints of a pane becomes lines and facts, and these become output that draws the same. */
+/** tmux's output for a pane is parsed into lines and facts, and these are turned into output that draws the same. */
 import assert from "node:assert/strict";
 import { makeEmulator } from "../../../src/phone/terminal_emulator.ts";
 import { type PrintedPane, printedPane } from "../../helpers/printed_pane.ts";
@@ -65,7 +65,7 @@ Deno.test("snapshot: hyperlinks, which tmux prints from 3.4 on, are left out, an
   }
 });
 
-Deno.test("snapshot: tmux's misspelt overline is not taken for blinking", () => {
+Deno.test("snapshot: tmux's misspelled overline is not taken for blinking", () => {
   const [line] = snapshotOf("\u001b[5:3mover\n\n\n").screen;
   assert.equal(line?.text, "\u001b[53mover");
 });

@@ -1,4 +1,4 @@
-/** Which tmux sockets no other account can stand behind, what tmux clients get, and what their ends mean. */
+/** Which tmux sockets no other account can control, what tmux clients get, and what their exits mean. */
 import assert from "node:assert/strict";
 import type { FileInfo } from "../../../src/runtime/types.ts";
 import { verbs } from "../../../src/tmux/argv.ts";
@@ -39,7 +39,7 @@ function trust(path: string, tree: Record<string, Node>): Promise<SocketTrust> {
   });
 }
 
-Deno.test("a socket of this account in folders that only it and root write to is used, by its resolved path [tmux-trust]", async () => {
+Deno.test("a socket of this account in folders that only it and root can write to is used, by its resolved path [tmux-trust]", async () => {
   const own = { "/tmp/tmux-7": folder(0o700), "/tmp/tmux-7/default": socket() };
   assert.deepEqual(await trust("/tmp/tmux-7/default", own), { kind: "trusted", path: "/tmp/tmux-7/default" });
   assert.deepEqual(await trust("/tmp/sock", { "/tmp/sock": socket() }), {

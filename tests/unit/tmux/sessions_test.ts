@@ -9,7 +9,7 @@ interface PaneSpec {
   pane: string;
   active?: string;
   path?: string;
-  /** destroy-unattached and exit-unattached. */
+  /** The options destroy-unattached and exit-unattached. */
   unattached?: [string, string];
 }
 
@@ -70,7 +70,7 @@ Deno.test("sessions: control-mode clients do not count as attached [wr-control-c
   assert.equal(parseSessions("/s", `${pane}\nclient\t1\tsvc-a\nclient\t0\tsvc-a`)[0]?.attached, true);
 });
 
-Deno.test("sessions: one that ends when a client detaches is known by either option, in words too [inj-client-held]", () => {
+Deno.test("sessions: one that ends when a client detaches is recognized by either option, also by its symbolic values [inj-client-held]", () => {
   const isDestroyed = (unattached: [string, string]): boolean | undefined =>
     parseSessions("/s", paneLine({ pane: "%1", active: "1", unattached }))[0]?.destroyedWhenUnattached;
   for (const options of [["1", "0"], ["0", "1"], ["on", "0"], ["keep-last", "0"]] as const) {

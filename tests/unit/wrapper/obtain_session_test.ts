@@ -26,7 +26,10 @@ const PLAN: SessionPlan = {
   attaching: undefined,
 };
 
-/** A detached session of svc's for the sandbox's project, with these recorded options, and a request for that project. */
+/**
+ * Makes a detached session of svc's for the sandbox's project, with these recorded options, and a request for that
+ * project.
+ */
 async function recordedSession(
   { env, project, tmuxSocket: socket, newSession, tmux }: Sandbox,
   recorded: { pane?: string; pid?: string },
@@ -58,7 +61,7 @@ Deno.test("a wrapper attaches to a session whose agent's pane is gone, without a
   assert.deepEqual(obtained, { name: "svc-p", pid: undefined, created: false });
 });
 
-Deno.test("a start without a terminal takes a session over while its agent runs", async () => {
+Deno.test("a start without a terminal takes over a session while its agent runs", async () => {
   await using sandbox = await makeSandbox();
   const { ask, pid } = await recordedSession(sandbox, {});
   assert.deepEqual(await ask(undefined), { name: "svc-p", pid, created: false });
@@ -101,7 +104,7 @@ Deno.test("the agent's arguments are passed on unchanged [spec-args]", () => {
   ]);
 });
 
-Deno.test("the session carries what the listener needs [wr-options]", () => {
+Deno.test("the session has the options that the listener needs [wr-options]", () => {
   const carried = options(PLAN);
   assert.equal(carried["@svc_agent"], "cc");
   assert.equal(carried["@svc_project"], "p");
@@ -116,7 +119,7 @@ Deno.test("markers are keyed by the project's directory, or by the agent's when 
   assert.equal(options({ ...PLAN, cwd: "/work/pq" })["@svc_dir"], "/work/pq");
 });
 
-Deno.test("leaving the agent ends the session, leaving the terminal does not [wr-own-process]", () => {
+Deno.test("exiting the agent ends the session, detaching the terminal does not [wr-own-process]", () => {
   assert.equal(options(PLAN)["remain-on-exit"], "off");
   assert.equal(options(PLAN)["destroy-unattached"], "off");
 });
@@ -126,7 +129,7 @@ Deno.test("only a wrapper that attaches claims the session", () => {
   assert.equal(options({ ...PLAN, attaching: { claim: "c", lastWords: "/l" } })["@svc_claim"], "c");
 });
 
-Deno.test("the session gets the wrapper's variables except those of the pane; the agent alone gets svc's [wr-session-env]", () => {
+Deno.test("the session gets the wrapper's variables except those of the pane; only the agent gets svc's [wr-session-env]", () => {
   const { session, agent } = paneEnvironment({
     own: {
       PATH: "/new",

@@ -31,7 +31,7 @@ async function withTree(
   }
 }
 
-Deno.test("the editors' variables win, in their order [wrap-dir-env, wr-basename]", () =>
+Deno.test("the editors' variables come first, in their order [wrap-dir-env, wr-basename]", () =>
   withTree(async (root, resolve) => {
     const env = { WINDSURF_PROJECT_DIR: "/w/wind", CURSOR_PROJECT_DIR: "/c/curs" };
     const all = { ...env, CLAUDE_PROJECT_DIR: "/a/claude/" };
@@ -40,19 +40,19 @@ Deno.test("the editors' variables win, in their order [wrap-dir-env, wr-basename
     assert.equal((await resolve(`${root}/repo`, { ...env, CURSOR_PROJECT_DIR: "" })).name, "wind");
   }));
 
-Deno.test("else the root of the git repository, from anywhere in it [wrap-dir-git]", () =>
+Deno.test("otherwise the project is the root of the git repository, from anywhere in it [wrap-dir-git]", () =>
   withTree(async (root, resolve) => {
     assert.deepEqual(await resolve(`${root}/repo/src/deep`), { name: "repo", root: `${root}/repo` });
     assert.deepEqual(await resolve(`${root}/repo`), { name: "repo", root: `${root}/repo` });
   }));
 
-Deno.test("a worktree, whose .git is a file, is a repository of its own", () =>
+Deno.test("a worktree, whose .git is a file, is a separate repository", () =>
   withTree(async (root, resolve) => {
     await Deno.writeTextFile(`${root}/repo/src/.git`, "gitdir: elsewhere");
     assert.equal((await resolve(`${root}/repo/src/deep`)).name, "src");
   }));
 
-Deno.test("else the working directory; odd characters become _ [wrap-dir-cwd, wr-underscore]", () =>
+Deno.test("otherwise the project is the working directory; odd characters become _ [wrap-dir-cwd, wr-underscore]", () =>
   withTree(async (root, resolve) => {
     const directory = `${root}/my.plain dir`;
     assert.deepEqual(await resolve(directory), { name: "my_plain_dir", root: directory });

@@ -67,19 +67,19 @@ Deno.test("names are read from tmux's list; removed variables and further lines 
   assert.deepEqual(environmentNames(output), ["A", "B"]);
 });
 
-Deno.test("plain lines, colored ones included, are shown again", () => {
+Deno.test("plain lines, including colored ones, are shown again", () => {
   assert.equal(readableWords("claude 9.9.9\r\n"), "claude 9.9.9");
   assert.equal(readableWords("\x1b[31mno key\x1b[0m\r\n\r\n"), "\x1b[31mno key\x1b[0m");
   assert.equal(readableWords(""), "");
 });
 
-Deno.test("output that draws a screen, or too much output, is not", () => {
+Deno.test("output that draws a screen, or too much output, is not shown again", () => {
   for (const work of ["\x1b[?1049hx", "\x1b[2J", "\x1b[H", "a\x1b[3A", "\x1b[10;5Hx", "x".repeat(70_000)]) {
     assert.equal(readableWords(work), "", JSON.stringify(work.slice(0, 20)));
   }
 });
 
-Deno.test("what a killed wrapper left of an agent's output is removed within a day or two", async () => {
+Deno.test("a killed wrapper's copy of an agent's output is removed within a day or two", async () => {
   await using home = await makeTempHome();
   const { files } = home;
   const folder = home.paths.lastWords;
@@ -94,7 +94,7 @@ Deno.test("what a killed wrapper left of an agent's output is removed within a d
   assert.deepEqual(await files.list(folder), ["svc-other", "svc-p.part"]);
 });
 
-Deno.test("what saves an agent's output ends by itself, so that the pane's pipe is free", async () => {
+Deno.test("the program that saves an agent's output ends by itself, so that the pane's pipe is free", async () => {
   await using sandbox = await makeSandbox();
   const file = `${sandbox.root}/it's last`;
   await sandbox.newSession("svc-p", ["sh", "-c", "read line; echo said $line; read line"]);
@@ -103,11 +103,11 @@ Deno.test("what saves an agent's output ends by itself, so that the pane's pipe 
   };
   const isFree = async (): Promise<boolean> =>
     (await sandbox.tmux("display-message", "-p", "-t", "=svc-p:", "#{pane_pipe}")).trim() === "0";
-  // As the wrapper does: the time may be over before anything is saved.
+  // Created as the wrapper does: the time may be over before anything is saved.
   await Deno.writeTextFile(`${file}.part`, "");
   await save({ seconds: 0 });
   await until("the end of saving", () => Deno.stat(file).then(() => true, () => false));
-  // tmux notices at the next output.
+  // tmux notices it at the next output.
   await sandbox.tmux("send-keys", "-t", "=svc-p:", "all ");
   await until("a free pipe", isFree);
   assert.equal(await Deno.readTextFile(file), "");
@@ -119,7 +119,7 @@ Deno.test("what saves an agent's output ends by itself, so that the pane's pipe 
   await until("the last words", async () => (await Deno.readTextFile(file)).includes("said all of this"));
 });
 
-Deno.test("a path with special characters of a shell or a format is used as it is", () => {
+Deno.test("a path with special characters of a shell or a format is used unchanged", () => {
   const [, , , command = ""] = saveLastWords("=svc-p:", "/home/it's #{x} 100%/$(y)");
   assert.match(
     command,

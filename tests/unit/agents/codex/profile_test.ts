@@ -1,4 +1,4 @@
-/** Codex before it has decided on a folder's trust: it draws a composer, and its trust dialog a moment later. */
+/** Codex before it knows whether a folder is trusted: it draws a composer, and its trust dialog a moment later. */
 import assert from "node:assert/strict";
 import { profile as codex } from "../../../../src/agents/codex/profile.ts";
 

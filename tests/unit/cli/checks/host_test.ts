@@ -1,9 +1,9 @@
-/** The checks of this host: its home, the keys of its configuration, the encryption that it requires, and its clock against the relay's. */
+/** The checks of this host: its home, its configuration keys, the encryption that it requires, and its clock compared with the relay's. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import { isFull, judgeFloor, judgeKeys, judgeSkew, tryWrite } from "../../../../src/cli/checks/host.ts";
 
-Deno.test("a home on a read-only disk is named with the reason, and a trial leaves no file [tty-verify]", async () => {
+Deno.test("a home on a read-only disk is reported with the reason, and the trial leaves no file [tty-verify]", async () => {
   const readOnly = {
     createText: () => Promise.reject(new Error("Read-only file system")),
     remove: () => Promise.resolve(true),
@@ -27,14 +27,14 @@ Deno.test("a full disk and a folder of another account lead to different advice 
   assert.ok(!isFull(await tryWrite(failing("EACCES"), "/home/me/.svc").catch((error) => error)));
 });
 
-Deno.test("required encryption needs a phone that is paired; without the requirement none is needed [tty-verify]", () => {
+Deno.test("required encryption needs a paired phone; without the requirement none is needed [tty-verify]", () => {
   assert.equal(judgeFloor("off", 0).mark, "ok");
   assert.equal(judgeFloor("base", 0).mark, "fault");
   assert.equal(judgeFloor("psk", 0).fix, "run: svc pair");
   assert.match(judgeFloor("psk", 2).finding, /^2 paired phone\(s\).*"psk"/);
 });
 
-Deno.test("a mistyped key of config.json is a fault that names the key meant; another unknown key is a warning [cmd-verify]", () => {
+Deno.test("a mistyped key of config.json is a fault that names the intended key; another unknown key is a warning [cmd-verify]", () => {
   assert.equal(judgeKeys(["apiKey", "wsUrl", "allowRemoteApproval"], "/c"), undefined);
   const typo = judgeKeys(["wsUrl", "future", "allowRemoteAproval"], "/c");
   assert.equal(typo?.mark, "fault");

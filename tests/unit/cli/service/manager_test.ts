@@ -1,4 +1,4 @@
-/** The text of services: what ends with them and what does not, and words that systemd or XML would change. */
+/** The text of service files: what ends with a service and what does not, and characters that systemd or XML would change. */
 import assert from "node:assert/strict";
 import {
   launchdPlist,
@@ -35,7 +35,7 @@ Deno.test("stopping the listener's service ends its process only, and restricts 
   assert.match(launchdPlist(LISTENER, "/tmp/log"), /<key>AbandonProcessGroup<\/key>\s+<true\/>/);
 });
 
-Deno.test("a relay of the machine gets an account, a folder and restrictions of its own [srv-relay]", () => {
+Deno.test("a machine-wide relay gets a separate account, folder and restrictions [srv-relay]", () => {
   const unit = systemdUnit(RELAY);
   for (const line of ["DynamicUser=true", "StateDirectory=svc", "ProtectSystem=strict", "PrivateTmp=true"]) {
     assert.ok(unit.includes(`\n${line}\n`), line);
@@ -46,7 +46,7 @@ Deno.test("a relay of the machine gets an account, a folder and restrictions of 
   assert.doesNotMatch(named, /DynamicUser|StateDirectory/);
 });
 
-Deno.test("a relay of the machine gets the one capability that a port below 1024 needs, and else none [srv-relay]", () => {
+Deno.test("a machine-wide relay gets only the capability that a port below 1024 needs, and none otherwise [srv-relay]", () => {
   assert.match(systemdUnit(RELAY), /^CapabilityBoundingSet=$/m);
   assert.doesNotMatch(systemdUnit(RELAY), /Ambient/);
   const low = systemdUnit({ ...RELAY, hasLowPort: true });
@@ -69,7 +69,7 @@ Deno.test("an account's name that systemd would read as an instance is escaped i
   assert.equal(start.at(-1), String.raw`svc-listener-ann\x40example.org.service`);
 });
 
-Deno.test("a changed property list is loaded anew, and its process ends before the new one starts [srv-install]", () => {
+Deno.test("a changed property list is reloaded, and its process ends before the new one starts [srv-install]", () => {
   const place = {
     platform: "darwin",
     home: "/Users/ann",
@@ -87,7 +87,7 @@ Deno.test("a changed property list is loaded anew, and its process ends before t
   ]);
 });
 
-Deno.test("what systemd and launchd print of a service is read alike [srv-runs]", () => {
+Deno.test("a service's state is parsed from the output of systemd and of launchd [srv-runs]", () => {
   const shown = (lines: string[]) => runStateOf(`${lines.join("\n")}\n`);
   const up = ["MainPID=41", "NRestarts=0", "ActiveState=active", "SubState=running"];
   assert.deepEqual(shown(up), { isActive: true, hasEnded: false, pid: 41 });
@@ -101,7 +101,7 @@ Deno.test("what systemd and launchd print of a service is read alike [srv-runs]"
   assert.equal(shown(["gui/501/svc.listener = {", "\tstate = spawn scheduled", "}"]).isActive, false);
 });
 
-Deno.test("words of a command stay as they are in a unit and in a property list [srv-command]", () => {
+Deno.test("a command's arguments stay unchanged in a unit and in a property list [srv-command]", () => {
   const command = ["/opt/my svc", "a%b", "$HOME", 'say "hi"', "back\\slash", "<&>"];
   const unit = systemdUnit({ ...LISTENER, command });
   const line = String.raw`ExecStart="/opt/my svc" "a%%b" "$$HOME" "say \"hi\"" "back\\slash" "<&>"`;
@@ -112,7 +112,7 @@ Deno.test("words of a command stay as they are in a unit and in a property list 
   assert.throws(() => systemdUnit({ ...LISTENER, command: ["a\nb"] }), /"a\\nb" into a unit: it has a line/);
 });
 
-Deno.test("each account's listener has a unit of its own, and launchd its own folders", () => {
+Deno.test("each account's listener has a separate unit, and launchd separate folders", () => {
   const place = {
     platform: "linux",
     home: "/home/ann",

@@ -75,7 +75,7 @@ Deno.test("a second edit changes nothing [set-idempotent]", () => {
   }
 });
 
-Deno.test("removing them restores the user's file byte for byte [set-remove]", () => {
+Deno.test("removing svc's entries restores the user's file byte for byte [set-remove]", () => {
   assert.equal(takeJson(WITH_SVC, edit), THEIRS);
   assert.equal(takeJson(THEIRS, edit), THEIRS);
   for (
@@ -92,7 +92,7 @@ Deno.test("removing them restores the user's file byte for byte [set-remove]", (
   }
 });
 
-Deno.test("svc's entries are removed even from between entries that the user added since", () => {
+Deno.test("svc's entries are removed even from between entries that the user added later", () => {
   const since = WITH_SVC.replace(
     '\t\t}\n\t},\n\t"hooks"',
     '\t\t},\n\t\t"newer": {} // mine\n\t},\n\t"hooks"',
@@ -101,7 +101,7 @@ Deno.test("svc's entries are removed even from between entries that the user add
   assert.equal(back, THEIRS.replace("} // keep\n", '}, // keep\n\t\t"newer": {} // mine\n'));
 });
 
-Deno.test("entries of an svc in another place are replaced; a group with the user's own hook is not touched", () => {
+Deno.test("entries of an svc at another path are replaced; a group with the user's own hook is not touched", () => {
   const mixed = { hooks: [{ command: "'/old/bin/svc' hook Stop cc" }, { command: "mine" }] };
   const text = JSON.stringify({ hooks: { BeforeAgent: [group("/old"), mixed] } });
   assert.deepEqual(parse(putJson(text, edit)).hooks.BeforeAgent, [mixed, group("/new")]);
@@ -121,12 +121,12 @@ Deno.test("line endings and a trailing comma stay", () => {
   assert.equal(takeJson(putJson(inline, edit), edit).replaceAll(/\s/g, ""), inline.replaceAll(/\s/g, ""));
 });
 
-Deno.test("a comment in front of a trailing comma stays when svc's entry behind it is removed [set-comments, set-remove]", () => {
+Deno.test("a comment before a trailing comma stays when svc's entry after it is removed [set-comments, set-remove]", () => {
   const text = '{"permissions": {"allow": ["Read" /* mine */ ,]}}\n';
   assert.equal(takeJson(putJson(text, edit), edit).replaceAll(/\s/g, ""), text.replaceAll(/\s/g, ""));
 });
 
-Deno.test("lists and objects that were the user's stay when they are empty again, and so does any with a comment", () => {
+Deno.test("the user's lists and objects stay when they become empty again, and so does any with a comment", () => {
   const text = '{\n  "permissions": {\n    "allow": [ // none yet\n    ]\n  },\n  "hooks": {}\n}\n';
   const back = takeJson(putJson(text, edit), edit, text);
   assert.deepEqual(parse(back), parse(text));
@@ -135,7 +135,7 @@ Deno.test("lists and objects that were the user's stay when they are empty again
   assert.doesNotMatch(takeJson(putJson(text, edit), edit), /hooks/);
 });
 
-Deno.test("a name that is there twice on the way to svc's entries is refused: agents read only one of the two", () => {
+Deno.test("a duplicate name on the path to svc's entries is refused, because agents read only one of the two", () => {
   assert.throws(
     () => putJson('{"mcpServers":{"a":{}},"mcpServers":{"b":{}}}', edit),
     /"mcpServers" is there twice/,
@@ -156,7 +156,7 @@ Deno.test("any JSON accepts svc's entries, keeps its own values, and can be rest
     const result = putJson(text, edit);
     assert.equal(putJson(result, edit), result);
     assert.deepEqual(parse(result).mcpServers.svc, { command: "/new/bin/svc", args: ["mcp"] });
-    // JSON.parse of V8 15, and of Node 24, reads a key that is one escaped character, such as "\n", as a backslash.
+    // JSON.parse of V8 15, and of Node 24, parses a key that is one escaped character, such as "\n", as a backslash.
     const own = parse(text);
     for (const name of ["hooks", "mcpServers", "permissions"]) if (isEmptyObject(own[name])) delete own[name];
     assert.deepEqual(parse(takeJson(result, edit)), own);

@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { parse } from "smol-toml";
 import { putTable, takeTables } from "../../../../src/hooks/setup/edit_toml.ts";
 
-/** The parser's objects have no prototype. */
+/** Copies the parsed value, since the parser's objects have no prototype. */
 const values = (text: string): Record<string, unknown> => JSON.parse(JSON.stringify(parse(text)));
 
 const KEYS = ["mcp_servers", "svc"];
@@ -40,7 +40,7 @@ Deno.test("the table is added at the end, and nothing else changes [set-comments
   assert.equal(putTable("x = 1", KEYS, { a: 1 }), "x = 1\n\n[mcp_servers.svc]\na = 1\n");
 });
 
-Deno.test("a second edit changes nothing, another value changes the table in its place [set-idempotent]", () => {
+Deno.test("a second edit changes nothing, and another value changes the table in place [set-idempotent]", () => {
   const once = `${putTable(THEIRS, KEYS, VALUES)}\n# after it\n[after]\na = 1\n`;
   assert.equal(putTable(once, KEYS, VALUES), once);
   const changed = putTable(once, KEYS, { ...VALUES, tool_timeout_sec: 800 });
@@ -59,7 +59,7 @@ Deno.test("removing the table leaves every other byte [set-remove]", () => {
   assert.equal(takeTables(THEIRS, [["nothing"]]), THEIRS);
 });
 
-Deno.test("tables that the agent added are removed by their keys, with the header that only led to them", () => {
+Deno.test("tables that the agent added are removed by their keys, with the header that contained only them", () => {
   const key = "/home/u/.codex/hooks.json:stop:0:0";
   const text = `a = 1\n\n[hooks.state]\n\n[hooks.state."${key}"]\ntrusted_hash = "x"\n`;
   assert.equal(takeTables(text, [["hooks", "state", key]]), "a = 1\n");
@@ -74,7 +74,7 @@ Deno.test("the user's own table below svc's stays when svc's is rewritten", () =
   assert.deepEqual(mcp_servers, { svc: { ...VALUES, env: { A: "1" } } });
 });
 
-Deno.test("an array of tables after svc's table is not a part of it [set-remove]", () => {
+Deno.test("an array of tables after svc's table is not part of it [set-remove]", () => {
   const ours = putTable("", KEYS, VALUES);
   const headers = [
     "[[skills.config]]",
@@ -93,12 +93,12 @@ Deno.test("an array of tables after svc's table is not a part of it [set-remove]
   assert.equal(takeTables(trust + hook, [["hooks", "state", "key"]]), `[hooks]\n\n${hook}`);
 });
 
-Deno.test("a header whose quoted key has a bracket and a # begins a table of its own", () => {
+Deno.test("a header whose quoted key has a bracket and a # begins a new table", () => {
   const theirs = '[projects."/work/[x] #1"] # mine\ntrust_level = "trusted"\n';
   assert.equal(takeTables(putTable("", KEYS, VALUES) + theirs, [KEYS]), theirs);
 });
 
-Deno.test("an array of tables below svc's stays when svc's is rewritten, and goes with it", () => {
+Deno.test("an array of tables below svc's stays when svc's is rewritten, and is removed with it", () => {
   const text = '[mcp_servers.svc]\ncommand = "old"\n\n[[mcp_servers.svc.rules]]\nA = "1"\n';
   const put = putTable(text, KEYS, VALUES);
   assert.deepEqual(values(put).mcp_servers, { svc: { ...VALUES, rules: [{ A: "1" }] } });
@@ -113,7 +113,7 @@ Deno.test("an array of tables under svc's own keys is never svc's", () => {
   assert.equal(takeTables("[a]\nb = 1\n\n[[c]]\n", [["a"], ["c", "d"]]), "[[c]]\n");
 });
 
-Deno.test("what looks like a header inside a string or a list begins no table", () => {
+Deno.test("text that looks like a header inside a string or a list begins no table", () => {
   const theirs = `quoted = '"""' # """
 [own]
 a = """

@@ -20,7 +20,7 @@ const at = (root: string) => ({ root, backgroundEvents: AFTER_TOOL });
 
 const WORDS = ["sh", "-c", 'printf "%s|" "$SVC_HOME" "$@"', "it's $HOME"];
 
-Deno.test("it runs svc with unchanged arguments and with its home", async () => {
+Deno.test("the launcher runs svc with unchanged arguments and with its home", async () => {
   await using home = await makeTempHome();
   await writeLauncher(home.files, home.paths, launcherText(WORDS, at('/a "$b')));
   assert.equal((await run(home, ["mcp", "a b", ""])).stdout, '/a "$b|mcp|a b||');
@@ -29,7 +29,7 @@ Deno.test("it runs svc with unchanged arguments and with its home", async () => 
   assert.equal((await Deno.stat(home.paths.launcher)).mode! & 0o777, 0o700);
 });
 
-Deno.test("in a folder that was deleted, or made again, it runs svc in / instead", async () => {
+Deno.test("in a folder that was deleted, or recreated, it runs svc in / instead", async () => {
   await using home = await makeTempHome();
   await writeLauncher(home.files, home.paths, launcherText(["sh", "-c", "pwd -P"], at("/h")));
   const folder = `${await Deno.realPath(home.directory)}/its folder`;
@@ -49,7 +49,7 @@ Deno.test("in a folder that was deleted, or made again, it runs svc in / instead
   }
 });
 
-Deno.test("without an event for the background every hook runs in the foreground", async () => {
+Deno.test("without background events every hook runs in the foreground", async () => {
   await using home = await makeTempHome();
   await writeLauncher(home.files, home.paths, launcherText(WORDS, { root: "/h", backgroundEvents: [] }));
   for (const words of [["hook", "PostToolUse"], ["mcp"]]) {
@@ -89,7 +89,7 @@ Deno.test("the report of a tool call's end does not delay the agent and loses no
     const writer = child.stdin.getWriter();
     await writer.write(new TextEncoder().encode(input));
     await writer.close();
-    // Nothing has opened the gate yet.
+    // The gate is still closed.
     assert.equal((await child.output()).code, 0);
     await Deno.writeTextFile(gate, "go\n");
     assert.equal(await Deno.readTextFile(report), `hook|${event}|cc|${input}\n`);
@@ -114,7 +114,7 @@ Deno.test("a hook that waits for a phone is svc itself, so that a signal of the 
   assert.deepEqual(await run(home, words), { code: 0, stdout: "", stderr: "" });
 });
 
-Deno.test("a hook of Copilot's that is killed while it waits for a phone refuses nothing [card-local, card-hook-ends]", async () => {
+Deno.test("a Copilot hook that is killed while it waits for a phone refuses nothing [card-local, card-hook-ends]", async () => {
   await using home = await makeTempHome();
   const program = `${home.paths.root}/svc`;
   await Deno.writeTextFile(program, "#!/bin/sh\nkill -9 $$\n", { mode: 0o700 });
@@ -123,7 +123,7 @@ Deno.test("a hook of Copilot's that is killed while it waits for a phone refuses
   assert.deepEqual(await run(home, words), { code: 0, stdout: "", stderr: "" });
 });
 
-Deno.test("it is written only when it changed", async () => {
+Deno.test("the launcher is written only when it changed", async () => {
   await using home = await makeTempHome();
   const write = (words: string[]): Promise<boolean> =>
     writeLauncher(home.files, home.paths, launcherText(words, at("/h")));

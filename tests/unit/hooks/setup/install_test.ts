@@ -66,7 +66,7 @@ Deno.test("on the user's own files: their content stays, the second run changes 
     assert.deepEqual(await bench.tree(), before);
   }));
 
-Deno.test("what the user changed since stays; only svc's entries are removed [set-remove]", () =>
+Deno.test("the user's later changes stay; only svc's entries are removed [set-remove]", () =>
   withHome(THEIRS, async (bench) => {
     await installAll(bench);
     const since = await bench.tree();
@@ -85,7 +85,7 @@ Deno.test("what the user changed since stays; only svc's entries are removed [se
     assert.deepEqual(await bench.own(), []);
   }));
 
-Deno.test("only the first change keeps a copy of the file; an svc that moved writes its new path, and can still undo everything [set-backup]", () =>
+Deno.test("only the first change makes a copy of the file; an svc that moved writes its new path, and can still undo everything [set-backup]", () =>
   withHome({ ".gemini/settings.json": "{}\n" }, async (bench) => {
     await bench.install("gemini");
     const moved = { ...bench.host.paths, launcher: "/elsewhere/.svc/bin/svc" };
@@ -100,7 +100,7 @@ Deno.test("only the first change keeps a copy of the file; an svc that moved wri
     assert.equal((await bench.tree())["/.gemini/settings.json"], "{}\n");
   }));
 
-/** The bench's files until so many were written; then none can be written, as after the end of the process. */
+/** Lets the bench's files be written this many times; then no write succeeds, as after the end of the process. */
 function killedAfter(bench: SetupBench, writes: number): { isOver(): boolean; revive(): void } {
   const { files } = bench.host;
   let left = writes;
@@ -114,7 +114,7 @@ function killedAfter(bench: SetupBench, writes: number): { isOver(): boolean; re
 const KILLED_KINDS = ["gemini", "copilot", "codex"] as const;
 
 for (const [what, theirs] of [["an empty home", {}], ["the user's own files", THEIRS]] as const) {
-  Deno.test(`a setup that was killed at any write is undone byte for byte, or done by the next one: ${what} [set-remove]`, async () => {
+  Deno.test(`a setup that was killed at any write is undone byte for byte, or completed by the next one: ${what} [set-remove]`, async () => {
     for (let writes = 0, isOver = false; !isOver; writes++) {
       for (const isRepeated of [false, true]) {
         await withHome(theirs, async (bench) => {
@@ -147,7 +147,7 @@ Deno.test("a dry run reports every change and makes none [set-dry-run]", () =>
     assert.deepEqual(await bench.tree(), installed);
   }));
 
-Deno.test("a file that cannot be edited is named with the reason, and no file of that agent is touched", () =>
+Deno.test("a file that cannot be edited is reported with the reason, and no file of that agent is touched", () =>
   withHome({ ".codex/config.toml": "model = \n", ".copilot/mcp-config.json": "[1]" }, async (bench) => {
     const before = await bench.tree();
     await assert.rejects(bench.install("codex"), /Cannot edit ".*config\.toml": .*Fix the file/s);
@@ -155,7 +155,7 @@ Deno.test("a file that cannot be edited is named with the reason, and no file of
     assert.deepEqual(await bench.tree(), before);
   }));
 
-Deno.test("a file that is not UTF-8 is refused, and so is someone else's plugin of the same name", () =>
+Deno.test("a file that is not UTF-8 is refused, and so is another plugin with the same name", () =>
   withHome({ ".config/opencode/plugin/svc.js": "mine" }, async (bench) => {
     await assert.rejects(bench.install("opencode"), /it exists and is not svc's/);
     assert.deepEqual((await bench.remove("opencode")).files, []);
@@ -164,7 +164,7 @@ Deno.test("a file that is not UTF-8 is refused, and so is someone else's plugin 
     await assert.rejects(bench.install("gemini"), /it is not UTF-8/);
   }));
 
-Deno.test("a link to a missing file is refused, and stays as it is", () =>
+Deno.test("a link to a missing file is refused, and stays unchanged", () =>
   withHome({}, async (bench) => {
     const path = `${bench.home}/.claude/settings.json`;
     await Deno.mkdir(`${bench.home}/.claude`);
@@ -177,7 +177,7 @@ Deno.test("a link to a missing file is refused, and stays as it is", () =>
     assert.equal(await Deno.readLink(path), `${bench.home}/missing/settings.json`);
   }));
 
-Deno.test("empty lists and comments of the user stay in a file that was changed since setup [set-remove]", () =>
+Deno.test("the user's empty lists and comments stay in a file that was changed after setup [set-remove]", () =>
   withHome({}, async (bench) => {
     const text = '{\n  "mcpServers": {},\n  "hooks": {\n    "BeforeAgent": [] // none\n  },\n}\n';
     await bench.write(".gemini/settings.json", text);
@@ -237,7 +237,7 @@ Deno.test("a setup after the manifest was lost can be removed as well: nothing o
     assert.deepEqual(await bench.own(), []);
   }));
 
-Deno.test("without the copy of a file, a setup that writes it again keeps what the user has in it [set-backup, set-remove]", () =>
+Deno.test("without the copy of a file, a setup that writes it again keeps the user's content [set-backup, set-remove]", () =>
   withHome(THEIRS, async (bench) => {
     await installAll(bench);
     for (const name of await bench.own()) {
@@ -255,7 +255,7 @@ Deno.test("without the copy of a file, a setup that writes it again keeps what t
     assert.doesNotMatch(JSON.stringify(left), /bin\/svc/);
   }));
 
-Deno.test("a server of the user's own that has svc's name is restored with the rest of the file [set-remove]", () =>
+Deno.test("a user's server with svc's name is restored with the rest of the file [set-remove]", () =>
   withHome({ ".gemini/settings.json": '{"mcpServers":{"svc":{"command":"mine"}}}' }, async (bench) => {
     const before = await bench.tree();
     await bench.install("gemini");

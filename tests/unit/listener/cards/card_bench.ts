@@ -1,4 +1,4 @@
-/** Cards with one paired phone, for tests: what it is sent, its answers, and what the agent reports. */
+/** Cards with one paired phone, for tests: what the phone is sent, its answers, and what the agent reports. */
 import assert from "node:assert/strict";
 import type { DialogAnswer, DialogCall } from "../../../../src/agents/hooks.ts";
 import { exportPublicKey, generateKeyPair } from "../../../../src/crypto/keys.ts";
@@ -83,7 +83,7 @@ export class Scene {
     return this.cards.ask(about, { dialog, isShown, gone: this.gone.signal });
   }
 
-  /** The card that the phone reads, once it was sent. */
+  /** Resolves with the card that the phone reads, once it was sent. */
   async card(place = 0): Promise<{ id: string; card: CardData; body: string | undefined }> {
     const push = await until("the card", () => this.sent[place]);
     const { keyPair, secret } = this.#phone;
@@ -94,7 +94,7 @@ export class Scene {
     return { id: push.id, card, body: opened.body };
   }
 
-  /** Without what the audit log gets. */
+  /** Sends an answer, without the data for the audit log. */
   async answer(question: string, answer: Answer, more: Partial<Push> = {}): ReturnType<Cards["answer"]> {
     const push = {
       id: crypto.randomUUID(),
@@ -111,18 +111,18 @@ export class Scene {
     return outcome;
   }
 
-  /** The session that an answer to this question is placed in. */
+  /** Returns the session in which an answer to this question is placed. */
   sessionOf(question: string): string | undefined {
     const push = { id: "", type: "ask.answer", from: PHONE, inReplyTo: question, createdAt: 0, expiresAt: 0 };
     return this.cards.placed({ ...push, agentSessionName: "svc-forged" }).agentSessionName;
   }
 
-  /** A report of the same agent. */
+  /** Sends a report of the same agent. */
   hook(report: Partial<HookReport>): void {
     this.cards.hook({ event: "X", agent: "cc", cwd: "/work/app", session: SESSION, ...report });
   }
 
-  /** Advances until the work has ended. */
+  /** Advances the clock until the work has ended. */
   async ended<T>(work: Promise<T>, stepMs = 500): Promise<T> {
     let result: { value: T } | undefined;
     void work.then((value) => result = { value });

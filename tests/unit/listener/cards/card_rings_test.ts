@@ -1,4 +1,4 @@
-/** A dialog with a card rings once: by its card, or by its notice when the relay never got the card. */
+/** A dialog with a card notifies once: by its card, or by its notice if the relay never got the card. */
 import assert from "node:assert/strict";
 import { RelayError } from "../../../../src/client/relay_error.ts";
 import { LINK_LOST_MS } from "../../../../src/listener/cards/watch.ts";
@@ -9,7 +9,7 @@ import { Scene, SESSION, SHELL } from "./card_bench.ts";
 const busy = (): RelayError =>
   new RelayError("busy", { code: "overloaded", status: 503, retryAfterSeconds: 1 });
 
-Deno.test("a card covers its dialog once the relay has it; while it is on its way, who asks waits for that [card-rings]", async () => {
+Deno.test("a card covers its dialog once the relay has it; while it is being sent, the notice waits for that [card-rings]", async () => {
   for (const isStored of [true, false]) {
     const scene: Scene = await Scene.make({
       send: (push) => {
@@ -30,7 +30,7 @@ Deno.test("a card covers its dialog once the relay has it; while it is on its wa
   }
 });
 
-Deno.test("a dialog rings although the relay was away for its card, once the relay is back [card-rings]", async () => {
+Deno.test("a dialog whose card did not reach the relay notifies once the relay is back [card-rings]", async () => {
   let isAway = true;
   const scene: Scene = await Scene.make({ send: () => Promise.reject(busy()) });
   const rung: unknown[] = [];

@@ -1,4 +1,4 @@
-/** What a card shows of a request, and what a phone may decide about it; a long request that is kept, and a question that is asked again. */
+/** What a card shows of a request, and what a phone may decide about it; long requests that are kept, and questions that are asked again. */
 import assert from "node:assert/strict";
 import type { AgentDialog, DialogCall } from "../../../../src/agents/hooks.ts";
 import { CARD_SECONDS } from "../../../../src/listener/cards/cards.ts";
@@ -45,7 +45,7 @@ Deno.test("a request on the list or too long to be shown can only be refused [ca
   assert.deepEqual(await decided("x".repeat(BODY_MAX_BYTES)), [["once", "always", "reject"], undefined]);
 });
 
-Deno.test("of a request longer than a push the beginning allows nothing, and whoever has all of it may decide [card-fetched, card-never]", async () => {
+Deno.test("the beginning of a request longer than a push allows nothing, and a phone that has all of it may decide [card-fetched, card-never]", async () => {
   const long = async (request: string, allowed?: Policy["approval"]): Promise<unknown[]> => {
     const content = await approval(request, allowed);
     assert.ok(content?.data.kind === "approval" && content.body.endsWith("\n…"));
@@ -104,7 +104,7 @@ Deno.test("a tool or a directory whose name is cut can only be refused [card-who
   assert.equal(await about("Bash", `/${"y".repeat(1_000)}`), "too_long");
 });
 
-Deno.test("the host's own patterns are looked for in the tool's name too [card-never]", async () => {
+Deno.test("the host's own patterns are also matched against the tool's name [card-never]", async () => {
   const dialog: AgentDialog = {
     kind: "approval",
     tool: "mcp__prod__deploy",
@@ -158,7 +158,7 @@ Deno.test("questions too long for a card stay at the computer", async () => {
   assert.equal(await cardContent(question("x".repeat(8_000)), facts), undefined);
 });
 
-Deno.test("a long request is kept for phones to fetch while its card is open, for its session, at a rate and in a bounded amount [card-fetched]", async () => {
+Deno.test("a long request is kept for phones to fetch while its card is open, for its session, at a limited rate and in a bounded amount [card-fetched]", async () => {
   const scene = await Scene.make();
   const request = "+ a line\n".repeat(200_000);
   const long: DialogCall["dialog"] = {
@@ -184,7 +184,7 @@ Deno.test("a long request is kept for phones to fetch while its card is open, fo
   assert.equal(part({ phone: "dev_phone_2" })?.length, CARD_PART_CHARS);
   scene.clock.advance(1_000);
   assert.equal(part({})?.length, CARD_PART_CHARS);
-  // No room for more: refusable only.
+  // There is no more room, so these can only be refused.
   const others: Promise<unknown>[] = [];
   const wholes: boolean[] = [];
   for (const place of [1, 2, 3, 4, 5]) {
@@ -203,14 +203,14 @@ Deno.test("a long request is kept for phones to fetch while its card is open, fo
   assert.deepEqual(reasons, Array.from(reasons, () => "invalid_body"));
   const outcome = scene.answer(id, { ...once, shown: await shownDigest(id, text) });
   (await asked)?.handedOver(true);
-  // Also while it is not known yet whether the agent has taken it.
+  // Even while it is unknown whether the agent has received it.
   assert.equal(part({ phone: "dev_phone_2" }), "");
   assert.equal((await scene.ended(outcome)).state, "submitted");
   scene.cards.stop();
   await Promise.all(others);
 });
 
-Deno.test("requests that come together take no more room than one after another [card-fetched]", async () => {
+Deno.test("concurrent requests take no more room than consecutive ones [card-fetched]", async () => {
   const scene = await Scene.make();
   const request = "+ a line\n".repeat(200_000);
   const long: DialogCall["dialog"] = {
@@ -227,7 +227,7 @@ Deno.test("requests that come together take no more room than one after another 
   await Promise.all(asked);
 });
 
-Deno.test("a question closed by what no paired phone has sealed is asked again, and after a few times at the computer [card-reopened]", async () => {
+Deno.test("a question closed by something that no paired phone has sealed is asked again, and after a few times at the computer [card-reopened]", async () => {
   const scene = await Scene.make();
   const asked = scene.ask(QUESTION);
   const closed = { id: "", type: "ask.answer", from: "dev_x", createdAt: 0, expiresAt: 0 };
@@ -255,7 +255,7 @@ Deno.test("a question closed by what no paired phone has sealed is asked again, 
   assert.equal(scene.withdrawn.at(-1), scene.sent.at(-1)?.id);
 });
 
-Deno.test("a question is asked again only while a phone is paired that could read it [card-reopened, sec-passive-relay]", async () => {
+Deno.test("a question is asked again only while a paired phone could read it [card-reopened, sec-passive-relay]", async () => {
   const scene = await Scene.make();
   const asked = scene.ask(QUESTION);
   const { id: inReplyTo } = await scene.card(0);

@@ -22,7 +22,7 @@ function busyFor(retryAfterSeconds: number): RelayError {
   return new RelayError("busy", { code: "overloaded", status: 503, retryAfterSeconds });
 }
 
-Deno.test("a phone's answer reaches the hook that waits, and its receipt follows the agent's own word [card-applied]", async () => {
+Deno.test("a phone's answer reaches the hook that waits, and its receipt follows the agent's own report [card-applied]", async () => {
   const scene = await Scene.make();
   const asked = scene.ask(QUESTION, { report: { tool: { step: "before", id: "call1" } } });
   const { id, card } = await scene.card();
@@ -40,7 +40,7 @@ Deno.test("a phone's answer reaches the hook that waits, and its receipt follows
   assert.equal(scene.sessionOf(id), undefined);
 });
 
-Deno.test("a card that a busy relay refuses for a moment is sent again, with the same id", async () => {
+Deno.test("a card that a busy relay briefly refuses is sent again with the same id", async () => {
   const tried: string[] = [];
   const scene: Scene = await Scene.make({
     send: (push) => {
@@ -154,19 +154,19 @@ Deno.test("without a paired phone, a relay or a known session, and in a muted pr
   }
 });
 
-Deno.test("a dialog that its hook holds back opens at once while somebody is at the computer [card-local]", async () => {
+Deno.test("a dialog that its hook holds back opens at once while a user is at the computer [card-local]", async () => {
   const scene = await Scene.make();
   scene.localKeyAt = scene.clock.now() - LOCAL_ACTIVE_MS + 1;
   assert.equal(await scene.ask(QUESTION, { isShown: false }), undefined);
   assert.deepEqual(scene.sent, []);
-  // Claude still shows its dialog.
+  // Claude shows its dialog at the same time.
   const shown = scene.ask(QUESTION);
   await scene.card();
   scene.gone.abort();
   assert.equal(await shown, undefined);
 });
 
-Deno.test("a key at the computer that lies in the future, because the clock was set back, holds no card back [card-local, fault-clock]", async () => {
+Deno.test("a key at the computer in the future, because the clock was set back, delays no card [card-local, fault-clock]", async () => {
   const scene = await Scene.make();
   scene.localKeyAt = scene.clock.now() + 3_600_000;
   const asked = scene.ask(QUESTION, { isShown: false });
@@ -188,7 +188,7 @@ Deno.test("a dialog that its hook holds back opens at the first key at the compu
   assert.deepEqual(await scene.answer(id, BLUE), { state: "refused", reason: "dialog_gone" });
 });
 
-Deno.test("a dialog that is answered at the computer takes its card away, however its agent reports that [card-first]", async () => {
+Deno.test("a dialog that is answered at the computer closes its card, however its agent reports that [card-first]", async () => {
   const scene = await Scene.make();
   scene.hasDialog = true;
   const asked = scene.ask(SHELL);
@@ -210,7 +210,7 @@ Deno.test("an answer that comes just after the computer's is refused [card-first
   const asked = scene.ask(SHELL);
   const { id, card } = await scene.card();
   assert.ok(card.kind === "approval");
-  // Seen by an answer that is refused for another reason.
+  // Shown by an answer that is refused for another reason.
   const digest = "0".repeat(64);
   assert.equal(
     (await scene.answer(id, { kind: "decided", decision: "once", digest })).reason,
@@ -251,7 +251,7 @@ Deno.test("a lost relay, the end of the time and the end of the listener open th
   }
 });
 
-Deno.test("what a killed listener left open is withdrawn at the next one's first connection, and nothing else [card-shown]", async () => {
+Deno.test("cards that a killed listener left open are withdrawn at the next one's first connection, and nothing else [card-shown]", async () => {
   const question = (id: string, replyTo: string): PushRecord => ({
     push: {
       ...{ id, type: "ask", from: replyTo, createdAt: 0, expiresAt: 1 },
@@ -282,14 +282,14 @@ Deno.test("what a killed listener left open is withdrawn at the next one's first
   await asked;
 });
 
-Deno.test("a relay that always names another page of open questions is not asked for ever [card-shown]", async () => {
+Deno.test("the open questions of a relay that always names another page are not read forever [card-shown]", async () => {
   let asked = 0;
   const scene = await Scene.make({
     openQuestions: () => Promise.resolve({ pushes: [], next: `${asked++}` }),
   });
   scene.cards.connected();
   await until("the pages", () => asked >= 20);
-  // Takes longer than another page would.
+  // Asking takes longer than another page would.
   const asking = scene.ask(QUESTION);
   await scene.card();
   assert.equal(asked, 20);
@@ -297,7 +297,7 @@ Deno.test("a relay that always names another page of open questions is not asked
   await asking;
 });
 
-Deno.test("a clock that is set ahead does not keep a withdrawn card from being withdrawn again after a reconnect [fault-clock]", async () => {
+Deno.test("a withdrawn card can be withdrawn again after a reconnect even if the clock was set ahead [fault-clock]", async () => {
   const scene = await Scene.make();
   scene.gone.abort();
   assert.equal(await scene.ask(QUESTION), undefined);
@@ -309,7 +309,7 @@ Deno.test("a clock that is set ahead does not keep a withdrawn card from being w
   assert.deepEqual(scene.withdrawn, [...ids, ...ids]);
 });
 
-Deno.test("what the agent goes on with withdraws the card of a dialog answered at the computer [card-first]", async () => {
+Deno.test("the agent's next action withdraws the card of a dialog answered at the computer [card-first]", async () => {
   const reports: Partial<HookReport>[] = [
     { tool: { step: "after", id: "call1" } },
     { event: "Stop", state: "idle" },
@@ -329,7 +329,7 @@ Deno.test("what the agent goes on with withdraws the card of a dialog answered a
         { event: "PermissionRequest", state: "waiting" },
       ] satisfies Partial<HookReport>[]
     ) scene.hook(other);
-    // A withdrawal takes a few turns.
+    // A withdrawal takes a few turns of the event loop.
     for (let turns = 0; turns < 100; turns++) await undefined;
     assert.deepEqual([scene.sessionOf(id), scene.withdrawn], [SESSION, []]);
     scene.hook(report);
@@ -338,7 +338,7 @@ Deno.test("what the agent goes on with withdraws the card of a dialog answered a
   }
 });
 
-Deno.test("a dialog that does not name its call belongs to the only call under way [card-first, card-applied]", async () => {
+Deno.test("a dialog without a call id belongs to the only call in progress [card-first, card-applied]", async () => {
   const withCalls = async (...ids: string[]): Promise<Scene> => {
     const scene = await Scene.make();
     scene.hook({ tool: { step: "before", id: "call0" } });
@@ -369,11 +369,11 @@ Deno.test("a dialog that does not name its call belongs to the only call under w
 Deno.test("the receipt never claims more than the agent has shown [card-applied]", async () => {
   interface Then {
     decision?: "once" | "reject";
-    /** Of the call; `null` for an agent that has none. */
+    /** The call's id; `null` for an agent without one. */
     call?: string | null;
     isTaken?: boolean;
     isShown?: boolean;
-    /** Between the phone's answer and the hook that takes it. */
+    /** Called between the phone's answer and the hook that receives it. */
     meanwhile?: (scene: Scene) => void;
     then?: (scene: Scene) => void;
   }

@@ -1,4 +1,4 @@
-/** Long requests are compared with the list of what no phone may allow in parts: nothing between them is missed. */
+/** Long requests are compared in parts with the list of forbidden calls: nothing at the borders is missed. */
 import assert from "node:assert/strict";
 import { isNeverAllowed } from "../../../../src/listener/cards/never_allowed.ts";
 
@@ -6,10 +6,10 @@ const isNever = (request: string): Promise<boolean> =>
   isNeverAllowed(request, { directory: "/work/app", more: [] });
 const call = (command: string): string => `Bash\ncommand:\n  ${command}\ndescription:\n  Do it`;
 
-/** Longer than what is read at once. */
+/** More than is read at once. */
 const PART_CHARS = 32_768;
 
-Deno.test("a long command is read in parts that miss nothing between them [card-never]", async () => {
+Deno.test("a long command is read in parts that miss nothing at their borders [card-never]", async () => {
   for (const line of ["echo a b c", "x".repeat(5_000)]) {
     const filling = `${line}\n`.repeat(Math.ceil(4 * PART_CHARS / line.length));
     assert.ok(!await isNever(call(filling)), "nothing of it is on the list");
@@ -36,7 +36,7 @@ Deno.test("a long command is read in parts that miss nothing between them [card-
   }
 });
 
-Deno.test("while a request of full length is judged, everything else goes on [card-never]", async () => {
+Deno.test("everything else continues while a request of maximum length is judged [card-never]", async () => {
   const code = "+ const found = list.filter((one) => one.is(here)); // and more\n".repeat(32_768);
   let turns = 0;
   const timer = setInterval(() => turns++, 0);

@@ -1,4 +1,4 @@
-/** What no phone may allow to run: commands by hostile hands, and everyday ones that it may, as an agent's shell tool names them. */
+/** Commands that no phone may allow to run, and everyday ones that it may, as an agent's shell tool names them. */
 import assert from "node:assert/strict";
 import { agentProfile } from "../../../../src/agents/profiles.ts";
 import { AGENT_KINDS, loadSetup } from "../../../../src/agents/registry.ts";
@@ -7,7 +7,7 @@ import { isNeverAllowed } from "../../../../src/listener/cards/never_allowed.ts"
 const isNever = (request: string): Promise<boolean> =>
   isNeverAllowed(request, { directory: "/work/app", more: [] });
 
-/** Those that a phone may allow, or may not. */
+/** Returns the commands that a phone may allow, or those that it may not. */
 async function judged(commands: readonly string[], wanted: boolean): Promise<string[]> {
   const isFound = async (command: string): Promise<boolean> => await isNever(call(command)) === wanted;
   const found = await Promise.all(commands.map(async (command) => await isFound(command) ? [command] : []));
@@ -451,12 +451,12 @@ sha256sum dist/*
 jq '.scripts' package.json
 `.trim().split("\n");
 
-Deno.test("hostile commands stay at the computer, whoever's program they run [card-never]", async () => {
+Deno.test("hostile commands stay at the computer, whichever program they run [card-never]", async () => {
   assert.deepEqual(await judged(HOSTILE, false), []);
   assert.deepEqual(await judged(["git clone --depth 1 https://e/x\ncd x\ncargo run"], false), []);
 });
 
-Deno.test("of every agent, what changes its settings or runs it without its terminal stays at the computer [card-never]", async () => {
+Deno.test("a command that changes any agent's settings or runs it without its terminal stays at the computer [card-never]", async () => {
   for (const kind of AGENT_KINDS) {
     const { binary, offLimits: { options = [], subcommands = [] } } = agentProfile(kind);
     const plain = subcommands.filter((word) => /^\w+$/.test(word)).map((word) => `${binary} ${word} x`);
@@ -472,11 +472,11 @@ Deno.test("of every agent, what changes its settings or runs it without its term
   }
 });
 
-Deno.test("everyday commands may be allowed from a phone, with all that the shell's tool shows", async () => {
+Deno.test("everyday commands may be allowed from a phone, with every field of the shell tool", async () => {
   assert.deepEqual(await judged(EVERYDAY, true), []);
 });
 
-Deno.test("a command is judged as one whatever field stands beside it, and a file's content is not one [card-never]", async () => {
+Deno.test("a command is judged as such whatever other fields there are, and a file's content is not [card-never]", async () => {
   assert.ok(await isNever("Bash\ncommand:\n  echo x > /etc/hosts\ncontent:\n  x"));
   assert.ok(await isNever("Bash\ncommand:\n  $X -rf y\nnew_string:\n  x"));
   assert.ok(

@@ -1,11 +1,11 @@
-/** An open card's look at the computer's screen: what ends the card, and what does not. */
+/** An open card's checks of the computer's screen: what closes the card, and what does not. */
 import assert from "node:assert/strict";
 import type { LocalView } from "../../../../src/listener/inject/pane_check.ts";
 import type { Place } from "../../../../src/listener/targets.ts";
 import { until } from "../../../helpers/until.ts";
 import { answerOf, BLUE, QUESTION, Scene, SESSION } from "./card_bench.ts";
 
-Deno.test("a look at the screen that fails ends no card, and a screen that stays unreadable opens the dialog [card-local]", async () => {
+Deno.test("a failed check of the screen closes no card, and a screen that stays unreadable opens the dialog [card-local]", async () => {
   let looks = (): "seen" | "failed" | "missed" => "seen";
   const look = () => {
     const now = looks();

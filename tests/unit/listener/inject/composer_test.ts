@@ -52,7 +52,7 @@ Deno.test("composer: a folded paste or the end of a long text counts as the whol
   assert.ok(!shows("59", long), "too little of it");
 });
 
-Deno.test("composer: a folded paste behind the draft that was there counts as the whole text, behind another draft it does not [inj-composer-shows, inj-send-anyway]", () => {
+Deno.test("composer: a folded paste after the previous draft counts as the whole text, but not after another draft [inj-composer-shows, inj-send-anyway]", () => {
   const folded = "[Pasted text #1]";
   assert.ok(shows(`see ${folded}`, "1\n2", "see"));
   assert.ok(shows("a draft [Pasted\ntext #1] ", "1\n2", "a draft"), "wrapped");

@@ -21,7 +21,7 @@ const look = (reading: Partial<ScreenReading>, ...lines: string[]) => ({
 const proves = (change: Partial<ConfirmScreens>, body = "hello you\nmore"): boolean =>
   screenConfirms(body, { untouched: look({}), before: look({ draft: body }), now: look({}), ...change });
 
-Deno.test("confirmation: a composer that showed the text and is empty now [inj-proof]", () => {
+Deno.test("confirmation: a composer showed the text and is empty now [inj-proof]", () => {
   assert.ok(proves({}));
   assert.ok(!proves({ now: look({ draft: "hello you more" }) }));
   assert.ok(!proves({ now: look({ draft: "hello you more", state: "working" }) }), "it still stands there");
@@ -59,7 +59,7 @@ Deno.test("confirmation: an empty composer confirms at once, but after a dialog 
 
 Deno.test("confirmation: Enter was lost only if the same text is still in the composer [inj-enter-twice]", () => {
   const before = look({ draft: "hello" }, "0");
-  /** After screens that differ from one another. */
+  /** True if Enter was lost after screens that differ from one another. */
   const isLost = (now: ReturnType<typeof look>, changes = 0, first = before): boolean => {
     const watch = new EnterWatch(first);
     for (let change = 0; change < changes; change++) watch.add(look({ draft: "hello" }, `${change + 1}`), 0);

@@ -1,4 +1,4 @@
-/** A pane that is checked before its message's turn: what that check may be used for. */
+/** What a pane check from before a message's turn may be used for. */
 import assert from "node:assert/strict";
 import type { Command, InjectContext } from "../../../../src/listener/inject/context.ts";
 import {
@@ -81,14 +81,14 @@ for (
   });
 }
 
-Deno.test("inject: a check of the pane that the name led to the last time is not used when it leads elsewhere [inj-early]", async () => {
+Deno.test("inject: a check of the pane that the name last led to is not used if it now leads elsewhere [inj-early]", async () => {
   const { context, pane, checks } = stage((target) => ({ ...target, pane: "%9", panePid: 999 }));
   const found = await findPane("svc-p", context);
   assert.ok(found.kind === "found" && found.check.kind === "ready");
   assert.deepEqual([found.target, checks()], [pane.target, 2]);
 });
 
-Deno.test("inject: a look that was lost because another session ended is repeated [inj-client-held]", async () => {
+Deno.test("inject: a check that was lost because another session ended is repeated [inj-client-held]", async () => {
   const { pane, context } = stage();
   const server = context.targets.server(pane.target);
   let asked = 0;
@@ -106,7 +106,7 @@ Deno.test("inject: a pane is checked while the relay stores the message that it 
   assert.equal(resolutions(), 1);
 });
 
-Deno.test("inject: what the local user typed since the announcement of a message that comes late is seen [inj-early]", async () => {
+Deno.test("inject: the local user's typing since the announcement of a late message is noticed [inj-early]", async () => {
   const { pane, early, send, checks } = stage();
   early.expect(push);
   await until("the check", () => checks() === 1);
@@ -118,7 +118,7 @@ Deno.test("inject: what the local user typed since the announcement of a message
   assert.ok(pane.events.includes("reported held desk_busy"), pane.events.join());
 });
 
-Deno.test("inject: messages that are announced and do not come cause a check in each 200 ms, and none of a session that no message has reached [inj-early]", async () => {
+Deno.test("inject: messages that are announced but do not come cause at most one check per 200 ms, and none in a session that no message has reached [inj-early]", async () => {
   const { pane, early, checks, resolutions } = stage();
   const announce = (count: number): void => {
     for (let one = 0; one < count; one++) {

@@ -48,11 +48,11 @@ Deno.test("guard: a shell with its version in its name is recognized [err-shell,
   }
 });
 
-Deno.test("guard: a shell that calls itself claude is recognized by its executable [err-shell]", () => {
+Deno.test("guard: a shell with the process name claude is recognized by its executable [err-shell]", () => {
   assert.equal(judge({ command: "claude" }, { foreground: "bash" }), "shell_in_pane");
 });
 
-Deno.test("guard: a shell that an interpreter runs is a shell, also for a known agent and as a module [inj-guard-more]", () => {
+Deno.test("guard: a shell run by an interpreter is a shell, even for a known agent and as a module [inj-guard-more]", () => {
   const shells: [executable: string, argv: string][] = [
     ["python3.11", "/usr/bin/python3 /usr/bin/xonsh"],
     ["python3.11", "python3 -X utf8 -u /home/me/.local/bin/xonsh --no-rc"],
@@ -71,7 +71,7 @@ Deno.test("guard: a shell that an interpreter runs is a shell, also for a known 
   }
 });
 
-Deno.test("guard: over a shell nothing is typed while the reading process is unknown [sec-no-shell]", () => {
+Deno.test("guard: nothing is typed over a shell while the reading process is unknown [sec-no-shell]", () => {
   assert.equal(judge({}, { foreground: "", shellBelow: true }), "shell_in_pane");
   assert.equal(judge({}, { foreground: "claude", shellBelow: true }), undefined);
   assert.equal(judge({}, { foreground: "" }), undefined);
@@ -110,7 +110,7 @@ Deno.test("guard: the tmux format checks every condition, and ignores dialogs if
   assert.ok(!open.includes("C/r:") && open.includes("pane_current_command"));
 });
 
-Deno.test("guard: over a shell a program that nothing is known of gets nothing, for the shell would run what it leaves [sec-no-shell]", () => {
+Deno.test("guard: an unknown program over a shell gets nothing, because the shell would run what it leaves unread [sec-no-shell]", () => {
   const over = (context: Parameters<typeof judge>[2]) =>
     judge({ command: "sleep" }, { foreground: "sleep", argv: ["sleep", "3"], shellBelow: true }, {
       recordedPid: 0,
@@ -121,7 +121,7 @@ Deno.test("guard: over a shell a program that nothing is known of gets nothing, 
   assert.equal(over({ isProfiled: true }), undefined, "a known agent's screen decides");
 });
 
-Deno.test("guard: a prompt is recognized by what runs it, as the system names it [sec-command-program]", () => {
+Deno.test("guard: a prompt is recognized by the program that runs it, as the system names it [sec-command-program]", () => {
   const inFront = (foreground: string, argv: string[]) =>
     judge({ command: argv[0] ?? "" }, { foreground, argv }, { recordedPid: 0, isProfiled: false });
   const prompts: [executable: string, argv: string][] = [
@@ -150,7 +150,7 @@ Deno.test("guard: a prompt is recognized by what runs it, as the system names it
   }
 });
 
-Deno.test("guard: a session of an unknown agent takes nothing while an editor, a pager or a prompt is in the foreground [sec-command-program]", () => {
+Deno.test("guard: a session of an unknown agent gets nothing while an editor, a pager or a prompt is in the foreground [sec-command-program]", () => {
   const inFront = (argv: string[]) =>
     judge({ command: argv[0] ?? "" }, { foreground: argv[0] ?? "", argv }, {
       recordedPid: 0,
@@ -171,11 +171,11 @@ Deno.test("guard: a session of an unknown agent takes nothing while an editor, a
       "docker",
     ],
     ...["node", "node -i", "node -i app.js", "python3.11", "python3 -q", "deno", "deno repl", "php -a"],
-    // The value of an option is not a script.
+    // An option's value is not a script.
     ...["python3 -X dev", "python3 -W ignore -q", "python3 -uX dev", "python3 -qi agent.py", "python3 - x"],
     ...["node -r ./setup.js", "node --import tsx", "node --require a --loader b", "bun --preload a.ts"],
     ...["lua -l socket", "ruby -I lib -r json", "perl -I lib", "php -d a=b", "deno -c deno.json", "deno run"],
-    // Scripts that open a prompt.
+    // Scripts that start a prompt.
     ...["python3 manage.py shell", "python3 manage.py --settings=a shell_plus", "python3 -m django shell"],
     ...["python3 /opt/venv/bin/flask shell", "ruby bin/rails console", "ruby bin/rails c -s"],
     ...[

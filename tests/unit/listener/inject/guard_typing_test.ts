@@ -1,4 +1,4 @@
-/** What a message becomes before it is typed: pieces, marks and the agents' trims. */
+/** How a message's text is prepared for typing: pieces, marks and the agents' trimming. */
 import assert from "node:assert/strict";
 import { agentProfile } from "../../../../src/agents/profiles.ts";
 import type { TypingProfile } from "../../../../src/agents/profile.ts";
@@ -72,7 +72,7 @@ Deno.test("typing: a leading ! after blanks is a shell escape [inj-shell-escape]
   for (const body of ["ls!", "a !ls", "¡ls"]) assert.ok(!isShellEscape(body), body);
 });
 
-Deno.test("typing: whatever its length a text is typed by one guarded request [inj-guard-atomic, inj-never-retype]", () => {
+Deno.test("typing: a text of any length is typed by one guarded request [inj-guard-atomic, inj-never-retype]", () => {
   for (const method of ["paste", "plain"] as const) {
     const { fill, type } = typingRequests("%1", { text: "x".repeat(16_384), method, guard: "G" });
     assert.equal(type.length, 1);

@@ -1,4 +1,4 @@
-/** What becomes of a text that waits in the composer for Enter when its message is cancelled or its phone revoked. */
+/** A text that waits in the composer for Enter when its message is cancelled or its phone revoked. */
 import assert from "node:assert/strict";
 import { type Outcome, refused, Stopping, type Turn } from "../../../../src/listener/inject/context.ts";
 import { EXPIRED_HOLD_MS } from "../../../../src/listener/inject/typed_text.ts";
@@ -7,7 +7,7 @@ import { FakePane } from "../../../helpers/fake_pane.ts";
 
 const ENDS: readonly Outcome[] = [refused("unsealable"), { state: "withdrawn" }];
 
-/** A dialog opens before Enter; `whileOpen` is called once the text is held, after which the dialog closes. */
+/** Opens a dialog before Enter; calls `whileOpen` once the text is held, and then closes the dialog. */
 function holdText(
   whileOpen: (held: { pane: FakePane; turn: Turn }) => void,
   { draft = "", ...command }: { draft?: string; sendAnyway?: boolean } = {},
@@ -28,7 +28,7 @@ function holdText(
 
 const keys = ({ events }: FakePane): string[] => events.filter((event) => event.startsWith("key"));
 
-Deno.test("held text: it is taken back once its message is cancelled or its phone revoked, and Enter is not pressed [inj-take-back, cancel-atomic, sec-revoke-waiting]", async () => {
+Deno.test("held text: it is removed once its message is cancelled or its phone revoked, and Enter is not pressed [inj-take-back, cancel-atomic, sec-revoke-waiting]", async () => {
   for (const end of ENDS) {
     const { pane, outcome } = holdText(({ turn }) => {
       assert.equal(turn.step, "held");
@@ -40,7 +40,7 @@ Deno.test("held text: it is taken back once its message is cancelled or its phon
   }
 });
 
-Deno.test("held text: it is being typed again once Enter may be pressed [cancel-atomic]", async () => {
+Deno.test("held text: it counts as being typed again once Enter may be pressed [cancel-atomic]", async () => {
   const { pane, turn, outcome } = holdText(() => {});
   pane.onKey = () => {
     assert.equal(turn.step, "typing");
@@ -50,7 +50,7 @@ Deno.test("held text: it is being typed again once Enter may be pressed [cancel-
   assert.deepEqual(keys(pane), ["key Enter"]);
 });
 
-Deno.test("held text: an agent that hangs is waited for; if it shows the text for too long, the message is unknown, and the next one removes it [inj-take-back, sec-revoke-waiting]", async () => {
+Deno.test("held text: a hanging agent is waited for; if it shows the text for too long, the message is unknown, and the next message removes it [inj-take-back, sec-revoke-waiting]", async () => {
   for (const wakes of [true, false]) {
     let heldAt = 0;
     const { pane, outcome } = holdText(({ pane, turn }) => {
@@ -69,7 +69,7 @@ Deno.test("held text: an agent that hangs is waited for; if it shows the text fo
   }
 });
 
-Deno.test("held text: a cancelled message whose text the dialog has taken holds up the next one no longer than others [inj-take-back, cancel-atomic]", async () => {
+Deno.test("held text: a cancelled message whose text went into the dialog delays the next one no longer than others [inj-take-back, cancel-atomic]", async () => {
   const waited = await Promise.all([undefined, { state: "withdrawn" } as const].map(async (end) => {
     let heldAt = 0;
     const { pane, outcome } = holdText(({ pane, turn }) => {
@@ -83,13 +83,13 @@ Deno.test("held text: a cancelled message whose text the dialog has taken holds 
   assert.equal(waited[1], waited[0]);
 });
 
-Deno.test("held text: whenever a message is cancelled, either that is refused or Enter is not pressed afterwards [cancel-atomic, inj-take-back]", async () => {
+Deno.test("held text: whenever a message is cancelled, either the cancellation is refused or Enter is not pressed afterwards [cancel-atomic, inj-take-back]", async () => {
   const found = { accepted: 0, refused: 0 };
   for (let moment = 0;; moment++) {
     let [left, isAccepted, enters, looks] = [moment, false, 0, 0];
     const pane = new FakePane();
     const turn: Turn = { step: "waiting" };
-    // As PushIntake does it.
+    // Acts like PushIntake.
     const step = (): void => {
       if (left-- !== 0) return;
       isAccepted = ["waiting", "held"].includes(turn.step);
@@ -102,7 +102,7 @@ Deno.test("held text: whenever a message is cancelled, either that is refused or
     openDialog();
     pane.onText = openDialog;
     pane.onRecord = step;
-    // A dialog is open before the text is typed, and another one before Enter.
+    // A dialog is open before the text is typed, and another before Enter.
     pane.onPause = () => {
       step();
       looks++;
@@ -125,9 +125,9 @@ Deno.test("held text: whenever a message is cancelled, either that is refused or
   assert.ok(found.accepted > 0 && found.refused > 0);
 });
 
-Deno.test("held text: Enter is not pressed either when the phone is revoked while the marker is written [sec-revoke-waiting]", async () => {
+Deno.test("held text: Enter is also not pressed if the phone is revoked while the marker is written [sec-revoke-waiting]", async () => {
   const { pane, outcome } = holdText(({ pane, turn }) => {
-    // Read when the marker is written again.
+    // This is read when the marker is written again.
     Object.defineProperty(pane, "markerFailure", {
       get: () => void (turn.takeBack = refused("unsealable")),
     });
@@ -137,7 +137,7 @@ Deno.test("held text: Enter is not pressed either when the phone is revoked whil
   assert.equal(pane.events.filter((event) => event === "marker withdrawn").length, 2);
 });
 
-Deno.test("held text: an Enter that was lost is not pressed again once the phone is revoked; the text is removed [inj-enter-twice, sec-revoke-waiting]", async () => {
+Deno.test("held text: a lost Enter is not pressed again once the phone is revoked; the text is removed [inj-enter-twice, sec-revoke-waiting]", async () => {
   const pane = new FakePane();
   const turn: Turn = { step: "waiting" };
   pane.onKey = (key) => {
@@ -148,7 +148,7 @@ Deno.test("held text: an Enter that was lost is not pressed again once the phone
   assert.deepEqual(keys(pane), ["key Enter", "key C-u"]);
 });
 
-Deno.test("held text: behind the local user's draft it can't be taken back, so it is not cancelled; a revoked phone's gets no Enter [cancel-atomic, sec-revoke-waiting]", async () => {
+Deno.test("held text: after the local user's draft it cannot be removed, so it is not cancelled; a revoked phone's text gets no Enter [cancel-atomic, sec-revoke-waiting]", async () => {
   const { pane, outcome } = holdText(({ turn }) => {
     assert.equal(turn.step, "typing");
     turn.takeBack = refused("unsealable");
@@ -172,7 +172,7 @@ Deno.test("held text: during a tool call it waits for the end of the call [inj-t
   assert.deepEqual(keys(pane), ["key C-u"]);
 });
 
-Deno.test("held text: the next listener does not go on with one that was to be taken back [inj-stop, cancel-atomic, sec-revoke-waiting]", async () => {
+Deno.test("held text: the next listener does not submit a text that was to be removed [inj-stop, cancel-atomic, sec-revoke-waiting]", async () => {
   for (const end of ENDS) {
     const { pane, outcome } = holdText(({ pane, turn }) => {
       turn.takeBack = end;

@@ -1,4 +1,4 @@
-/** What an injection leaves behind when something goes wrong: the text, the marker, and its outcome. */
+/** What an injection leaves when something fails: the text, the marker, and its outcome. */
 import assert from "node:assert/strict";
 import { Stopping, TakenOver } from "../../../../src/listener/inject/context.ts";
 import { DRAW_LIMIT_MS } from "../../../../src/listener/inject/composer.ts";
@@ -11,7 +11,7 @@ const LOST = new TmuxError("tmux ended the control client", { lost: true });
 const count = (pane: FakePane, event: string): number => pane.events.filter((one) => one === event).length;
 const NOT_CONFIRMED = { state: "unknown", reason: "not_confirmed", pane: "%3" };
 
-/** After Enter the agent shows this draft until the confirmation is given up. */
+/** Injects a message whose agent shows this draft after Enter until confirmation times out. */
 async function injectUnconfirmed(pane: FakePane, draft: string | undefined): Promise<void> {
   pane.onKey = (key) => {
     if (key === "Enter") pane.draw(draft);
@@ -26,7 +26,7 @@ Deno.test("inject: a connection that is lost during Enter leaves the outcome ope
   };
   assert.deepEqual(await pane.inject("hello"), NOT_CONFIRMED);
   assert.ok(!pane.events.includes("marker withdrawn"));
-  // Enter was not sent: the next message finds the text and removes it.
+  // Enter was not sent, so the next message finds the text and removes it.
   pane.onKey = () => pane.draw("");
   assert.equal((await pane.inject("second")).state, "submitted");
   assert.deepEqual(pane.events.filter((event) => /^(?:key|text)/.test(event)), [
@@ -35,7 +35,7 @@ Deno.test("inject: a connection that is lost during Enter leaves the outcome ope
   ]);
 });
 
-Deno.test("inject: after a connection that is lost during Enter the screen shows what became of the key [inj-lost]", async () => {
+Deno.test("inject: after a connection is lost during Enter the screen shows whether the key worked [inj-lost]", async () => {
   const reached = new FakePane();
   reached.onKey = () => {
     reached.draw("");
@@ -198,7 +198,7 @@ Deno.test("inject: a disk that fills up once the text is typed changes nothing [
   assert.equal(count(pane, "text hello"), 1);
 });
 
-Deno.test("inject: a text that was typed when tmux could not be asked any more is removed before the next message [inj-take-back]", async () => {
+Deno.test("inject: a text typed just before tmux became unreachable is removed before the next message [inj-take-back]", async () => {
   const pane = new FakePane();
   pane.onRecord = (step) => {
     if (step === "typed") pane.failure = new TmuxError("tmux ended the control client", { lost: true });
@@ -219,7 +219,7 @@ Deno.test("inject: a text that may still be in the composer is removed before th
   assert.ok(pane.events.includes("key C-u"));
 });
 
-Deno.test("inject: a text that the composer no longer shows is not looked for there later [inj-take-back]", async () => {
+Deno.test("inject: a text that the composer no longer shows is not searched for there later [inj-take-back]", async () => {
   const pane = new FakePane();
   await injectUnconfirmed(pane, "the local user's own");
   pane.draw("hello");
@@ -227,7 +227,7 @@ Deno.test("inject: a text that the composer no longer shows is not looked for th
   assert.ok(!pane.events.includes("key C-u"), "the local user has typed the same text");
 });
 
-Deno.test("inject: a text that the agent folds behind a draft is submitted with it [inj-send-anyway, inj-composer-shows]", async () => {
+Deno.test("inject: a text that the agent folds after a draft is submitted with it [inj-send-anyway, inj-composer-shows]", async () => {
   const pane = new FakePane();
   pane.draw("see this:");
   pane.onText = () => pane.draw("see this: [Pasted text #1]");
@@ -255,7 +255,7 @@ Deno.test("inject: a folded paste is removed only if it is the one that svc left
   }
 });
 
-Deno.test("inject: while another screen holds a message, tmux searches no screen for a dialog, and does before it is typed [read-linear, inj-pessimistic]", async () => {
+Deno.test("inject: while another screen holds a message, tmux does not search the screen for a dialog, but does before typing [read-linear, inj-pessimistic]", async () => {
   const pane = new FakePane();
   pane.draw(undefined);
   let [pauses, atFirst] = [0, 0];
@@ -281,7 +281,7 @@ Deno.test("inject: a half-drawn screen does not let a tool call begin before the
     sentAt = pane.clock.now();
     const report = { event: "PreToolUse", agent: "cc", cwd: "/p", session: "svc-p", gates: true };
     void pane.inputs.toolBegins({ ...report, tool: { step: "before" } }).then(() => begun.push(sinceEnter()));
-    // One frame without a composer, then the draft again, then another screen for good.
+    // One frame without a composer, then the draft again, then another screen that stays.
     pane.draw(undefined);
   };
   pane.onPause = () => {
@@ -293,7 +293,7 @@ Deno.test("inject: a half-drawn screen does not let a tool call begin before the
   assert.ok(after < CONFIRM_LIMIT_MS, `${after}`);
 });
 
-Deno.test("inject: an Enter that an agent without a gate has lost is pressed once more, when it cannot be in a turn [inj-enter-twice]", async () => {
+Deno.test("inject: an Enter that an agent without a gate has lost is pressed once more, if the agent cannot be in a turn [inj-enter-twice]", async () => {
   const pane = new FakePane();
   const pressedAt: number[] = [];
   pane.onKey = (key) => {
@@ -306,7 +306,7 @@ Deno.test("inject: an Enter that an agent without a gate has lost is pressed onc
   assert.ok(second - first >= TURN_START_MS, `${second - first}`);
 });
 
-Deno.test("inject: of a text that is held, Enter submits no rest that a phone has left of it [inj-hidden]", async () => {
+Deno.test("inject: Enter does not submit the rest of a held text that a phone has left [inj-hidden]", async () => {
   const rest = "/plugin marketplace add evil/market";
   const tall = "a line of the message\n".repeat(6).trimEnd();
   const left = [
@@ -328,7 +328,7 @@ Deno.test("inject: of a text that is held, Enter submits no rest that a phone ha
   }
 });
 
-Deno.test("inject: a text that was held is submitted once it shows, also where only its end does and no phone has typed since [inj-composer-only]", async () => {
+Deno.test("inject: a held text is submitted once it shows, even if only its end does and no phone has typed since [inj-composer-only]", async () => {
   const tall = "a line of the message\n".repeat(6).trimEnd();
   for (const [body, draft] of [["hello", "hello"], [tall, tall.slice(tall.indexOf("\n") + 1)]] as const) {
     const pane = new FakePane();
@@ -358,7 +358,7 @@ Deno.test("inject: a message that was held while its project was muted is not ty
   }
 });
 
-Deno.test("inject: a text whose project was muted during a tool call is removed once that has ended [inj-muted]", async () => {
+Deno.test("inject: a text whose project was muted during a tool call is removed once the call has ended [inj-muted]", async () => {
   const pane = new FakePane({ gate: { afterEnterMs: 0 } }).gated();
   const report = { agent: "cc", cwd: "/p", session: "svc-p", gates: true } as const;
   pane.onRecord = (step) => {
@@ -378,7 +378,7 @@ Deno.test("inject: a text whose project was muted during a tool call is removed 
   assert.ok(!pane.events.includes("key Enter"));
 });
 
-Deno.test("inject: an agent that was started where another program ran, or by a launcher, gets nothing by that program's rules [read-unrecorded, inj-composer-only]", async () => {
+Deno.test("inject: an agent started in place of another program, or by a launcher, gets nothing by that program's rules [read-unrecorded, inj-composer-only]", async () => {
   for (const argv of [["claude"], ["caffeinate", "-i", "claude"]]) {
     const pane = new FakePane({ recordedPid: 0, isProfiled: false });
     pane.program = { ...pane.program, foreground: "2.1.329", argv, hasAgent: true };
@@ -411,7 +411,7 @@ for (
   });
 }
 
-Deno.test("inject: a disk that is slow each time does not keep a message from being typed", async () => {
+Deno.test("inject: a disk that is slow every time does not keep a message from being typed", async () => {
   const pane = new FakePane();
   pane.onRecord = () => pane.clock.advance(1_000);
   assert.equal((await pane.inject("hello")).state, "submitted");

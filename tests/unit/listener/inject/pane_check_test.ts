@@ -1,4 +1,4 @@
-/** When a message waits, by what was seen of its pane. */
+/** When a message waits, depending on a check of its pane. */
 import assert from "node:assert/strict";
 import type { ScreenReading } from "../../../../src/agents/profile.ts";
 import { agentProfile } from "../../../../src/agents/profiles.ts";
@@ -56,7 +56,7 @@ Deno.test("hold: a key of the local user within two seconds, or a draft, holds; 
   assert.equal(reason(seen({ draft: "half a" }, 99), { sendAnyway: true }), undefined);
 });
 
-Deno.test("hold: no message becomes a part of a command that stands in the composer, also with sendAnyway [inj-send-anyway, inj-approval-command]", () => {
+Deno.test("hold: no message becomes part of a command in the composer, even with sendAnyway [inj-send-anyway, inj-approval-command]", () => {
   for (const draft of ["/allow-al", "  /add-dir ", "\u200b/permissions", "!rm", "\u200b!rm"]) {
     assert.equal(reason(seen({ draft }), { sendAnyway: true }), "desk_busy", JSON.stringify(draft));
   }
@@ -70,7 +70,7 @@ Deno.test("hold: no message becomes a part of a command that stands in the compo
   assert.equal(reason(seen({ draft: "/allow-al" }), { sendAnyway: true, policy }), undefined);
 });
 
-Deno.test("hold: only a recognized composer takes text, even with sendAnyway [inj-composer-only]", () => {
+Deno.test("hold: only a recognized composer gets text, even with sendAnyway [inj-composer-only]", () => {
   const old = { now: 200_000, sendAnyway: true };
   for (const focus of ["menu", "unknown"] as const) {
     const other = seen({ focus, draft: undefined });

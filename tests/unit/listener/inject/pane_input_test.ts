@@ -1,4 +1,4 @@
-/** Inputs and tool calls of one pane exclude each other, and the composer's model believes only newer screens. */
+/** Inputs and tool calls of one pane exclude each other, and the model of the composer accepts only newer screens. */
 import assert from "node:assert/strict";
 import type { ScreenReading } from "../../../../src/agents/profile.ts";
 import { agentProfile } from "../../../../src/agents/profiles.ts";
@@ -132,7 +132,7 @@ Deno.test("gate: a call that has shown no dialog for a while needs none [inj-gat
   assert.equal(pane.gate.isOpen, true);
 });
 
-Deno.test("gate: what an agent of another kind reports from a pane, as a tool of its own agent, neither gates it nor ends its tool calls [inj-gate]", async () => {
+Deno.test("gate: an agent of another kind that runs as a tool in the pane neither gates it nor ends its tool calls [inj-gate]", async () => {
   const { clock, inputs, report, pane } = makeBench();
   const created = clock.now() / 1_000;
   const nested = (event: string, more: Record<string, unknown>) =>
@@ -149,7 +149,7 @@ Deno.test("gate: what an agent of another kind reports from a pane, as a tool of
   assert.ok(pane.gate.begin());
 });
 
-Deno.test("gate: an agent that was started in the pane of another is not gated until its own hooks report [inj-gate]", () => {
+Deno.test("gate: an agent started in the pane of another is not gated until its own hooks report [inj-gate]", () => {
   const { clock, inputs, report, pane } = makeBench();
   const created = clock.now() / 1_000;
   inputs.hook(report("SessionStart"));
@@ -162,7 +162,7 @@ Deno.test("gate: an agent that was started in the pane of another is not gated u
   assert.equal(inputs.of(TARGET).isGated(CLAUDE, created), false, "the first one again");
 });
 
-/** Two sessions on two tmux servers, whose panes have the same id, with what their hooks report. */
+/** Makes two sessions on two tmux servers, whose panes have the same id, with reports of their hooks. */
 function makeTwoServers() {
   const { clock, inputs, report } = makeBench();
   const targets = ["a", "b"].map((name) => ({ ...TARGET, socket: `/${name}`, session: `svc-${name}` }));
@@ -175,7 +175,7 @@ function makeTwoServers() {
   return { clock, inputs, one, other, begins };
 }
 
-Deno.test("gate: panes of the same id on two tmux servers have gates of their own [inj-gate]", async () => {
+Deno.test("gate: panes with the same id on two tmux servers have separate gates [inj-gate]", async () => {
   for (const session of ["svc-a", undefined, "renamed"]) {
     const { one, other, begins } = makeTwoServers();
     const ours = one.gate.begin();
@@ -192,7 +192,7 @@ Deno.test("gate: panes of the same id on two tmux servers have gates of their ow
   }
 });
 
-Deno.test("gate: a hook of an older svc names no server: its session decides, and a pane id alone only while one server has it [inj-gate, inj-turn]", async () => {
+Deno.test("gate: a hook of an older svc reports no server: its session decides, and a pane id alone only while one server has it [inj-gate, inj-turn]", async () => {
   const named = makeTwoServers();
   await named.begins({ pane: "%1", session: "svc-b" });
   assert.deepEqual([named.one.gate.isOpen, named.other.gate.isOpen], [true, false]);
@@ -208,7 +208,7 @@ Deno.test("gate: a hook of an older svc names no server: its session decides, an
   assert.equal(pane.gate.isOpen, false);
 });
 
-Deno.test("gate: a hook may report before any message, and with its session alone; another pane of the session is not the agent's [inj-gate]", async () => {
+Deno.test("gate: a hook may report before any message, and with only its session; another pane of the session is not the agent's [inj-gate]", async () => {
   for (const name of [{ pane: "%1", session: undefined }, { pane: undefined, session: "svc-a" }]) {
     const { inputs, report } = makeBench();
     await inputs.toolBegins(report("PreToolUse", { ...name, tool: { step: "before" } }));

@@ -1,4 +1,4 @@
-/** What svc does with its text in a composer while the agent hangs, wakes, or shows half of a frame, and the local user types. */
+/** What svc does with its text in a composer while the agent hangs, resumes, or shows half a frame, and the local user types. */
 import assert from "node:assert/strict";
 import { paneContext } from "../../../../src/listener/inject/context.ts";
 import { LOCAL_USER_HOLD_MS } from "../../../../src/listener/inject/pane_check.ts";
@@ -15,7 +15,7 @@ const removals = ({ events }: FakePane): string[] =>
   events.filter((event) => /^key (?:C-u|BSpace)$/.test(event));
 const seconds = (pane: FakePane): number => Math.floor(pane.clock.now() / 1_000);
 
-/** A pane whose composer shows a text that svc typed; the agent hangs and reads no key. */
+/** Makes a pane whose composer shows a text that svc typed; the agent hangs and reads no key. */
 function makeHanging(text = LEFT, { before = "" } = {}): FakePane {
   const pane = new FakePane();
   pane.draw(before + text);
@@ -24,7 +24,7 @@ function makeHanging(text = LEFT, { before = "" } = {}): FakePane {
   return pane;
 }
 
-/** From now on the agent reads its keys. */
+/** Makes the agent read its keys from now on. */
 function wake(pane: FakePane, draft: string): void {
   pane.draw(draft);
   pane.onKey = (key) => {
@@ -33,7 +33,7 @@ function wake(pane: FakePane, draft: string): void {
   };
 }
 
-Deno.test("removal: no message is typed behind a text of svc that an agent that hangs still shows, also not anyway; once the agent wakes, what is left is removed [inj-take-back, inj-send-anyway]", async () => {
+Deno.test("removal: no message is typed after svc's text in a hanging agent, even with sendAnyway; once the agent resumes, the rest is removed [inj-take-back, inj-send-anyway]", async () => {
   for (const sendAnyway of [false, true]) {
     const pane = makeHanging();
     const wakesAt = pane.clock.elapsed() + (REMOVE_STUCK_KEYS + 2) * REMOVE_STEP_MS;
@@ -53,7 +53,7 @@ Deno.test("removal: no message is typed behind a text of svc that an agent that 
   }
 });
 
-Deno.test("removal: what is left of a text after one message is still svc's for the next one [inj-take-back]", async () => {
+Deno.test("removal: the rest of a text after one message is still svc's for the next one [inj-take-back]", async () => {
   const pane = makeHanging();
   const first = await pane.inject("first", { expiresAt: pane.clock.now() + 4_000 });
   assert.equal(first.state, "expired");
@@ -63,7 +63,7 @@ Deno.test("removal: what is left of a text after one message is still svc's for 
   assert.equal(removals(pane).length, REMOVE_STUCK_KEYS + 2 * "delete the bra".length);
 });
 
-Deno.test("removal: an agent that stays as it is gets more keys only after a while, and none once the local user has pressed one [inj-take-back]", async () => {
+Deno.test("removal: an unchanged agent gets more keys only after a while, and none once the local user has pressed one [inj-take-back]", async () => {
   for (const isUserThere of [false, true]) {
     const pane = makeHanging();
     const begun = pane.clock.elapsed();
@@ -80,7 +80,7 @@ Deno.test("removal: an agent that stays as it is gets more keys only after a whi
   }
 });
 
-Deno.test("removal: a text of svc behind the local user's draft stays, and nothing is typed behind both [inj-take-back, inj-send-anyway]", async () => {
+Deno.test("removal: svc's text after the local user's draft stays, and nothing is typed after both [inj-take-back, inj-send-anyway]", async () => {
   const pane = makeHanging(LEFT, { before: "and " });
   const { state, reason } = await pane.inject("next", { sendAnyway: true });
   assert.deepEqual([state, reason], ["refused", "desk_busy"]);
@@ -105,7 +105,7 @@ Deno.test("removal: a frame that mixes two others does not end it, one that stay
   }
 });
 
-Deno.test("removal: a mixed frame at the first look does not make it the local user's either [inj-take-back]", async () => {
+Deno.test("removal: a mixed frame at the first check does not make it the local user's either [inj-take-back]", async () => {
   const pane = makeHanging("one\ntwo\nthree");
   pane.draw("one\nthree");
   let pauses = 0;
@@ -139,7 +139,7 @@ Deno.test("removal: no key is pressed once the local user has pressed one, whate
   assert.equal(removals(pane).length, 1);
 });
 
-Deno.test("removal: a tall text is removed although its composer shows only a part of it [inj-take-back]", async () => {
+Deno.test("removal: a tall text is removed although its composer shows only part of it [inj-take-back]", async () => {
   const rows = Array.from({ length: 12 }, (_, at) => `this is the row ${at}`);
   const pane = makeHanging(rows.join("\n"));
   const drawTail = (): void => {

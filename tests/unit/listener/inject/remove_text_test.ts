@@ -14,7 +14,7 @@ import { FakePane } from "../../../helpers/fake_pane.ts";
 const FOLDED = "[Pasted text #1]";
 const OTHER = "[Pasted text #2]";
 
-/** The keys that remove text. */
+/** Returns the pressed keys that remove text. */
 const removals = ({ events }: FakePane): string[] =>
   events.filter((event) => /^key (?:C-u|BSpace)$/.test(event));
 const STUCK_KEYS = ["key C-u", "key BSpace", "key C-u"];
@@ -24,7 +24,7 @@ async function remove(pane: FakePane, earlier: EarlierTyping = {}): Promise<void
   await removeEarlier(context, { before: "", text: "one\ntwo", ...earlier });
 }
 
-Deno.test("remove: a busy agent may draw late what a killed listener typed; it is waited for, with the pane to itself [inj-take-back]", async () => {
+Deno.test("remove: a busy agent may draw late what a killed listener typed; svc waits for it and keeps other input out [inj-take-back]", async () => {
   const pane = new FakePane();
   pane.isBusy = true;
   let next: Promise<unknown> | undefined;
@@ -42,7 +42,7 @@ Deno.test("remove: a busy agent may draw late what a killed listener typed; it i
   assert.deepEqual(pane.events.filter((event) => event.startsWith("text")), ["text next"]);
 });
 
-Deno.test("remove: what an agent at rest does not show, or a busy one in good time, is left to the next message [inj-take-back]", async () => {
+Deno.test("remove: a text that an idle agent does not show, or a busy one not in time, is left to the next message [inj-take-back]", async () => {
   const resting = new FakePane();
   await remove(resting);
   assert.ok(resting.clock.elapsed() < EARLIER_DRAW_MS);
@@ -58,7 +58,7 @@ Deno.test("remove: what an agent at rest does not show, or a busy one in good ti
   }
 });
 
-Deno.test("remove: a folded paste is the killed listener's only if the composer was empty and nobody has pressed a key since [inj-take-back]", async () => {
+Deno.test("remove: a folded paste is the killed listener's only if the composer was empty and no key was pressed since [inj-take-back]", async () => {
   const cases: [string, boolean, (pane: FakePane, seconds: number) => EarlierTyping | void][] = [
     ["empty before", true, () => {}],
     ["a draft before", false, () => ({ emptyAt: undefined })],
@@ -113,7 +113,7 @@ Deno.test("remove: Enter submits a folded paste of an earlier listener, but not 
   }
 });
 
-Deno.test("remove: the journal learns whether the composer was empty, and the mark of a paste that waits for Enter [inj-journal, inj-stop]", async () => {
+Deno.test("remove: the journal records whether the composer was empty, and the mark of a paste that waits for Enter [inj-journal, inj-stop]", async () => {
   const steps: unknown[] = [];
   const pane = new FakePane();
   pane.target.profile.typing = { ...pane.target.profile.typing, settleAtLeastMs: 100 };
@@ -157,7 +157,7 @@ Deno.test("remove: a message that expires before a busy agent has drawn it is re
   }
 });
 
-Deno.test("remove: an expired message is removed after the tool call or the dialog that is in the way; behind one that stays it is unknown [inj-take-back, rcpt-ends]", async () => {
+Deno.test("remove: an expired message is removed after the tool call or dialog that blocks it; if that stays, it is unknown [inj-take-back, rcpt-ends]", async () => {
   const ways = [["call", 5_000], ["dialog", 5_000], ["dialog", Infinity]] as const;
   for (const [way, endsAfterMs] of ways) {
     const pane = new FakePane({ gate: { afterEnterMs: 0 } }).gated();
@@ -199,7 +199,7 @@ Deno.test("remove: an expired message is removed at a later try if the pane take
   assert.equal(tries, 3);
 });
 
-Deno.test("remove: what a killed listener typed waits in the composer for the end of a tool call, and the next message with it [inj-take-back]", async () => {
+Deno.test("remove: a killed listener's text waits in the composer for the end of a tool call, and so does the next message [inj-take-back]", async () => {
   const pane = new FakePane({ gate: { afterEnterMs: 0 } }).gated();
   const report = { event: "PreToolUse", agent: "cc", cwd: "/p", session: "svc-p", gates: true };
   await pane.inputs.toolBegins({ ...report, tool: { step: "before", id: "1" } });
@@ -262,7 +262,7 @@ Deno.test("remove: a folded paste that this listener typed is not the killed one
   assert.ok(!pane.events.includes("key C-u"));
 });
 
-Deno.test("remove: a paste behind a dialog is svc's if nobody has typed since, and else stays, also once the message has expired [inj-take-back]", async () => {
+Deno.test("remove: a paste behind a dialog is svc's if nothing was typed since; otherwise it stays, even once the message has expired [inj-take-back]", async () => {
   for (const isOurs of [true, false]) {
     for (const ttl of [3_600_000, 1_000]) {
       const pane = new FakePane();
@@ -283,7 +283,7 @@ Deno.test("remove: a paste behind a dialog is svc's if nobody has typed since, a
   }
 });
 
-Deno.test("remove: an agent that hangs gets three keys and no more, and the pane is free again after three seconds [inj-take-back]", async () => {
+Deno.test("remove: a hanging agent gets only three keys, and the pane is free again after three seconds [inj-take-back]", async () => {
   assert.equal(STUCK_KEYS.length, REMOVE_STUCK_KEYS);
   const limitMs = (REMOVE_STUCK_KEYS + 1) * REMOVE_STEP_MS;
   const left = new FakePane();
@@ -312,7 +312,7 @@ Deno.test("remove: a key without effect between others that have one does not en
   assert.equal(removals(pane).length, 2 * "one\ntwo".length);
 });
 
-Deno.test("remove: an expired message in an agent that hangs gets three keys; it is expired once the agent has read them, and else unknown [inj-take-back, fault-asleep]", async () => {
+Deno.test("remove: an expired message in a hanging agent gets three keys; it is expired once the agent has read them, and unknown otherwise [inj-take-back, fault-asleep]", async () => {
   for (const [draft, end] of [["", "expired"], ["one\ntwo", "unknown"], ["another", "unknown"]] as const) {
     const pane = new FakePane();
     const expiresAt = pane.clock.now() + 1_000;

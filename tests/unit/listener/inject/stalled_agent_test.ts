@@ -1,10 +1,10 @@
-/** What becomes of a message whose agent stalls after Enter, until svc removes its text again. */
+/** A message whose agent stalls after Enter, until svc removes its text again. */
 import assert from "node:assert/strict";
 import { CONFIRM_LIMIT_MS } from "../../../../src/listener/inject/inject.ts";
 import { TAKEN_GRACE_MS } from "../../../../src/listener/inject/remove_text.ts";
 import { FakePane } from "../../../helpers/fake_pane.ts";
 
-/** An agent that reads Enter and the keys after it only at Ctrl-U. */
+/** Makes an agent that reads Enter and the keys after it only at Ctrl-U. */
 function makeStalled(): FakePane {
   const pane = new FakePane();
   pane.onKey = (key) => {
@@ -13,7 +13,7 @@ function makeStalled(): FakePane {
   return pane;
 }
 
-/** `after` is called once, `ms` after the agent woke. */
+/** Calls `after` once, `ms` after the agent resumed. */
 function whenAwake(pane: FakePane, { ms, after }: { ms: number; after(): void }): void {
   let since: number | undefined;
   let isDone = false;
@@ -27,7 +27,7 @@ function whenAwake(pane: FakePane, { ms, after }: { ms: number; after(): void })
 
 const LATE_MS = TAKEN_GRACE_MS / 2;
 
-Deno.test("stalled: a message that the agent took before svc removed its text is submitted, not refused [inj-proof, inj-take-back]", async () => {
+Deno.test("stalled: a message that the agent received before svc removed its text is submitted, not refused [inj-proof, inj-take-back]", async () => {
   const signs: [string, (pane: FakePane) => void][] = [
     ["its hook takes the marker", (pane) => pane.isTaken = true],
     ["the screen shows the text", (pane) => pane.transcript = ["> hello"]],
@@ -40,7 +40,7 @@ Deno.test("stalled: a message that the agent took before svc removed its text is
   }
 });
 
-Deno.test("stalled: so is one whose agent draws its screen slowly, or opens a dialog at once, when svc removes its text [inj-proof, inj-take-back]", async () => {
+Deno.test("stalled: a message is also submitted if its agent draws slowly, or opens a dialog at once, when svc removes its text [inj-proof, inj-take-back]", async () => {
   const screens: [string, { draft: string | undefined; focus?: "dialog" }][] = [
     ["half drawn", { draft: "" }],
     ["a dialog", { draft: undefined, focus: "dialog" }],
@@ -60,7 +60,7 @@ Deno.test("stalled: so is one whose agent draws its screen slowly, or opens a di
   }
 });
 
-Deno.test("stalled: what the local user types into an agent that wakes is not removed [inj-take-back]", async () => {
+Deno.test("stalled: the local user's text in an agent that resumes is not removed [inj-take-back]", async () => {
   for (const next of ["and this", "fix it"]) {
     const pane = makeStalled();
     pane.onKey = (key) => {
@@ -73,13 +73,13 @@ Deno.test("stalled: what the local user types into an agent that wakes is not re
   }
 });
 
-Deno.test("stalled: a hook that takes the marker before it can be withdrawn has the last word [inj-proof]", async () => {
+Deno.test("stalled: a hook that takes the marker before it can be withdrawn decides the outcome [inj-proof]", async () => {
   const pane = makeStalled();
   pane.onWithdraw = () => pane.isTaken = true;
   assert.equal((await pane.inject("hello")).state, "submitted");
 });
 
-Deno.test("stalled: an agent that works, or whose composer is not empty, may have taken the message: it is unknown, and its marker stays [inj-proof, inj-take-back]", async () => {
+Deno.test("stalled: an agent that works, or whose composer is not empty, may have received the message: it is unknown, and its marker stays [inj-proof, inj-take-back]", async () => {
   const signs: [string, (pane: FakePane) => void][] = [
     ["it works", (pane) => pane.draw("", { state: "working" })],
     ["it has worked", (pane) => {
@@ -103,7 +103,7 @@ Deno.test("stalled: an agent that works, or whose composer is not empty, may hav
   }
 });
 
-Deno.test("stalled: a message is refused once the agent has rested before its empty composer for a limited time [inj-take-back, inj-marker-back]", async () => {
+Deno.test("stalled: a message is refused once the agent has been idle with an empty composer for a limited time [inj-take-back, inj-marker-back]", async () => {
   const pane = makeStalled();
   const { state, reason } = await pane.inject("hello");
   assert.deepEqual([state, reason], ["refused", "not_submitted"]);

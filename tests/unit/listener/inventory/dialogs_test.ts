@@ -1,11 +1,11 @@
-/** The dialogs that agents show: one id for as long as one is open. */
+/** The dialogs that agents show: one id for as long as a dialog is open. */
 import assert from "node:assert/strict";
 import { DIALOG_LOOKS_MAX, Dialogs, type OpenDialog } from "../../../../src/listener/inventory/dialogs.ts";
 
 const PANE = "%1";
 const RUN = "Run it?\n❯ 1. Yes\n  2. No";
 
-/** One pane, looked at again and again. */
+/** One pane, checked repeatedly. */
 class Bench {
   readonly dialogs = new Dialogs();
   /** The dialogs that have opened. */
@@ -15,7 +15,7 @@ class Bench {
     return this.dialogs.of(PANE);
   }
 
-  /** Undefined: a screen without a dialog. */
+  /** Checks these screens; undefined is a screen without a dialog. */
   look(...texts: (string | undefined)[]): void {
     for (const text of texts) this.#take({ text });
   }
@@ -64,7 +64,7 @@ Deno.test("dialogs: a screen that may be half drawn ends none; the next one that
   assert.equal(bench.open, undefined);
 });
 
-Deno.test("dialogs: one that is captured half drawn opens once, whole; what two looks agree on is another dialog [dlg-card]", () => {
+Deno.test("dialogs: one that is captured half drawn opens once, whole; a text that two checks agree on is another dialog [dlg-card]", () => {
   const part = "Run it?\n❯ 1. Yes";
   const sequences = [[part, RUN, part, RUN], [part, RUN, RUN], [RUN, RUN, part, RUN], [RUN, part, RUN, RUN]];
   for (const sequence of sequences) {
@@ -77,7 +77,7 @@ Deno.test("dialogs: one that is captured half drawn opens once, whole; what two 
   }
 });
 
-Deno.test("dialogs: the next dialog is another one, although its text holds the first one's, or is a part of it [dlg-card]", () => {
+Deno.test("dialogs: the next dialog is a new one, even if its text contains the first one's, or is part of it [dlg-card]", () => {
   const longer = `Bash command\n  rm -r build\n${RUN}`;
   for (const [first, next] of [[RUN, longer], [longer, RUN]] as const) {
     const bench = new Bench();
@@ -91,7 +91,7 @@ Deno.test("dialogs: the next dialog is another one, although its text holds the 
   }
 });
 
-Deno.test("dialogs: a dialog whose text changes with every look is announced after the third look, and one that has gone by then is not [dlg-card]", () => {
+Deno.test("dialogs: a dialog whose text changes with every check is announced after the third, and one that has closed by then is not [dlg-card]", () => {
   const bench = new Bench();
   for (let left = DIALOG_LOOKS_MAX; left > 0; left--) bench.look(`${RUN}\n(${left} s left)`);
   assert.deepEqual(bench.opened.map(({ text }) => text), [`${RUN}\n(1 s left)`]);

@@ -1,4 +1,4 @@
-/** The host's details are sealed for the paired phones, bounded, and sent only when the relay does not have them. */
+/** The host's details are sealed for the paired phones, limited in size, and sent only if the relay lacks them. */
 import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../../../src/crypto/keys.ts";
 import { openForPhone, type PhoneKeys } from "../../../../src/crypto/host_push.ts";
@@ -60,7 +60,7 @@ Deno.test("with a paired phone the details are sealed for it, and the relay sees
   assert.deepEqual(parseDetails(text ?? ""), { at: 7, start });
 });
 
-Deno.test("a host that accepts sealed messages only tells the relay nothing while no phone is paired [det-sealed]", async () => {
+Deno.test("a host that accepts only sealed messages reveals nothing to the relay while no phone is paired [det-sealed]", async () => {
   const facts = { start, muted: [{ directory: "/home/user/shop" }] };
   const { reported } = await makeReport(facts, [], { requireEncryption: "psk" }).report.next() ?? {};
   assert.deepEqual(reported, { plain: { at: 7 } });
@@ -83,7 +83,7 @@ Deno.test("many projects with long paths are cut to what fits into a report [det
   assert.deepEqual(both.plain.start, { agents: ["cc"], projects: [] });
 });
 
-Deno.test("lines are only sent sealed, and new lines alone wait for a moment [det-lines, fault-clock]", async () => {
+Deno.test("lines are sent only sealed, and if only lines are new they wait for a moment [det-lines, fault-clock]", async () => {
   const keyPair = await generateKeyPair();
   const secret = await importSecret(newSecret());
   assert.ok(secret);

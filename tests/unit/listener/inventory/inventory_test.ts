@@ -1,4 +1,4 @@
-/** The inventory over a tmux that a test draws on: what hooks, screens and questions make of a session's state. */
+/** The inventory with a tmux drawn by a test: how hooks, screens and questions determine a session's state. */
 import assert from "node:assert/strict";
 import { utf8Length } from "../../../../src/async/encodings.ts";
 import { IDLE as RESTING } from "../../../../src/echo/state.ts";
@@ -23,12 +23,12 @@ import type { AgentState } from "../../../../src/protocol/session.ts";
 import type { TmuxCommand } from "../../../../src/tmux/argv.ts";
 import type { TmuxSession } from "../../../../src/tmux/sessions.ts";
 
-/** Long after the session began: its age decides nothing. */
+/** Long after the session began, so that its age is irrelevant. */
 const START = 2_000_000_000;
 
 class Bench {
   now = START;
-  /** How far the wall clock was set ahead. */
+  /** How far the wall clock is set ahead. */
   aheadMs = 0;
   /** The echo agent's screen. */
   lines: string[] = [];
@@ -36,16 +36,16 @@ class Bench {
   attached = false;
   cols = 80;
   captures = 0;
-  /** What is muted, and the directory that the wrapper recorded. */
+  /** The muted directory, and the directory that the wrapper recorded. */
   muted = "";
   directory = "/shop";
   isGone = false;
-  /** What other sessions have in place of this one's. */
+  /** Fields of other sessions that differ from this one's. */
   others: Partial<TmuxSession>[] = [];
   readonly logged: string[] = [];
   /** The dialogs that were reported. */
   readonly dialogs: string[] = [];
-  /** Called between the list of the sessions and the capture of their screens. */
+  /** Called between listing the sessions and capturing their screens. */
   onListed = (): void => {};
   readonly inventory = new Inventory({
     now: () => this.now + this.aheadMs,
@@ -66,7 +66,7 @@ class Bench {
 
   save = (_states: KnownStates): Promise<void> => Promise.resolve();
 
-  /** At this moment. */
+  /** Draws the screen at the current time. */
   draw(...lines: string[]): void {
     this.lines = lines;
     this.activity = Math.floor((this.now + this.aheadMs) / 1_000);
@@ -143,7 +143,7 @@ Deno.test("inventory: a session is muted by its recorded project, and by where i
   assert.equal(await muted(), true, "a project that the environment named");
 });
 
-Deno.test("inventory: a session that the relay would reject is left out and logged once, and the others are reported [inv-left-out]", async () => {
+Deno.test("inventory: a session that the relay would reject is omitted and logged once, and the others are reported [inv-left-out]", async () => {
   const bench = new Bench();
   const names = async (): Promise<string[]> => {
     const sessions = await bench.inventory.read();
@@ -172,7 +172,7 @@ Deno.test("inventory: a session that the relay would reject is left out and logg
   assert.equal(bench.logged.length, 3, "a new one of that name");
 });
 
-Deno.test("inventory: of more than a frame holds, the first sessions are reported, with room for the details [inv-left-out]", async () => {
+Deno.test("inventory: if there are more sessions than a frame holds, the first are reported, with room for the details [inv-left-out]", async () => {
   const bench = new Bench();
   const sealedDetails = 60_000;
   const names = Array.from({ length: 199 }, (_, at) => `svc-${String(at).padStart(3, "0")}`);
@@ -202,7 +202,7 @@ Deno.test("inventory: a hook's state counts until the screen has changed, and fo
   assert.equal(await bench.state(), "idle", "the screen is neither as it was nor as the hook said");
 });
 
-Deno.test("inventory: a clock that is set back makes no hook's state last longer [ls-state-moved, fault-clock]", async () => {
+Deno.test("inventory: a clock that is set back does not prolong a hook's state [ls-state-moved, fault-clock]", async () => {
   const bench = await idleBench();
   bench.report("working");
   bench.aheadMs = -3_600_000;
@@ -221,7 +221,7 @@ Deno.test("inventory: a clock that is set back makes no hook's state last longer
   assert.equal(await bench.state(), "idle", "the screen is newer");
 });
 
-Deno.test("inventory: an agent that draws after the list was made is read with the cursor of its new screen [ls-state-moved]", async () => {
+Deno.test("inventory: an agent that draws after the sessions were listed is read with the cursor of its new screen [ls-state-moved]", async () => {
   const bench = new Bench();
   bench.lines = [...IDLE];
   bench.onListed = () => {
@@ -268,7 +268,7 @@ Deno.test("inventory: a dialog that one capture does not show stays open if the 
   assert.equal(await dialog(), undefined, "two captures in a row");
 });
 
-Deno.test("inventory: it is reported once that a dialog was closed, and that its session is gone [dlg-card]", async () => {
+Deno.test("inventory: a dialog's closing is reported once, even if its session has ended [dlg-card]", async () => {
   const bench = await idleBench();
   const shown = async (...lines: string[]): Promise<string[]> => {
     bench.draw(...lines);
@@ -311,7 +311,7 @@ Deno.test("inventory: a session is waiting while its question waits, as long as 
   assert.equal(await bench.state(), "working", "the asker is gone");
 });
 
-Deno.test("inventory: a question whose asker is gone stops counting as waiting after a clock that was set back, too [ls-state-ask, fault-clock]", async () => {
+Deno.test("inventory: a question whose asker is gone stops counting as waiting even if the clock was set back [ls-state-ask, fault-clock]", async () => {
   const bench = await idleBench();
   bench.draw(...WORKING);
   const ask = { event: ASK_EVENT, agent: "mcp", pane: undefined };
@@ -350,7 +350,7 @@ Deno.test("inventory: a question that the agent abandoned does not count as wait
   }
 });
 
-Deno.test("inventory: reports from another pane or another project change nothing [ls-state-foreign]", async () => {
+Deno.test("inventory: reports from another pane or project change nothing [ls-state-foreign]", async () => {
   const bench = await idleBench();
   for (const foreign of [{ cwd: "/shop2" }, { cwd: "/other/shop" }, { pane: "%2" }, { socket: "/t" }]) {
     bench.report("working", foreign);
@@ -390,7 +390,7 @@ Deno.test("inventory: the next read follows soon after a report or input, after 
   assert.equal(bench.inventory.nextReadMs(), POLL_SOON_MS);
 });
 
-Deno.test("inventory: after a clock that was set back, a report hurries the reads no longer than before [fault-clock]", async () => {
+Deno.test("inventory: after the clock was set back, a report accelerates the reads for no longer than before [fault-clock]", async () => {
   const bench = await idleBench();
   bench.report("idle");
   bench.aheadMs = -3_600_000;
@@ -413,7 +413,7 @@ Deno.test("inventory: a screen too large for any profile is not captured, and sh
   assert.equal(bench.captures, 1);
 });
 
-/** Saves no state until `disk` resolves; `saved`: the states that it was given. */
+/** Makes a disk that saves no state until `disk` resolves; `saved` are the states that it was given. */
 function slowDisk(bench: Bench): { disk: PromiseWithResolvers<void>; saved: AgentState[] } {
   const disk = Promise.withResolvers<void>();
   const saved: AgentState[] = [];
@@ -424,7 +424,7 @@ function slowDisk(bench: Bench): { disk: PromiseWithResolvers<void>; saved: Agen
   return { disk, saved };
 }
 
-Deno.test("inventory: a slow disk delays no state, and keeps the last ones [ls-state-pace, ls-state-since]", async () => {
+Deno.test("inventory: a slow disk delays no state, and gets the latest ones [ls-state-pace, ls-state-since]", async () => {
   const bench = await idleBench();
   await bench.inventory.saved();
   const { disk, saved } = slowDisk(bench);
@@ -441,7 +441,7 @@ Deno.test("inventory: a slow disk delays no state, and keeps the last ones [ls-s
   assert.deepEqual(saved, ["working", "working"]);
 });
 
-Deno.test("inventory: states that come at any moment while the ones before are saved are saved too [ls-state-since]", async () => {
+Deno.test("inventory: states that come at any moment while earlier ones are saved are saved too [ls-state-since]", async () => {
   for (let turns = 0; turns < 60; turns++) {
     const bench = await idleBench();
     await bench.inventory.saved();

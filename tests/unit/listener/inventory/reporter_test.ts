@@ -1,4 +1,4 @@
-/** The inventory is polled, reported and logged by the clock. */
+/** The inventory is polled, reported and logged on a schedule. */
 import assert from "node:assert/strict";
 import { POLL_GAP_MS } from "../../../../src/listener/inventory/inventory.ts";
 import { InventoryPolling, Reporter, shouldReport } from "../../../../src/listener/inventory/reporter.ts";
@@ -64,7 +64,7 @@ Deno.test("reporter: hook reports at any rate do not make it poll more often tha
       elapsed: () => now,
       send: () => true,
       log: () => {},
-      // A report cuts the first pause of each pair short.
+      // A report shortens the first pause of each pair.
       pause: (ms) => {
         pauses.push(ms);
         now += ms === 400 ? 10 : ms;
@@ -115,7 +115,7 @@ Deno.test("reporter: a rejected report is sent again with a growing delay, until
         answered = sent.length;
         if (isRejecting) reporter.rejected("sessions.0.name: too long");
         else reporter.stored(1);
-        // The answer ends the pause.
+        // The answer ends the pause early.
         return Promise.resolve();
       }
       now += ms;
@@ -178,7 +178,7 @@ Deno.test("reporter: while the sessions cannot be read, a rejected report does n
   assert.deepEqual(pauses, [5_000, POLL_GAP_MS, 5_000, POLL_GAP_MS]);
 });
 
-Deno.test("reporter: what is typed after the end starts no timer", async () => {
+Deno.test("reporter: typing after the end starts no timer", async () => {
   const polling = new InventoryPolling({
     sessions: () => Promise.resolve([]),
     server: () => ({ socket: "", run: () => Promise.resolve("") }),
@@ -188,7 +188,7 @@ Deno.test("reporter: what is typed after the end starts no timer", async () => {
   });
   polling.start();
   await polling.close();
-  // A timer left behind fails this test.
+  // If a timer were left, this test would fail.
   polling.typed();
 });
 
@@ -250,7 +250,7 @@ Deno.test("report rule: an unchanged inventory only every 30 seconds [inv-unchan
   assert.equal(rule([entry], [{ ...entry }], 30_000), "heartbeat");
 });
 
-Deno.test("reporter: details are sent when they are due, again after a rejection, and their fault is logged once [det-report]", async () => {
+Deno.test("reporter: details are sent when they are due, again after a rejection, and their error is logged once [det-report]", async () => {
   const reported = { plain: { at: 1 } };
   let due: boolean | "broken" = true;
   const events: string[] = [];

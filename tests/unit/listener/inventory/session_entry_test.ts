@@ -1,4 +1,4 @@
-/** What the picker shows of a session, and in which order its state is decided. */
+/** What the picker shows of a session, and the order of the rules for its state. */
 import assert from "node:assert/strict";
 import {
   decideState,
@@ -80,7 +80,7 @@ Deno.test("entry: agents are reported, the user's other sessions are not", () =>
   assert.ok(!isReported({ ...withPane({ command: "vim" }), recorded: nobody, name: "diary" }));
 });
 
-Deno.test("entry: what a session can make too long is cut [inv-left-out]", () => {
+Deno.test("entry: fields that a session can make too long are cut [inv-left-out]", () => {
   const long = "é".repeat(50_000);
   const [recorded, pane] = [{ ...session.recorded, project: long }, { title: long, path: `/${long}` }];
   const entry = toEntry({ ...withPane(pane), recorded }, facts);
@@ -92,7 +92,7 @@ Deno.test("entry: what a session can make too long is cut [inv-left-out]", () =>
   assert.equal(halved.title, `${"x".repeat(199)}\ufffd`);
 });
 
-Deno.test("entry: one that the relay would reject has a fault, by the relay's own rules [inv-left-out]", () => {
+Deno.test("entry: an entry that the relay would reject is recognized by the relay's own rules [inv-left-out]", () => {
   const name = (length: number): string => "svc-".padEnd(length, "x");
   assert.equal(entryFault(session), undefined);
   assert.equal(entryFault({ ...session, name: name(256) }), undefined);
@@ -136,7 +136,7 @@ Deno.test("state: a session neither starts nor works because the clock was set b
   assert.equal(decideState({ ...facts, session, now: 500_000 }), "idle");
 });
 
-Deno.test("state: its start is remembered per session and forgotten with the session", () => {
+Deno.test("state: its start is stored per session and dropped with the session", () => {
   const clock = new StateClock();
   assert.equal(clock.since(session, { state: "idle", now: 1 }), 1);
   assert.equal(clock.since(session, { state: "idle", now: 2 }), 1);
@@ -145,7 +145,7 @@ Deno.test("state: its start is remembered per session and forgotten with the ses
   assert.equal(clock.since(session, { state: "working", now: 4 }), 4);
 });
 
-Deno.test("state: its start survives the listener; of a state that began meanwhile tmux's times count [ls-state-since]", () => {
+Deno.test("state: its start survives the listener; for a state that began in the meantime tmux's times are used [ls-state-since]", () => {
   const before = new StateClock();
   const now = 9_000_000;
   assert.equal(
@@ -180,7 +180,7 @@ Deno.test("named: a report has the picker's label only from the pane of the sess
   assert.equal(label({ socket: "/t" }, [session, twin]), "shop · Codex #2");
 });
 
-Deno.test("named: where the session's project may lie, whatever the directory of the report [cli-mute]", () => {
+Deno.test("named: a report has the possible directories of the session's project, whatever its own directory [cli-mute]", () => {
   const recorded = { ...session.recorded, directory: "/shop/web", root: "/shop" };
   const moved = { ...withPane({ path: "/tmp" }), recorded };
   const report = { event: "Stop", agent: "cc", cwd: "/elsewhere", session: "svc-shop-2" };
@@ -199,7 +199,7 @@ Deno.test("named: where the session's project may lie, whatever the directory of
   assert.equal(directories({ session: "svc-shop" }, [moved]), undefined);
 });
 
-Deno.test("target: a name means exactly one session, and its recorded pane [inj-1-name, err-name, lim-charset, wr-exact, ls-ambiguous]", () => {
+Deno.test("target: a name identifies exactly one session, and its recorded pane [inj-1-name, err-name, lim-charset, wr-exact, ls-ambiguous]", () => {
   const resolve = (name: string, sessions: TmuxSession[]): string => {
     const resolved = resolveTarget(name, sessions);
     return resolved.kind === "refused" ? resolved.reason : resolved.target.pane;

@@ -1,4 +1,4 @@
-/** Which live input would run a shell command in the agent, and what each costs. */
+/** Which live input would run a shell command in the agent, and the cost of each input. */
 import assert from "node:assert/strict";
 import type { ScreenReading } from "../../../../src/agents/profile.ts";
 import { agentProfile } from "../../../../src/agents/profiles.ts";
@@ -106,7 +106,7 @@ Deno.test("keystroke rules: a slash command is submitted whole, by its own name,
   assert.equal(inDraft(key("Enter"), { seen: "/deploy" }, { allowCommands: ["deploy"] }), undefined);
 });
 
-Deno.test("keystroke rules: a composer takes the common keys except those its profile forbids [inj-key-allowlist]", () => {
+Deno.test("keystroke rules: a composer gets the common keys except those its profile forbids [inj-key-allowlist]", () => {
   for (const name of PHONE_KEYS.filter((one) => one !== "C-b")) {
     assert.equal(onScreen(key(name), {}), undefined, name);
   }
@@ -120,7 +120,7 @@ Deno.test("keystroke rules: a composer takes the common keys except those its pr
   }
 });
 
-Deno.test("keystroke rules: the last text is remembered until a key may have removed it [inj-fresh-screen]", () => {
+Deno.test("keystroke rules: the last text is kept until a key may have removed it [inj-fresh-screen]", () => {
   const after = (...inputs: Keystroke[]): string =>
     inputs.reduce((before, input) => afterInput(before, input, 1), model({})).lastText;
   assert.equal(after(text("/edi"), text("tor")), "tor");
@@ -132,7 +132,7 @@ Deno.test("keystroke rules: the last text is remembered until a key may have rem
   }
 });
 
-Deno.test("keystroke rules: Tab, which most agents take for more than a completion, goes only to Claude [inj-key-allowlist]", () => {
+Deno.test("keystroke rules: Tab, which does more than complete in most agents, is typed only into Claude [inj-key-allowlist]", () => {
   const refusal = (kind: "cc" | "codex" | "gemini" | "opencode" | "copilot") =>
     screenRefusal(key("Tab"), {
       reading: { state: "idle", focus: "composer", draft: "" },
@@ -145,7 +145,7 @@ Deno.test("keystroke rules: Tab, which most agents take for more than a completi
   }
 });
 
-Deno.test("keystroke rules: after a key that may open another view nothing is typed until a screen shows what came of it [inj-key-view]", () => {
+Deno.test("keystroke rules: after a key that may open another view nothing is typed until a screen shows its effect [inj-key-view]", () => {
   for (const name of ["C-o", "Enter", "Tab", "M-Enter"]) {
     const after = afterInput(model({ seen: "ab" }), key(name), 1);
     for (const next of [text("v"), paste("v"), key("BSpace"), key("C-o")]) {
@@ -196,7 +196,7 @@ Deno.test("keystroke rules: a key that acts differently on an empty composer is 
   );
 });
 
-Deno.test("keystroke rules: Enter is judged by what a folded paste hides, and refused where nobody knows that [inj-hidden]", () => {
+Deno.test("keystroke rules: Enter is judged by what a folded paste hides, and refused if that is unknown [inj-hidden]", () => {
   const folded = "[Pasted text #1 +12 lines]";
   const refusal = (change: Partial<ComposerModel>, policy: Partial<Policy> = {}) =>
     draftRefusal(key("Enter"), {
@@ -220,7 +220,7 @@ Deno.test("keystroke rules: Enter is judged by what a folded paste hides, and re
   assert.ok(!needsCaughtUp(paste("long"), model({}), PROFILE));
 });
 
-Deno.test("keystroke rules: a harmless command is refused with arguments that its agent runs, or with another command behind it [inj-hidden, inj-approval-command]", () => {
+Deno.test("keystroke rules: a harmless command is refused with arguments that its agent runs, or with another command after it [inj-hidden, inj-approval-command]", () => {
   const profile = { commands: ["compact", "init"], bareCommands: ["init"] };
   const refused = (text: string) => changesApproval(text, profile, DEFAULT_POLICY);
   for (
@@ -243,7 +243,7 @@ Deno.test("keystroke rules: text that would continue an escape sequence is recog
   assert.ok(!continuesEscape(key("Up")));
 });
 
-Deno.test("keystroke rules: outside the composer only keys that leave the screen, and those a harmless menu takes, are typed [inj-unknown-keys]", () => {
+Deno.test("keystroke rules: outside the composer only keys that leave the screen, and those that a harmless menu accepts, are typed [inj-unknown-keys]", () => {
   const unknown = { focus: "unknown", draft: undefined } as const;
   const menu = { focus: "menu", draft: undefined, menu: "models" } as const;
   const dialog = { focus: "dialog", draft: undefined } as const;
@@ -273,7 +273,7 @@ Deno.test("keystroke rules: a host may let phones reject dialogs, or answer them
   assert.equal(onScreen(key("Enter"), dialog, { approval: "once" }), undefined);
 });
 
-Deno.test("keystroke rules: text begins a line, and keys that end it begin a new one", () => {
+Deno.test("keystroke rules: text begins a line, and a key that ends it begins a new one", () => {
   assert.equal(isLineBegun(false, text("a")), true);
   assert.equal(isLineBegun(false, text("  ")), false);
   assert.equal(isLineBegun(true, key("Left")), true);

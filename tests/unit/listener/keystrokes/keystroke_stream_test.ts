@@ -1,4 +1,4 @@
-/** The live input of one stream: in order, once each, at its pace, held at a dialog, its end reported. */
+/** The live input of one stream: in order, once each, at a limited rate, held at a dialog, with its end reported. */
 import assert from "node:assert/strict";
 import { plainChannel } from "../../../../src/crypto/stream.ts";
 import {
@@ -38,7 +38,7 @@ class Bench {
   readonly ends: string[] = [];
   readonly dropped: string[] = [];
   outcome: (input: KeyInput) => KeystrokeOutcome = () => TYPED;
-  /** Until it resolves, a message has the pane to itself. */
+  /** Until this resolves, a message has exclusive use of the pane. */
   busy: Promise<void> = Promise.resolve();
   readonly uploads: UploadInput[] = [];
   readonly wishes: ReadInput[] = [];
@@ -95,7 +95,7 @@ Deno.test("keystrokes: typed in order, the newest one confirmed, each one audite
   assert.deepEqual(bench.audited, ["a: keys typed", "Up: keys typed", "漢: keys typed"]);
 });
 
-Deno.test("keystrokes: a key that may not have been typed is reported, whatever follows it, and audited", async () => {
+Deno.test("keystrokes: a key that was possibly not typed is reported, whatever follows it, and audited", async () => {
   const bench = new Bench();
   bench.outcome = () => bench.audited.length === 0 ? { state: "unknown" } : TYPED;
   await Promise.all([bench.press(0, text("a")), bench.press(1, key("Up"))]);
@@ -198,7 +198,7 @@ Deno.test("keystrokes: text after an Enter that began no turn is not lost, howev
   assert.deepEqual(bench.typed, ["Enter", "x"]);
 });
 
-Deno.test("keystrokes: a half-drawn screen loses nothing, one that stays unknown refuses [inj-unknown-keys]", async () => {
+Deno.test("keystrokes: a half-drawn screen loses no key, one that stays unknown refuses it [inj-unknown-keys]", async () => {
   const bench = new Bench();
   bench.outcome = () => ({ state: "held", reason: "unknown_screen" });
   await bench.press(0, text("x"));
@@ -213,7 +213,7 @@ Deno.test("keystrokes: a half-drawn screen loses nothing, one that stays unknown
   assert.deepEqual([bench.typed, bench.reported.slice(1)], [["x"], ["1 refused unknown_screen"]]);
 });
 
-Deno.test("keystrokes: a half-drawn screen refuses no key that has waited for something else or behind another [inj-unknown-keys]", async () => {
+Deno.test("keystrokes: a half-drawn screen refuses no key that has waited for something else or for another key [inj-unknown-keys]", async () => {
   for (const reason of ["dialog_open", "agent_working"] as const) {
     const bench = new Bench();
     bench.outcome = () => ({ state: "held", reason });
@@ -232,7 +232,7 @@ Deno.test("keystrokes: a half-drawn screen refuses no key that has waited for so
   }
 });
 
-Deno.test("keystrokes: keys behind one that an unrecognized screen refuses wait no longer than that one [inj-unknown-keys]", async () => {
+Deno.test("keystrokes: keys after one that an unrecognized screen refuses wait no longer than that one [inj-unknown-keys]", async () => {
   const bench = new Bench();
   bench.outcome = () => ({ state: "held", reason: "unknown_screen" });
   await Promise.all(["a", "b", "c"].map((letter, at) => bench.press(at, text(letter))));
@@ -247,7 +247,7 @@ Deno.test("keystrokes: keys behind one that an unrecognized screen refuses wait 
   assert.deepEqual(bench.typed, ["d"], "a later key waits anew");
 });
 
-Deno.test("keystrokes: the phone takes further keys while a young agent's screen is half drawn, and hears of one that starts [inj-unknown-keys]", async () => {
+Deno.test("keystrokes: the phone accepts further keys while a new agent's screen is half drawn, and is informed of one that starts [inj-unknown-keys]", async () => {
   const bench = new Bench();
   bench.outcome = () => ({ state: "held", reason: "agent_starting" });
   await bench.press(0, text("x"));
@@ -261,7 +261,7 @@ Deno.test("keystrokes: the phone takes further keys while a young agent's screen
   assert.deepEqual([bench.typed, bench.reported], [["x"], ["0 held agent_starting", "0 typed"]]);
 });
 
-Deno.test("keystrokes: those that wait when the phone leaves are not typed", async () => {
+Deno.test("keystrokes: keys that wait when the phone disconnects are not typed", async () => {
   const bench = new Bench();
   bench.outcome = () => DIALOG;
   await bench.press(0, key("Enter"));
@@ -271,7 +271,7 @@ Deno.test("keystrokes: those that wait when the phone leaves are not typed", asy
   assert.deepEqual([bench.typed, bench.clock.pending], [[], 0]);
 });
 
-Deno.test("keystrokes: one that waits behind a message is not typed once its phone has left, and one that the phone waits for is refused after the hold limit [inj-keys-late]", async () => {
+Deno.test("keystrokes: a key that waits for a message is not typed once its phone has disconnected, and one that the phone waits for is refused after the hold limit [inj-keys-late]", async () => {
   for (const leaves of [true, false]) {
     const bench = new Bench();
     const message = Promise.withResolvers<void>();
@@ -290,7 +290,7 @@ Deno.test("keystrokes: one that waits behind a message is not typed once its pho
   }
 });
 
-Deno.test("keystrokes: those behind one that is typed late, or that wait for their pace, are typed [inj-keys-late]", async () => {
+Deno.test("keystrokes: keys after one that is typed late, or that wait because of the rate, are typed [inj-keys-late]", async () => {
   const bench = new Bench();
   const message = Promise.withResolvers<void>();
   bench.busy = message.promise;
@@ -313,7 +313,7 @@ Deno.test("keystrokes: three frames that cannot be opened end the stream [seal-o
   assert.deepEqual(bench.ends, ["unsealable"]);
 });
 
-Deno.test("keystrokes: fitting the window takes its turn among them", async () => {
+Deno.test("keystrokes: fitting the window keeps its place among them", async () => {
   const bench = new Bench();
   await bench.press(0, text("a"));
   await bench.press(1, { type: "fit", cols: 40, rows: 20 });
@@ -343,7 +343,7 @@ Deno.test("keystroke audit: one line per burst and outcome, with digest and leng
   assert.equal(clock.pending, 0);
 });
 
-Deno.test("a part of a file does not wait for the keys; repeated it is dropped, and behind a gap the stream ends [up-wire]", async () => {
+Deno.test("a part of a file does not wait for the keys; a repeated one is dropped, and a gap ends the stream [up-wire]", async () => {
   const bench = new Bench();
   const chunk: UploadInput = { type: "upload.chunk", id: 1, at: 0, data: new Uint8Array([1]) };
   const frame = (sequence: bigint): Uint8Array => encodeSequenced(sequence, encodeUpload(chunk));
@@ -354,7 +354,7 @@ Deno.test("a part of a file does not wait for the keys; repeated it is dropped, 
   assert.deepEqual([bench.uploads.length, bench.ends], [1, ["keys_lost"]]);
 });
 
-Deno.test("a wish for a part of a request is no key and no part of a file [up-wire, card-fetched]", async () => {
+Deno.test("a request for a part is neither a key nor a part of a file [up-wire, card-fetched]", async () => {
   const bench = new Bench();
   const wish: ReadInput = { type: "card.part", card: crypto.randomUUID(), at: 32_768 };
   await bench.keys.receive(encodeSequenced(0n, encodeUpload(wish)));

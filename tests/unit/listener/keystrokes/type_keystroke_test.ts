@@ -1,4 +1,4 @@
-/** What one keystroke waits for after it was typed, and what it reports when that is not known. */
+/** What one keystroke waits for after it was typed, and what it reports if that is unknown. */
 import assert from "node:assert/strict";
 import type { ScreenReading } from "../../../../src/agents/profile.ts";
 import type { Keystroke } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
@@ -11,7 +11,7 @@ import { FakePane } from "../../../helpers/fake_pane.ts";
 const ENTER = { type: "key", key: "Enter" } as const;
 const AFTER_ENTER_MS = 200;
 
-/** Presses a key with this draft in the composer; returns how long that took. */
+/** Presses a key with this draft in the composer; returns the time it took. */
 async function pressAt(
   pane: FakePane,
   { draft, key = "Enter" }: { draft: string; key?: string },
@@ -22,7 +22,7 @@ async function pressAt(
   return pane.clock.now() - start;
 }
 
-Deno.test("keystroke: where phones may only reject dialogs, nothing else reaches one of an unknown agent [inj-dialog-allowed]", async () => {
+Deno.test("keystroke: if phones may only reject dialogs, nothing else reaches a dialog of an unknown agent [inj-dialog-allowed]", async () => {
   const inputs: Keystroke[] = [
     ENTER,
     { type: "key", key: "y" },
@@ -61,7 +61,7 @@ Deno.test("keystroke: Enter keeps dialogs back until the agent has read it [inj-
   assert.ok(took >= 1_000 && took < GATE_HOLD_MS, `${took}`);
 });
 
-Deno.test("keystroke: an Enter that leaves the draft as it is holds dialogs back only until the agent is calm [inj-gate]", async () => {
+Deno.test("keystroke: an Enter that leaves the draft unchanged holds dialogs back only until the agent's process is idle [inj-gate]", async () => {
   for (const isBusy of [false, true, undefined]) {
     const pane = gatedPane();
     pane.isBusy = isBusy;
@@ -72,7 +72,7 @@ Deno.test("keystroke: an Enter that leaves the draft as it is holds dialogs back
   }
 });
 
-Deno.test("keystroke: a key that may leave the draft as it is, or a session without hooks, waits for no screen [inj-gate]", async () => {
+Deno.test("keystroke: a key that may leave the draft unchanged, or a session without hooks, does not wait for the screen [inj-gate]", async () => {
   for (const key of ["M-Enter", "Tab"]) {
     const pane = gatedPane();
     pane.isBusy = true;
@@ -113,7 +113,7 @@ Deno.test("keystroke: a connection that is lost during a key leaves open whether
   });
 });
 
-/** What becomes of Enter after a message and this text, while the screen shows that draft. */
+/** Returns the outcome of Enter after a message and this text, while the screen shows that draft. */
 async function enterAfter(input: Keystroke, draft: string): Promise<KeystrokeOutcome> {
   const pane = gatedPane();
   assert.equal((await pane.inject("from the phone")).state, "submitted");
@@ -125,7 +125,7 @@ async function enterAfter(input: Keystroke, draft: string): Promise<KeystrokeOut
   return outcome;
 }
 
-Deno.test("keystroke: Enter after a text waits for a screen that shows the text, however calm an older one is [inj-fresh-screen]", async () => {
+Deno.test("keystroke: Enter after a text waits for a screen that shows the text, however stable an older one is [inj-fresh-screen]", async () => {
   const text = { type: "text", text: "/editor" } as const;
   const paste = { ...text, type: "paste" } as const;
   const stale = { state: "refused", reason: "screen_stale" };
@@ -154,7 +154,7 @@ Deno.test("keystroke: Enter is held while the screen is half drawn, and refused 
   }
 });
 
-Deno.test("keystroke: a key that a half-drawn screen would take without looking at the draft is refused instead of held [inj-fresh-screen]", async () => {
+Deno.test("keystroke: a key that a half-drawn screen would accept whatever the draft is refused instead of held [inj-fresh-screen]", async () => {
   const cases: [string, Keystroke, boolean][] = [
     ["Left, which in an empty composer opens another view", { type: "key", key: "Left" }, false],
     ["Enter, where unknown screens are allowed", ENTER, true],
@@ -170,7 +170,7 @@ Deno.test("keystroke: a key that a half-drawn screen would take without looking 
   }
 });
 
-Deno.test("keystroke: behind a Ctrl-C that may end an agent which a person started in a shell, nothing is typed until the agent is calm [closed-unrecorded]", async () => {
+Deno.test("keystroke: after a Ctrl-C that may end an agent started in a shell, nothing is typed until the agent's process is idle [closed-unrecorded]", async () => {
   const text = { type: "text", text: "reboot" } as const;
   const control = { type: "key", key: "C-c" } as const;
   const shell = { state: "refused", reason: "screen_stale" } as const;
@@ -207,7 +207,7 @@ Deno.test("keystroke: a mirror that was opened while an agent ran types nothing 
     pane.target.profile.kind = "cc";
     pane.program = { foreground: "claude", argv: ["claude"], hasAgent: false, shellBelow: true };
     assert.deepEqual(await pane.press(input), { state: "typed" });
-    // The agent's last screen may still show.
+    // The agent's last screen may still be visible.
     for (const draft of ["", undefined]) {
       pane.draw(draft);
       pane.program = { foreground: "deploy", argv: ["./deploy"], hasAgent: false, shellBelow: true };
@@ -234,7 +234,7 @@ Deno.test("keystroke: a draft that live keys begin after a message counts as the
   assert.deepEqual(other.events.filter((event) => event.startsWith("reported")), ["reported held desk_busy"]);
 });
 
-Deno.test("keystroke: nothing is typed once it is too late, be it behind a message or right before the key, and a paste leaves no buffer [inj-keys-late]", async () => {
+Deno.test("keystroke: nothing is typed once it is too late, whether after a message or right before the key, and a paste leaves no buffer [inj-keys-late]", async () => {
   const message = Promise.withResolvers<void>();
   const behind = new FakePane();
   behind.draw("");

@@ -40,7 +40,7 @@ class Bench {
   readonly closed: string[] = [];
   readonly log: string[] = [];
   anyServer: () => typeof noServer = () => noServer;
-  /** What starting a client throws, if it fails. */
+  /** The error of starting a client, if it fails. */
   cannotStart: Error | undefined;
   readonly mirrors: Mirrors;
 
@@ -90,7 +90,7 @@ class Bench {
     return this.mirrors.open({ stream, agentSessionName: target.session });
   }
 
-  /** Which of the clients were closed. */
+  /** For each client, whether it was closed. */
   get ended(): boolean[] {
     return this.clients.map(({ isClosed }) => isClosed);
   }
@@ -131,7 +131,7 @@ Deno.test("mirrors: a client that ended is not reused [ev-pane-closed]", async (
   assert.equal(bench.clock.pending, 0);
 });
 
-Deno.test("mirrors: a window whose server cannot be reached is logged and the stream goes on", async () => {
+Deno.test("mirrors: a window whose server cannot be reached is logged, and the stream continues", async () => {
   const bench = new Bench();
   bench.anyServer = () => {
     throw new TypeError("no connection is left");

@@ -1,4 +1,4 @@
-/** One session's mirror over a scripted tmux: who gets a screen when, what a flood does, what ends it. */
+/** One session's mirror with a scripted tmux: who gets a screen when, what a flood causes, what ends it. */
 import assert from "node:assert/strict";
 import { plainChannel } from "../../../../src/crypto/stream.ts";
 import {
@@ -25,7 +25,7 @@ import { type PrintedPane, printedPane } from "../../../helpers/printed_pane.ts"
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
 
-/** A mirror of pane `%3`, its tmux played by hand. */
+/** A mirror of pane `%3`, with a tmux played by the test. */
 class Bench {
   readonly clock = new FakeClock();
   readonly requests: { commands: readonly TmuxCommand[]; done(answer: ControlAnswer): void }[] = [];
@@ -55,14 +55,14 @@ class Bench {
     this.requests.shift()?.done(["", ""]);
   }
 
-  /** The words of what was asked and not answered yet. */
+  /** Returns the arguments of the requests that are unanswered. */
   asked(): string[] {
     return this.requests.map(({ commands }) =>
       commands.map(([name = "", ...words]) => name === "refresh-client" ? words.join(" ") : name).join(" ")
     );
   }
 
-  /** Answers the oldest request: with a snapshot, or for a pause with nothing. */
+  /** Answers the oldest request: with a snapshot, or for a pause without content. */
   answer(pane: PrintedPane = {}): void {
     const request = this.requests.shift();
     assert.ok(request, "nothing was asked");
@@ -75,7 +75,7 @@ class Bench {
     this.events?.output(typeof text === "string" ? bytes(text) : text);
   }
 
-  /** A phone, and what it was sent since the last look. */
+  /** Opens a phone; `sent` returns what it was sent since the last call. */
   async watch(): Promise<{ viewer: Viewer; sent(): Promise<string[]> }> {
     const events: string[] = [];
     const viewer: Viewer = new Viewer({
@@ -102,7 +102,7 @@ class Bench {
   }
 }
 
-/** Only the text that was drawn: sequences are the painter's matter. */
+/** Returns only the text that was drawn, since the sequences are tested elsewhere. */
 function readable(message: Uint8Array): string {
   const text = new TextDecoder().decode(message);
   return text.replace(/\u001b(\[[^@-~]*[@-~]|[()].|.)/g, "").replace(/[\u000e\u000f]/g, "").trim();
@@ -179,7 +179,7 @@ Deno.test("mirror: a flood is paused, and shown as snapshots [perf-flood]", asyn
   assert.deepEqual(await sent(), ["S later"]);
 });
 
-Deno.test("mirror: in a flood the next snapshot comes later the longer the last one took, within two seconds [perf-flood, closed-hostile-screen]", async () => {
+Deno.test("mirror: in a flood the longer a snapshot took the later the next one comes, within two seconds [perf-flood, closed-hostile-screen]", async () => {
   const { bench } = await watching();
   for (const [took, rest] of [[100, REST_TIMES * 100], [1_000, FLOOD_REST_MAX_MS]] as const) {
     bench.output(new Uint8Array(FLOOD_BYTES).fill(0x79));
@@ -279,7 +279,7 @@ Deno.test("mirror: lines above the screen are sent once, on request", async () =
   assert.equal(viewer.history, 0);
 });
 
-Deno.test("mirror: lines above the screen that are requested while a snapshot without them is on its way are sent", async () => {
+Deno.test("mirror: lines above the screen that are requested while a snapshot without them is under way are sent", async () => {
   const { bench, viewer, sent } = await watching();
   bench.events?.notified("%layout-change @0 x");
   bench.mirror.scrollback(viewer, 500);
@@ -291,7 +291,7 @@ Deno.test("mirror: lines above the screen that are requested while a snapshot wi
   assert.deepEqual(bench.asked(), []);
 });
 
-Deno.test("mirror: its phones learn why it ends as soon as tmux reports it", async () => {
+Deno.test("mirror: its phones are informed why it ends as soon as tmux reports it", async () => {
   const cases: [(bench: Bench) => void, string][] = [
     [({ events }) => events?.notified("%session-renamed $1 other"), "session_renamed"],
     [({ events }) => events?.notified("%session-changed $2 other"), "session_ended"],
@@ -345,7 +345,7 @@ Deno.test("mirror: renaming another session changes nothing, and a dead pane's l
   assert.deepEqual(await sent(), ["S Pane is dead"]);
 });
 
-Deno.test("mirror: a pane that is respawned is shown anew, another pane's process changes nothing", async () => {
+Deno.test("mirror: a respawned pane is shown with its new content, another pane's process changes nothing", async () => {
   const { bench, sent } = await watching();
   const panes = (value: string): void =>
     bench.events?.notified(`%subscription-changed svc-panes $1 - - - : ${value}`);

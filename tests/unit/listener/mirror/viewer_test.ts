@@ -1,4 +1,4 @@
-/** One phone's stream: how it is granted, order, credit, backlog, end; and what phones read: in the audit log each at its own pace, and a log that cannot be read ends nothing. */
+/** One phone's stream: how it is granted, order, credit, backlog, end; and what phones read: the audit log, each at its own pace, and a log that cannot be read. */
 import assert from "node:assert/strict";
 import { importSecret, newSecret } from "../../../../src/crypto/paired_secret.ts";
 import { beginStream, plainChannel, type StreamChannel } from "../../../../src/crypto/stream.ts";
@@ -63,7 +63,7 @@ Deno.test("viewer: opened first, then a snapshot, then output in order with risi
   ]);
 });
 
-Deno.test("viewer: what a phone asks to read goes to one that its secret has proven, and to no other [card-fetched, ls-audit-phone]", async () => {
+Deno.test("viewer: a phone may read data only if its secret has proven it [card-fetched, ls-audit-phone]", async () => {
   const part = { card: crypto.randomUUID(), at: 0, text: "secret" };
   for (const mode of ["off", "base", "psk"] as const) {
     const { viewer, sent } = makeViewer({ ...plainChannel(), mode });
@@ -138,7 +138,7 @@ async function asked(own: CryptoKey | undefined) {
   return { began, open: { ...plain, from: PARTIES.phone, ...began.hello } };
 }
 
-Deno.test("a stream is as sealed as the phone asks for, and works on both sides [seal-off, seal-base, seal-psk, enc-public-key]", async () => {
+Deno.test("a stream has the encryption that the phone requests, and works on both sides [seal-off, seal-base, seal-psk, enc-public-key]", async () => {
   const off = await grantStream(plain, { keys, floor: "off" });
   assert.ok("channel" in off && off.channel.mode === "off" && off.hello === undefined);
   for (const own of [undefined, secret]) {
@@ -179,7 +179,7 @@ Deno.test("psk mode without a shared secret, and an invalid key, are unsealable"
 const PAGE = { skip: 0, entries: [], more: false };
 const PHONE = { session: "svc-demo", phone: "dev_phone_1" };
 
-Deno.test("pages of the audit log are rationed for each phone [ls-audit-phone]", async () => {
+Deno.test("pages of the audit log are limited for each phone [ls-audit-phone]", async () => {
   const clock = new FakeClock();
   const audit = { page: () => Promise.resolve(PAGE) };
   const reading = new Reading({ cards: { part: () => undefined }, audit, clock, log: () => {} });
@@ -192,7 +192,7 @@ Deno.test("pages of the audit log are rationed for each phone [ls-audit-phone]",
   assert.deepEqual([await read(), await read()], [true, false]);
 });
 
-Deno.test("a log that cannot be read is reported at the host and answers nothing [ls-audit-phone]", async () => {
+Deno.test("a log that cannot be read is reported at the host, and the phone gets no answer [ls-audit-phone]", async () => {
   const lines: string[] = [];
   const audit = { page: () => Promise.reject(new Error("is a directory")) };
   const options = { cards: { part: () => undefined }, audit, clock: new FakeClock() };

@@ -1,4 +1,4 @@
-/** The service worker's notifications: their text, where a tap leads, what takes them away, and what the relay hears of them. */
+/** The service worker's notifications: their text, where a tap leads, what takes them away, and what the relay is informed of. */
 import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../../../src/crypto/keys.ts";
 import { openHostPush, sealHostPush } from "../../../../src/crypto/host_push.ts";
@@ -39,7 +39,7 @@ class FakeWorker {
   isReachable = true;
   now = 1_000;
   texts: Awaited<ReturnType<PushParts["texts"]>> = NOTIFICATION_STRINGS.notification;
-  /** Buttons that a notification shows; undefined in a browser without them. */
+  /** How many buttons a notification shows; undefined in a browser without them. */
   maxActions: number | undefined;
   open: PushParts["open"] = () => Promise.resolve(undefined);
   readonly #listeners: Partial<Record<string, (event: never) => void>> = {};
@@ -121,7 +121,7 @@ const ring = (fields: Partial<Ring> = {}): Ring => ({
   ...{ id: ID, type: "ask", host: HOST, session: SESSION, createdAt: 5, ...fields },
 });
 
-/** A paired phone's way to open, and a host's to seal at some time. */
+/** Returns a paired phone's function to open texts, and a host's to seal them at a given time. */
 async function pairing(): Promise<{
   open: PushParts["open"];
   seal(push: Partial<Push> & { ttlSeconds?: number }, now?: number): Promise<Push>;
@@ -139,7 +139,7 @@ async function pairing(): Promise<{
   };
 }
 
-Deno.test("a sealed question is opened in the worker and shown with its text, and the relay hears of it [push-opened, push-receipt, seal-web-push]", async () => {
+Deno.test("a sealed question is opened in the worker and shown with its text, and the relay is informed [push-opened, push-receipt, seal-web-push]", async () => {
   const worker = new FakeWorker();
   const { open, seal } = await pairing();
   worker.open = open;
@@ -224,7 +224,7 @@ Deno.test("a text that a relay sends in the name of another host, session or kin
   }
 });
 
-Deno.test("a withdrawal takes the question's notification away, and shows something meanwhile [push-withdrawn]", async () => {
+Deno.test("a withdrawal takes the question's notification away, and shows something in the meantime [push-withdrawn]", async () => {
   const worker = new FakeWorker();
   await worker.push(ring());
   await worker.push(ring({ id: ID.replace("6f", "7f") }));
@@ -266,7 +266,7 @@ Deno.test("a tap opens the page at the session and the question, in the open pag
   assert.equal(worker.opened.length, 3);
 });
 
-Deno.test("a test is shown and answered to the page with its times; what the worker does not know is shown too [push-test]", async () => {
+Deno.test("a test is shown and answered to the page with its times; a push that the worker does not know is shown too [push-test]", async () => {
   const worker = new FakeWorker();
   const { open, seal } = await pairing();
   worker.open = open;

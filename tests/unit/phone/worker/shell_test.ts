@@ -8,7 +8,7 @@ const OLD: Shell = { version: "1", files: ["./", "app-AAAAAAAA.js", "icon.svg"] 
 const NEW: Shell = { version: "2", files: ["./", "app-BBBBBBBB.js", "icon.svg"] };
 const NEWEST: Shell = { version: "3", files: ["./", "app-CCCCCCCC.js", "icon.svg"] };
 
-/** A browser whose server has each path's text under the version that is deployed. */
+/** A browser whose server has each path's text in the deployed version. */
 class FakeBrowser {
   readonly stored = new Map<string, Map<string, string>>();
   deployed = "";
@@ -22,7 +22,7 @@ class FakeBrowser {
     await this.#fire("activate");
   }
 
-  /** The text with which the worker answers; undefined if it leaves the request to the network. */
+  /** Resolves with the worker's answer; undefined if it leaves the request to the network. */
   async answer(path: string, options: { method?: string; mode?: string } = {}): Promise<string | undefined> {
     let answer: Promise<Response> | undefined;
     const request = { url: new URL(path, SCOPE).href, method: "GET", mode: "no-cors", ...options };
@@ -85,7 +85,7 @@ Deno.test("the worker answers for the page and its files, and leaves everything 
   assert.equal(await browser.answer("./", { method: "POST" }), undefined);
 });
 
-Deno.test("a newer page replaces the copy, and the one before stays for pages that are open [ph-offline-shell]", async () => {
+Deno.test("a newer page replaces the copy, and the previous one stays for open pages [ph-offline-shell]", async () => {
   const browser = new FakeBrowser();
   await browser.run(OLD);
   await browser.run(NEW);

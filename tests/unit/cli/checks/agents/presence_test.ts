@@ -9,7 +9,7 @@ const packages: Record<string, string> = {
 };
 const files = { readText: (path: string) => Promise.resolve(packages[path]) };
 
-Deno.test("a package tells its version, an own installer's folder has it as its name, others go without [set-verify]", async () => {
+Deno.test("the version comes from a package, or from the folder's name of an agent's own installer; others have none [set-verify]", async () => {
   const told: [path: string, version: string | undefined][] = [
     ["/usr/lib/node_modules/@openai/codex/bin/codex.js", "0.169.0"],
     ["/usr/lib/node_modules/opencode-ai/bin/opencode", "1.18.33"],
@@ -21,7 +21,7 @@ Deno.test("a package tells its version, an own installer's folder has it as its 
   for (const [path, version] of told) assert.equal(await versionAt(files, path), version, path);
 });
 
-Deno.test("agents of the measured version, or of an unknown one, are no reason to warn [agent-versions]", () => {
+Deno.test("agents of the measured version, or of an unknown one, cause no warning [agent-versions]", () => {
   const found = judgeVersions([
     { kind: "codex", version: codex.measuredVersion },
     { kind: "gemini", version: undefined },

@@ -19,7 +19,7 @@ Deno.test("a command that cannot run is distinguished from one that fails or han
   assert.match(exitFault(undefined) ?? "", /does not end within \d+ s/);
 });
 
-Deno.test("a hook fires when it prints the agent's own form and takes the marker; either alone is a fault [set-verify, tty-verify-agents]", async () => {
+Deno.test("a hook works if it prints the agent's format and takes the marker; either alone is a fault [set-verify, tty-verify-agents]", async () => {
   for (const kind of Object.keys(AGENT_LABELS) as AgentKind[]) {
     const hooks = await loadHooks(kind);
     if (hooks?.promptEvent === undefined) continue;

@@ -6,7 +6,7 @@ import { makeSetupBench } from "../../../../helpers/setup_bench.ts";
 
 const KINDS: AgentKind[] = ["cc", "gemini", "codex", "cursor", "opencode", "copilot"];
 
-Deno.test("of every agent that svc setup set up, hook and MCP server are found; of no other [set-verify]", async () => {
+Deno.test("hook and MCP server are found for every agent that svc setup set up, and for no other [set-verify]", async () => {
   for (const kind of KINDS) {
     await using bench = await makeSetupBench();
     const before = await readRegistration(bench.host, kind);
@@ -21,7 +21,7 @@ Deno.test("of every agent that svc setup set up, hook and MCP server are found; 
   }
 });
 
-Deno.test("the command is the one in the file, also beside a person's own hooks [set-verify]", async () => {
+Deno.test("the command is the one in the file, even next to a person's own hooks [set-verify]", async () => {
   await using bench = await makeSetupBench();
   const hooks = [{ command: "mine" }, { command: "'/old/bin/svc' remote-hook gemini" }];
   const settings = {
