@@ -22,7 +22,7 @@ export interface FaultRow {
   /** Without a receipt, or reported as submitted but never received by the agent. */
   lost: number;
   /** Received by the agent more than once, or although the receipt says refused. */
-  doubled: number;
+  duplicated: number;
   outOfOrder: number;
   /** Run by a shell. */
   shell: number;
@@ -40,7 +40,7 @@ const COLUMNS = {
   inHand: "in hand at a kill",
   died: "died with its agent",
   lost: "lost",
-  doubled: "doubled",
+  duplicated: "duplicated",
   outOfOrder: "out of order",
   shell: "reached a shell",
   approved: "approved a dialog",
