@@ -56,9 +56,16 @@ async function hookHost(mark: string | undefined): Promise<HookHost> {
   ]);
   const cards = mark === CARDS_ARGUMENT;
   return {
-    ...{ files, sockets, paths, now: () => Date.now(), print: (text) => terminal.write(`${text}\n`) },
-    ...{ session: env.get("SVC_SESSION"), pane, tmuxSocket },
-    ...{ gates: cards || mark === GATES_ARGUMENT, cards },
+    files,
+    sockets,
+    paths,
+    now: () => Date.now(),
+    print: (text) => terminal.write(`${text}\n`),
+    session: env.get("SVC_SESSION"),
+    pane,
+    tmuxSocket,
+    gates: cards || mark === GATES_ARGUMENT,
+    cards,
   };
 }
 

@@ -45,7 +45,11 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
   const { files, commands, sockets, pid, uid } = runtime;
   const host = {
     ...daemonHost(),
-    ...{ files, commands, sockets, pid, uid },
+    files,
+    commands,
+    sockets,
+    pid,
+    uid,
     onSignal: options.onSignal ?? keepingHangup(runtime.onSignal),
     show: options.show ?? print,
   };
@@ -63,7 +67,14 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
         await started.listener?.covers(session) ?? false;
       const notifier = await makeHookNotifier(paths, { config, baseUrl, apiKey, log, isCovered });
       const listener = started.listener = await startListener({
-        ...{ paths, config, wsUrl, baseUrl, apiKey, version: VERSION, env, log },
+        paths,
+        config,
+        wsUrl,
+        baseUrl,
+        apiKey,
+        version: VERSION,
+        env,
+        log,
         dialogs: {
           opened: (dialog) => notifier.dialog(dialog),
           closed: (session, at) => notifier.dialogClosed(session, at),

@@ -89,7 +89,9 @@ async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Prom
   const own = await ownAddress(relay, { isTls: options.tlsCert !== undefined, publicUrl });
   const wsUrl = wsFromHttpBase(own);
   const key = await joinRelay(paths, {
-    ...{ dataDir, wsUrl, port: new URL(relay.url).port },
+    dataDir,
+    wsUrl,
+    port: new URL(relay.url).port,
     replace: options.replace === true,
   });
   if (key.notice !== undefined) print(`${key.notice}\n`);

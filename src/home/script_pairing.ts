@@ -175,7 +175,10 @@ export async function sealCommand(
   const { body, ...rest } = push;
   const id = crypto.randomUUID();
   const boundTo = {
-    ...{ id, type: push.type, from, targetDeviceId: host.deviceId },
+    id,
+    type: push.type,
+    from,
+    targetDeviceId: host.deviceId,
     agentSessionName: push.agentSessionName ?? "",
     sendAnyway: push.data?.sendAnyway === true,
   };

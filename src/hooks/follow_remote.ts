@@ -50,8 +50,11 @@ export async function followPrompt(
     takeMarker(
       { files, markers: paths.markers },
       {
-        ...{ dir: directory, text: prompt, now: host.now() },
-        ...{ pane: host.pane, isPaneSure: host.session !== undefined },
+        dir: directory,
+        text: prompt,
+        now: host.now(),
+        pane: host.pane,
+        isPaneSure: host.session !== undefined,
       },
     ),
     readRemote({ files, remote: paths.remote }, conversation),

@@ -56,11 +56,18 @@ export async function startRelay(options: RelayOptions): Promise<Relay> {
     import("../cli/context.ts"),
   ]);
   const { url, wsUrl, port, stop } = await server.startRelay({
-    ...{ listen, dataDir, publicUrl, tls, log },
+    listen,
+    dataDir,
+    publicUrl,
+    tls,
+    log,
     phoneDirectory: options.phoneApp ? await phoneDirectory() : undefined,
   });
   return {
-    ...{ url, wsUrl, port, stop },
+    url,
+    wsUrl,
+    port,
+    stop,
     async createKey(key) {
       checkScopes(key);
       const store = await openStore(dataDir);
@@ -199,7 +206,9 @@ export function createMcpServer(options: McpServerOptions): McpServer {
       const { hostname } = await pairingHost(paths, createRelayApi({ baseUrl, apiKey }));
       let stop = (): void => {};
       await serveMcp({
-        ...{ lines, hostname, session },
+        lines,
+        hostname,
+        session,
         settings: () => Promise.resolve({ baseUrl, wsUrl, apiKey }),
         sealing: (settings) => mcpSealing(settings, paths),
         version: VERSION,

@@ -189,7 +189,9 @@ function toPush(
   const { agent, event, cwd, session } = report;
   const place = cwd.length <= DIRECTORY_MAX_CHARS ? { cwd } : {};
   return {
-    ...{ id, type, title: title.slice(0, TITLE_MAX_CHARS) },
+    id,
+    type,
+    title: title.slice(0, TITLE_MAX_CHARS),
     ...(body === undefined ? {} : { body }),
     ...(session !== undefined && isSessionName(session) ? { agentSessionName: session } : {}),
     data: { hookId, agent, event, ...place },

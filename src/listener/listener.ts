@@ -126,8 +126,12 @@ class Listener implements RunningListener {
     this.#host = host;
     this.#api = createRelayApi(options);
     this.#keys = hostKeys({
-      ...{ files: runtime.files, paths: options.paths, api: this.#api, now },
-      ...{ deviceId: host.deviceId, hostname: host.name },
+      files: runtime.files,
+      paths: options.paths,
+      api: this.#api,
+      now,
+      deviceId: host.deviceId,
+      hostname: host.name,
     });
     this.#targets = openTargets(options);
     this.#endedAgents = new EndedAgents({ ...runtime, clock: systemClock, log });
@@ -218,7 +222,8 @@ class Listener implements RunningListener {
       role: "listener",
       deviceId,
       name,
-      ...{ version: this.#options.version, capabilities: CAPABILITIES },
+      version: this.#options.version,
+      capabilities: CAPABILITIES,
       ...(publicKey === undefined ? {} : { publicKey }),
     };
   }
@@ -320,8 +325,12 @@ class Listener implements RunningListener {
 
   #injection(): Injection {
     return {
-      ...{ targets: this.#targets, inputs: this.#inputs, now, elapsed: systemClock.elapsed },
-      ...{ policy: policyOf(this.#options.config), effects: typingEffects(this.#options.paths) },
+      targets: this.#targets,
+      inputs: this.#inputs,
+      now,
+      elapsed: systemClock.elapsed,
+      policy: policyOf(this.#options.config),
+      effects: typingEffects(this.#options.paths),
       rateLimit: new SessionRateLimit(systemClock.elapsed),
       typed: () => this.#inventory.typed(),
       pause: (ms) => this.#messages.sleep(ms),
@@ -350,12 +359,20 @@ class Listener implements RunningListener {
     const muting = { targets: this.#targets, changed: injection.typed, ...mutingEffects(paths) };
     return new PushIntake({
       ...pushSteps({
-        ...{ injection, dialogOf: (session) => this.#inventory.dialogOf(session), cards: this.#cards },
-        ...{ starting, ending, muting, keys: this.#keys, audit: this.#audit, log },
+        injection,
+        dialogOf: (session) => this.#inventory.dialogOf(session),
+        cards: this.#cards,
+        starting,
+        ending,
+        muting,
+        keys: this.#keys,
+        audit: this.#audit,
+        log,
       }),
       journal: this.#journal,
       acknowledge: (ack) => this.#acknowledger.acknowledge(ack),
-      ...{ log, now },
+      log,
+      now,
       toLocalTime: (relayMs) => this.#relayClock.toLocalTime(relayMs),
       floor: () => this.#keys.floor(config),
     });
@@ -364,7 +381,11 @@ class Listener implements RunningListener {
   #makeCards({ policy, effects }: Injection): Cards {
     const { config: { neverAllow = [] }, log } = this.#options;
     return new Cards({
-      ...{ clock: systemClock, keys: this.#keys, policy, neverAllow, log },
+      clock: systemClock,
+      keys: this.#keys,
+      policy,
+      neverAllow,
+      log,
       isMuted: (one) => effects.isMuted(one.cwd, ...this.#inventory.namedIn(one)?.directories ?? []),
       look: (place) => readLocalView(this.#targets, place),
       isLinked: () => this.#link.connected,
@@ -380,8 +401,15 @@ class Listener implements RunningListener {
     const { config, log } = this.#options;
     const reading = new Reading({ cards: this.#cards, audit: this.#audit, clock: systemClock, log });
     return new Mirrors({
-      ...{ targets: this.#targets, typing, keys: this.#keys, config },
-      ...{ link: this.#link, audit: this.#audit, uploads: this.#uploads, clock: systemClock, log },
+      targets: this.#targets,
+      typing,
+      keys: this.#keys,
+      config,
+      link: this.#link,
+      audit: this.#audit,
+      uploads: this.#uploads,
+      clock: systemClock,
+      log,
       read: (input, reader) => reading.answer(input, reader),
     });
   }
@@ -390,7 +418,12 @@ class Listener implements RunningListener {
     const { config, paths, log } = this.#options;
     const { files, uid } = runtime;
     return new Uploads({
-      ...{ files, uid, root: paths.root, directory: paths.uploads, clock: systemClock, log },
+      files,
+      uid,
+      root: paths.root,
+      directory: paths.uploads,
+      clock: systemClock,
+      log,
       maxBytes: config.uploadMaxBytes ?? UPLOAD_DEFAULT_MAX_BYTES,
       sessions: () => this.#targets.sessions(),
       isMuted: typingEffects(paths).isMuted,

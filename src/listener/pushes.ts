@@ -88,7 +88,8 @@ export function pushSteps(
   const early = new EarlyPanes(injection);
   return {
     unseal: (push) => unseal(push, { ...keys, now, log }),
-    ...{ expect: (push) => early.expect(push), prepare: (push) => early.begin(push) },
+    expect: (push) => early.expect(push),
+    prepare: (push) => early.begin(push),
     inject: (command, signal) => inject(command, injectContext(injection, signal), early),
     start: (push) => startAgent(push, starting),
     end: (push) => endAgent(push, ending),
@@ -339,7 +340,9 @@ export class PushIntake {
   #command(push: OpenedPush, turn: Turn): Command {
     const options = this.#options;
     return {
-      ...{ id: push.id, session: push.agentSessionName ?? "", body: Body.parse(push.body) },
+      id: push.id,
+      session: push.agentSessionName ?? "",
+      body: Body.parse(push.body),
       get expiresAt() {
         return expiryOf(push, options);
       },

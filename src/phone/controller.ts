@@ -237,7 +237,11 @@ export class Controller {
     const { store, clock = systemClock } = this.#options;
     const now = relayNow(store.get(), clock.now());
     await this.#own.compose({
-      ...{ deviceId, session, body, again, ...(sendAnyway ? { sendAnyway } : {}) },
+      deviceId,
+      session,
+      body,
+      again,
+      ...(sendAnyway ? { sendAnyway } : {}),
       ...(later ? { later, ttlSeconds: laterTtlSeconds(later, { now, resetsAt: options.resetsAt }) } : {}),
     }, { keepsDraft });
   }
@@ -267,7 +271,8 @@ export class Controller {
     await this.send(message, body, {
       sendAnyway: mayInsist(progress.receipt),
       ...(later === undefined || isPast ? {} : { later }),
-      ...{ keepsDraft: true, again: message.id },
+      keepsDraft: true,
+      again: message.id,
     });
   }
 

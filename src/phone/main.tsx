@@ -41,7 +41,10 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
   const [[first, pairing], name] = await Promise.all([stored, deviceName(navigator)]);
   const storage = openStorage(cipher, first);
   const push = latePush({
-    ...{ baseUrl, storage, pairing, store },
+    baseUrl,
+    storage,
+    pairing,
+    store,
     history: () => controller.history(),
     open: (hash) => location.hash = hash,
   });

@@ -187,7 +187,12 @@ function cancellationOf({ push, receipt }: PushRecord): Message | undefined {
   const { id, targetDeviceId = "", agentSessionName = "", inReplyTo, createdAt, expiresAt } = push;
   if (inReplyTo === undefined) return undefined;
   return {
-    ...{ id, deviceId: targetDeviceId, session: agentSessionName, body: "", cancels: inReplyTo, createdAt },
+    id,
+    deviceId: targetDeviceId,
+    session: agentSessionName,
+    body: "",
+    cancels: inReplyTo,
+    createdAt,
     progress: takenProgress(undefined, receipt, expiresAt),
   };
 }

@@ -291,7 +291,11 @@ export async function commandPush(message: Message, sealing: Sealing): Promise<P
   const target = deviceId === "" ? {} : { targetDeviceId: deviceId };
   const data = { ...(sendAnyway ? { sendAnyway } : {}), ...(later ? { later } : {}) };
   return {
-    ...{ id, type, ...target, agentSessionName: session, ...content },
+    id,
+    type,
+    ...target,
+    agentSessionName: session,
+    ...content,
     ...(Object.keys(data).length > 0 ? { data } : {}),
     ...(ttlSeconds === undefined ? {} : { ttlSeconds }),
   };
@@ -306,7 +310,10 @@ export async function requestPush(
   const { sealed, body } = await sealing.outgoingContent({ ...message, type });
   const content = sealed ? { sealed } : type === "agent.start" ? { data: startDataIn(body) } : { body };
   return {
-    ...{ id, type, targetDeviceId: deviceId, ...content },
+    id,
+    type,
+    targetDeviceId: deviceId,
+    ...content,
     ...(session === "" ? {} : { agentSessionName: session }),
     ...(ttlSeconds === undefined ? {} : { ttlSeconds }),
   };

@@ -200,7 +200,10 @@ function makeServices(
   const remote = new RemotePhones({ bus, store });
   const isSecure = options.publicUrl?.startsWith("https:") === true;
   const webPush = new WebPush({
-    ...{ store, clock, metrics, log },
+    store,
+    clock,
+    metrics,
+    log,
     isConnected: async (device) => hub.isConnected(device) || await store.nodeOf(device) !== undefined,
     run: (work) => tasks.run(work),
     changed: (stored) => publishReceipt({ bus }, stored),

@@ -42,7 +42,11 @@ function sessionsOf(device: DeviceRecord, found: InventoryRecord | undefined): D
   const { id, name, online, lastSeen } = device;
   const sessions = [...found?.sessions ?? []];
   return {
-    ...{ deviceId: id, host: name, online, lastSeen: Math.max(lastSeen, found?.reportedAt ?? 0), sessions },
+    deviceId: id,
+    host: name,
+    online,
+    lastSeen: Math.max(lastSeen, found?.reportedAt ?? 0),
+    sessions,
     ...(found?.details === undefined ? {} : { details: found.details }),
   };
 }

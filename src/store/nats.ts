@@ -70,7 +70,8 @@ async function prepare(
   const { prefix } = address;
   const streams = await prepareStreams(connection, address);
   const context = natsContext(streams, {
-    ...{ prefix, node: node ?? crypto.randomUUID() },
+    prefix,
+    node: node ?? crypto.randomUUID(),
     maxBytes: () => payloadBytes(connection),
   });
   const nodes = new Nodes(context);

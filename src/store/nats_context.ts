@@ -102,12 +102,17 @@ export function natsContext(
   const documents = <V>(empty: () => V, byId?: ById<V>): Documents<V> =>
     new Documents({ stream: streams.state, empty, ...(byId ? { byId } : {}) });
   const accounts = new Documents<Account>({
-    ...{ stream: streams.state, empty: emptyAccount, note: revokedMark, byId: recordsOf },
+    stream: streams.state,
+    empty: emptyAccount,
+    note: revokedMark,
+    byId: recordsOf,
     room: { maxBytes, tidy: dropUnused, clear: dropSubscriptions },
   });
   return {
     ...streams,
-    ...{ subjects, documents, node },
+    subjects,
+    documents,
+    node,
     account: (id) => ({
       get: () => accounts.getOrEmpty(subjects.account(id)),
       change: (work) => accounts.change(subjects.account(id), work),

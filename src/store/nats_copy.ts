@@ -85,7 +85,9 @@ async function readAccount(
     state.list(subjects.chargesOf(account)),
   ]);
   return {
-    ...{ account, owners, webPush },
+    account,
+    owners,
+    webPush,
     keys: Object.values(keys).map(keyOf).filter((key) => key !== undefined).sort(byAge),
     devices: (await eachOf(Object.values(devices), (device) => presences.of(device))).sort(byAge),
     pairings: Object.entries(pairings).sort(byName).map(([code, pairing]) => ({
@@ -237,7 +239,8 @@ class CopiedPushes {
       const seqs = await Promise.all(
         rest.map((push, n) =>
           stream.put(this.#subject(nameOf(push)), JSON.stringify(textOf(push)), {
-            ...{ expected: 0, last: last + n },
+            expected: 0,
+            last: last + n,
             note: JSON.stringify({ ...noteOfPush(push), copied: markOf(push.receipt) }),
           })
         ),

@@ -112,7 +112,12 @@ function save({ devices }: Account, device: NewDevice): void {
   const { account, id, kind, name, version, publicKey } = device;
   const known = devices[id];
   devices[id] = {
-    ...{ account, id, kind, name, version, publicKey },
+    account,
+    id,
+    kind,
+    name,
+    version,
+    publicKey,
     createdAt: known?.createdAt ?? device.createdAt,
     revokedAt: known?.revokedAt,
   };

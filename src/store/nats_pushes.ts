@@ -65,7 +65,8 @@ export function natsPushes(context: NatsContext, { prefix, presences, now }: Nat
   const pushes = new Pushes(context, { prefix, now });
   const { open } = pushes;
   const history = new History({
-    ...{ pushes: context.pushes, prefix },
+    pushes: context.pushes,
+    prefix,
     find: (name) => pushes.find(name),
     async openQuestions(account) {
       await open.ready();
@@ -130,7 +131,8 @@ class Pushes {
     this.#charges = context.documents(() => ({ bytes: 0, at: 0 }));
     this.#sweep = new Sweep(context, prefix);
     this.open = new OpenPushes({
-      ...{ pushes: context.pushes, receipts: context.receipts },
+      pushes: context.pushes,
+      receipts: context.receipts,
       filters: { pushes: `${prefix}.push.>`, receipts: `${prefix}.receipt.>` },
       checkpoint: () => this.#checkpoint(),
       // Its asker waits for it.

@@ -256,7 +256,10 @@ export class NatsStream {
     handler: (note: Note) => void,
   ): Promise<Followed> {
     const following = new Following({
-      ...{ filter, from, handler, lossAfterMs: this.lossAfterMs },
+      filter,
+      from,
+      handler,
+      lossAfterMs: this.lossAfterMs,
       session: () => this.#handles.session?.() ?? "",
       storedAt: (seq) => this.storedAt(seq),
       lost: () => {

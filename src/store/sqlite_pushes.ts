@@ -263,7 +263,10 @@ export interface HookRow {
 }
 
 export const toHook = ({ account, id, state, pushes, first_seen, last_seen }: HookRow): HookRecord => ({
-  ...{ account, id, state, pushes },
+  account,
+  id,
+  state,
+  pushes,
   firstSeen: first_seen,
   lastSeen: last_seen,
 });

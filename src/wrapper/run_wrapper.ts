@@ -110,7 +110,13 @@ async function obtain(
     prepareLastWords(host.files, lastWordsFile(run, name), { now: host.clock.now() });
   try {
     return await obtainSession(tmux, {
-      ...{ profile, project, cwd, env, version, agent, isNew },
+      profile,
+      project,
+      cwd,
+      env,
+      version,
+      agent,
+      isNew,
       size: host.terminal.size(),
       lastWords: run.detach ? undefined : lastWords,
       now: () => host.clock.now(),

@@ -144,7 +144,9 @@ export class Manifest {
   async keep(path: string, { text, made, after }: Change): Promise<void> {
     const entry = this.#entries.get(path) ?? {
       backup: text === undefined ? null : await this.#writeBackup(path, text),
-      ...{ left: "", made, tables: [] },
+      left: "",
+      made,
+      tables: [],
     };
     this.#entries.set(path, { ...entry, next: after && await sha256Hex(after) });
     await this.#save();

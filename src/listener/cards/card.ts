@@ -241,10 +241,21 @@ export function newCard(
 ): Card {
   return {
     ...about,
-    ...{ id: "", asked: 0, isAskedAgain: false, wasSeen: false, stored: Promise.withResolvers() },
-    ...{ until: clock.elapsed() + seconds * 1_000, news: new Wakeup(clock), end: new AbortController() },
-    ...{ answer: undefined, dialog: undefined, isTaken: undefined },
-    ...{ sign: undefined, signAt: 0, wasIdle: false, isFollowed: false },
+    id: "",
+    asked: 0,
+    isAskedAgain: false,
+    wasSeen: false,
+    stored: Promise.withResolvers(),
+    until: clock.elapsed() + seconds * 1_000,
+    news: new Wakeup(clock),
+    end: new AbortController(),
+    answer: undefined,
+    dialog: undefined,
+    isTaken: undefined,
+    sign: undefined,
+    signAt: 0,
+    wasIdle: false,
+    isFollowed: false,
   };
 }
 

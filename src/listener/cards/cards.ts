@@ -261,9 +261,15 @@ export class Cards {
     const host = keys.deviceId;
     const asker = { timeoutSeconds: CARD_SECONDS, replyTo: host, listener: host };
     const card = newCard({
-      ...{ body: content.body, text: content.text, session, data: { ...content.data, ...asker } },
-      ...{ asker: report, tool: this.#calls.of(report), isShown },
-      ...{ place: view.place, lastKeyAt: view.lastKeyAt },
+      body: content.body,
+      text: content.text,
+      session,
+      data: { ...content.data, ...asker },
+      asker: report,
+      tool: this.#calls.of(report),
+      isShown,
+      place: view.place,
+      lastKeyAt: view.lastKeyAt,
     }, { clock, seconds: CARD_SECONDS });
     const push = askedAs(card, { clock, host, phones });
     // Added before it is sealed, so that others that come meanwhile count it.

@@ -50,8 +50,10 @@ const NAME_SHOWN_CHARS = 100;
 
 /** In place of a screen that is too large to be read. */
 const UNREAD: PaneScreen = {
-  ...{ lines: [], title: "" },
-  ...{ cursor: { x: 0, y: 0, visible: false }, applicationKeys: false },
+  lines: [],
+  title: "",
+  cursor: { x: 0, y: 0, visible: false },
+  applicationKeys: false,
 };
 
 const BUSY: readonly AgentState[] = ["working", "starting", "waiting"];
@@ -238,7 +240,9 @@ export class Inventory {
     const stateSince = clock.since(session, { state, now });
     const limit = limitNow(this.#limits.get(session.name), { state, now });
     return toEntry(session, {
-      ...{ state, stateSince, muted: muted(...directoriesOf(session)) },
+      state,
+      stateSince,
+      muted: muted(...directoriesOf(session)),
       ...(limit === undefined ? {} : { limit }),
       dialog: this.#dialogOf(session),
       version: this.#versions.get(paneKey(session)),

@@ -181,8 +181,14 @@ export function afterInput(model: ComposerModel, input: Keystroke, now: number):
   const mayHaveLeft = leaves || (model.mayHaveLeft && !model.isConfirmed);
   const awaitsView = leaves ? !submits(input) : model.awaitsView && !model.isConfirmed;
   const next: ComposerModel = {
-    ...{ ...model, mayHaveLeft, awaitsView, lastText: "" },
-    ...{ isConfirmed: false, afterEscape: false, isSinceMessage: true, keyAt: now },
+    ...model,
+    mayHaveLeft,
+    awaitsView,
+    lastText: "",
+    isConfirmed: false,
+    afterEscape: false,
+    isSinceMessage: true,
+    keyAt: now,
   };
   const text = typedText(input);
   if (text !== undefined) {
@@ -215,7 +221,9 @@ export function afterUncertainInput(model: ComposerModel, input: Keystroke, now:
   const next = afterInput(model, input, now);
   return {
     ...next,
-    ...{ isConfirmed: false, expected: undefined, isAtEnd: false },
+    isConfirmed: false,
+    expected: undefined,
+    isAtEnd: false,
     hasPaste: model.hasPaste || next.hasPaste,
     hasMovedChoice: model.hasMovedChoice || next.hasMovedChoice,
   };

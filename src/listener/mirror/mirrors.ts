@@ -247,7 +247,9 @@ class WatchedSession {
     this.#context = context;
     this.#limit = new KeystrokeLimit(context.clock.elapsed());
     this.#mirror = new SessionMirror({
-      ...{ pane: target.pane, sessionId: target.sessionId, clock: context.clock },
+      pane: target.pane,
+      sessionId: target.sessionId,
+      clock: context.clock,
       open: (events) => context.targets.openMirror(target, events),
       ended: () => context.ended(),
     });
@@ -271,7 +273,8 @@ class WatchedSession {
     });
     const names = { device: open.sender ?? "", session: this.#target.session, pane: this.#target.pane };
     const audit = new KeystrokeAudit({
-      ...{ clock: this.#context.clock, names },
+      clock: this.#context.clock,
+      names,
       record: (entry) => this.#context.audit.record(entry),
     });
     if (!this.isWatched) this.#pulse();
@@ -330,7 +333,9 @@ class WatchedSession {
     const { targets, typing, clock, log } = this.#context;
     const note = (what: string): void => log(`keys for ${this.#target.session}: ${what}`);
     return new KeystrokeStream({
-      ...{ opener: channel.opener, limit: this.#limit, clock },
+      opener: channel.opener,
+      limit: this.#limit,
+      clock,
       type: async (input, mayType) => {
         this.#mirror.expectEcho();
         const typed = await typeInto({ target: this.#target, targets, typing, clock, mayType }, input);

@@ -69,7 +69,9 @@ export function SessionMute({ state, session, now, actions }: Props & { session:
 
 export function MutedProjects({ state, now, actions }: Props): JSX.Element {
   const hosts = (state.devices ?? []).map(({ deviceId, host, online }) => ({
-    ...{ deviceId, host, online },
+    deviceId,
+    host,
+    online,
     muted: state.details.get(deviceId)?.muted ?? [],
   }));
   const isEmpty = hosts.every(({ muted }) => muted.length === 0);

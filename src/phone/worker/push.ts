@@ -110,7 +110,11 @@ function sealedPush({ id, type, session, sealedFor }: {
   sealedFor?: Push["sealedFor"];
 }): Push {
   return {
-    ...{ id, type, from: "", createdAt: 0, expiresAt: 0 },
+    id,
+    type,
+    from: "",
+    createdAt: 0,
+    expiresAt: 0,
     ...(session === undefined ? {} : { agentSessionName: session }),
     ...(sealedFor === undefined ? {} : { sealedFor }),
   };
