@@ -391,7 +391,7 @@ Deno.test("the fault rows that tests print become one table with their sums", ()
     inHand: 1,
     died: 0,
     lost: 0,
-    doubled: 0,
+    duplicated: 0,
     outOfOrder: 0,
   };
   const row = { fault: "relay killed", sent: 10, ...counts, shell: 0, approved: 0 };
@@ -399,7 +399,7 @@ Deno.test("the fault rows that tests print become one table with their sums", ()
   const [head = "", , , all = "", sum = ""] = faultsTable(rowsIn(output));
   assert.match(
     head,
-    /^fault +injected +sent +submitted +refused +unknown +in hand at a kill +died with its agent +lost +doubled +out of/,
+    /^fault +injected +sent +submitted +refused +unknown +in hand at a kill +died with its agent +lost +duplicated +out of/,
   );
   assert.match(all, /^all +4 +20 +16 +2 +2 +2 +0 +0 +0 +0 +0 +0$/);
   assert.match(

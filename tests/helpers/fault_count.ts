@@ -25,7 +25,7 @@ export function countMessages(
 ): Counts {
   const counts: Counts = {
     ...{ sent: messages.length, submitted: 0, refused: 0, unknown: 0 },
-    ...{ died: 0, lost: 0, doubled: 0, outOfOrder: 0, approved: 0 },
+    ...{ died: 0, lost: 0, duplicated: 0, outOfOrder: 0, approved: 0 },
   };
   for (const [session, transcript] of transcripts) {
     const ofSession = messages.filter((message) => message.session === session);
@@ -45,12 +45,12 @@ export function countMessages(
 function countPrompts(counts: Counts, messages: readonly Message[], prompts: readonly string[]): void {
   const lines = new Set(messages.flatMap(({ body }) => body.split("\n")));
   // A prompt that is not of this row repeats a message of an earlier row, all of which have ended.
-  counts.doubled += prompts.filter((prompt) => !prompt.split("\n").some((line) => lines.has(line))).length;
+  counts.duplicated += prompts.filter((prompt) => !prompt.split("\n").some((line) => lines.has(line))).length;
   let last = -1;
   for (const message of messages) {
     const [line = ""] = message.body.split("\n");
     const times = prompts.filter((prompt) => prompt.split("\n").includes(line)).length;
-    if (times > 1 || (times === 1 && message.state === "refused")) counts.doubled++;
+    if (times > 1 || (times === 1 && message.state === "refused")) counts.duplicated++;
     const at = prompts.indexOf(message.body);
     if (at >= 0 && at < last) counts.outOfOrder++;
     last = Math.max(last, at);

@@ -285,8 +285,19 @@ export class FaultStage implements AsyncDisposable {
   }
 
   async #check(row: FaultRow, load: FaultLoad, inHand: ReadonlySet<string>): Promise<void> {
-    const { fault, injected, sent, submitted, refused, unknown, lost, doubled, outOfOrder, shell, approved } =
-      row;
+    const {
+      fault,
+      injected,
+      sent,
+      submitted,
+      refused,
+      unknown,
+      lost,
+      duplicated,
+      outOfOrder,
+      shell,
+      approved,
+    } = row;
     const outcomes = load.outcomes();
     const reasons = load.messages.flatMap(({ state, outcome }) => state === "unknown" ? [outcome] : []);
     if (unknown > 0) say(`unknown in "${fault}": ${reasons.join(", ")}`);
@@ -301,7 +312,7 @@ export class FaultStage implements AsyncDisposable {
     );
     const inShell = shell === 0 ? [] : await this.#shellTraces();
     const why = JSON.stringify({ row, outcomes, unexplained, inShell });
-    assert.equal(lost + doubled + outOfOrder + shell + approved, 0, why);
+    assert.equal(lost + duplicated + outOfOrder + shell + approved, 0, why);
     assert.equal(sent, submitted + refused + unknown, why);
     assert.ok(injected > 0 && submitted > 0, why);
     assert.deepEqual(unexplained, [], why);

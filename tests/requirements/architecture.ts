@@ -100,7 +100,7 @@ const OPERATING_ON_NATS = [
   }),
   ...rows("docs/operating.md, Moving a relay to NATS and back", {
     "run-migrate": scale(
-      "svc server migrate copies all of a relay to NATS or back, several times while it runs, and nothing is lost or doubled.",
+      "svc server migrate copies all of a relay to NATS or back, several times while it runs, and nothing is lost or duplicated.",
     ),
   }),
 ];

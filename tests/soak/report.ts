@@ -36,15 +36,15 @@ export function reportOf(soak: Soak): Report {
   const left = leftovers(before, after);
   const open = Object.entries(before.descriptors)
     .map(([name, count]) => `${name} ${count} → ${after.descriptors[name]}`).join(", ");
-  const bad = messages.lost + messages.doubled + messages.outOfOrder + asks.lost + asks.doubled;
+  const bad = messages.lost + messages.duplicated + messages.outOfOrder + asks.lost + asks.duplicated;
   const unexpected = messages.refused + messages.unknown;
   return {
     lines: [
       `soak: ${(seconds / 60).toFixed(1)} minutes, the link cut ${cuts} times, all connections back within ${
         (soak.backMs / 1_000).toFixed(1)
       } s`,
-      `soak messages: ${messages.sent} sent, ${messages.submitted} submitted, ${messages.refused} refused, ${messages.unknown} unknown, ${messages.lost} lost, ${messages.doubled} doubled, ${messages.outOfOrder} out of order`,
-      `soak questions: ${asks.sent} asked, ${asks.answered} answered, ${asks.late} typed late, ${asks.refused} refused late, ${asks.lost} lost, ${asks.doubled} doubled`,
+      `soak messages: ${messages.sent} sent, ${messages.submitted} submitted, ${messages.refused} refused, ${messages.unknown} unknown, ${messages.lost} lost, ${messages.duplicated} duplicated, ${messages.outOfOrder} out of order`,
+      `soak questions: ${asks.sent} asked, ${asks.answered} answered, ${asks.late} typed late, ${asks.refused} refused late, ${asks.lost} lost, ${asks.duplicated} duplicated`,
       ...memory.map(({ line }) => line),
       `soak open files: ${open}`,
       `soak processes: ${total(before.processes)} → ${total(after.processes)}`,
@@ -57,7 +57,7 @@ export function reportOf(soak: Soak): Report {
       ...asks.lostTexts.map((text) => `soak lost: ${text}`),
     ],
     faults: [
-      ...(bad > 0 ? ["something was lost, doubled or out of order"] : []),
+      ...(bad > 0 ? ["something was lost, duplicated or out of order"] : []),
       ...(unexpected > 0 ? [`${unexpected} messages were refused or unknown`] : []),
       ...left.map((what) => `left over: ${what}`),
       ...memory.flatMap(({ fault }) => fault ?? []),

@@ -42,7 +42,7 @@ export interface CutLink {
  * `late`: typed into the session because its asker did not receive it in time; `refused`: the session accepted no more
  * of these.
  */
-export type AskCounts = Record<"sent" | "answered" | "late" | "refused" | "lost" | "doubled", number> & {
+export type AskCounts = Record<"sent" | "answered" | "late" | "refused" | "lost" | "duplicated", number> & {
   /** What the agent received for each question that was lost. */
   lostTexts: string[];
 };
@@ -162,14 +162,14 @@ export class Traffic {
   #countAsks(late: readonly string[], refused: ReadonlySet<string>): AskCounts {
     const sent = this.#results.length;
     const asks: AskCounts = {
-      ...{ sent, answered: 0, late: late.length, refused: 0, lost: 0, doubled: 0 },
+      ...{ sent, answered: 0, late: late.length, refused: 0, lost: 0, duplicated: 0 },
       lostTexts: [],
     };
     for (const [n, result] of this.#results.entries()) {
       const wanted = answerTo(`question-${n}`);
       const times = [result.includes(wanted), ...late.map((text) => text === wanted)].filter(Boolean).length;
       if (result.includes(wanted)) asks.answered++;
-      if (times > 1) asks.doubled++;
+      if (times > 1) asks.duplicated++;
       if (times > 0) continue;
       if (refused.has(wanted)) asks.refused++;
       else {

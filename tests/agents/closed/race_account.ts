@@ -5,7 +5,7 @@ export interface RaceAccount {
   tries: number;
   approvals: number;
   lost: number;
-  doubled: number;
+  duplicated: number;
   /** Receipts that disagree with what happened. */
   untrue: number;
   unknown: number;
@@ -60,7 +60,7 @@ export function account(all: readonly Try[]): RaceAccount {
     tries: all.length,
     approvals: count(({ approved }) => approved),
     lost: count(isLost),
-    doubled: count(({ arrived }) => arrived > 1),
+    duplicated: count(({ arrived }) => arrived > 1),
     untrue: count((one) => !isTrue(one)),
     returned: count(isReturned),
     unknown: count(({ receipt }) => receipt.state === "unknown"),

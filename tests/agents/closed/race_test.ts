@@ -27,11 +27,11 @@ for (const kind of agents()) {
       });
       const counts = account(done);
       say(accountLine(`${kind} ${how}`, counts));
-      const { approvals, lost, doubled, untrue } = counts;
-      assert.deepEqual({ approvals, lost, doubled, untrue }, {
+      const { approvals, lost, duplicated, untrue } = counts;
+      assert.deepEqual({ approvals, lost, duplicated, untrue }, {
         approvals: 0,
         lost: 0,
-        doubled: 0,
+        duplicated: 0,
         untrue: 0,
       });
     });
