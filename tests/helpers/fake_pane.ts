@@ -61,6 +61,8 @@ export class FakePane {
   /** The foreground program and its argv; whether a shell gets the terminal back when it ends. */
   program = { foreground: "agent", argv: ["agent"], hasAgent: false, shellBelow: false };
   policy: Policy = DEFAULT_POLICY;
+  /** The pane's own process. */
+  pid = PID;
   /** How often tmux searched the screen for a dialog. */
   searches = 0;
   readonly target: Target;
@@ -225,7 +227,7 @@ export class FakePane {
 
   #facts(): string {
     const created = Math.floor(this.clock.now() / 1_000) - 600;
-    const facts = ["@2", created, 0, 0, 0, PID, "agent", 0, 0, 1, 0, 0, "title", "/p"];
+    const facts = ["@2", created, 0, 0, 0, this.pid, "agent", 0, 0, 1, 0, 0, "title", "/p"];
     const { localUserActivity: at } = this;
     const clients = at === undefined ? [] : [["client", 0, at, "$1", "@2"].join("\t")];
     const screen = [...this.transcript, this.reading.draft ?? "another screen"];

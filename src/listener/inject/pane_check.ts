@@ -58,7 +58,8 @@ export async function checkPane(
       : await effects.processFacts(facts.pid, { findAgent: !isProfiled });
     const reason = process.hasAgent && !isProfiled
       ? "unknown_screen"
-      : judgePane(facts, { process, recordedPid, isProfiled, policy }) ?? replacedAgent(target, process);
+      : judgePane(facts, { process, recordedPid, isProfiled, policy }) ??
+        replacedAgent(target, facts, process);
     if (reason !== undefined) return { kind: "refused", outcome: refused(reason) };
     input.observed(reading, target.profile);
     return { kind: "ready", pane: { ...observed, process } };
@@ -69,13 +70,15 @@ export async function checkPane(
 }
 
 /**
- * In a session without a wrapper, the shell may start another program after the agent while a mirror is open. The agent's
- * profile does not apply to it, so the target must be resolved again.
+ * In a session without a wrapper, the shell may start another program after the agent while a mirror is open, and once tmux
+ * was started again, another session may have the pane's id. The target must be resolved again.
  */
 function replacedAgent(
-  { recordedPid, isProfiled, profile: { kind } }: Target,
+  { panePid, recordedPid, isProfiled, profile: { kind } }: Target,
+  { pid }: PaneFacts,
   { foreground, argv, shellBelow }: ProcessFacts,
 ): Reason | undefined {
+  if (recordedPid === 0 && pid !== panePid) return "unknown_screen";
   if (!isProfiled || recordedPid !== 0 || !shellBelow || kind === undefined) return undefined;
   return agentKindOfProgram(foreground, argv) === kind ? undefined : "unknown_screen";
 }

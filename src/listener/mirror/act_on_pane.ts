@@ -30,7 +30,8 @@ export async function typeInto(
   const outcome = await type(target);
   if (outcome.state !== "refused" || outcome.reason !== "unknown_screen") return { outcome, target };
   const now = await targets.current(target);
-  return { outcome: now.profile === target.profile ? outcome : await type(now), target: now };
+  const isSame = now.profile === target.profile && now.panePid === target.panePid;
+  return { outcome: isSame ? outcome : await type(now), target: now };
 }
 
 /** Set on a fitted window to `cols rows window-size`, so that after a crash the next listener can restore it. */

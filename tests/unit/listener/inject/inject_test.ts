@@ -424,3 +424,23 @@ Deno.test("inject: a late answer is typed for the run of the agent that asked, a
   assert.deepEqual([other, pane.events], [{ state: "refused", reason: "session_changed" }, []]);
   assert.equal((await pane.inject("to this one", { run: pane.target.run })).state, "submitted");
 });
+
+Deno.test("inject: what is held for an agent in a user's own session is not typed into another process that has its pane's id, as after tmux was started again [inj-exact]", async () => {
+  const shell = { hasAgent: false, shellBelow: true };
+  const programs = [
+    { isProfiled: true, program: { ...shell, foreground: "claude", argv: ["claude"] } },
+    { isProfiled: false, program: { ...shell, foreground: "app", argv: ["app"], shellBelow: false } },
+  ];
+  for (const { isProfiled, program } of programs) {
+    const pane = new FakePane({ recordedPid: 0, isProfiled });
+    if (isProfiled) pane.target.profile.kind = "cc";
+    pane.program = program;
+    pane.draw(undefined, { focus: "dialog" });
+    pane.onPause = () => {
+      pane.pid = 8;
+      pane.draw("");
+    };
+    assert.deepEqual(await pane.inject("hello"), { state: "refused", reason: "unknown_screen", pane: "%3" });
+    assert.deepEqual(pane.events, ["reported held dialog_open"]);
+  }
+});
