@@ -102,6 +102,8 @@ async function readersOf(paired: readonly PairedPhone[]): Promise<PhoneKeys[]> {
 
 /** Longer than a question can be answered and a sealed answer is valid. */
 const CLAIM_KEPT_MS = 8 * 24 * 3_600_000;
+/** As many of the latest are kept at any age, since a clock may have been set. */
+export const CLAIMS_LATEST = 100;
 
 /**
  * False if another answer, or the other program, has claimed the question. The same program may claim it again for the
@@ -121,10 +123,15 @@ export async function claimQuestion(
 }
 
 async function forgetOld(files: Files, folder: string, now: number): Promise<void> {
-  for (const name of await files.list(folder)) {
-    const info = await files.info(`${folder}/${name}`);
-    if (info !== undefined && info.mtimeMs < now - CLAIM_KEPT_MS) await files.remove(`${folder}/${name}`);
-  }
+  const names = await files.list(folder);
+  if (names.length <= CLAIMS_LATEST) return;
+  const claims = await Promise.all(names.map(async (name) => {
+    const path = `${folder}/${name}`;
+    return { path, at: (await files.info(path))?.mtimeMs ?? now };
+  }));
+  const older = claims.sort((one, other) => one.at - other.at).slice(0, -CLAIMS_LATEST);
+  const old = older.filter(({ at }) => at < now - CLAIM_KEPT_MS);
+  await Promise.all(old.map(({ path }) => files.remove(path)));
 }
 
 /** Whoever runs the relay could read and answer an unsealed push. */

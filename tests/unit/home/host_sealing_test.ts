@@ -1,7 +1,7 @@
 /** A question is answered once: either the asker or the listener acts on the answer, never both. */
 import assert from "node:assert/strict";
 import { newSecret } from "../../../src/crypto/paired_secret.ts";
-import { claimQuestion, hostKeys, hostSealing } from "../../../src/home/host_sealing.ts";
+import { claimQuestion, CLAIMS_LATEST, hostKeys, hostSealing } from "../../../src/home/host_sealing.ts";
 import { changePaired } from "../../../src/home/pairing.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
@@ -15,17 +15,24 @@ Deno.test("only the first to claim a question gets it, even if two claim it at t
   for (const by of ["asker", "listener"] as const) {
     assert.equal(await claim("a", by, Date.now(), "2"), false, "another answer to the same question");
   }
-  for (let n = 0; n < 50; n++) {
+  for (let n = 0; n < CLAIMS_LATEST; n++) {
     const both = await Promise.all([claim(`b${n}`, "asker"), claim(`b${n}`, "listener")]);
     assert.equal(both.filter(Boolean).length, 1);
   }
   assert.equal((await Deno.stat(home.paths.answers)).mode! & 0o777, 0o700);
   await claim("c", "listener", Date.now() + 9 * 86_400_000);
-  assert.deepEqual(
-    await home.files.list(home.paths.answers),
-    ["c"],
-    "what is too old to come again is forgotten",
-  );
+  const kept = await home.files.list(home.paths.answers);
+  assert.equal(kept.length, CLAIMS_LATEST + 1);
+  assert.ok(!kept.includes("a"), "what is too old to come again is forgotten");
+});
+
+Deno.test("an answer that an asker has taken is not typed after a clock was days ahead for a moment [replay-window, seal-answers]", async () => {
+  await using home = await makeTempHome();
+  const claim = (id: string, by: "asker" | "listener", now = Date.now()) =>
+    claimQuestion(home.files, home.paths, { id, answer: "1", by, now });
+  assert.ok(await claim("a", "asker"));
+  assert.ok(await claim("b", "asker", Date.now() + 9 * 86_400_000));
+  assert.equal(await claim("a", "listener"), false);
 });
 
 Deno.test("a script's secret opens its messages and nothing else: no mirror, no answer [pair-script, role-speaks-for]", async () => {
