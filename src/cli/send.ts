@@ -229,9 +229,14 @@ async function sendAndWait(options: SendOptions, { api, push }: Route): Promise<
   });
 }
 
+/** Before that is final, the text may be taken out again: the agent may not have read Enter. */
+export function hasArrived({ state, final }: Pick<Receipt, "state" | "final">): boolean {
+  return final && (state === "submitted" || state === "typed");
+}
+
 /** Prints the receipt and returns the exit code: 0 only when the text is in the pane. */
 function report(receipt: Receipt, options: SendOptions): number {
-  const isTyped = receipt.state === "submitted" || receipt.state === "typed";
+  const isTyped = hasArrived(receipt);
   if (isTyped && !options.json) print(describe(receipt));
   if (!isTyped) {
     printError(

@@ -1,7 +1,7 @@
 /** How svc send gets a message to the relay and reports its receipt. */
 import assert from "node:assert/strict";
 import { RelayError } from "../../../src/client/relay_error.ts";
-import { describe, sendOnce, withMore } from "../../../src/cli/send.ts";
+import { describe, hasArrived, sendOnce, withMore } from "../../../src/cli/send.ts";
 import type { PushAccepted, PushRequestInput } from "../../../src/protocol/push.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
@@ -21,6 +21,12 @@ Deno.test("the text added to a receipt is a separate sentence [cli-send]", () =>
   const receipt = { final: false, at: {} } as const;
   assert.equal(withMore({ ...receipt, state: "queued" }, "More."), "queued. More.");
   assert.match(withMore({ ...receipt, state: "held", reason: "desk_busy" }, "More."), /computer\. More\.$/);
+});
+
+Deno.test("a message whose Enter is not confirmed when the wait ends does not count as typed: the host may still take its text out [con-send-exit]", () => {
+  const outcomes = ["typed", "submitted", "refused", "unknown", "expired"] as const;
+  assert.deepEqual(outcomes.filter((state) => hasArrived({ state, final: true })), ["typed", "submitted"]);
+  assert.equal(hasArrived({ state: "typed", final: false }), false);
 });
 
 const ID = "0b3a1c9e-1111-4222-8333-444455556666";
