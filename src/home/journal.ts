@@ -79,6 +79,8 @@ export class Journal {
   readonly #sealed = new Map<string, JournalEntry>();
   /** The same for pushes whose refusal was promised. */
   readonly #promised = new Map<string, JournalEntry>();
+  /** Pushes of which more has happened than the disk has: it is written with the next entry. */
+  readonly #unwritten = new Set<string>();
   /** By pairing, the least recently used first. */
   readonly #windows = new Map<string, ReplayWindow>();
   #file: AppendFile | undefined;
@@ -126,7 +128,10 @@ export class Journal {
   async take(id: string, seal: PhoneSeal, { sync = true }: WriteOptions = {}): Promise<TakeVerdict> {
     const { pairing, counter } = seal;
     const before = this.#sealed.get(id);
-    if (before !== undefined && isSameSeal(before.sealed, seal)) return "taken";
+    if (before !== undefined && isSameSeal(before.sealed, seal)) {
+      if (this.#unwritten.has(id)) await this.#write({ entry: before, isKnown: true, sync });
+      return "taken";
+    }
     const window = this.#windows.get(pairing);
     if (counter === undefined && window !== undefined) return "uncounted";
     const verdict = counter === undefined ? "fresh" : window?.check(counter) ?? "fresh";
@@ -143,16 +148,16 @@ export class Journal {
    * that a copy that can be opened is not typed either.
    */
   promise(id: string): boolean {
-    if (this.isLasting(id)) return true;
+    if (this.#sealed.has(id) || this.#promised.has(id)) return true;
     if (this.#promised.size >= (this.#options.promisesMax ?? JOURNAL_PROMISES_MAX)) return false;
     const entry = this.#last.get(id) ?? { id, at: this.#options.now(), step: "accepted" };
     this.#remember({ ...entry, promised: true });
     return true;
   }
 
-  /** Whether the outcome of this push is kept, whatever else is sent. */
+  /** Whether the outcome of this push is kept, whatever else is sent, by the next listener as well. */
   isLasting(id: string): boolean {
-    return this.#sealed.has(id) || this.#promised.has(id);
+    return !this.#unwritten.has(id) && (this.#sealed.has(id) || this.#promised.has(id));
   }
 
   /** Pushes whose last step is not `done`. */
@@ -190,7 +195,8 @@ export class Journal {
 
   async close(): Promise<void> {
     await this.#mutex.run(async () => {
-      if (!await this.#isInPlace()) await this.#rewrite().catch(() => {});
+      if (this.#unwritten.size > 0) await this.#append([]).catch(() => {});
+      else if (!await this.#isInPlace()) await this.#rewrite().catch(() => {});
       this.#file?.close();
       this.#file = undefined;
     });
@@ -214,6 +220,7 @@ export class Journal {
     this.#file = await files.openAppend(path, { mode: 0o600 });
     this.#appended = 0;
     this.#isTorn = false;
+    this.#unwritten.clear();
   }
 
   /** Entries that are recorded while the disk is busy are written together. */
@@ -228,13 +235,17 @@ export class Journal {
   }
 
   async #append(waiting: readonly WaitingEntry[]): Promise<void> {
+    const lateIds = [...this.#unwritten].slice(0, JOURNAL_LATEST);
+    const late = lateIds.flatMap((id) => this.state(id) ?? []);
+    for (const { entry: { id }, isKnown } of waiting) if (isKnown) this.#unwritten.add(id);
     if (this.#file === undefined && !await this.#isInPlace()) await this.#rewrite();
-    const lines = waiting.map(({ entry }) => encodeEntry(entry)).join("");
-    const sync = waiting.some((one) => one.sync);
+    const lines = [...late, ...waiting.map(({ entry }) => entry)].map(encodeEntry).join("");
+    const sync = late.length > 0 || waiting.some((one) => one.sync);
     if (!await this.#appendLines(lines, sync)) {
       await this.#rewrite();
       await this.#appendLines(lines, sync);
     }
+    for (const id of [...lateIds, ...waiting.map(({ entry }) => entry.id)]) this.#unwritten.delete(id);
     this.#appended += waiting.length;
     // Before a rewrite, which writes only the entries in memory.
     for (const { entry, isKnown } of waiting) if (!isKnown) this.#remember(entry);

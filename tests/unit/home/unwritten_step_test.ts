@@ -1,0 +1,38 @@
+/** What has happened to a push and could not be written into the journal. */
+import assert from "node:assert/strict";
+import { type Journal, openJournal } from "../../../src/home/journal.ts";
+import type { Files } from "../../../src/runtime/types.ts";
+import { makeTempHome } from "../../helpers/temp_home.ts";
+
+const [ONE, OTHER] = [1, 2].map((n) => `00000000-0000-4000-8000-00000000000${n}`) as [string, string];
+const SEAL = { pairing: "p", counter: 1 };
+
+Deno.test("the end of a sealed message is no lasting one until it is on the disk, and is written at the latest when the journal is closed [replay-window, fault-disk]", async () => {
+  await using home = await makeTempHome();
+  let isFull = false;
+  const files: Files = {
+    ...home.files,
+    openAppend: async (path, options) => {
+      const file = await home.files.openAppend(path, options);
+      const full = (): Promise<void> => Promise.reject(new Error("ENOSPC"));
+      return { ...file, append: (text) => isFull ? full() : file.append(text) };
+    },
+  };
+  const open = (): Promise<Journal> => openJournal({ files, path: home.paths.journal, now: () => 1 });
+  const journal = await open();
+  await journal.take(ONE, SEAL);
+  isFull = true;
+  journal.promise(ONE);
+  await assert.rejects(journal.record(ONE, { step: "done", outcome: "refused", reason: "desk_busy" }));
+  assert.equal(journal.isLasting(ONE), false);
+  assert.deepEqual([journal.promise(ONE), journal.state(ONE)?.step], [true, "done"]);
+  for (let tries = 0; tries < 2; tries++) {
+    await assert.rejects(journal.take(OTHER, { ...SEAL, counter: 2 }), /ENOSPC/);
+  }
+  isFull = false;
+  await journal.close();
+  const after = await open();
+  assert.deepEqual([ONE, OTHER].map((id) => after.state(id)?.step), ["done", "accepted"]);
+  assert.equal(after.isLasting(ONE), true);
+  await after.close();
+});
