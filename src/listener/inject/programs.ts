@@ -8,6 +8,8 @@ import { programName } from "../../agents/profiles.ts";
 export const GUARDED_PROGRAMS = [
   ...["bash", "zsh", "fish", "sh", "dash", "ksh", "tcsh", "csh", "pwsh"],
   ...["nu", "elvish", "xonsh", "ash", "mksh", "rbash", "busybox"],
+  ...["yash", "posh", "oksh", "loksh", "lksh", "pdksh", "rksh", "rzsh", "bsd-csh", "sash"],
+  ...["osh", "ysh", "oils-for-unix", "es", "rc", "ion", "murex"],
   ...["tmux", "screen", "ssh", "sudo", "su", "doas", "login"],
 ] as const;
 
@@ -186,8 +188,8 @@ function opensConsole(script: string, args: readonly string[]): boolean {
     (name === "rails" && options.some((arg) => RAILS_CONSOLE.test(arg)));
 }
 
-/** A login shell has a leading dash, and a version or path may surround the name. */
-export const GUARDED_PATTERN = `^-?(.*/)?(${GUARDED_PROGRAMS.join("|")})[-.0-9]*$`;
+/** A login shell has a leading dash, and a version or path may surround the name; some are also built without libraries. */
+export const GUARDED_PATTERN = `^-?(.*/)?(${GUARDED_PROGRAMS.join("|")})(-static)?[-.0-9]*$`;
 const GUARDED = new RegExp(GUARDED_PATTERN);
 
 /**

@@ -42,6 +42,18 @@ Deno.test("guard: other shells and programs that lead to one are refused too [in
   }
 });
 
+Deno.test("guard: rarer shells are shells too, by the names of their programs, and one below a build gets nothing that the build leaves [inj-guard-more, sec-no-shell]", () => {
+  const shells = ["yash", "posh", "oksh", "loksh", "lksh", "rksh93", "sash", "osh", "ysh", "oils-for-unix"];
+  const others = ["es", "rc", "ion", "murex", "bsd-csh", "bash-static", "zsh-static", "mksh-static"];
+  for (const program of [...shells, ...others]) {
+    assert.equal(judge({ command: program }), "shell_in_pane", program);
+    assert.equal(isGuardedProgram(program), true, program);
+  }
+  for (const program of ["rclone", "esbuild", "ionic", "bash-statics"]) {
+    assert.equal(isGuardedProgram(program), false, program);
+  }
+});
+
 Deno.test("guard: a shell with its version in its name is recognized [err-shell, inj-guard-more]", () => {
   for (const command of ["ksh93", "-ksh93", "zsh-5.9", "/opt/bash-5.2.37", "screen-4.9.1"]) {
     assert.equal(judge({ command }), "shell_in_pane", command);
