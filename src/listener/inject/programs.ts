@@ -34,7 +34,7 @@ export const COMMAND_PROGRAMS = [
     "emacs",
     "emacsclient",
   ],
-  ...["mg", "joe", "jed", "micro", "helix", "hx", "kak", "ne", "mcedit", "tilde"],
+  ...["mg", "joe", "jed", "micro", "helix", "hx", "kak", "ne", "mcedit", "tilde", "nvi", "zile", "gvim"],
   // Pagers and viewers that run commands.
   ...[
     "less",
@@ -51,7 +51,9 @@ export const COMMAND_PROGRAMS = [
     "top",
     "htop",
   ],
+  ...["tig", "lazygit", "ncdu", "mutt", "neomutt", "weechat", "irssi"],
   // Databases.
+  ...["pgcli", "mycli", "litecli", "iredis", "usql"],
   ...[
     "psql",
     "mysql",
@@ -66,6 +68,7 @@ export const COMMAND_PROGRAMS = [
     "sqlplus",
   ],
   // Languages whose program is a prompt, and debuggers.
+  ...["ocaml", "utop", "swipl", "mit-scheme", "janet", "r2", "radare2", "cgdb"],
   ...[
     "irb",
     "pry",

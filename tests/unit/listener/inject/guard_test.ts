@@ -133,6 +133,19 @@ Deno.test("guard: an unknown program over a shell gets nothing, because the shel
   assert.equal(over({ isProfiled: true }), undefined, "a known agent's screen decides");
 });
 
+Deno.test("guard: further prompts, editors and viewers that run what is typed are recognized [sec-command-program]", () => {
+  const inFront = (foreground: string, argv: string[]) =>
+    judge({ command: argv[0] ?? "" }, { foreground, argv }, { recordedPid: 0, isProfiled: false });
+  const programs = ["nvi", "zile", "gvim", "tig", "lazygit", "ncdu", "mutt", "neomutt", "weechat", "irssi"];
+  const prompts = ["ocaml", "utop", "swipl", "mit-scheme", "janet", "r2", "radare2", "cgdb", "usql"];
+  for (const program of [...programs, ...prompts]) {
+    assert.equal(inFront(program, [program]), "shell_in_pane", program);
+  }
+  for (const script of ["pgcli", "mycli", "litecli", "iredis"]) {
+    assert.equal(inFront("python3.11", ["python3", `/usr/bin/${script}`, "x"]), "shell_in_pane", script);
+  }
+});
+
 Deno.test("guard: a prompt is recognized by the program that runs it, as the system names it [sec-command-program]", () => {
   const inFront = (foreground: string, argv: string[]) =>
     judge({ command: argv[0] ?? "" }, { foreground, argv }, { recordedPid: 0, isProfiled: false });
