@@ -162,6 +162,8 @@ export interface AgentProfile {
   commands: readonly string[];
   /** Those of them that are harmless without arguments only: its line in `BARE_COMMANDS`. */
   bareCommands?: readonly string[];
+  /** The user's own command in a folder has the folder in its name: `/git/commit`. */
+  nestsCommands?: true;
   /** The slash command, with the slash, that opens its list of models. */
   modelCommand?: string;
   /** `!` in an empty composer turns it into a shell. */

@@ -205,6 +205,7 @@ export type TargetProfile =
     | "keys"
     | "commands"
     | "bareCommands"
+    | "nestsCommands"
     | "foldedPaste"
     | "gate"
     | "readScreen"

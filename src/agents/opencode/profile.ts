@@ -62,6 +62,7 @@ export const profile: AgentProfile = {
   keys: { alsoAllowed: [], forbidden: ["Tab"], forbiddenWhenEmpty: ["C-c"] },
   commands: SLASH_COMMANDS.opencode,
   bareCommands: BARE_COMMANDS.opencode,
+  nestsCommands: true,
   gate: { afterEnterMs: 200 },
   modelCommand: "/models",
   hasShellMode: true,

@@ -75,6 +75,10 @@ export function widenedBy(policy: Policy): string[] {
 
 /** A name with another slash is a path, which agents treat as text. */
 const COMMAND = /^\/([^\s/]*)(?=(\s|$))/;
+/** One of these, in an agent that names a command in a folder after both. */
+const NESTED = /^\/([^\s/]+(?:\/[^\s/]+)+)(?=(\s|$))/;
+/** What begins so is a path: nobody calls a folder of commands like a folder of the system. */
+const SYSTEM_PATH = /^\/(?:home|Users|Volumes|root|tmp|private|var|etc|usr|opt|mnt|media|srv)\//;
 /** Another command, as the first of the arguments. */
 const STACKED = /^ +\/[^\s/]/;
 
@@ -91,11 +95,15 @@ export function beginsCommand(text: string): boolean {
 /** True for a slash command that is not known to leave approvals, sandbox, hooks and tools unchanged. */
 export function changesApproval(
   text: string,
-  { commands, bareCommands = [] }: Pick<AgentProfile, "commands" | "bareCommands">,
+  { commands, bareCommands = [], nestsCommands }: Pick<
+    AgentProfile,
+    "commands" | "bareCommands" | "nestsCommands"
+  >,
   { allowApprovalChange, allowCommands }: Policy,
 ): boolean {
   const canonical = canonicalText(text);
-  const [found, name, end = ""] = COMMAND.exec(canonical) ?? [];
+  const isNested = nestsCommands === true && !SYSTEM_PATH.test(canonical);
+  const [found, name, end = ""] = COMMAND.exec(canonical) ?? (isNested ? NESTED.exec(canonical) : null) ?? [];
   if (found === undefined || name === undefined || allowApprovalChange) return false;
   // Before a blank other than a space, an agent may read another name.
   if (end !== "" && end !== " ") return true;

@@ -102,7 +102,7 @@ Deno.test("keystroke rules: a slash command is submitted whole, by its own name,
       ...{ model: model({ seen }), profile: agentProfile("opencode"), policy: DEFAULT_POLICY },
     });
   assert.equal(path("/t/"), "approval_change", "OpenCode finds its /exit by /quit and /q");
-  assert.equal(path("/src/app.ts is broken"), undefined);
+  assert.equal(path("/tmp/app.ts is broken"), undefined);
   assert.equal(inDraft(key("Enter"), { seen: "/deploy" }, { allowCommands: ["deploy"] }), undefined);
 });
 
@@ -234,6 +234,19 @@ Deno.test("keystroke rules: a harmless command is refused with arguments that it
     assert.ok(refused(bad), JSON.stringify(bad));
     assert.ok(!changesApproval(bad, profile, { ...DEFAULT_POLICY, allowApprovalChange: true }));
   }
+});
+
+Deno.test("keystroke rules: a command with a slash in its name, as OpenCode calls one in a folder, is refused like any other of the user's own; a path is text [inj-approval-command]", () => {
+  const refused = (text: string, kind: "opencode" | "cc", policy = DEFAULT_POLICY) =>
+    changesApproval(text, agentProfile(kind), policy);
+  for (const own of ["/git/commit", "/git/commit !`touch X`", " /a/b/c x", "/git/commit\nx"]) {
+    assert.ok(refused(own, "opencode"), own);
+    assert.ok(!refused(own, "cc"), own);
+  }
+  for (const path of ["/home/me/x.png what is this?", "/tmp/x", "// a comment", "/git/", "see /git/commit"]) {
+    assert.ok(!refused(path, "opencode"), path);
+  }
+  assert.ok(!refused("/git/commit x", "opencode", { ...DEFAULT_POLICY, allowCommands: ["git/commit"] }));
 });
 
 Deno.test("keystroke rules: text that would continue an escape sequence is recognized, so that it cannot combine with an earlier Escape [inj-after-escape]", () => {
