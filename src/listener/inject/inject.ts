@@ -26,7 +26,7 @@ import {
 import { type Held, isOverdue, reportHold } from "./hold.ts";
 import { EARLY_MAX_MS, type EarlyPanes, findPane } from "./find_pane.ts";
 import type { InFlight } from "./pane_input.ts";
-import { changesApproval } from "./policy.ts";
+import { changesApproval, endsAgent } from "./policy.ts";
 import { afterRemoval, removeText, removeUnsent, withoutLeftBehind } from "./remove_text.ts";
 import { isShellEscape } from "./guard.ts";
 import { fillText, typeText } from "./type_text.ts";
@@ -126,6 +126,7 @@ async function handOver(attempt: Attempt, text: LeftBehind, error: Stopping): Pr
 }
 
 const MUTED: Step = { kind: "ended", outcome: refused("muted") };
+const ENDS: Step = { kind: "ended", outcome: refused("end_not_allowed") };
 
 type Step =
   | { kind: "ended"; outcome: Outcome }
@@ -150,6 +151,7 @@ async function typeWhenReady(attempt: Attempt, { reason: before }: Held, checked
   const reason = holdReason(pane, { ...target, input, now: attempt.now(), sendAnyway, policy });
   // While it was held, the project may have been muted.
   if (reason === undefined && before !== undefined && await effects.isMuted(pane.directory)) return MUTED;
+  if (target.isProfiled && endsAgent((pane.reading.draft ?? "") + command.body, policy)) return ENDS;
   if (reason === undefined && !search) return await typeWhenReady(attempt, {});
   const inFlight = reason === undefined ? input.gate.begin() : undefined;
   if (inFlight === undefined) return { kind: "held", reason: reason ?? "agent_working" };

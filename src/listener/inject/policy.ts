@@ -111,3 +111,11 @@ export function changesApproval(
   if (STACKED.test(rest) || rest !== "" && bareCommands.includes(name)) return true;
   return !commands.includes(name) && !allowCommands.includes(name);
 }
+
+/** Alone in the composer, one of these is for agents the command that ends them. */
+const END_WORDS: ReadonlySet<string> = new Set(["exit", "quit", ":q", ":q!", ":wq", ":wq!"]);
+
+/** True for what ends an agent, which phones may not. */
+export function endsAgent(text: string, { allowAgentEnd }: Pick<Policy, "allowAgentEnd">): boolean {
+  return !allowAgentEnd && END_WORDS.has(canonicalText(text).toLowerCase());
+}

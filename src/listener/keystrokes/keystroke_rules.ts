@@ -7,7 +7,7 @@ import { hidesText, mayHideStart } from "../inject/composer.ts";
 import { canonicalText } from "../../protocol/canonical.ts";
 import { isLonePath, isShellEscape } from "../inject/guard.ts";
 import type { ComposerModel } from "../inject/pane_input.ts";
-import { changesApproval, mayAnswerDialogs, type Policy } from "../inject/policy.ts";
+import { changesApproval, endsAgent, mayAnswerDialogs, type Policy } from "../inject/policy.ts";
 import type { TargetProfile } from "../targets.ts";
 import { KEYS_PER_SECOND } from "../../protocol/limits.ts";
 
@@ -158,6 +158,7 @@ export function draftRefusal(
   if (text === undefined || !takesAny && mayHideStart({ draft, cut })) return "screen_stale";
   if (isShellEscape(text) && !policy.allowShellEscape) return "shell_escape";
   if (input.key === "Tab") return undefined;
+  if (endsAgent(text, policy)) return "end_not_allowed";
   // The highlighted suggestion may be a different command from the one in the draft, even before a path.
   const mayRunAnother = (model.hasMovedChoice || cursorInCommand) && canonicalText(text).startsWith("/");
   const runsPath = profile.typing.spaceAfter === "tail" && isLonePath(draft);

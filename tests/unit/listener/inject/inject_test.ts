@@ -4,6 +4,7 @@ import { Stopping, TakenOver } from "../../../../src/listener/inject/context.ts"
 import { DRAW_LIMIT_MS } from "../../../../src/listener/inject/composer.ts";
 import { CONFIRM_LIMIT_MS, HOLD_STEP_MS } from "../../../../src/listener/inject/inject.ts";
 import { TURN_START_MS } from "../../../../src/listener/inject/pane_input.ts";
+import { DEFAULT_POLICY } from "../../../../src/listener/inject/policy.ts";
 import { TmuxError } from "../../../../src/tmux/server.ts";
 import { FakePane } from "../../../helpers/fake_pane.ts";
 
@@ -443,4 +444,27 @@ Deno.test("inject: what is held for an agent in a user's own session is not type
     assert.deepEqual(await pane.inject("hello"), { state: "refused", reason: "unknown_screen", pane: "%3" });
     assert.deepEqual(pane.events, ["reported held dialog_open"]);
   }
+});
+
+Deno.test("inject: a word that ends an agent is refused unless the host lets phones end agents, also behind a draft, and by keys [type-end]", async () => {
+  for (
+    const [draft, body] of [["", "exit"], ["", " Quit\n"], ["", ":q"], ["", ":wq!"], ["ex", "it"]] as const
+  ) {
+    const pane = new FakePane();
+    pane.draw(draft);
+    const outcome = await pane.inject(body, { sendAnyway: true });
+    assert.deepEqual(outcome, { state: "refused", reason: "end_not_allowed", pane: "%3" }, draft + body);
+    assert.deepEqual(pane.events, []);
+    pane.draw("exit");
+    pane.input.confirmCalm();
+    assert.deepEqual(await pane.press({ type: "key", key: "Enter" }), {
+      state: "refused",
+      reason: "end_not_allowed",
+    });
+  }
+  const text = new FakePane();
+  assert.equal((await text.inject("exit the loop early")).state, "submitted");
+  const allowing = new FakePane();
+  allowing.policy = { ...DEFAULT_POLICY, allowAgentEnd: true };
+  assert.equal((await allowing.inject("exit")).state, "submitted");
 });
