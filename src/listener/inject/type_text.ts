@@ -52,7 +52,7 @@ export async function discardText(
  * composer shows it. The journal already says "typing".
  */
 export async function typeText(
-  { command, server, input, record }: TextAttempt,
+  { command, target, server, input, record }: TextAttempt,
   { type, filled, discard }: FilledText,
 ): Promise<"typed" | "refused" | Outcome> {
   try {
@@ -68,6 +68,8 @@ export async function typeText(
     const isDiscarded = await discard();
     if (!isLost(error)) return failed(error);
     if (isDiscarded) return await note("accepted", "refused");
+    // No composer will show it, and Enter might submit what the local user has typed.
+    if (!target.isProfiled) return { state: "unknown" };
   }
   input.forgetKeys();
   return await note("typed", "typed");

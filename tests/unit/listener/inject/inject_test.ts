@@ -72,6 +72,17 @@ Deno.test("inject: a text whose typing lost the connection is submitted if it is
   assert.deepEqual(await gone.inject("hello"), { state: "refused", reason: "pane_dead", pane: "%3" });
 });
 
+Deno.test("inject: where no screen shows whether a text arrived whose typing lost the connection, nothing submits what else is there, and nobody calls it typed [inj-lost]", async () => {
+  const pane = new FakePane({ recordedPid: 0, isProfiled: false });
+  pane.draw(undefined);
+  pane.onText = () => {
+    pane.draw(undefined);
+    throw LOST;
+  };
+  assert.deepEqual(await pane.inject("hello"), { state: "unknown", pane: "%3" });
+  assert.equal(count(pane, "key Enter"), 0);
+});
+
 Deno.test("inject: a listener that stops finishes a message that it has typed [inj-stop]", async () => {
   for (const at of ["typing", "typed", "Enter"]) {
     const pane = new FakePane();
