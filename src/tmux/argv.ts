@@ -176,11 +176,19 @@ export const verbs = {
   appendBuffer: (buffer: string, text: string): TmuxCommand => ["set-buffer", "-a", "-b", buffer, "--", text],
   deleteBuffer: (buffer: string): TmuxCommand => ["delete-buffer", "-b", buffer],
   listBuffers: (format: string): TmuxCommand => ["list-buffers", "-F", format],
-  /** Pastes the buffer as it is and deletes it. `marks`: with bracketed-paste marks if the program requested them. */
-  pasteBuffer: (buffer: string, pane: string, options: { marks: boolean }): TmuxCommand => {
+  /** Pastes the buffer as it is and deletes it. `marks`: with bracketed-paste marks if the program requested them; `next`: only once it is pasted. */
+  pasteBuffer: (
+    buffer: string,
+    pane: string,
+    options: { marks: boolean; next?: TmuxCommand[] },
+  ): TmuxCommand => {
     const flags = ["-r", "-d", "-b", buffer, "-t", pane];
     const paste = ["paste-buffer", ...(options.marks ? ["-p"] : []), ...flags];
-    return verbs.ifFormat(pane, CHANGES_PASTES, { then: [[...paste, "-S"]], otherwise: [paste] });
+    const { next = [] } = options;
+    return verbs.ifFormat(pane, CHANGES_PASTES, {
+      then: [[...paste, "-S"], ...next],
+      otherwise: [paste, ...next],
+    });
   },
   /** Leaves the pane's mode. The user's `copy-mode` hook runs only if the pane is in one. */
   leaveModes: (pane: string): TmuxCommand =>

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { runtime } from "../../src/runtime/deno.ts";
 import { verbs } from "../../src/tmux/argv.ts";
+import { runTyping, typingRequests } from "../../src/listener/inject/guard.ts";
 import { CONTROL_IDLE_MS, ControlPool } from "../../src/tmux/control_client.ts";
 import { captureScreens } from "../../src/tmux/sessions.ts";
 import { spawningServer } from "../../src/tmux/server.ts";
@@ -145,4 +146,24 @@ Deno.test("control pool: a paste is the same either way, with the bracket marks 
   }
   assert.equal(await sandbox.tmux("list-buffers"), "");
   await pool.close();
+});
+
+Deno.test("a hook of the user that fails behind what was typed does not make it fail where no control client is attached [inj-user-hooks]", async () => {
+  await using sandbox = await makeSandbox();
+  await sandbox.newSession("svc-a", ["cat"]);
+  const pane = (await sandbox.tmux("display-message", "-p", "-t", "=svc-a:", "#{pane_id}")).trim();
+  const server = spawningServer(runtime.commands, sandbox.tmuxSocket);
+  for (const command of ["send-keys", "paste-buffer"]) {
+    await sandbox.tmux("set-hook", "-g", `after-${command}`, "select-pane -t nosuch:");
+  }
+  for (const method of ["plain", "paste"] as const) {
+    for (const [guard, says] of [["1", "passed"], ["0", "refused"]] as const) {
+      const requests = typingRequests(pane, { text: `${method} ${guard}`, method, guard });
+      for (const fill of requests.fill) await server.run(...fill);
+      assert.match(await runTyping(server, requests.type), new RegExp(`^svc-guard-${says}\\n?$`));
+    }
+    await until("the text", async () => (await sandbox.screen("svc-a")).includes(`${method} 1`));
+    const { type } = typingRequests("%99", { text: "x", method, guard: "1" });
+    await assert.rejects(runTyping(server, type), /can't find pane: %99|no buffer/);
+  }
 });

@@ -210,7 +210,7 @@ export class FakePane {
     const then = words[4] ?? "";
     const pasted = /paste-buffer .*-b (\S+)/.exec(then)?.[1];
     const text = pasted === undefined
-      ? /send-keys -l .* -- (\S+)$/.exec(then)?.[1]
+      ? /send-keys -l .* -- (\S+)(?: ;|$)/.exec(then)?.[1]
       : this.#buffers.get(pasted);
     if (pasted !== undefined) this.#buffers.delete(pasted);
     if (text !== undefined) {
@@ -219,7 +219,7 @@ export class FakePane {
       this.onText();
       return "";
     }
-    const key = /send-keys -t \S+ (\S+)$/.exec(then)?.[1];
+    const key = /send-keys -t \S+ (\S+)(?: ;|$)/.exec(then)?.[1];
     if (key === undefined) throw new TmuxError(`unexpected command: ${verb} ${words.join(" ")}`);
     this.events.push(`key ${key}`);
     return this.onKey(key) === false ? GUARD_REFUSED : "";

@@ -9,6 +9,7 @@ import { utf8Length } from "../../async/encodings.ts";
 import { canonicalText } from "../../protocol/canonical.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
+import { TmuxError, type TmuxServer } from "../../tmux/server.ts";
 import type { Policy } from "./policy.ts";
 import { GUARDED_PATTERN, isCommandProgram, isGuardedProgram } from "./programs.ts";
 
@@ -135,6 +136,16 @@ export const PIECE_MAX_BYTES = 2_000;
 
 /** tmux prints this if the guard was false. */
 export const GUARD_REFUSED = "svc-guard-refused";
+/** tmux prints this once text or a key is in the pane. */
+const GUARD_PASSED = "svc-guard-passed";
+
+/** What tmux has printed; also where a hook of the user has failed behind what was typed. */
+export async function runTyping(server: Pick<TmuxServer, "run">, commands: TmuxCommand[]): Promise<string> {
+  return await server.run(...commands).catch((error) => {
+    if (error instanceof TmuxError && error.printed.includes(GUARD_PASSED)) return error.printed;
+    throw error;
+  });
+}
 
 const SLASH_COMMAND = /^\/[A-Za-z][\w:-]*(\s|$)/;
 
@@ -206,9 +217,10 @@ export function pieces(text: string): string[] {
   return piece === "" ? list : [...list, piece];
 }
 
-/** Runs `commands` only if the guard is true, else prints GUARD_REFUSED. */
+/** Runs `commands`, which type, only if the guard is true, else prints GUARD_REFUSED. */
 export function guarded(pane: string, guard: string, commands: TmuxCommand[]): TmuxCommand {
-  return verbs.ifFormat(pane, guard, { then: commands, otherwise: [verbs.printPlain(GUARD_REFUSED)] });
+  const then = [...commands, verbs.printPlain(GUARD_PASSED)];
+  return verbs.ifFormat(pane, guard, { then, otherwise: [verbs.printPlain(GUARD_REFUSED)] });
 }
 
 /**
@@ -238,7 +250,8 @@ export function typingRequests(
     return { fill: [], type: [guarded(pane, guard, [leave, verbs.sendLiteral(pane, text)])], discard: [] };
   }
   const buffer = `svc-${runtime.pid}-${crypto.randomUUID()}`;
-  const paste = verbs.pasteBuffer(buffer, pane, { marks: method === "paste" });
+  const next = [verbs.printPlain(GUARD_PASSED)];
+  const paste = verbs.pasteBuffer(buffer, pane, { marks: method === "paste", next });
   const refuse = [verbs.deleteBuffer(buffer), verbs.printPlain(GUARD_REFUSED)];
   return {
     fill: parts.map((part) => [verbs.appendBuffer(buffer, part)]),

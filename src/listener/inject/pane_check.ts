@@ -14,6 +14,7 @@ import {
   type PaneFacts,
   type ProcessFacts,
   READABLE_FORMAT,
+  runTyping,
   SYNCHRONIZED_FORMAT,
 } from "./guard.ts";
 import { type Outcome, type PaneContext, refused } from "./context.ts";
@@ -97,7 +98,7 @@ export function guardOf({ target, policy }: Pick<PaneContext, "target" | "policy
 export async function pressKey(context: PaneContext, pane: PaneState, key: string): Promise<boolean> {
   const { target, server } = context;
   const commands = [verbs.leaveModes(target.pane), verbs.sendKey(target.pane, key)];
-  const answer = await server.run(guarded(target.pane, guardOf(context, pane), commands));
+  const answer = await runTyping(server, [guarded(target.pane, guardOf(context, pane), commands)]);
   return !answer.includes(GUARD_REFUSED);
 }
 

@@ -38,6 +38,7 @@ import {
   GUARD_REFUSED,
   guarded,
   isShellEscape,
+  runTyping,
   type TypingRequests,
   typingRequests,
 } from "../inject/guard.ts";
@@ -254,7 +255,7 @@ async function send(context: KeystrokeContext, input: Keystroke, pane: PaneState
       await discard();
       return { state: "late" };
     }
-    const answer = await context.server.run(...typing.type);
+    const answer = await runTyping(context.server, typing.type);
     if (!answer.includes(GUARD_REFUSED)) return { state: "typed" };
   } catch (error) {
     const isDiscarded = await discard();
