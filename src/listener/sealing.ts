@@ -128,18 +128,16 @@ export interface Unsealed {
   seal?: PhoneSeal | undefined;
 }
 
-/** Opens the sealed text, and ignores an unsealed one sent with it. Throws PairingsBusy. */
+/** Opens the sealed text, and ignores an unsealed one sent with it. Throws PairingsBusy, or if an answer cannot be claimed. */
 export async function unseal(push: Push, host: UnsealHost): Promise<Unsealed> {
-  try {
-    const opened = await openSealed(push, host);
-    if (typeof opened === "object") {
-      return { found: await judge(push, opened.content, host), seal: opened.seal };
-    }
-    host.log(`push ${push.id}: sealed by "${push.from}" and not opened: ${opened}`);
-  } catch (error) {
+  const opened = await openSealed(push, host).catch((error) => {
     if (error instanceof PairingsBusy) throw error;
     host.log(`push ${push.id}: sealed, and this host's keys cannot be read: ${error}`);
+  });
+  if (typeof opened === "object") {
+    return { found: await judge(push, opened.content, host), seal: opened.seal };
   }
+  if (opened) host.log(`push ${push.id}: sealed by "${push.from}" and not opened: ${opened}`);
   return { found: refused("unsealable") };
 }
 

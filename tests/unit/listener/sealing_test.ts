@@ -178,6 +178,11 @@ Deno.test("an answer that the asking program received is not typed as well [seal
   assert.deepEqual(asked, [[QUESTION, { answer: ANSWER, by: "listener" }]]);
 });
 
+Deno.test("a late answer that cannot be claimed on a full disk is not refused: it waits like any message [inj-full-disk, seal-answers]", async () => {
+  const claimQuestion: UnsealHost["claimQuestion"] = () => Promise.reject(new Error("disk full"));
+  await assert.rejects(unseal(await lateAnswer(QUESTION), makeHost({ claimQuestion })), /disk full/);
+});
+
 Deno.test("a late answer for another question, under another id, or presented as a message is not typed [seal-answers, hostile-relay]", async () => {
   const push = await lateAnswer(QUESTION);
   const changes: Partial<Push>[] = [
