@@ -69,10 +69,15 @@ export async function writeMarker(
   await sweep(home, { all, directory, now });
   const write = (): Promise<void> =>
     home.files.writeText(path, `${JSON.stringify(marker)}\n`, { mode: 0o600 });
-  await write().catch(async (error) => {
+  const writeAnyway = async (error: unknown): Promise<void> => {
     if (!(error instanceof Error && "code" in error && error.code === "ENOENT")) throw error;
     await home.files.makeDirectory(home.markers, { mode: 0o700 });
     await write();
+  };
+  await write().catch(writeAnyway).catch(async (error) => {
+    // A full disk may have taken its name alone, which a hook takes for a marker.
+    await home.files.remove(path).catch(() => false);
+    throw error;
   });
   return { path };
 }

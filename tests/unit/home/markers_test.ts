@@ -199,6 +199,19 @@ Deno.test("junk in the directory does no harm", () =>
     assert.equal(await take("second"), true);
   }));
 
+Deno.test("a marker that a full disk takes no text of is not left behind: the hook would take it in place of the next one [inj-full-disk, inj-marker-back]", () =>
+  withMarkers(async ({ home, dir, write, take, names }) => {
+    await write("another");
+    const writeText: typeof home.files.writeText = async (path, _text, options) => {
+      await home.files.writeText(path, "", options);
+      throw new Error("ENOSPC");
+    };
+    const full = { ...home, files: { ...home.files, writeText } };
+    await assert.rejects(writeMarker(full, { dir, text: "hello", now: NOW }), /ENOSPC/);
+    assert.equal(names().length, 1);
+    assert.equal(await take("hello"), false);
+  }));
+
 Deno.test("without any marker nothing matches", () =>
   withMarkers(async ({ take }) => {
     assert.equal(await take("anything"), false);
