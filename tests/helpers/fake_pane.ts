@@ -38,6 +38,8 @@ export class FakePane {
   };
   /** Called once the text is in the composer. */
   onText: () => void = () => {};
+  /** Called before a paste buffer is filled, which waits for it. */
+  onFill: (() => Promise<void>) | undefined;
   /** The error of each check of the pane. */
   failure: TmuxError | undefined;
   /** Called before each pause; its time passes afterwards. */
@@ -191,7 +193,8 @@ export class FakePane {
       if (commands.some(([verb, ...words]) => verb === "display-message" && words.join().includes("C/r:"))) {
         this.searches++;
       }
-      resolve(this.#answer(commands));
+      const filling = commands[0]?.[0] === "set-buffer" ? this.onFill?.() : undefined;
+      resolve(filling === undefined ? this.#answer(commands) : filling.then(() => this.#answer(commands)));
     });
 
   #answer([[verb = "", ...words] = []]: TmuxCommand[]): string {

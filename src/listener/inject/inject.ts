@@ -179,7 +179,7 @@ async function typeInto(
   const text = fillText(attempt, pane);
   const earlier = { emptyAt: pane.reading.draft === "" ? attempt.now() : undefined };
   const noting = attempt.record(command.id, "typing", earlier);
-  const [marked, noted] = await Promise.allSettled([marking, noting]);
+  const [marked, noted] = await Promise.allSettled([marking, noting, text.filled]);
   const marker = marked.status === "fulfilled" ? marked.value : undefined;
   const isWritten = marker !== undefined && noted.status === "fulfilled";
   if (!isWritten || !await isStillReady(attempt, pane, since)) {

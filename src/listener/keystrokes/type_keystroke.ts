@@ -18,6 +18,7 @@ import {
   START_HOLD_MS,
 } from "../inject/pane_check.ts";
 import type { PaneContext, TypingContext } from "../inject/context.ts";
+import { EARLY_MAX_MS } from "../inject/find_pane.ts";
 import {
   afterInput,
   afterUncertainInput,
@@ -250,10 +251,13 @@ async function send(context: KeystrokeContext, input: Keystroke, pane: PaneState
   const typing = requests(context, input, pane);
   const discard = (): Promise<boolean> => discardText(context.server, typing);
   try {
+    const since = context.elapsed();
     for (const request of typing.fill) await context.server.run(...request);
-    if (!context.mayType()) {
+    const isLate = context.elapsed() - since > EARLY_MAX_MS;
+    const isStale = isLate && !await looksAs(context, pane);
+    if (isStale || !context.mayType()) {
       await discard();
-      return { state: "late" };
+      return isStale ? { state: "held", reason: "screen_stale" } : { state: "late" };
     }
     const answer = await runTyping(context.server, typing.type);
     if (!answer.includes(GUARD_REFUSED)) return { state: "typed" };
@@ -266,6 +270,15 @@ async function send(context: KeystrokeContext, input: Keystroke, pane: PaneState
   const again = await checkPane(context);
   if (again.kind === "refused") return { state: "refused", reason: again.outcome.reason ?? "tmux_failed" };
   return { state: "held", reason: "dialog_open" };
+}
+
+/** What allowed the input still shows: where tmux has stalled, somebody may have opened an editor. */
+async function looksAs(
+  context: KeystrokeContext,
+  { reading: { focus, draft } }: PaneState,
+): Promise<boolean> {
+  const check = await checkPane(context);
+  return check.kind === "ready" && check.pane.reading.focus === focus && check.pane.reading.draft === draft;
 }
 
 function requests(

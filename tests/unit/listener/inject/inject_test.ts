@@ -423,6 +423,23 @@ for (
   });
 }
 
+Deno.test("inject: if an editor has opened while tmux stalled on filling the buffer, nothing is typed into it", async () => {
+  const pane = new FakePane();
+  pane.onFill = async () => {
+    for (let turns = 0; turns < 100; turns++) await Promise.resolve();
+    pane.clock.advance(5_000);
+    pane.draw(undefined);
+  };
+  pane.onPause = () => {
+    pane.onFill = undefined;
+    pane.draw("");
+  };
+  assert.equal((await pane.inject("hello")).state, "submitted");
+  assert.equal(count(pane, "text hello"), 1);
+  assert.ok(pane.events.indexOf("accepted") < pane.events.indexOf("text hello"), pane.events.join(", "));
+  assert.ok(pane.events.includes("accepted"), pane.events.join(", "));
+});
+
 Deno.test("inject: a disk that is slow every time does not keep a message from being typed", async () => {
   const pane = new FakePane();
   pane.onRecord = () => pane.clock.advance(1_000);

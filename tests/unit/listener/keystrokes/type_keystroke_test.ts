@@ -253,3 +253,20 @@ Deno.test("keystroke: nothing is typed once it is too late, whether after a mess
     assert.deepEqual([pane.events, pane.buffers], [[], []]);
   }
 });
+
+Deno.test("keystroke: a paste that a stalled tmux has had in a buffer for long goes in only if the screen is still the same [inj-unknown-keys]", async () => {
+  const pane = new FakePane();
+  const paste = { type: "paste", text: ":!reboot" } as const;
+  pane.onFill = () => {
+    pane.clock.advance(5_000);
+    pane.draw(undefined);
+    return Promise.resolve();
+  };
+  assert.deepEqual(await pane.press(paste), { state: "held", reason: "screen_stale" });
+  assert.deepEqual([pane.events, pane.buffers], [[], []]);
+  pane.onFill = undefined;
+  assert.equal((await pane.press(paste)).state, "held", "an editor is open");
+  pane.draw("");
+  pane.onFill = () => Promise.resolve(pane.clock.advance(5_000));
+  assert.deepEqual(await pane.press(paste), { state: "typed" }, "nothing has changed meanwhile");
+});
