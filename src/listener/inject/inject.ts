@@ -182,7 +182,7 @@ async function typeInto(
   const [marked, noted] = await Promise.allSettled([marking, noting, text.filled]);
   const marker = marked.status === "fulfilled" ? marked.value : undefined;
   const isWritten = marker !== undefined && noted.status === "fulfilled";
-  if (!isWritten || !await isStillReady(attempt, pane, since)) {
+  if (!isWritten || attempt.signal.reason instanceof TakenOver || !await isStillReady(attempt, pane, since)) {
     await text.discard();
     await marker?.withdraw();
     if (noted.status === "fulfilled") await attempt.record(command.id, "accepted").catch(() => {});
@@ -262,6 +262,7 @@ async function enter(attempt: Attempt, typed: Typed, before: PaneState): Promise
     const marker = typed.marker ?? await announceEnter(attempt, typed, before);
     if (marker === undefined) return await holdTyped({ ...typed, inFlight }, "host_files");
     Object.assign(typed, { marker, isLeft: false });
+    if (attempt.signal.reason instanceof TakenOver) throw attempt.signal.reason;
     const mayPress = inFlight.mayGoOn() && attempt.command.turn.takeBack === undefined;
     const isSent = mayPress && await pressEnter(attempt, before);
     if (!isSent) return await holdTyped({ ...typed, marker, inFlight }, "agent_working");

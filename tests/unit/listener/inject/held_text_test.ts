@@ -1,6 +1,12 @@
 /** A text that waits in the composer for Enter when its message is cancelled or its phone revoked. */
 import assert from "node:assert/strict";
-import { type Outcome, refused, Stopping, type Turn } from "../../../../src/listener/inject/context.ts";
+import {
+  type Outcome,
+  refused,
+  Stopping,
+  TakenOver,
+  type Turn,
+} from "../../../../src/listener/inject/context.ts";
 import { EXPIRED_HOLD_MS } from "../../../../src/listener/inject/typed_text.ts";
 import { say } from "../../../../scripts/say.ts";
 import { FakePane } from "../../../helpers/fake_pane.ts";
@@ -195,4 +201,17 @@ Deno.test("held text: a revoked phone's message that tmux refused to type is not
   pane.markerFailure = new Error("No space left on device");
   assert.deepEqual(await pane.inject("hello", { turn }), { ...end, pane: "%3" });
   assert.ok(!pane.events.some((event) => event.startsWith("text")));
+});
+
+Deno.test("held text: once another listener took over, which gets the message too, nothing is typed and nothing submitted, however long the disk took [inj-journal]", async () => {
+  const early = new FakePane();
+  early.onRecord = (step) => {
+    if (step === "typing") early.stopping.abort(new TakenOver("another listener took over"));
+  };
+  await assert.rejects(early.inject("hello"), TakenOver);
+  assert.deepEqual(early.events.filter((event) => /^(?:text|key|reported)/.test(event)), []);
+  const late = new FakePane();
+  late.onText = () => late.stopping.abort(new TakenOver("another listener took over"));
+  assert.deepEqual(await late.inject("hello"), { state: "unknown", reason: "screen_stale", pane: "%3" });
+  assert.deepEqual(keys(late), []);
 });
