@@ -1,5 +1,6 @@
 /** The journal of injections: a step is on the disk before it is acted on, so that no crash types a message twice. */
 import * as z from "zod/mini";
+import { utf8Length } from "../async/encodings.ts";
 import { Mutex } from "../async/mutex.ts";
 import { ReplayWindow } from "../crypto/replay_window.ts";
 import { parseJson } from "../protocol/json.ts";
@@ -85,6 +86,8 @@ export class Journal {
   readonly #windows = new Map<string, ReplayWindow>();
   #file: AppendFile | undefined;
   #appended = 0;
+  /** Bytes that the file has at least. */
+  #size = 0;
   /** The last line may be incomplete, as on a full disk: the next one must start on a new line. */
   #isTorn: boolean;
   readonly #mutex = new Mutex();
@@ -202,10 +205,11 @@ export class Journal {
     });
   }
 
-  /** False if the user removed, moved or replaced the file: it is rewritten, so that the next start forgets nothing. */
+  /** False if the user removed, replaced or cut the file: it is rewritten, so that the next start forgets nothing. */
   async #isInPlace(): Promise<boolean> {
     const { files, path } = this.#options;
-    return await (this.#file?.isInPlace() ?? files.info(path).then((found) => found !== undefined));
+    const size = this.#file === undefined ? (await files.info(path))?.size : await this.#file.sizeInPlace();
+    return size !== undefined && size >= this.#size;
   }
 
   async #rewrite(): Promise<void> {
@@ -219,6 +223,7 @@ export class Journal {
     this.#file = undefined;
     this.#file = await files.openAppend(path, { mode: 0o600 });
     this.#appended = 0;
+    this.#size = utf8Length(text);
     this.#isTorn = false;
     this.#unwritten.clear();
   }
@@ -260,7 +265,8 @@ export class Journal {
     const text = this.#isTorn ? `\n${lines}` : lines;
     this.#isTorn = true;
     await file.append(text);
-    const [isInPlace] = await Promise.all([file.isInPlace(), sync ? file.sync() : undefined]);
+    this.#size += utf8Length(text);
+    const [isInPlace] = await Promise.all([this.#isInPlace(), sync ? file.sync() : undefined]);
     this.#isTorn = false;
     return isInPlace;
   }

@@ -95,9 +95,9 @@ async function openAppend(path: string, options: { mode?: number } = {}): Promis
       return Promise.resolve();
     },
     sync: () => file.syncData(),
-    async isInPlace() {
+    async sizeInPlace() {
       const [opened, found] = await Promise.all([file.stat(), unless(MISSING, Deno.stat(path), undefined)]);
-      return opened.ino === found?.ino && opened.dev === found.dev;
+      return opened.ino === found?.ino && opened.dev === found.dev ? found.size : undefined;
     },
     close: () => file.close(),
   };

@@ -101,9 +101,9 @@ async function openAppend(path: string, options: { mode?: number } = {}): Promis
       return Promise.resolve();
     },
     sync: () => sync(file.fd),
-    async isInPlace() {
+    async sizeInPlace() {
       const [opened, found] = await Promise.all([file.stat(), unless(MISSING, stat(path), undefined)]);
-      return opened.ino === found?.ino && opened.dev === found.dev;
+      return opened.ino === found?.ino && opened.dev === found.dev ? found.size : undefined;
     },
     // A file system may report a failed write only on close. It is ignored: what must be stored has been synced.
     close: () => void file.close().catch(() => {}),

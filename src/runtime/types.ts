@@ -21,8 +21,8 @@ export interface AppendFile {
   append(text: string | Uint8Array): Promise<void>;
   /** Resolves once everything appended is on the disk (fdatasync). */
   sync(): Promise<void>;
-  /** False once the path leads to another file, or to none: this one was removed, moved or replaced. */
-  isInPlace(): Promise<boolean>;
+  /** Bytes of the file at the path; undefined if that is another file or none: this one was removed, moved or replaced. */
+  sizeInPlace(): Promise<number | undefined>;
   close(): void;
 }
 

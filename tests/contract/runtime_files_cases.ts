@@ -200,15 +200,17 @@ const writing: Case[] = [
     },
   },
   {
-    name: "an open file reports that its path leads to it no more",
+    name: "an open file reports its size, unless its path no longer leads to it",
     async run({ files }, directory) {
       const path = `${directory}/log`;
       const log = await files.openAppend(path);
-      assert.equal(await log.isInPlace(), true);
+      assert.equal(await log.sizeInPlace(), 0);
+      await log.append("ü");
+      assert.equal(await log.sizeInPlace(), 2);
       await files.replaceText(path, "another");
-      assert.equal(await log.isInPlace(), false);
+      assert.equal(await log.sizeInPlace(), undefined);
       await files.remove(path);
-      assert.equal(await log.isInPlace(), false);
+      assert.equal(await log.sizeInPlace(), undefined);
       log.close();
     },
   },

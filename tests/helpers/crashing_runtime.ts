@@ -31,7 +31,7 @@ async function openAppend(path: string, options?: { mode?: number }): Promise<Ap
       await file.sync();
       step("journal sync");
     },
-    isInPlace: () => file.isInPlace(),
+    sizeInPlace: () => file.sizeInPlace(),
     close: () => file.close(),
   };
 }

@@ -106,7 +106,7 @@ Deno.test("a line that comes at any moment while earlier ones are written is wri
     const opened = {
       append,
       sync: () => Promise.resolve(),
-      isInPlace: () => Promise.resolve(true),
+      sizeInPlace: () => Promise.resolve(0),
       close: () => {},
     };
     const files = { ...home.files, openAppend: () => Promise.resolve(opened) };

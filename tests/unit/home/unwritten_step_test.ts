@@ -1,4 +1,4 @@
-/** What has happened to a push and could not be written into the journal. */
+/** What has happened to a push and is not in the journal's file: it could not be written, or the file was emptied since. */
 import assert from "node:assert/strict";
 import { type Journal, openJournal } from "../../../src/home/journal.ts";
 import type { Files } from "../../../src/runtime/types.ts";
@@ -35,4 +35,23 @@ Deno.test("the end of a sealed message is no lasting one until it is on the disk
   assert.deepEqual([ONE, OTHER].map((id) => after.state(id)?.step), ["done", "accepted"]);
   assert.equal(after.isLasting(ONE), true);
   await after.close();
+});
+
+Deno.test("a journal that is emptied or cut while the listener runs is written anew, with all that it held [inj-journal]", async () => {
+  for (const left of [0, 60]) {
+    await using home = await makeTempHome();
+    const { files, paths: { journal: path } } = home;
+    const open = (): Promise<Journal> => openJournal({ files, path, now: () => 1 });
+    const journal = await open();
+    await journal.take(ONE, SEAL);
+    await journal.record(ONE, { step: "done", outcome: "submitted" });
+    await Deno.truncate(path, left);
+    await journal.record(OTHER, { step: "typing" });
+    await Deno.truncate(path, left);
+    await journal.close();
+    const after = await open();
+    assert.deepEqual([ONE, OTHER].map((id) => after.state(id)?.step), ["done", "typing"], `${left}`);
+    assert.equal(after.damaged, 0);
+    await after.close();
+  }
 });

@@ -43,7 +43,7 @@ function memoryFiles(disk: { text: string }, { isAlive }: { isAlive(): boolean }
       Promise.resolve({
         append: (text) => write(disk.text + text),
         sync: () => Promise.resolve(),
-        isInPlace: () => Promise.resolve(true),
+        sizeInPlace: () => Promise.resolve(Infinity),
         close: () => {},
       }),
   };
