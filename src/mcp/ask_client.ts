@@ -159,7 +159,7 @@ export class AskClient {
       const timeoutMs = question.data.timeoutSeconds * 1_000;
       const parts = this.#followParts(wakeup, { push, data: question.data });
       const outcome = await followQuestion(parts, { id, timeoutMs, signal });
-      if (outcome.kind === "timed_out") this.#leave(push);
+      if (outcome.kind === "timed_out" || outcome.kind === "unconfirmed") this.#leave(push);
       return outcome;
     } catch (error) {
       const mayBeStored = isStored || !(error instanceof RelayError) || error.transient;

@@ -20,6 +20,8 @@ export type Outcome =
   /** The same, but there is no session that it could be typed into. */
   | { kind: "lost" }
   | { kind: "timed_out" }
+  /** An answer was taken, and then the relay could not be asked for it any more: it may be lost, or typed into the session. */
+  | { kind: "unconfirmed" }
   | { kind: "closed" };
 
 /**
@@ -69,7 +71,7 @@ export async function followQuestion(
     }
     const left = end - clock.elapsed() + (isTaken ? CONFIRM_LIMIT_MS : 0);
     if (left <= 0 && found.kind === "unread") throw found.error;
-    if (left <= 0) return { kind: "timed_out" };
+    if (left <= 0) return { kind: isTaken ? "unconfirmed" : "timed_out" };
     await wakeup.wait(Math.min(left, POLL_MS), signal);
   }
 }

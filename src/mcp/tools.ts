@@ -166,6 +166,8 @@ function outcomeResult(
       return textResult(TYPED);
     case "lost":
       return textResult(LOST);
+    case "unconfirmed":
+      return textResult(secret || session === undefined ? UNREAD : `${UNREAD} ${PERHAPS_TYPED}`);
     case "timed_out":
       return textResult(
         `No answer came within ${timeoutSeconds} s. ${secret ? SECRET_LATE : whatNext(session)}`,
@@ -183,6 +185,12 @@ const TYPED =
 
 const LOST =
   "An answer came while the connection to the relay was lost, and there is no session that it could be typed into. The user sees that it did not arrive. Ask again if you still need it.";
+
+const UNREAD =
+  "An answer came, and the connection to the relay was lost before it could be read. Ask again if you still need it.";
+
+const PERHAPS_TYPED =
+  "It may still be typed into this session as a user message: end your turn first, so that it can arrive.";
 
 function whatNext(session: string | undefined): string {
   if (session === undefined) {

@@ -180,6 +180,16 @@ Deno.test("an accepted answer is read again while this host's files cannot be us
   assert.match(String(await full.ended()), /no space left/);
 });
 
+Deno.test("if the relay is gone after an answer was taken, the result does not report that none came [mcp-timeout]", async () => {
+  const bench = new Bench();
+  bench.asked = answered;
+  await bench.look();
+  assert.deepEqual(bench.taken, [ANSWER]);
+  bench.asked = new RelayError("Cannot reach the relay", { code: "unreachable" });
+  while (bench.clock.elapsed() < 150_000) await bench.look(POLL_MS);
+  assert.deepEqual(await bench.ended(), { kind: "unconfirmed" });
+});
+
 Deno.test("a question ends with its time, unless an answer is being accepted [mcp-timeout]", async () => {
   const alone = new Bench();
   for (let n = 0; n < 24; n++) await alone.look(POLL_MS);
