@@ -229,7 +229,7 @@ async function sendAndWait(options: SendOptions, { api, push }: Route): Promise<
   });
 }
 
-/** Before that is final, the text may be taken out again: the agent may not have read Enter. */
+/** True if the text is in the pane for good: before the receipt is final, it may be removed again. */
 export function hasArrived({ state, final }: Pick<Receipt, "state" | "final">): boolean {
   return final && (state === "submitted" || state === "typed");
 }

@@ -102,7 +102,7 @@ async function readersOf(paired: readonly PairedPhone[]): Promise<PhoneKeys[]> {
 
 /** Longer than a question can be answered and a sealed answer is valid. */
 const CLAIM_KEPT_MS = 8 * 24 * 3_600_000;
-/** As many of the latest are kept at any age, since a clock may have been set. */
+/** This many of the latest are kept at any age, because the clock may have been changed. */
 export const CLAIMS_LATEST = 100;
 
 /**

@@ -80,7 +80,7 @@ export class Journal {
   readonly #sealed = new Map<string, JournalEntry>();
   /** The same for pushes whose refusal was promised. */
   readonly #promised = new Map<string, JournalEntry>();
-  /** Pushes of which more has happened than the disk has: it is written with the next entry. */
+  /** Pushes whose last step could not be written yet: it is written with the next entry. */
   readonly #unwritten = new Set<string>();
   /** By pairing, the least recently used first. */
   readonly #windows = new Map<string, ReplayWindow>();

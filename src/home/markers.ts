@@ -75,7 +75,7 @@ export async function writeMarker(
     await write();
   };
   await write().catch(writeAnyway).catch(async (error) => {
-    // A full disk may have taken its name alone, which a hook takes for a marker.
+    // On a full disk the file may exist without content, and a hook would accept it as a marker.
     await home.files.remove(path).catch(() => false);
     throw error;
   });

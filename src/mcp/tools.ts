@@ -187,7 +187,7 @@ const LOST =
   "An answer came while the connection to the relay was lost, and there is no session that it could be typed into. The user sees that it did not arrive. Ask again if you still need it.";
 
 const UNREAD =
-  "An answer came, and the connection to the relay was lost before it could be read. Ask again if you still need it.";
+  "An answer came, but the connection to the relay was lost before it could be read. Ask again if you still need it.";
 
 const PERHAPS_TYPED =
   "It may still be typed into this session as a user message: end your turn first, so that it can arrive.";

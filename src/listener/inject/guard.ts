@@ -139,7 +139,7 @@ export const GUARD_REFUSED = "svc-guard-refused";
 /** tmux prints this once text or a key is in the pane. */
 const GUARD_PASSED = "svc-guard-passed";
 
-/** What tmux has printed; also where a hook of the user has failed behind what was typed. */
+/** Runs commands that type. Returns tmux's output, even if a tmux hook of the user failed once the text was in the pane. */
 export async function runTyping(server: Pick<TmuxServer, "run">, commands: TmuxCommand[]): Promise<string> {
   return await server.run(...commands).catch((error) => {
     if (error instanceof TmuxError && error.printed.includes(GUARD_PASSED)) return error.printed;
@@ -217,7 +217,7 @@ export function pieces(text: string): string[] {
   return piece === "" ? list : [...list, piece];
 }
 
-/** Runs `commands`, which type, only if the guard is true, else prints GUARD_REFUSED. */
+/** Runs the typing `commands` only if the guard is true; otherwise prints GUARD_REFUSED. */
 export function guarded(pane: string, guard: string, commands: TmuxCommand[]): TmuxCommand {
   const then = [...commands, verbs.printPlain(GUARD_PASSED)];
   return verbs.ifFormat(pane, guard, { then, otherwise: [verbs.printPlain(GUARD_REFUSED)] });

@@ -75,9 +75,9 @@ export function widenedBy(policy: Policy): string[] {
 
 /** A name with another slash is a path, which agents treat as text. */
 const COMMAND = /^\/([^\s/]*)(?=(\s|$))/;
-/** One of these, in an agent that names a command in a folder after both. */
+/** The same for an agent whose commands may be in folders: `/git/commit`. */
 const NESTED = /^\/([^\s/]+(?:\/[^\s/]+)+)(?=(\s|$))/;
-/** What begins so is a path: nobody calls a folder of commands like a folder of the system. */
+/** A path below a system folder: no folder of commands has such a name. */
 const SYSTEM_PATH = /^\/(?:home|Users|Volumes|root|tmp|private|var|etc|usr|opt|mnt|media|srv)\//;
 /** Another command, as the first of the arguments. */
 const STACKED = /^ +\/[^\s/]/;
@@ -112,10 +112,10 @@ export function changesApproval(
   return !commands.includes(name) && !allowCommands.includes(name);
 }
 
-/** Alone in the composer, one of these is for agents the command that ends them. */
+/** Agents treat one of these, alone in the composer, as the command that ends them. */
 const END_WORDS: ReadonlySet<string> = new Set(["exit", "quit", ":q", ":q!", ":wq", ":wq!"]);
 
-/** True for what ends an agent, which phones may not. */
+/** True if the text would end the agent, and the host does not let phones do that. */
 export function endsAgent(text: string, { allowAgentEnd }: Pick<Policy, "allowAgentEnd">): boolean {
   return !allowAgentEnd && END_WORDS.has(canonicalText(text).toLowerCase());
 }

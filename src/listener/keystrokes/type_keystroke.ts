@@ -272,7 +272,7 @@ async function send(context: KeystrokeContext, input: Keystroke, pane: PaneState
   return { state: "held", reason: "dialog_open" };
 }
 
-/** What allowed the input still shows: where tmux has stalled, somebody may have opened an editor. */
+/** True if the screen has not changed: while tmux stalled, the user may have opened an editor. */
 async function looksAs(
   context: KeystrokeContext,
   { reading: { focus, draft } }: PaneState,
