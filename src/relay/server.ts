@@ -355,9 +355,12 @@ export function hostAndPort({ hostname, port }: ListenAddress): string {
   return `${hostname.includes(":") ? `[${hostname}]` : hostname}:${port}`;
 }
 
+const ABSENT = "this machine does not have this address; 127.0.0.1 and 0.0.0.0 always work";
 const LISTEN_FAULTS: Record<string, string> = {
   EADDRINUSE: "it is in use; stop the program that uses it, or choose another port",
-  EADDRNOTAVAIL: "this machine does not have this address; 127.0.0.1 and 0.0.0.0 always work",
+  EADDRNOTAVAIL: ABSENT,
+  // What Deno's node:http says instead.
+  EINVAL: ABSENT,
   EACCES: "this user is not allowed to; choose a port from 1024 up",
   ENOTFOUND: "the host is unknown; give an address such as 127.0.0.1",
 };

@@ -350,6 +350,11 @@ const LIFE: Record<string, Body> = {
     assert.equal((await first.end()).code, 4409);
     await second.leave();
   },
+  "an address that this machine does not have is reported as that [rl-options]": async (bench) => {
+    // Deno says EINVAL, Node EADDRNOTAVAIL.
+    const absent = startRelay({ listen: "192.0.2.1:7420", dataDir: bench.dataDir });
+    await assert.rejects(absent, /on "192\.0\.2\.1:7420": this machine does not have this/);
+  },
   "no client delays a stop, and an address in use is reported [rl-options]": async (bench) => {
     const { port } = await bench.start();
     const wire = await Wire.open(port);
