@@ -51,7 +51,7 @@ export function parseHelp(text: string): Help {
   help.summary = joined(summary);
   for (const section of sections) {
     const [title, ...lines] = section.split("\n");
-    if (title === "Examples:") help.examples = lines.map((line) => line.trim());
+    if (title?.startsWith("Examples")) help.examples = lines.map((line) => line.trim());
     else for (const line of lines) addLine(help.terms, line);
   }
   return help;

@@ -26,6 +26,13 @@ Deno.test("a command's help is parsed with text that continues below its column"
   });
 });
 
+Deno.test("examples are read as such also under a longer heading [cli-man]", () => {
+  const text = "Usage: svc x\n\nDoes this.\n\nExamples, in a shell:\n  other add svc -- svc x\n";
+  const { terms, examples } = parseHelp(text);
+  assert.deepEqual([terms, examples], [[], ["other add svc -- svc x"]]);
+  assert.doesNotMatch(page, /^See the description\.$/m, "every argument and option has its text");
+});
+
 /** The formatters, which print nothing about a valid page. */
 const FORMATTERS = {
   man: ["man", "--warnings", "-E", "UTF-8", "-l", "-Tutf8", "-Z", PATH],
