@@ -115,6 +115,8 @@ export async function loadScriptPairing(files: Files, path: string): Promise<Scr
 
 /** Returns the file's content with the next counter, which is on the disk before it is used. */
 export async function nextScriptCounter(files: Files, path: string): Promise<ScriptPairing> {
+  // Before the lock, which makes a file beside it.
+  await loadScriptPairing(files, path);
   const busy = (): Error => new Error(`Cannot use the pairing "${path}": another svc holds its lock.`);
   const work = async (): Promise<ScriptPairing> => {
     const before = await loadScriptPairing(files, path);

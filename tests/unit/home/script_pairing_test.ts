@@ -3,7 +3,12 @@ import assert from "node:assert/strict";
 import { createRelayApi, type RelayApi } from "../../../src/client/api.ts";
 import { RelayError } from "../../../src/client/relay_error.ts";
 import { loadPaired, type PairedFile, pairedPhones, type PairingHost } from "../../../src/home/pairing.ts";
-import { loadScriptPairing, pairScript, type ScriptPairing } from "../../../src/home/script_pairing.ts";
+import {
+  loadScriptPairing,
+  nextScriptCounter,
+  pairScript,
+  type ScriptPairing,
+} from "../../../src/home/script_pairing.ts";
 import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
 import { Fixture } from "../relay/fixture.ts";
 
@@ -43,6 +48,19 @@ async function makeScene(): Promise<Scene> {
     },
   };
 }
+
+Deno.test("a file that is no pairing is refused as that, and nothing is written beside it [pair-script]", async () => {
+  await using home = await makeTempHome();
+  const folder = `${home.directory}/scripts`;
+  await Deno.mkdir(folder);
+  await Deno.writeTextFile(`${folder}/other.json`, "{}", { mode: 0o600 });
+  const next = (path: string): Promise<ScriptPairing> => nextScriptCounter(home.files, path);
+  for (const absent of [`${folder}/mistyped.json`, `${folder}/none/ci.json`]) {
+    await assert.rejects(next(absent), /Cannot read the pairing .*: there is no such file\.$/);
+  }
+  await assert.rejects(next(`${folder}/other.json`), /Cannot use the pairing .*other\.json/);
+  assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["other.json"]);
+});
 
 const NOTHING = { phones: [], pending: [] };
 
