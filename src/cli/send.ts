@@ -259,10 +259,10 @@ const NEXT: Partial<Record<string, string>> = {
   counter_old: "Send it again.",
 } satisfies Partial<Record<Reason, string>>;
 
-/** The receipt's line, followed by `more`; a receipt without a reason is a single word. */
+/** The receipt's line as a sentence of its own, followed by `more`. */
 export function withMore(receipt: Receipt, more: string): string {
   const line = describe(receipt);
-  return `${line}${receipt.reason === undefined ? "." : ""} ${more}`;
+  return `${line}${line.endsWith(".") ? "" : "."} ${more}`;
 }
 
 /** A receipt in one line, with what the user can do about it. */

@@ -21,6 +21,7 @@ Deno.test("the text added to a receipt is a separate sentence [cli-send]", () =>
   const receipt = { final: false, at: {} } as const;
   assert.equal(withMore({ ...receipt, state: "queued" }, "More."), "queued. More.");
   assert.match(withMore({ ...receipt, state: "held", reason: "desk_busy" }, "More."), /computer\. More\.$/);
+  assert.match(withMore({ ...receipt, state: "refused", reason: "unsealable" }, "More."), /FILE\. More\.$/);
 });
 
 Deno.test("a message whose Enter is not confirmed when the wait ends does not count as typed: the host may still take its text out [con-send-exit]", () => {
