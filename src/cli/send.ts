@@ -16,7 +16,8 @@ import {
   sealCommand,
 } from "../home/script_pairing.ts";
 import { BODY_MAX_BYTES, TTL_MAX_SECONDS, TTL_MIN_SECONDS } from "../protocol/limits.ts";
-import type { PushAccepted, PushRecord, PushRequestInput } from "../protocol/push.ts";
+import { isSessionName } from "../protocol/names.ts";
+import { DeviceId, type PushAccepted, type PushRecord, type PushRequestInput } from "../protocol/push.ts";
 import { REASONS } from "../protocol/reasons.ts";
 import type { Reason, Receipt } from "../protocol/receipt.ts";
 import type { SessionsAnswer } from "../protocol/session.ts";
@@ -59,6 +60,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const parsed = parseOptions(command, args);
   const [session, parts] = parsed.processedArgs;
   const options: SendOptions = parsed.opts();
+  checkTarget(session, options);
   const body = await messageText(parts);
   if (body === "") throw new UsageError("Cannot send an empty message: give its text, or pipe it in with -.");
   refuseLong(body);
@@ -71,6 +73,15 @@ export async function run(args: readonly string[]): Promise<number> {
     return EXIT_FAILED;
   }
   return report(record.receipt, options);
+}
+
+/** The relay would answer with the names of fields. */
+function checkTarget(session: string, { device }: SendOptions): void {
+  if (!isSessionName(session)) {
+    throw new UsageError(`Cannot send to "${session}": no session has such a name. ${NEXT.no_such_session}`);
+  }
+  if (device === undefined || DeviceId.safeParse(device).success) return;
+  throw new UsageError(`Cannot send to "${device}": a device's id starts with dev_. See: svc devices`);
 }
 
 async function messageText(parts: readonly string[]): Promise<string> {

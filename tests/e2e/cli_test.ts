@@ -51,6 +51,14 @@ const MISUSES: Misuse[] = [
   { args: ["status", "--frob"], says: /^svc: unknown option '--frob'\s+See: svc status --help/ },
   { args: ["send", "svc-a", ""], says: /Cannot send an empty message/ },
   { args: ["send"], says: /missing required argument 'session'\s+See: svc send --help/ },
+  {
+    args: ["send", "demo · Echo", "x"],
+    says: /Cannot send to "demo · Echo": no session has .*: svc sessions/,
+  },
+  {
+    args: ["send", "svc-a", "x", "--device", "laptop"],
+    says: /Cannot send to "laptop": .*dev_.*svc devices/,
+  },
   { args: ["send", "svc-a", "x", "--wait", "soon"], says: /--wait takes a whole number from 10/ },
   { args: ["logs", "--lines", "many"], says: /--lines takes a whole number/ },
   { args: ["logs", "--json"], says: /--json goes with --audit/ },
