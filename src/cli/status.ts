@@ -2,7 +2,7 @@
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import type { DaemonStatus } from "../home/control_socket.ts";
-import { daemonStatus } from "../home/daemon.ts";
+import { daemonStatus, isLockFree } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost } from "./context.ts";
@@ -29,7 +29,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const paths = await accountPaths();
   const [daemon, relay] = await Promise.all([daemonStatus(daemonHost(), paths), viewRelay(paths)]);
   if (options.json) printJson(toJson(daemon, relay));
-  else for (const line of screen(daemon, relay)) print(line);
+  else for (const line of screen(daemon ?? await absence(paths), relay)) print(line);
   return daemon === undefined ? EXIT_FAILED : 0;
 }
 
@@ -52,7 +52,14 @@ function toJson(daemon: DaemonStatus | undefined, { sessions, ...relay }: RelayV
   return { listener: { running: daemon !== undefined, ...(daemon ?? absent) }, relay, sessions };
 }
 
-function screen(daemon: DaemonStatus | undefined, relay: RelayView): string[] {
+/** One that hangs, or whose socket was deleted, keeps a new one from starting. */
+async function absence(paths: HomePaths): Promise<string> {
+  return await isLockFree(runtime.files, paths)
+    ? "not running. Starting an agent starts it: svc cc"
+    : "running, but it does not answer. Run: svc listener --restart";
+}
+
+function screen(daemon: DaemonStatus | string, relay: RelayView): string[] {
   return [
     `Listener  ${listenerLine(daemon)}`,
     `Relay     ${relayLine(relay)}`,
@@ -61,8 +68,8 @@ function screen(daemon: DaemonStatus | undefined, relay: RelayView): string[] {
   ];
 }
 
-function listenerLine(daemon: DaemonStatus | undefined): string {
-  if (daemon === undefined) return paint("not running. Starting an agent starts it: svc cc", "red");
+function listenerLine(daemon: DaemonStatus | string): string {
+  if (typeof daemon === "string") return paint(daemon, "red");
   const since = duration(Date.now() - daemon.startedAt);
   const link = daemon.connected
     ? paint(`connected to ${daemon.wsUrl}`, "green")

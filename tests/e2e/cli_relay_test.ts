@@ -136,6 +136,14 @@ Deno.test("svc status shows what is not running [cli-status]", async () => {
   assert.match((await runSvc(sandbox, ["status"])).stdout, /^Listener +not running/);
 });
 
+Deno.test("svc status tells a listener that cannot be asked from one that is not running [cli-status]", async () => {
+  await using stack = await makeStack();
+  await Deno.remove(`${stack.sandbox.svcHome}/listener.sock`);
+  const { code, stdout } = await stack.svc("status");
+  assert.equal(code, 1);
+  assert.match(stdout, /^Listener +running, but it does not answer\. Run: svc listener --restart$/m);
+});
+
 Deno.test("svc listener prints what it logs; svc logs shows the log, and follows it with -f [cmd-listener, cli-logs, ls-audit-shown]", async () => {
   await using stack = await makeStack();
   const { name } = await stack.echo();
