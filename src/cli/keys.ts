@@ -67,9 +67,11 @@ async function create(args: readonly string[]): Promise<number> {
   };
   const created = await withStore(options, (store) => createKey(store, wanted));
   if (options.json) printJson(created);
-  else {print(
-      `${created.key}\n\nIt is stored nowhere else: keep it now. To revoke it, use its id: ${created.id}`,
-    );}
+  else {
+    // Alone on stdout, for SVC_API_KEY=$(svc keys create …).
+    print(created.key);
+    printError(`The key is stored nowhere else: keep it now. To revoke it, use its id: ${created.id}`);
+  }
   return 0;
 }
 

@@ -127,6 +127,15 @@ Deno.test("a key is shown once, listed without the key itself, and revoked while
   await server.exited;
 });
 
+Deno.test("without --json the key is alone on stdout, so that a script can put it into a variable [cli-keys]", async () => {
+  await using sandbox = await makeSandbox();
+  const args = ["keys", "create", "--name", "ci", "--scope", "push:send"];
+  const { code, stdout, stderr } = await runSvc(sandbox, args);
+  assert.equal(code, 0);
+  assert.match(stdout, /^svc_[A-Za-z0-9_-]{43}\n$/);
+  assert.match(stderr, /^svc: The key is stored nowhere else: .* key_[A-Za-z0-9_-]{12}\n$/);
+});
+
 Deno.test("wrong arguments exit with 2 and list what is accepted [cli-exit]", async () => {
   await using sandbox = await makeSandbox();
   const junk = `${sandbox.root}/junk`;
