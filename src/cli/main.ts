@@ -9,7 +9,8 @@ import { CommandExit, EXIT_FAILED, EXIT_USAGE, printError, UsageError } from "./
 const BY_LISTENER = "--by-listener";
 /** The same for an agent that it brings back, which must not attach to an existing session. */
 const NEW_SESSION = "--new-session";
-const OPTIONS: readonly string[] = ["--detach", BY_LISTENER, NEW_SESSION, "--version", "--help", "-h"];
+const LISTED_OPTIONS: readonly string[] = ["--detach", "--version", "--help"];
+const OPTIONS: readonly string[] = [...LISTED_OPTIONS, BY_LISTENER, NEW_SESSION, "-h"];
 const SEE_HELP = "See: svc --help";
 
 /** Resolves with the exit code: 0 done, 1 failed, 2 used wrongly. Never rejects. */
@@ -49,7 +50,7 @@ async function dispatch(args: readonly string[]): Promise<number> {
   const [detach, byListener] = [options.includes("--detach"), options.includes(BY_LISTENER)];
   const isNew = options.includes(NEW_SESSION);
   const unknown = options.find((word) => !OPTIONS.includes(word));
-  if (unknown !== undefined) throw new UsageError(`Unknown option "${unknown}". ${SEE_HELP}`);
+  if (unknown !== undefined) throw await unknownWord("option", unknown);
   if (options.includes("--version")) return await printVersion();
   if (options.includes("--help") || options.includes("-h")) return await printHelp(options);
   if (first < 0 && options.length > 0) {
@@ -64,7 +65,7 @@ async function dispatch(args: readonly string[]): Promise<number> {
   }
   if (word === "help") return await helpOn(rest[0]);
   if (detach) throw new UsageError(`--detach is for agents only, and "${word}" is not one. ${SEE_HELP}`);
-  if (!isCommandName(word)) throw await unknownCommand(word);
+  if (!isCommandName(word)) throw await unknownWord("command", word);
   const run = await loadCommand(word);
   return await run(rest);
 }
@@ -74,11 +75,12 @@ async function helpOn(topic: string | undefined): Promise<number> {
   return await dispatch(topic === undefined || isAgentKind(topic) ? ["--help"] : [topic, "--help"]);
 }
 
-async function unknownCommand(word: string): Promise<UsageError> {
+/** `svc version` is meant as an option, too. */
+async function unknownWord(what: "command" | "option", word: string): Promise<UsageError> {
   const { nearest } = await import("./nearest.ts");
-  const guess = nearest(word, [...Object.keys(AGENT_LABELS), ...COMMAND_NAMES]);
+  const guess = nearest(word, [...Object.keys(AGENT_LABELS), ...COMMAND_NAMES, ...LISTED_OPTIONS]);
   const hint = guess === undefined ? "" : ` Did you mean "${guess}"?`;
-  return new UsageError(`Unknown command "${word}".${hint} ${SEE_HELP}`);
+  return new UsageError(`Unknown ${what} "${word}".${hint} ${SEE_HELP}`);
 }
 
 async function printVersion(): Promise<number> {

@@ -43,6 +43,11 @@ const MISUSES: Misuse[] = [
   { args: [], says: /Usage: svc/ },
   { args: ["lsitener"], says: /Unknown command "lsitener"\. Did you mean "listener"\? See: svc --help/ },
   { args: ["frobnicate"], says: /Unknown command "frobnicate"\. See: svc --help/ },
+  { args: ["version"], says: /Unknown command "version"\. Did you mean "--version"\? See: svc --help/ },
+  {
+    args: ["--detatch", "cc"],
+    says: /Unknown option "--detatch"\. Did you mean "--detach"\? See: svc --help/,
+  },
   { args: ["--frob", "cc"], says: /Unknown option "--frob"\. See: svc --help/ },
   { args: ["--detach"], says: /^svc: --detach needs an agent, as in: svc --detach cc\. See: svc --help$/m },
   { args: ["up", "--listen", "17421"], says: /Cannot listen on "17421": .*127\.0\.0\.1:7420/ },
