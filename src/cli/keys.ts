@@ -3,6 +3,7 @@ import { type Scope, SCOPES } from "../protocol/http.ts";
 import { DeviceId } from "../protocol/push.ts";
 import type { Role } from "../protocol/frames.ts";
 import { createKey, DEFAULT_ACCOUNT, roleOfDevice } from "../relay/api_keys.ts";
+import { shellLine } from "../runtime/system.ts";
 import { hasStore, openRelayStore } from "../store/open.ts";
 import type { KeyRecord, Store } from "../store/store.ts";
 import { collect, defineCommand, parseOptions, runSubcommand } from "./command.ts";
@@ -89,7 +90,9 @@ async function list(args: readonly string[]): Promise<number> {
   const keys = await withStore(options, (store) => store.listKeys(options.account));
   if (options.json) printJson(keys.map(({ hash: _hash, ...shown }) => shown));
   else if (keys.length === 0) {
-    print("No keys yet. Create one: svc keys create --name laptop --scope push:read,push:send");
+    const account = options.account === undefined ? [] : ["--account", options.account];
+    const make = ["svc", "keys", "create", "--name", "laptop", "--scope", "push:read,push:send", ...account];
+    print(`No keys yet. Create one: ${shellLine(make)}`);
   } else for (const line of columns([HEADING, ...keys.map(row)])) print(line);
   return 0;
 }

@@ -136,6 +136,14 @@ Deno.test("without --json the key is alone on stdout, so that a script can put i
   assert.match(stderr, /^svc: The key is stored nowhere else: .* key_[A-Za-z0-9_-]{12}\n$/);
 });
 
+Deno.test("an account without keys is offered the command that makes one of its own [cli-keys, cli-error-next]", async () => {
+  await using sandbox = await makeSandbox();
+  const shown = async (...args: string[]): Promise<string> =>
+    (await runSvc(sandbox, ["keys", "list", ...args])).stdout;
+  assert.match(await shown(), /^No keys yet\. Create one: svc keys create .* push:read,push:send$/m);
+  assert.match(await shown("--account", "work"), /Create one: svc keys create .* --account work$/m);
+});
+
 Deno.test("wrong arguments exit with 2 and list what is accepted [cli-exit]", async () => {
   await using sandbox = await makeSandbox();
   const junk = `${sandbox.root}/junk`;
