@@ -75,7 +75,8 @@ export async function runSubcommand(
   const isOption = word === undefined || word.startsWith("-");
   if (otherwise !== undefined && isOption) return await otherwise(args);
   parseOptions(defineCommand(text), args.filter((argument) => argument === "--help" || argument === "-h"));
-  const names = new Intl.ListFormat("en", { type: "disjunction" }).format(Object.keys(subcommands));
+  const named = new Intl.ListFormat("en", { type: "disjunction" }).format(Object.keys(subcommands));
+  const names = otherwise === undefined ? named : `${named}, or no subcommand`;
   throw new UsageError(
     `Cannot use "${["svc", text.name, ...args].join(" ")}": it takes ${names}. See: svc ${text.name} --help`,
   );

@@ -30,5 +30,8 @@ Deno.test("an unknown subcommand is quoted, with the existing ones", async () =>
       return true;
     });
   }
-  await assert.rejects(runSubcommand(["lose"], { ...group, otherwise: run }), UsageError);
+  await assert.rejects(runSubcommand(["list"], { ...group, otherwise: run }), {
+    name: "UsageError",
+    message: 'Cannot use "svc things list": it takes add or drop, or no subcommand. See: svc things --help',
+  });
 });
