@@ -18,7 +18,7 @@ import {
   resolveBaseUrl,
   resolveWsUrl,
 } from "../../home/config.ts";
-import { loadPaired, sealingFloor } from "../../home/pairing.ts";
+import { loadIdentity, loadPaired, sealingFloor } from "../../home/pairing.ts";
 import type { HomePaths } from "../../home/paths.ts";
 import type { RelayApi } from "../../client/api.ts";
 import { RelayError } from "../../client/relay_error.ts";
@@ -198,6 +198,14 @@ export const sealingCheck: Check = {
     if (inputs === undefined) return NO_CONFIG;
     try {
       const paired = await loadPaired(runtime.files, paths);
+      // Throws if it is damaged. Without phones a new one is made when it is needed.
+      const hasKey = await loadIdentity(runtime.files, paths) !== undefined;
+      if (!hasKey && paired.phones.length > 0) {
+        return fault(
+          "this host's key is gone: it opens nothing that a paired phone seals",
+          "pair each phone again: svc pair",
+        );
+      }
       return judgeFloor(sealingFloor(paired, inputs.config), paired.phones.length);
     } catch (error) {
       return fault(errorText(error), "run: svc pair");

@@ -1,7 +1,16 @@
 /** The checks of this host: its home, its configuration keys, the encryption that it requires, and its clock compared with the relay's. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
-import { isFull, judgeFloor, judgeKeys, judgeSkew, tryWrite } from "../../../../src/cli/checks/host.ts";
+import {
+  isFull,
+  judgeFloor,
+  judgeKeys,
+  judgeSkew,
+  sealingCheck,
+  tryWrite,
+} from "../../../../src/cli/checks/host.ts";
+import { changePaired } from "../../../../src/home/pairing.ts";
+import { makeTempHome } from "../../../helpers/temp_home.ts";
 
 Deno.test("a home on a read-only disk is reported with the reason, and the trial leaves no file [tty-verify]", async () => {
   const readOnly = {
@@ -32,6 +41,19 @@ Deno.test("required encryption needs a paired phone; without the requirement non
   assert.equal(judgeFloor("base", 0).mark, "fault");
   assert.equal(judgeFloor("psk", 0).fix, "run: svc pair");
   assert.match(judgeFloor("psk", 2).finding, /^2 paired phone\(s\).*"psk"/);
+});
+
+Deno.test("a lost or damaged key for which the host's phones seal is reported [tty-verify]", async () => {
+  await using home = await makeTempHome();
+  const { files, paths } = home;
+  const check = (): ReturnType<typeof sealingCheck.run> =>
+    sealingCheck.run({ paths, inputs: { config: {}, env: {} } });
+  assert.equal((await check()).mark, "ok", "no phone needs one yet");
+  const phone = { deviceId: "dev_phone_1", name: "phone", publicKey: "", secret: "", pairedAt: 1 };
+  await changePaired(files, paths, (paired) => ({ ...paired, phones: [phone] }));
+  assert.match((await check()).finding, /^this host's key is gone: /);
+  await files.writeText(paths.identity, "junk", { mode: 0o600 });
+  assert.match((await check()).finding, /^Cannot use the key in ".*identity": /);
 });
 
 Deno.test("a mistyped key of config.json is a fault that names the intended key; another unknown key is a warning [cmd-verify]", () => {
