@@ -78,7 +78,7 @@ function perGroup(commands: readonly ListedCommand[], line: (name: string, words
 
 /** Completes an argument at the cursor: from fixed words or a lookup, else with files. */
 const BASH_ARGUMENTS = `  case "$command" in
-    send) ((at == 1)) && takes=sessions || takes=nothing ;;
+    send) if [[ $before != --as ]]; then ((at == 1)) && takes=sessions || takes=nothing; fi ;;
     keep) if ((at == 1)) || [[ $before == --off ]]; then takes=sessions; fi ;;
     setup) [[ $before == --agent ]] && takes="${SET_UP}" || takes=nothing ;;
     completions) takes="bash zsh fish" ;;
@@ -125,6 +125,7 @@ _svc() {
   local command="\${COMP_WORDS[first]}" subcommand="\${COMP_WORDS[first + 1]}" at=$((COMP_CWORD - first))
   case "$command" in
 ${perGroup(commands, (name, list) => `    ${name}) group="${list}" ;;`)}
+    help) group="${namesOf(commands, " ")}" ;;
   esac
   if [[ $word == -* ]]; then
     case "$command" in
@@ -146,7 +147,7 @@ function describedWords(words: readonly Word[]): string {
 
 const ZSH_ARGUMENTS = `  local takes=files before="\${words[CURRENT - 1]}"
   case "\${words[2]}" in
-    send) ((CURRENT == 3)) && takes=sessions || takes=nothing ;;
+    send) if [[ "$before" != --as ]]; then ((CURRENT == 3)) && takes=sessions || takes=nothing; fi ;;
     keep) if ((CURRENT == 3)) || [[ "$before" == --off ]]; then takes=sessions; fi ;;
     setup) takes=group; group=(); [[ "$before" == --agent ]] && group=(${SET_UP}) ;;
     completions) takes=group; group=(bash zsh fish) ;;
@@ -193,6 +194,7 @@ ${describedWords(commands)}
   fi
   case "\${words[2]}" in
 ${perGroup(commands, (name, list) => `    ${name}) group=(${list}) ;;`)}
+    help) group=(${namesOf(commands, " ")}) ;;
   esac
   if [[ "\${words[CURRENT]}" == -* ]]; then
     case "\${words[2]}" in
@@ -215,6 +217,10 @@ fi`;
 /** Conditions on the words before the cursor. */
 const FISH_CONDITIONS = `function __svc_is_first
   __fish_use_subcommand; and not contains -- --detach (commandline -opc)
+end
+function __svc_is_help
+  set -l words (commandline -opc)
+  test "$words" = 'svc help'
 end
 function __svc_takes_session
   set -l words (commandline -opc)
@@ -270,6 +276,8 @@ export function fishScript(commands: readonly ListedCommand[]): string {
     ),
     "complete -c svc -n 'string match -q -- \"-*\" (commandline -ct)' -f -a '(__svc_options)'",
     "complete -c svc -n '__fish_seen_subcommand_from send setup' -f",
+    "complete -c svc -n '__fish_seen_subcommand_from send' -l as -r -F",
+    `complete -c svc -n __svc_is_help -f -a '${namesOf(commands, " ")}'`,
     "complete -c svc -n __svc_takes_session -f -a '(svc sessions --names 2>/dev/null)'",
     "complete -c svc -n '__svc_agents | string length -q' -f -a '(__svc_agents)'",
     "complete -c svc -n '__fish_seen_subcommand_from completions' -f -a 'bash zsh fish'",

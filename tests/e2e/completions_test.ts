@@ -48,6 +48,8 @@ const TYPED: [typed: string, completed: string][] = [
   ["svc service inst", "svc service install"],
   ["svc service install re", "svc service install relay"],
   ["svc completions zs", "svc completions zsh"],
+  ["svc help mu", "svc help mute"],
+  ["svc send svc-proj --as /et", "svc send svc-proj --as /etc/"],
 ];
 
 const isInstalled = await Promise.all(

@@ -63,6 +63,9 @@ Deno.test("bash completes only an agent after --detach, and the arguments of kee
   assert.deepEqual(await complete("keep", "svc-app-"), ["svc-app-2"]);
   assert.deepEqual(await complete("keep", "--off", "svc-app-"), ["svc-app-2"]);
   assert.deepEqual(await complete("keep", "svc-app", "--", "se"), ["server.txt"]);
+  assert.deepEqual(await complete("help", "mu"), ["mute"]);
+  assert.deepEqual(await complete("send", "svc-app", "--as", "se"), ["server.txt"]);
+  assert.deepEqual(await complete("send", "svc-app", "se"), []);
   await Deno.remove(folder, { recursive: true });
 });
 
