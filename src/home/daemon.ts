@@ -275,10 +275,17 @@ async function hasExited(host: DaemonHost, paths: HomePaths, limitMs: number): P
 
 /** Sends the signal only to a process whose command line is a listener's. */
 async function signalDaemon(host: DaemonHost, pid: number | undefined, signal: Signal): Promise<boolean> {
-  if (pid === undefined) return false;
-  const shown = await host.commands.run(["ps", "-ww", "-o", "args=", "-p", String(pid)]);
-  const isListener = /(cli\.[tj]s|\/svc) listener\b/.test(new TextDecoder().decode(shown.stdout));
-  return isListener && host.commands.kill(pid, signal);
+  return pid !== undefined && await isListener(host, pid) && host.commands.kill(pid, signal);
+}
+
+/** By the command line of the process: the pid of one that has ended may be another program's by now. */
+export async function isListener(
+  { commands }: { commands: Pick<Commands, "run"> },
+  pid: number,
+): Promise<boolean> {
+  // The folder that this process runs in may have been deleted.
+  const shown = await commands.run(["ps", "-ww", "-o", "args=", "-p", String(pid)], { cwd: "/" });
+  return /(cli\.[tj]s|\/svc) listener\b/.test(new TextDecoder().decode(shown.stdout));
 }
 
 /** Variables of the agent or pane that the wrapper runs in, which are meaningless to the daemon. */

@@ -5,11 +5,11 @@
 import { errorText } from "../async/error_text.ts";
 import { type ControlHandlers, serveControl } from "../home/control_socket.ts";
 import { type FileLock, tryLock } from "../home/lock.ts";
-import { type DaemonHost, daemonStatus, isServiceText, recordedPid } from "../home/daemon.ts";
+import { type DaemonHost, daemonStatus, isListener, isServiceText, recordedPid } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { secureHome } from "../home/permissions.ts";
 import { waitFor } from "../async/clock.ts";
-import type { Files, LocalSockets, Runtime } from "../runtime/types.ts";
+import type { Commands, Files, LocalSockets, Runtime } from "../runtime/types.ts";
 import { type ListenerLog, openLog, startLine } from "../home/log_files.ts";
 import type { RunningListener } from "./listener.ts";
 import { moveAside, readStateText } from "../home/damage.ts";
@@ -233,7 +233,10 @@ function controlHandlers(
   };
 }
 
-/** Restores deleted files. Without its home a daemon can neither be found nor work, so it exits. */
+/**
+ * Restores deleted files. Without its home a daemon can neither be found nor work, so it exits; so it does where its lock
+ * was deleted and another one has started: two would type the same message.
+ */
 function keepPresence(
   host: LifecycleHost,
   presence: Presence,
@@ -242,7 +245,10 @@ function keepPresence(
   let cancel = (): void => {};
   const check = async (): Promise<void> => {
     try {
-      if (!await presence.repair()) return leave();
+      if (!await presence.repair()) {
+        log.line("This listener's home was removed, or is another listener's by now");
+        return leave();
+      }
     } catch (error) {
       log.line(`Cannot put the daemon's files back: ${error}`);
     }
@@ -257,6 +263,7 @@ function keepPresence(
 
 export interface PresenceHost {
   files: Files;
+  commands: Pick<Commands, "run">;
   sockets: Pick<LocalSockets, "listen">;
   pid: number;
 }
@@ -274,6 +281,7 @@ export class Presence {
   #control: { close(): void } | undefined;
   #hasLeft = false;
   #hasEnded = false;
+  #hasSuccessor = false;
 
   constructor(host: PresenceHost, options: PresenceOptions) {
     this.#host = host;
@@ -288,11 +296,16 @@ export class Presence {
     await this.#listen();
   }
 
-  /** Restores deleted files. False if the whole home is gone. */
+  /** Restores deleted files. False if the whole home is gone, or is a new one or another daemon's by now. */
   async repair(): Promise<boolean> {
-    const { files } = this.#host;
+    const { files, pid } = this.#host;
     const { paths } = this.#options;
-    if ((await files.info(paths.root)) === undefined) return false;
+    const isGone = async (path: string): Promise<boolean> => await files.info(path) === undefined;
+    // Where it was removed and made anew, what runs in the old folder can start no process, tmux included.
+    if (await isGone(paths.root) || (await isGone(paths.lock) && await isGone(paths.pid))) return false;
+    const recorded = await recordedPid(files, paths) ?? pid;
+    this.#hasSuccessor ||= recorded !== pid && await isListener(this.#host, recorded);
+    if (this.#hasSuccessor) return false;
     if (!this.#hasLeft && (await files.info(paths.pid)) === undefined) await this.#writeFiles();
     if (!this.#hasLeft && (await files.info(paths.socket)) === undefined) await this.#listen();
     // Either may have been called meanwhile.
@@ -306,7 +319,7 @@ export class Presence {
     this.#hasEnded = true;
     this.#control?.close();
     this.#control = undefined;
-    await this.#host.files.remove(this.#options.paths.socket);
+    if (!this.#hasSuccessor) await this.#host.files.remove(this.#options.paths.socket);
     await this.leave();
   }
 

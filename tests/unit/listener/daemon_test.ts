@@ -5,7 +5,7 @@ import { askDaemon, type ControlAnswer, type ControlRequest } from "../../../src
 import { tryLock } from "../../../src/home/lock.ts";
 import { REPAIR_INTERVAL_MS, runDaemon } from "../../../src/listener/daemon.ts";
 import type { RunningListener } from "../../../src/listener/listener.ts";
-import type { Files } from "../../../src/runtime/types.ts";
+import type { Commands, Files } from "../../../src/runtime/types.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
 import { until } from "../../helpers/until.ts";
@@ -29,6 +29,7 @@ interface Bench {
       printsOnlyStart?: boolean;
       start?: (log: (line: string) => void) => Promise<RunningListener>;
       files?: Files;
+      commands?: Commands;
     },
   ): Promise<number>;
   ask(request: ControlRequest): Promise<ControlAnswer | undefined>;
@@ -62,10 +63,10 @@ async function withBench(test: (bench: Bench) => Promise<void>): Promise<void> {
     show: (line) => void bench.shown.push(line),
     signal: (name) => handlers.get(name)?.(),
     run: (
-      { background = true, start = () => Promise.resolve(listener), files = runtime.files, ...more } = {},
+      { background = true, start = () => Promise.resolve(listener), ...more } = {},
     ) =>
       runDaemon({
-        ...{ files, commands: runtime.commands, sockets: runtime.sockets, clock },
+        ...{ files: runtime.files, commands: runtime.commands, sockets: runtime.sockets, clock, ...more },
         ...{ pid: runtime.pid, uid: runtime.uid, show: (line) => bench.show(line) },
         onSignal: (name, handler) => {
           handlers.set(name, handler);
@@ -292,14 +293,46 @@ Deno.test("on a full disk it starts, and writes its files once there is room [in
     assert.equal(await ended, 0);
   }));
 
-Deno.test("a daemon whose home was removed exits", () =>
+for (const anew of [false, true]) {
+  Deno.test(`a daemon whose home was removed${anew ? " and made anew" : ""} exits`, () =>
+    withBench(async ({ home: { paths }, run, ready, release, clock }) => {
+      const ended = run();
+      await ready();
+      await Deno.remove(paths.root, { recursive: true });
+      if (anew) await Deno.mkdir(paths.root, { mode: 0o700 });
+      release();
+      clock.advance(REPAIR_INTERVAL_MS);
+      assert.equal(await ended, 0);
+      assert.equal(await exists(paths.pid), false);
+    }));
+}
+
+Deno.test("a daemon whose home was removed and taken by another one exits, and leaves that one's files [ls-lock]", () =>
   withBench(async ({ home: { paths }, run, ready, release, clock }) => {
-    const ended = run();
+    const other = { pid: "999999", args: "vim listener.log" };
+    const commands: Commands = {
+      ...runtime.commands,
+      run: (argv, options) => {
+        // The folder in which the daemon runs is gone.
+        if (argv[0] === "ps") assert.equal(options?.cwd, "/");
+        return runtime.commands.run(argv[0] === "ps" ? ["echo", other.args] : argv, options);
+      },
+    };
+    const ended = run({ commands });
     await ready();
     await Deno.remove(paths.root, { recursive: true });
+    await Deno.mkdir(paths.root, { mode: 0o700 });
+    await Deno.writeTextFile(paths.pid, other.pid);
+    clock.advance(REPAIR_INTERVAL_MS);
+    // The recorded process is no listener: this one stays, and can be asked again.
+    await ready();
+    await until("the next look at its files", () => clock.pending > 0);
+    other.args = "deno run -A cli.ts listener --background";
     release();
     clock.advance(REPAIR_INTERVAL_MS);
     assert.equal(await ended, 0);
+    assert.equal(await Deno.readTextFile(paths.pid), other.pid);
+    assert.ok(await exists(paths.socket), "it would be the other one's");
   }));
 
 Deno.test("a listener that cannot start is reported in the log, and leaves no files behind", () =>
