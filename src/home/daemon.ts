@@ -283,8 +283,7 @@ export async function isListener(
   { commands }: { commands: Pick<Commands, "run"> },
   pid: number,
 ): Promise<boolean> {
-  // The folder that this process runs in may have been deleted.
-  const shown = await commands.run(["ps", "-ww", "-o", "args=", "-p", String(pid)], { cwd: "/" });
+  const shown = await commands.run(["ps", "-ww", "-o", "args=", "-p", String(pid)]);
   return /(cli\.[tj]s|\/svc) listener\b/.test(new TextDecoder().decode(shown.stdout));
 }
 

@@ -301,7 +301,7 @@ export class Presence {
     const { files, pid } = this.#host;
     const { paths } = this.#options;
     const isGone = async (path: string): Promise<boolean> => await files.info(path) === undefined;
-    // Where it was removed and made anew, what runs in the old folder can start no process, tmux included.
+    // Where it was removed and made anew, this daemon's journal is in the old one.
     if (await isGone(paths.root) || (await isGone(paths.lock) && await isGone(paths.pid))) return false;
     const recorded = await recordedPid(files, paths) ?? pid;
     this.#hasSuccessor ||= recorded !== pid && await isListener(this.#host, recorded);

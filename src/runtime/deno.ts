@@ -12,7 +12,18 @@ interface Place {
 
 function command(argv: readonly string[], place: Place, stdio: Deno.CommandOptions): Deno.Command {
   const [program = "", ...args] = argv;
-  return new Deno.Command(program, { ...stdio, args, ...place, clearEnv: place.env !== undefined });
+  const cwd = place.cwd ?? folderInstead();
+  return new Deno.Command(program, { ...stdio, args, ...place, cwd, clearEnv: place.env !== undefined });
+}
+
+/** Deno, unlike Node, starts nothing from a folder that was deleted, such as a worktree in which svc was started. */
+function folderInstead(): string | undefined {
+  try {
+    Deno.cwd();
+    return undefined;
+  } catch {
+    return "/";
+  }
 }
 
 async function collect(

@@ -1,6 +1,8 @@
 /** Behavior of child processes on every runtime. */
 
 import assert from "node:assert/strict";
+import { mkdir, rmdir } from "node:fs/promises";
+import process from "node:process";
 import type { Case } from "../helpers/on_node.ts";
 import { until } from "../helpers/until.ts";
 import type { Runtime } from "../../src/runtime/types.ts";
@@ -32,6 +34,21 @@ const running: Case[] = [
         stdout: "out\n",
         stderr: "err\n",
       });
+    },
+  },
+  {
+    name: "run starts a program also where the folder that this process runs in was deleted",
+    async run({ commands }, directory) {
+      const [before, gone] = [process.cwd(), `${directory}/gone`];
+      await mkdir(gone);
+      process.chdir(gone);
+      try {
+        await rmdir(gone);
+        const { code, stdout } = await commands.run(["echo", "here"]);
+        assert.deepEqual([code, decoder.decode(stdout)], [0, "here\n"]);
+      } finally {
+        process.chdir(before);
+      }
     },
   },
   {
