@@ -86,6 +86,16 @@ Deno.test("wrong usage exits 2 and says on stderr what is accepted [cli-exit, cl
   }
 });
 
+Deno.test("svc logs takes any whole number of lines, also one that asks for all of them [cli-logs]", async () => {
+  await using sandbox = await makeSandbox();
+  await Deno.mkdir(sandbox.svcHome, { recursive: true, mode: 0o700 });
+  await Deno.writeTextFile(`${sandbox.svcHome}/listener.log`, "one\ntwo\n", { mode: 0o600 });
+  for (const [count, shown] of [["1", "two\n"], ["1000000", "one\ntwo\n"], ["9".repeat(400), "one\ntwo\n"]]) {
+    const { stdout, stderr } = await runSvc(sandbox, ["logs", "--lines", String(count)]);
+    assert.deepEqual([stdout, stderr], [shown, ""]);
+  }
+});
+
 Deno.test("a message over the limit is refused with its size, before anything is sealed [cli-send]", async () => {
   await using sandbox = await makeSandbox();
   const stdin = "é".repeat(BODY_MAX_BYTES / 2 + 1);
