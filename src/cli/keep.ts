@@ -30,6 +30,9 @@ export async function run(args: readonly string[]): Promise<number> {
       "Cannot take a mark away: --off needs the session's name. svc keep lists the marked ones.",
     );
   }
+  if (session !== undefined && options.json) {
+    throw new UsageError(`Cannot change "${session}" and list the marked sessions at once: do one of them.`);
+  }
   if (session === undefined) return await list(paths, options.json === true);
   return options.off ? await release(paths, session) : await keep(paths, session, more);
 }

@@ -68,6 +68,7 @@ const MISUSES: Misuse[] = [
   { args: ["logs", "--lines", "many"], says: /--lines takes a whole number/ },
   { args: ["logs", "--json"], says: /--json goes with --audit/ },
   { args: ["keep", "--off"], says: /--off needs the session's name/ },
+  { args: ["keep", "svc-a", "--json"], says: /Cannot change "svc-a" and list the marked sessions at once/ },
   { args: ["mute", "--json", "/tmp"], says: /Cannot mute "\/tmp" and list the muted directories at once/ },
   { args: ["listener", "--stop", "--restart"], says: /exclude each other/ },
   { args: ["listener", "--ws-url", "foo"], says: /"foo" \(--ws-url\).*must be ws:\/\// },
