@@ -55,7 +55,7 @@ export function paint(text: string, color: Color): string {
 
 /** Rows as columns, each as wide as its widest cell; the last one is not padded. A cell always takes one line. */
 export function columns(cells: readonly (readonly string[])[]): string[] {
-  const rows = cells.map((row) => row.map((cell) => sanitize(cell.replace(/[\n\t]/g, "\ufffd"))));
+  const rows = cells.map((row) => row.map((cell) => sanitize(inLine(cell))));
   const widths = rows.reduce<number[]>(
     (all, row) => row.map((cell, index) => Math.max(all[index] ?? 0, cell.length)),
     [],

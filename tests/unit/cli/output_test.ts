@@ -19,6 +19,7 @@ Deno.test("output: JSON keeps the value and contains no control character except
 
 Deno.test("output: a cell with a line break stays in one row", () => {
   assert.deepEqual(columns([["a\nb", "c"], ["d", "e\tf"]]), ["a\ufffdb  c", "d    e\ufffdf"]);
+  assert.deepEqual(columns([["vm", "\x1b[31mred"]]), ["vm  \ufffd[31mred"], "a color would go on after it");
 });
 
 /** Direction marks, zero-width characters, a line separator, and a tag beyond the basic plane. */
