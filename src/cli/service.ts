@@ -66,6 +66,7 @@ async function install(args: readonly string[]): Promise<number> {
   const [word, server] = parsed.processedArgs;
   const options: PlaceOptions = parsed.opts();
   const name = toName(word);
+  if (name === "listener" && server.length > 0) throw unused(server);
   const relay = name === "relay" ? await (await import("./server.ts")).checkServerOptions(server) : undefined;
   const placed = await prepare(name, { ...options, server });
   const { plan, manager } = placed;
@@ -177,6 +178,12 @@ function toName(word: string): ServiceName {
   if (name !== undefined) return name;
   throw new UsageError(
     `Cannot make a service of "${word}": it takes ${SERVICE_NAMES.join(" or ")}. See: svc service --help`,
+  );
+}
+
+function unused(server: readonly string[]): UsageError {
+  return new UsageError(
+    `Cannot use "${shellLine(server)}" for the listener: what follows -- is for svc server.`,
   );
 }
 

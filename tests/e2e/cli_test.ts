@@ -73,6 +73,10 @@ const MISUSES: Misuse[] = [
   { args: ["listener", "--stop", "--restart"], says: /exclude each other/ },
   { args: ["listener", "--ws-url", "foo"], says: /"foo" \(--ws-url\).*must be ws:\/\// },
   { args: ["listener", "--restart", "--ws-url", "http://x"], says: /"http:\/\/x" \(--ws-url\).*must be ws:/ },
+  {
+    args: ["service", "install", "listener", "--dry-run", "--", "--listen", "127.0.0.1:1"],
+    says: /Cannot use "--listen 127\.0\.0\.1:1" for the listener: what follows -- is for svc server/,
+  },
   { args: ["completions", "tcsh"], says: /the shells are bash, zsh, fish/ },
 ];
 
