@@ -38,9 +38,10 @@ export function reach({ url, publicUrl, lanAddress }: ReachFacts): { link: strin
   if (publicUrl === undefined && isLoopback(link)) {
     lines.push("From the phone: not yet. This relay listens on this machine only. Add one of");
     lines.push("  --tunnel                       a tailscale or cloudflared tunnel, https");
-    lines.push(
-      "  --listen 0.0.0.0:7420          the local network, plain http: messages work, sealing does not",
-    );
+    // At the port that this relay has: the default may be taken.
+    const { port, protocol } = new URL(url);
+    const network = `--listen 0.0.0.0:${port || (protocol === "https:" ? "443" : "80")}`;
+    lines.push(`  ${network.padEnd(30)} the local network, plain http: messages work, sealing does not`);
     lines.push("  --tls-cert FILE --tls-key FILE your own certificate, with --listen and --public-url");
   } else {
     lines.push(`From the phone: ${link} (${link.startsWith("https:") ? "everything works" : PLAIN}).`);

@@ -14,6 +14,9 @@ Deno.test("the link of a relay that listens only on this machine has localhost, 
   const here = reach({ url: "http://127.0.0.1:7420", publicUrl: undefined, lanAddress: LAN });
   assert.equal(here.link, "http://localhost:7420");
   assert.match(here.lines.join("\n"), /From the phone: not yet/);
+  assert.match(here.lines.join("\n"), /^ +--listen 0\.0\.0\.0:7420 {10}the local network/m);
+  const moved = reach({ url: "http://127.0.0.1:80", publicUrl: undefined, lanAddress: LAN });
+  assert.match(moved.lines.join("\n"), /^ +--listen 0\.0\.0\.0:80 {12}the local network/m);
   const there = reach({ url: "http://127.0.0.1:7420", publicUrl: "https://relay.example", lanAddress: LAN });
   assert.equal(there.link, "https://relay.example");
   assert.match(there.lines.join("\n"), /relay\.example \(everything works\)/);
