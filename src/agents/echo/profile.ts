@@ -43,8 +43,8 @@ export const profile: AgentProfile = {
   menus: {},
   keys: { alsoAllowed: [], forbidden: [] },
   commands: SLASH_COMMANDS.echo,
-  // It shows the first of several lines, and ends a line that is too long with an ellipsis.
-  foldedPaste: /^(?:.* ⏎ … \[\d+ lines\]|.*…)$/u,
+  // It shows the first of several lines, which may be empty, and ends a line that is too long with an ellipsis.
+  foldedPaste: /^(?:(?:.* )?⏎ … \[\d+ lines\]|.*…)$/u,
   gate: { afterEnterMs: 0 },
   readScreen,
 };

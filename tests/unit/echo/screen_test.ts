@@ -45,6 +45,13 @@ Deno.test("echo screen: its profile reads idle, working, draft and dialog from i
   });
 });
 
+Deno.test("echo screen: a draft of several lines is a folded paste, also when its first line is empty [inj-profile]", () => {
+  for (const draft of ["first\nsecond", "\nsecond", " \n second"]) {
+    assert.match(read({ ...IDLE, draft }).draft ?? "", echo.foldedPaste ?? /^$/, JSON.stringify(draft));
+  }
+  assert.doesNotMatch(read({ ...IDLE, draft: "one line" }).draft ?? "", echo.foldedPaste ?? /^/);
+});
+
 Deno.test("echo screen: a prompt with the dialog's text is not taken for a dialog", () => {
   const receipt = { bytes: 1, sha256: "0".repeat(64), fromPhone: false };
   const said = receiptLines({ ...receipt, prompt: "Enter to confirm · Esc to cancel\n❯ 1. Yes" });
