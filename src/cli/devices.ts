@@ -14,6 +14,7 @@ import type { DeviceName, Store } from "../store/store.ts";
 import { addressInputs, dataDirectory, pairingHost, relayApi, scriptApi } from "./settings.ts";
 import { type CommandText, defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { accountPaths } from "./context.ts";
+import { checkData } from "./keys.ts";
 import { columns, duration, inLine, paint, print, printJson } from "./output.ts";
 
 const DAEMON_LIMIT_MS = 2_000;
@@ -231,6 +232,7 @@ async function asAdmin(
   { id, data }: { id: string; data?: string | undefined },
   { byRelay, inStore }: AdminWork,
 ): Promise<void> {
+  await checkData({ data });
   const dataDir = await dataDirectory({ data });
   const inputs = await addressInputs(paths);
   try {

@@ -139,7 +139,7 @@ async function revoke(args: readonly string[]): Promise<number> {
 }
 
 /** Throws Error for a folder without a store: a mistyped one would become an empty store without keys. */
-async function checkData({ data }: { data?: string | undefined }): Promise<void> {
+export async function checkData({ data }: { data?: string | undefined }): Promise<void> {
   if (data === undefined || await hasStore(data)) return;
   throw new Error(
     `Cannot use "${data}": no relay has kept anything there. Name the folder of svc server --data.`,

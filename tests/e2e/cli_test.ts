@@ -119,11 +119,13 @@ Deno.test("a message that is not UTF-8 is refused, not typed with replacement ch
   assert.match(stderr, /^svc: Cannot send the message: it is not UTF-8\./);
 });
 
-Deno.test("in a folder that is not a relay's no keys are listed or revoked, and no store is created [cli-error-next]", async () => {
+Deno.test("in a folder that is not a relay's no keys or devices are listed or changed, and no store is created [cli-error-next]", async () => {
   await using sandbox = await makeSandbox();
   const data = `${sandbox.root}/mistyped`;
-  for (const args of [["list", "--json"], ["revoke", "key_1"]]) {
-    const { code, stdout, stderr } = await runSvc(sandbox, ["keys", ...args, "--data", data]);
+  for (
+    const args of [["keys", "list", "--json"], ["keys", "revoke", "key_1"], ["devices", "release", "dev_1"]]
+  ) {
+    const { code, stdout, stderr } = await runSvc(sandbox, [...args, "--data", data]);
     assert.deepEqual([code, stdout], [1, ""]);
     assert.match(stderr, /^svc: Cannot use ".*mistyped": no relay has kept anything there\./);
   }
