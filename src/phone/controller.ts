@@ -42,6 +42,8 @@ export class Controller {
   readonly #own: OwnMessages;
   /** The account that the user is being asked to switch to. */
   #swap: Swap | undefined;
+  /** Resolves when the last sign-out is over, which would otherwise erase what a link has just stored. */
+  #left: Promise<void> | undefined;
 
   constructor(options: ControllerOptions) {
     const { storage, pairing, clock = systemClock } = options;
@@ -56,6 +58,7 @@ export class Controller {
   /** Signs in with the link, else with one whose use was interrupted, else with the stored account. */
   async start(opened?: SignInLink): Promise<void> {
     const { sealing, storage } = this.#options;
+    await this.#left;
     if (opened !== undefined) await storage.keepLink(opened);
     const [account, kept] = await Promise.all([storage.readAccount(), storage.readLink(), sealing.load()]);
     // Signing out in the meantime erases the stored link.
@@ -211,6 +214,11 @@ export class Controller {
   /** For reading the history: the API, and the keys that open its sealed texts. */
   async history(): Promise<{ api: RelayApi; sealing: Sealing }> {
     return { api: await this.api(), sealing: this.#options.sealing };
+  }
+
+  /** Signs out once `leave` has ended, even if it fails. */
+  leave(leave: () => Promise<void>): Promise<void> {
+    return this.#left = leave().catch(() => {}).then(() => this.signOut());
   }
 
   /** Erases the account, the paired hosts and the unsent messages. */

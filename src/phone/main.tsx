@@ -152,7 +152,7 @@ function actionsOf(
     signOut: () => {
       const unsent = outboxOf(store.get()).length;
       if (unsent > 0 && !confirm(STRINGS.picker.signOutAsk(unsent))) return;
-      void leave().finally(() => controller.signOut());
+      void controller.leave(leave);
     },
     send: (to, body, options) => void controller.send(to, body, options),
     cancel: (message) => void controller.cancel(message),

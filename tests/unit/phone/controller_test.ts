@@ -268,6 +268,18 @@ Deno.test("requests under way when the user signed out reach neither the next ac
   controller.stop();
 });
 
+Deno.test("a link that is opened while the user signs out signs in once that is over [ux-link-kept]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  const { controller, storage } = bench;
+  const left = Promise.withResolvers<void>();
+  const signedOut = controller.leave(() => left.promise);
+  const signedIn = controller.start({ kind: "key", key: "svc_other" });
+  left.reject(new Error("the relay cannot be reached"));
+  await Promise.all([signedOut, signedIn]);
+  assert.deepEqual([kindOf(bench), storage.account], ["in", { apiKey: "svc_other" }]);
+  controller.stop();
+});
+
 Deno.test("a link that answers late reads nothing again, and does not interrupt sending [ux-outbox]", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   const { controller, relay, store, sockets, clock } = bench;
