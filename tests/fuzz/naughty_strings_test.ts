@@ -24,7 +24,7 @@ async function refusal(answer: Response, context: string): Promise<string> {
 }
 
 interface Place {
-  /** The request that carries the text. */
+  /** Returns the request that carries the text; `read` finds the text in the stored push. */
   push(text: string): Record<string, unknown>;
   read(push: Record<string, unknown>): unknown;
 }

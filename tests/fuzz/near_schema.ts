@@ -24,7 +24,7 @@ interface JsonSchema {
   maximum?: number;
 }
 
-/** Objects that throw when a program treats them as text, a list or a number, or that look like one. */
+/** JSON values that throw when a program treats them as text, a list or a number, or that look like one. */
 const NO_PRIMITIVE = { toString: 0, valueOf: 0 };
 const UNLIKE_THEIR_LOOKS: readonly unknown[] = [
   NO_PRIMITIVE,
@@ -37,7 +37,7 @@ export const anyValue = fc.oneof(
   fc.anything({ withNullPrototype: true, withObjectString: true, maxDepth: 3 }),
   fc.constantFrom(...UNLIKE_THEIR_LOOKS),
 );
-/** Names that every JavaScript object has. */
+/** Names that JavaScript objects already have, and other odd ones. */
 const oddNames = fc.constantFrom("__proto__", "constructor", "toString", "", "\u0000", "length");
 /** How many valid values there are for each invalid one. */
 const RIGHT = 12;

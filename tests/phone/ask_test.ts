@@ -32,7 +32,7 @@ async function withInbox(act: (bench: Bench) => Promise<void>): Promise<void> {
       await page.getByText("Nothing here yet").waitFor();
       const call: Bench["call"] = (name, args) => {
         const result = mcp.client.callTool({ name, arguments: args }).then(textOf);
-        // If the test fails before it awaits the result, that failure must be reported.
+        // If the test fails before it awaits the result, that failure is the one to report.
         result.catch(() => {});
         return result;
       };

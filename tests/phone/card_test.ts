@@ -225,7 +225,7 @@ Deno.test("a request that may only be rejected has just that button and says why
     await cardOf(page, long).getByText("too long to be shown in full").waitFor();
   }));
 
-/** Runs in the page: taps every button of a card as soon as another card appears, before anything else can happen. */
+/** Runs in the page: taps every card's Reject as soon as another card appears, before anything else can happen. */
 function tapOnNextCard(): void {
   const before = document.querySelectorAll(".card-buttons").length;
   const observer = new MutationObserver(() => {

@@ -140,7 +140,7 @@ Deno.test("an earlier message is found and put into the draft; neither a tap nor
     assert.equal(listener.pushes.length, texts.length, "nothing was sent");
   }));
 
-Deno.test("the times offered for a later message stay up to date while the sheet is open, and keep the focus [ux-later]", () =>
+Deno.test("the times offered for a message for later stay up to date while the sheet is open, and keep the focus [ux-later]", () =>
   withScene(async (scene) => {
     const page = await openMessages(scene);
     await messageField(page).fill("later");

@@ -172,7 +172,7 @@ Deno.test("an item opened by a tapped notification counts as read, even if the p
     assert.deepEqual(phone.faults, []);
   }));
 
-Deno.test("a phone with a wrong clock counts only items that came after it signed in as unread [ux-unread]", async () => {
+Deno.test("a phone with a wrong clock counts as unread only items that came after it signed in [ux-unread]", async () => {
   for (const [isWrong, hours] of [["ahead", 5], ["behind", -5]] as const) {
     await withScene(async (scene) => {
       const { phone: { page }, relay, makeKey } = scene;

@@ -1,4 +1,4 @@
-/** A long list with several hosts: searching it, grouping it by host, and removing an absent host. */
+/** A long list with several hosts: searching it, grouping it by host, and removing an offline host. */
 import assert from "node:assert/strict";
 import { until } from "../helpers/until.ts";
 import { ScriptedListener } from "./scripted_listener.ts";
@@ -32,7 +32,7 @@ Deno.test("a list of eight sessions or more is searched by name, agent and host,
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("a long list is found again at the same position and with the same search [ux-search]", () =>
+Deno.test("a user who returns to a long list finds the same position and the same search [ux-search]", () =>
   withScene(async ({ phone, wire, listener, makeKey }) => {
     const { page } = phone;
     await listener.report(...Array.from({ length: 40 }, (_, place) => ({ name: `svc-work${place + 10}` })));
@@ -63,7 +63,7 @@ Deno.test("a long list is found again at the same position and with the same sea
     assert.equal(await search.inputValue(), "", "nothing of the account before");
   }));
 
-Deno.test("with several hosts the list is grouped by host on request, and stays so; an absent host can be removed until it is back [ux-by-host, ux-remove-host]", () =>
+Deno.test("with several hosts the list is grouped by host on request, and stays so; an offline host can be removed until it is back [ux-by-host, ux-remove-host]", () =>
   withScene(async ({ relay, phone, wire, listener, makeKey }) => {
     const { page } = phone;
     const laptopKey = await makeKey("push:read");

@@ -1,4 +1,4 @@
-/** Long requests in a real browser, from a real hook and listener: all of it is fetched and readable, and is allowed only then. */
+/** Long requests in a real browser, from a real hook and listener: all of it is fetched and can be scrolled through, and can be allowed only at its end. */
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
 import { buildPhone } from "../../scripts/build_phone.ts";
@@ -53,7 +53,7 @@ async function withHost(act: (scene: Scene) => Promise<void>): Promise<void> {
 const DIFF = Array.from({ length: 5_000 }, (_, line) => `${"+- "[line % 3]} line ${line} of a change`).join(
   "\n",
 );
-/** Short lines, one without a line break, and another script. */
+/** Short lines, a very long one, and another script. */
 const MEGABYTE = [DIFF, "kwxyz ".repeat(60_000), "漢字仮名\n".repeat(60_000)].join("\n").padEnd(
   1_048_576,
   "x",

@@ -290,7 +290,7 @@ async function findMisfits(percent: number): Promise<string[]> {
     const scroller = scrollerOf(one);
     const isPassing = found?.closest("[role=listbox]") || scroller?.contains(found);
     if (isOwn || isPassing) return undefined;
-    // Scrolling back uncovers what lies under the beginning of a list.
+    // A control that is covered at the beginning of a list is uncovered by scrolling back.
     return found.getBoundingClientRect().bottom - top <= (scroller?.scrollTop ?? 0) ? undefined : found;
   };
   const faults = controls.flatMap((one) => {

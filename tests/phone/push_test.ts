@@ -149,7 +149,7 @@ Deno.test("a closed app rings at once; the notification of a withdrawn question 
       "the phone",
       async () => (await stack.api.devices()).devices.some(({ kind, online }) => kind === "phone" && online),
     );
-    /** The node that accepted the question counts them. */
+    /** True once the node that accepted the question has counted its notification as unnecessary. */
     const isUnnecessary = async (): Promise<boolean> => {
       const metrics = await (await fetch(`${httpBaseFromWs(stack.listenerWsUrl)}/metrics`)).text();
       return metrics.includes('svc_web_push_total{outcome="unnecessary"} 1');

@@ -45,7 +45,7 @@ Deno.test("a page whose browser refuses only local storage shows the list and a 
     assert.deepEqual(phone.faults, []);
   }));
 
-Deno.test("signing out without local storage completes, including the notifications [push-switch]", () =>
+Deno.test("signing out without local storage completes, and does not fail at the notifications [push-switch]", () =>
   withoutLocalStorage(async ({ phone }, page) => {
     await page.getByRole("link", { name: /demo · Claude/ }).waitFor();
     await signOut(page);

@@ -129,7 +129,7 @@ Deno.test("a link that only looks open is dropped after 40 s and reconnected [ws
   link.close();
 });
 
-Deno.test("a watched link reports silence within 2 s, and its end", () => {
+Deno.test("a watched link reports silence within 2 s, and when it is over", () => {
   const { link, clock, sockets } = linkOf();
   link.watch(true);
   link.start();

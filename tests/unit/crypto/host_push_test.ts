@@ -1,4 +1,4 @@
-/** A text for several phones: each can read it, no other program can, and no part of it can be moved. */
+/** A text for several phones: each can read it, no other device can, and no part of it can be moved. */
 import assert from "node:assert/strict";
 import { decodeBase64url, encodeBase64url } from "../../../src/async/encodings.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";

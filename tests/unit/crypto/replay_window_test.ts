@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { REPLAY_WINDOW, ReplayWindow } from "../../../src/crypto/replay_window.ts";
 import { randomNumbers } from "../../helpers/random_numbers.ts";
 
-Deno.test("each counter is fresh once, in any order inside the window, and old before it [replay-window]", () => {
+Deno.test("each counter is fresh once, in any order inside the window, and old below it [replay-window]", () => {
   const random = randomNumbers(1);
   const window = ReplayWindow.empty();
   const taken = new Set<number>();

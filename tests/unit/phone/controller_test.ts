@@ -240,7 +240,7 @@ Deno.test("items that count as read from the beginning are determined by the rel
   controller.stop();
 });
 
-Deno.test("requests under way when the user signed out reach neither the next account nor the storage", async () => {
+Deno.test("requests and writes under way when the user signed out reach neither the next account nor the storage", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   const { controller, relay, storage, store, sockets } = bench;
   const written = Promise.withResolvers<void>();

@@ -235,7 +235,7 @@ Deno.test("a card counts only if it came sealed, nothing replaces it, and it is 
   assert.deepEqual(status(item, { now: NOW + 60_000 }), { kind: "closed", why: "expired" });
 });
 
-Deno.test("the receipt of a card's answer says how far it got, or that only the relay claims so [card-outcome]", () => {
+Deno.test("the receipt of a card's answer says how far it got, or that only the relay says so [card-outcome]", () => {
   const outcome = (progress: Progress): unknown => {
     const found = status(cardWith(answeredBy2), { messages: [answer(progress)] });
     return found.kind === "answered" ? found.outcome : found.kind;

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { partsOf, PIECE_CHARS } from "../../../src/phone/views/long_request.tsx";
 
-Deno.test("the pieces join to the text, and end where a line ends [card-read]", () => {
+Deno.test("the joined pieces are the whole text, and each ends where a line ends [card-read]", () => {
   const lines = Array.from({ length: 5_000 }, (_, line) => `+ line ${line}`).join("\n");
   const pieces = partsOf(lines);
   assert.equal(pieces.map(({ text }) => text).join(""), lines);

@@ -1,4 +1,4 @@
-/** The user's own unfinished messages: what survives a reload, a failure or a full disk, and how long a later message may wait. */
+/** The user's own unfinished messages: what survives a reload, a failure or a full disk, and how long one for later may wait. */
 import assert from "node:assert/strict";
 import { LATER_MAX_MS, laterTtlSeconds } from "../../../src/phone/own_messages.ts";
 import { progressOf, startRequest } from "../../../src/phone/requests.ts";
@@ -325,7 +325,7 @@ Deno.test("unsent messages stay in the order in which they were written when the
   await next.controller.stop();
 });
 
-Deno.test("a later message remains valid for an hour after its time, and waits a day for its agent [ux-later]", () => {
+Deno.test("a message for later remains valid for an hour after its time, and waits a day for its agent [ux-later]", () => {
   const at = NOW + 2 * HOUR_MS;
   assert.equal(laterTtlSeconds({ kind: "at", at }, { now: NOW }), 3 * 3_600);
   assert.equal(laterTtlSeconds({ kind: "idle" }, { now: NOW }), 24 * 3_600);

@@ -97,7 +97,7 @@ const WORKER = {} as ServiceWorkerRegistration;
 const NEVER = new Promise<never>(() => {});
 const NO_WORKER = { message: NOTIFICATION_TEXT.notifications.noWorker };
 
-Deno.test("a service worker that failed to load is registered once more, and is waited for a limited time [push-why-not]", async () => {
+Deno.test("a service worker that failed to load is registered once more, and the wait for it is limited [push-why-not]", async () => {
   const clock = new FakeClock();
   const container = { getRegistration: () => Promise.resolve(undefined), ready: NEVER };
   const registered = () => Promise.resolve(WORKER);

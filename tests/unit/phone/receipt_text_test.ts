@@ -25,7 +25,7 @@ Deno.test("every reason is explained, with what to do [ux-receipt, rcpt-reasons]
   assert.match(wordsFor(receiptOf("refused", { reason: "of_the_future" })).detail, /of_the_future/);
 });
 
-Deno.test("a message that is held for a local user, or for a draft, says that it is refused soon [ux-receipt]", () => {
+Deno.test("a message that is held because a local user types, or because of a draft, says that it is refused soon [ux-receipt]", () => {
   for (const reason of ["desk_busy", "phone_draft"] as const) {
     const { detail } = wordsFor(receiptOf("held", { reason }));
     assert.match(`${detail}`, /10 seconds/, reason);

@@ -134,7 +134,7 @@ Deno.test("an answer that a relay adds to what another phone sealed is neither s
   }
 });
 
-Deno.test("each of several hosts gets only what is sealed for it [seal-stored]", async () => {
+Deno.test("each of several hosts gets text that only it can open [seal-stored]", async () => {
   const { storage, sealing, keep, host } = await pairedPhone();
   await keep();
   const second = await offeringHost();
@@ -263,7 +263,7 @@ Deno.test("an answer that must be sealed is never sent plain [hostile-relay, sea
   await assert.rejects(answerPush(message, sealing), { name: "RelayError", code: "unsealable" });
 });
 
-Deno.test("a sealed question is shown if it can be opened, and its answer is sealed only for it [seal-answers]", async () => {
+Deno.test("a sealed question is shown if it can be opened, and its answer is sealed for that question only [seal-answers]", async () => {
   const phone = await pairedPhone();
   await phone.keep();
   const ask = { kind: "ask", options: ["Yes", "No"], timeoutSeconds: 300 };

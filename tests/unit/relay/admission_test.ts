@@ -1,4 +1,4 @@
-/** Which requests are refused unread, and which wait for a turn: those of keys over their limit, and of the largest senders while the relay is overloaded. */
+/** Which requests are refused unread, and which wait for a turn: those of keys over their limit, and of those that send most while the relay is overloaded. */
 import assert from "node:assert/strict";
 import type { Clock } from "../../../src/async/clock.ts";
 import {
@@ -170,7 +170,7 @@ Deno.test("turns of a few requests are followed by a rest that is three times as
   assert.ok(!turns.hasRoom("one more"), `${TURN_WAITING_MAX} wait`);
 });
 
-/** True if a request waits for a turn, of a key that has just sent many. */
+/** True if a request of the key, which has just sent many, waits for a turn. */
 function waitsForTurn({ admission, budgets, clock }: Bench, key: string): boolean {
   while (budgets.overload.take(key.replace("svc_", "key_"), clock.elapsed()) === 0);
   const answered = (admission.admit(key) as Admitted).begin();

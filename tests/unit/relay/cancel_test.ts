@@ -21,7 +21,7 @@ async function stateOf(relay: Fixture, key: string): Promise<string> {
   return PushRecord.parse(record).receipt.state;
 }
 
-/** Makes a listener that has just gone offline. */
+/** Connects a listener that then goes offline; resolves with another key. */
 async function withoutListener(relay: Fixture): Promise<string> {
   (await relay.listener(LISTENER)).socket.handlers?.closed(1006);
   await relay.settle();
@@ -156,7 +156,7 @@ Deno.test("a message that only its listener can cancel is never withheld from it
   assert.deepEqual(idsOf(await relay.listener(LISTENER)), [CANCEL, MESSAGE]);
 });
 
-Deno.test("when more is sent than can be stored, earlier messages count as sent", () => {
+Deno.test("when more is sent than can be remembered, earlier messages count as sent", () => {
   const claims = new PushClaims();
   const push = (n: number) => ({ account: "a", id: uuid(n), seq: n + 1 });
   for (let n = 0; n < CLAIMS_MAX; n++) claims.send(push(n));

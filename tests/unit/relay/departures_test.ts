@@ -17,7 +17,7 @@ const LISTENER = "dev_listener_0a1b2c3d";
 const stored = ({ services }: Fixture): Promise<DeviceRecord | undefined> =>
   services.store.findDevice({ account: "default", id: LISTENER });
 
-/** Makes the store refuse such writes until the returned function is called. */
+/** Makes the store refuse writes of who is online until the returned function is called. */
 function breakStore({ services: { store } }: Fixture): () => void {
   const { setOnline } = store;
   store.setOnline = () => Promise.reject(new StoreUnavailable("the disk is full"));

@@ -58,7 +58,7 @@ Deno.test("a client that disconnects before its hello was checked leaves no devi
 });
 
 for (const step of [1, 2]) {
-  Deno.test(`a client that disconnects while its device is looked up, step ${step}, leaves none that counts as online`, async () => {
+  Deno.test(`a client that disconnects while its device is looked up, step ${step}, leaves no device that counts as online`, async () => {
     await using relay = await Fixture.make();
     const key = await relay.key();
     const { store } = relay.services;

@@ -15,7 +15,7 @@ const HOST = "dev_listener_0a1b2c3d";
 
 type Handler = (message: NodeMessage & { from: string }) => void;
 
-/** Makes a listener's node, what it ends and sends, and a phone of another node that opens a mirror there. */
+/** Makes a listener's node, lists of what it ends and sends, and `opens`: another node's phone opens a mirror there. */
 function listenersNode(isNodeAlive: (node: string) => boolean = () => true) {
   let handler: Handler = () => undefined;
   const [ended, sent]: [string[], string[]] = [[], []];

@@ -8,7 +8,7 @@ import { Fixture, type RequestOptions } from "./fixture.ts";
 
 const METHODS = ["GET", "POST", "PUT", "DELETE", "PATCH", "OPTIONS"];
 
-/** Returns requests that are wrong in every way. */
+/** Returns requests that are each wrong in one way, for most routes. */
 function wrongRequests(
   { method }: Route,
   keys: { none: string; all: string },

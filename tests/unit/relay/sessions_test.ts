@@ -1,4 +1,4 @@
-/** Inventories of many listeners: limited per key, and a report costs no more because of others. */
+/** Inventories of many listeners: limited per key, and a report costs no more because of those that others sent. */
 import assert from "node:assert/strict";
 import {
   INVENTORIES_PER_KEY_MAX_BYTES,

@@ -28,7 +28,7 @@ Deno.test("a question, a dialog, a turn's end and a note ring every phone; other
   }
 });
 
-Deno.test("a message carries no text that is not sealed, and the session to open [push-textless]", async () => {
+Deno.test("a message carries the session to open, and no text that is not sealed [push-textless]", async () => {
   await using stage = await Stage.make();
   const phone = await stage.phone();
   await stage.ask(1);
@@ -199,7 +199,7 @@ for (const status of [400, 403, 404, 410]) {
   });
 }
 
-/** Stands in for a network whose DNS answers every name with its own address. */
+/** Stands in for a network whose DNS answers every name with an address inside that network. */
 function captured(): Promise<never> {
   return new Promise((_, reject) => {
     const resolve = lookupPublicly((_name, _options, found) =>
