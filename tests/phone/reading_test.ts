@@ -66,7 +66,7 @@ Deno.test("pulling down loads the history; away from the end nothing says Live, 
     assert.deepEqual(phone.faults, []);
   }));
 
-Deno.test("text is found in the whole output, match by match, and the highlight closes with the bar [ux-reading]", () =>
+Deno.test("text is found in the whole output, match by match, and the highlight disappears with the bar [ux-reading]", () =>
   withTerminals(async (scene) => {
     const { page, phone } = scene;
     await openLines(scene);

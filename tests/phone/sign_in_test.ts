@@ -102,7 +102,7 @@ async function keptLink(page: Page): Promise<string> {
   return Object.keys((await kept<object>(page, "account")).get("link") ?? {}).join();
 }
 
-Deno.test("signing in by a link continues after a reload, and its secret is kept encrypted and only until then [ux-link-kept]", () =>
+Deno.test("signing in by a link continues after a reload, and the link's secret is kept encrypted, and only until the sign-in is done [ux-link-kept]", () =>
   withScene(async (scene) => {
     const { phone, wire } = scene;
     const { page } = phone;

@@ -186,7 +186,7 @@ Deno.test("a pairing link of another account asks first, and pairs with no host 
   controller.stop();
 });
 
-Deno.test("a renamed host keeps its new name and its secret; a removed one is no longer paired [ux-settings]", async () => {
+Deno.test("a renamed host keeps its new name and its secret; a forgotten one is no longer paired [ux-settings]", async () => {
   const host = await offeringHost();
   const phone = phoneBefore(host);
   await phone.controller.start({ kind: "pair", code: "c", secret: host.word });

@@ -108,7 +108,7 @@ Deno.test("terminal stream: the echo of a key appears without a timer [perf-key-
   assert.equal(bench.terminal.buffer.active.getLine(0)?.translateToString(true), "$x");
 });
 
-Deno.test("terminal stream: only a missing frame makes it reopen under a new number [ux-resume]", async () => {
+Deno.test("terminal stream: a missing frame makes it reopen under a new number, and late frames of the old one are dropped [ux-resume]", async () => {
   const bench = new Bench();
   const stream = await bench.live();
   await bench.give({ tag: "S", bytes: bytes("one") });

@@ -374,7 +374,7 @@ Deno.test("if too many messages wait for a phone, one of the same topic is dropp
   assert.deepEqual((await stage.sentTo(phone)).map(({ id }) => id), [uuid(0), ...left]);
 });
 
-Deno.test("a receipt has what each phone was shown, and phones report only for themselves [push-receipt]", async () => {
+Deno.test("a receipt lists what each phone was shown, and phones report only for themselves [push-receipt]", async () => {
   await using stage = await Stage.make();
   const [one, other] = [await stage.phone(), await stage.phone()];
   await stage.ask(1);
