@@ -66,7 +66,7 @@ const MEANINGS: Record<string, Record<string, HookMeaning>> = {
 };
 
 for (const [kind, meanings] of Object.entries(MEANINGS)) {
-  Deno.test(`${kind}: its events have a meaning, and no other event has one [cli-hook]`, async () => {
+  Deno.test(`${kind}: its recorded events have the expected meanings, and no other event has one [cli-hook]`, async () => {
     const hooks = hooksOf(kind as AgentKind);
     const found: Record<string, HookMeaning> = {};
     for (const { event, input } of await recordedCalls(kind)) {

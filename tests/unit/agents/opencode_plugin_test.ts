@@ -23,7 +23,7 @@ interface Bench extends AsyncDisposable {
   print(answer: string): Promise<void>;
   /** Resolves with the process that keeps a hook's output open after its launcher was killed. */
   held(): Promise<number | undefined>;
-  /** With `hangs`: ends the time limit. */
+  /** With `hangs`: lets the time limit run out. */
   reachLimit(): void;
 }
 
@@ -166,7 +166,7 @@ Deno.test("an answer at the computer ends the hook that waits for a phone [card-
   assert.deepEqual(posted, []);
 });
 
-Deno.test("a prompt waits for a hanging svc no longer than the limit, even if that outlives its launcher [rm-never-breaks]", async () => {
+Deno.test("a prompt waits for a hanging svc no longer than the limit, even if svc outlives its launcher [rm-never-breaks]", async () => {
   await using bench = await makeBench({ hangs: true });
   const parts: unknown[] = [{ type: "text", text: "go on" }];
   let isTaken = false;

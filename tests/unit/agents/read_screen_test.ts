@@ -1,4 +1,4 @@
-/** What focus, state and draft are read from a composer, its surroundings and the cursor; and what all readers share. */
+/** The focus, state and draft that a composer, its surroundings and the cursor show; and what all readers share. */
 import assert from "node:assert/strict";
 import { composerAtPrompt, composerInRules } from "../../../src/agents/composer.ts";
 import type { DialogMarks, Screen, ScreenReading } from "../../../src/agents/profile.ts";

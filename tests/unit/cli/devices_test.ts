@@ -5,7 +5,7 @@ import { withUnlisted } from "../../../src/cli/devices.ts";
 const PAIRED = { publicKey: "", secret: "", pairedAt: 5 };
 const LISTED = { id: "dev_phone_a", kind: "phone", name: "A", version: "1", online: true } as const;
 
-Deno.test("a phone or script that shares a secret with this host is listed correctly, even if the relay does not list it or gives it another kind [pair-devices, sec-active-relay]", () => {
+Deno.test("a phone or script that shares a secret with this host is listed with its real kind, even if the relay does not list it or gives it another kind [pair-devices, sec-active-relay]", () => {
   const listed = { ...LISTED, createdAt: 1, lastSeen: 2 };
   const other = { ...listed, id: "dev_phone_b", name: "B" };
   const relabelled = { ...listed, id: "dev_phone_c", kind: "script", name: "C" } as const;

@@ -4,7 +4,7 @@ import { columns, duration, jsonText, sanitize } from "../../../src/cli/output.t
 
 const EVIL = "a\x1b]0;title\x07\x1b[2J\x9b31m\x7fz";
 
-Deno.test("output: control characters in foreign text do not reach the terminal; svc's colors, tabs and line breaks do", () => {
+Deno.test("output: control characters in text from others do not reach the terminal; svc's colors, tabs and line breaks do", () => {
   assert.equal(sanitize(EVIL), "a\ufffd]0;title\ufffd\ufffd[2J\ufffd31m\ufffdz");
   assert.equal(sanitize("\x1b[31mred\x1b[0m\tä\n"), "\x1b[31mred\x1b[0m\tä\n");
   // Concealed text, and black text on black.

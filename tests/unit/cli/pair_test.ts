@@ -1,4 +1,4 @@
-/** `svc pair`'s output about the phone that claimed the code: nothing in its name hides the words or the way to revoke it. */
+/** What `svc pair` prints of the phone that claimed the code: its name hides neither the words nor how to revoke it. */
 import assert from "node:assert/strict";
 import { outcomeLines } from "../../../src/cli/pair.ts";
 import { sanitize } from "../../../src/cli/output.ts";
@@ -18,7 +18,7 @@ Deno.test("a phone's name adds no line to what svc pair prints, and hides none [
   }
 });
 
-Deno.test("the text of svc pair to copy into a shell contains a device id and nothing else [pair-words, sec-active-relay]", () => {
+Deno.test("a relay can put a device id and nothing else into the command that svc pair gives to copy into a shell [pair-words, sec-active-relay]", () => {
   const status = { expiresAt: 0, phone: { deviceId: "dev_phone_a; reboot", name: "iPhone" } };
   assert.equal(PairingStatus.safeParse(status).success, false);
   assert.ok(

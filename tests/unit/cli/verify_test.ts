@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { fault, ok, warning } from "../../../src/cli/checks/check.ts";
 import { summary } from "../../../src/cli/verify.ts";
 
-Deno.test("the list ends with one sentence, which says if only this machine can open the relay", () => {
+Deno.test("the list ends with one sentence, which also says so if only this machine can open the relay", () => {
   assert.match(summary([ok("a"), ok("b")]), /^All is well/);
   assert.equal(summary([ok("a"), warning("b", "c")]), "It works, with 1 warning(s).");
   const local = summary([ok("a")], "http://127.0.0.1:7420");

@@ -31,7 +31,7 @@ Deno.test("an address that is not a WebSocket's is refused with its source", () 
   );
 });
 
-Deno.test("the HTTP address is SVC_BASE_URL, the file's, or derived from the WebSocket's", () => {
+Deno.test("the HTTP address is SVC_BASE_URL, else the file's, else derived from the WebSocket's", () => {
   const both = { ...config, baseUrl: "https://file/" };
   assert.equal(resolveBaseUrl({ config: both, env: { SVC_BASE_URL: "http://env/" } }), "http://env");
   assert.equal(resolveBaseUrl({ config: both, env: {} }), "https://file");

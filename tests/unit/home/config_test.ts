@@ -101,7 +101,7 @@ Deno.test("the hook id is created once and kept, with every other field [res-con
   assert.notEqual(newHookId(), newHookId());
 });
 
-Deno.test("no change of several concurrent ones is lost, and all get the same hook id [res-config-hook]", async () => {
+Deno.test("none of several concurrent changes is lost, and all get the same hook id [res-config-hook]", async () => {
   await using home = await makeTempHome();
   const { files, paths } = home;
   const names = Array.from({ length: 8 }, (_, place) => `newer${place}`);

@@ -131,7 +131,7 @@ Deno.test("a hook without a daemon waits for nothing [card-local]", async () => 
   assert.equal(await askPhones(socket, { report: REPORT, call: DIALOG }), undefined);
 });
 
-Deno.test("a hook with a dialog does not wait for an unresponsive daemon, because some agents show no dialog before it ends [card-local, rm-never-breaks]", async () => {
+Deno.test("a hook with a dialog does not wait for an unresponsive daemon, because some agents show no dialog before the hook ends [card-local, rm-never-breaks]", async () => {
   await using home = await makeTempHome();
   const accepted: LineConnection[] = [];
   const mute = await runtime.sockets.listen(
@@ -160,7 +160,7 @@ Deno.test("one connection takes several requests, junk among them", () =>
     connection.close();
   }));
 
-Deno.test("a missing or silent daemon gives no answer", async () => {
+Deno.test("a missing or silent daemon counts as no answer", async () => {
   await using home = await makeTempHome();
   assert.equal(await ask(home.paths.socket, { op: "status" }), undefined);
   const mute = await runtime.sockets.listen(home.paths.socket, () => {});

@@ -47,7 +47,7 @@ Deno.test("each step is on disk once it is recorded, and is read after a restart
   await after.close();
 });
 
-Deno.test("whether the composer was empty is kept until the text was typed again [inj-journal, inj-take-back]", async () => {
+Deno.test("whether the composer was empty is kept until the text is typed again [inj-journal, inj-take-back]", async () => {
   await using home = await makeTempHome();
   const journal = await open(home);
   const emptyAt = START - 7;
@@ -386,7 +386,7 @@ Deno.test("more refusals than can be stored are not promised [replay-window]", a
   await journal.close();
 });
 
-Deno.test("on a full disk it keeps that nothing was typed, and a file that cannot be rewritten fails no step [inj-journal, fault-disk]", async () => {
+Deno.test("on a full disk it still knows that nothing was typed after all, and a file that cannot be rewritten fails no step [inj-journal, fault-disk]", async () => {
   await using home = await makeTempHome();
   const full = new Error("No space left on device");
   let [isFull, canReplace] = [false, true];

@@ -124,7 +124,7 @@ Deno.test("the same text twice makes two markers [rm-list]", () =>
     assert.deepEqual([await take("again"), await take("again"), await take("again")], [true, true, false]);
   }));
 
-Deno.test("only one of many concurrent requests gets a marker", () =>
+Deno.test("only one of many concurrent requests for a marker gets it", () =>
   withMarkers(async ({ write, take }) => {
     await write("once");
     const taken = await Promise.all(Array.from({ length: 8 }, () => take("once")));

@@ -198,7 +198,7 @@ Deno.test("a forgotten phone no longer shares a secret, even if it has just clai
   assert.equal((await phoneOf(relay.host, "dev_phone_b"))?.secret, other.secret);
 });
 
-Deno.test("only one of two claims that a relay gives for a code pairs, and both sides see the words of that one [pair-words, sec-active-relay]", async () => {
+Deno.test("only one of two claims that a relay gives for a code pairs, and the host shows the words of no other [pair-words, sec-active-relay]", async () => {
   await using home = await makeTempHome();
   const relay = fakeRelay(home);
   const pairing = await offerPairing(relay.host);

@@ -14,7 +14,7 @@ Deno.test("all files are in ~/.svc [res-pid-file, res-version-file, res-log-file
   assert.equal(paths.socket, "/home/a/.svc/listener.sock");
 });
 
-Deno.test("SVC_HOME moves it, even relative to the working directory [cli-home]", async () => {
+Deno.test("SVC_HOME moves the home, and may be relative to the working directory [cli-home]", async () => {
   assert.equal((await homePaths({ ...place, svcHome: "/x/" })).config, "/x/config.json");
   assert.equal((await homePaths({ ...place, svcHome: "y" })).config, "/work/y/config.json");
   assert.equal((await homePaths({ ...place, svcHome: "" })).root, "/home/a/.svc");

@@ -49,7 +49,7 @@ async function makeScene(): Promise<Scene> {
   };
 }
 
-Deno.test("a file that is no pairing is refused as that, and nothing is written beside it [pair-script]", async () => {
+Deno.test("a file that is not a pairing is refused as such, and nothing is written next to it [pair-script]", async () => {
   await using home = await makeTempHome();
   const folder = `${home.directory}/scripts`;
   await Deno.mkdir(folder);

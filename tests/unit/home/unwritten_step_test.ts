@@ -1,4 +1,4 @@
-/** What has happened to a push and is not in the journal's file: it could not be written, or the file was emptied since. */
+/** What has happened to a push and is not in the journal's file: it was not written, or the file was emptied since. */
 import assert from "node:assert/strict";
 import { type Journal, openJournal } from "../../../src/home/journal.ts";
 import type { Files } from "../../../src/runtime/types.ts";
@@ -7,7 +7,7 @@ import { makeTempHome } from "../../helpers/temp_home.ts";
 const [ONE, OTHER] = [1, 2].map((n) => `00000000-0000-4000-8000-00000000000${n}`) as [string, string];
 const SEAL = { pairing: "p", counter: 1 };
 
-Deno.test("the end of a sealed message is no lasting one until it is on the disk, and is written at the latest when the journal is closed [replay-window, fault-disk]", async () => {
+Deno.test("the end of a sealed message is not lasting until it is on disk, and is written when the journal is closed at the latest [replay-window, fault-disk]", async () => {
   await using home = await makeTempHome();
   let isFull = false;
   const files: Files = {

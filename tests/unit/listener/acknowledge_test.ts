@@ -1,4 +1,4 @@
-/** Acknowledgements of a paired phone's messages are sent in order, each with its proof; all others are sent unchanged. */
+/** Acknowledgements of a paired phone's messages go out in order, each with its proof; all others go out unchanged. */
 import assert from "node:assert/strict";
 import { importSecret, newSecret, receiptProof } from "../../../src/crypto/paired_secret.ts";
 import { Acknowledger, type AcknowledgerOptions } from "../../../src/listener/acknowledger.ts";

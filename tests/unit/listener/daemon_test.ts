@@ -245,7 +245,7 @@ Deno.test("a foreground listener stops cleanly although its terminal is gone", (
     assert.equal(shows.length, 1);
   }));
 
-Deno.test("a daemon that starts immediately afterwards keeps its socket, whenever the runtime unlinks the previous one", () =>
+Deno.test("a daemon that starts right after another one keeps its socket, whenever the runtime unlinks the previous one", () =>
   withBench(async ({ home: { paths }, run, ready, ask, release }) => {
     release();
     for (let turn = 0; turn < 50; turn++) {

@@ -202,7 +202,7 @@ Deno.test("a dialog's text replaces its notice, and no notice of what the agent 
   }
 });
 
-Deno.test("a card's dialog does not notify a second time, and its text is kept for when the card closes [card-rings]", async () => {
+Deno.test("a card's dialog does not notify the phones a second time, and its text is kept for when the card closes [card-rings]", async () => {
   const covered = new Set(["svc-app"]);
   const { notifier, sent } = makeBench({ isCovered: (session) => Promise.resolve(covered.has(session)) });
   const dialog = { agent: "cc", ...APP, text: "Run rm?" };

@@ -62,7 +62,7 @@ Deno.test("each agent is started in its folder with its own option, in the order
   ]);
 });
 
-Deno.test("a session is started once per boot, even if the first start fails; an existing one is not started [keep-once]", async () => {
+Deno.test("a session is started once per boot, even if the listener dies during the first start; an existing one is not started [keep-once]", async () => {
   await using home = await makeTempHome();
   await changeKept(home.files, home.paths, () => [one("svc-a"), one("svc-b"), one("svc-c", { boot: "new" })]);
   const running = (): Promise<string[]> => Promise.resolve(["svc-a"]);

@@ -1,4 +1,4 @@
-/** A muted project's session gets nothing from a phone, wherever its agent works and however the session was created. */
+/** A muted project's session gets nothing from a phone, wherever its agent works and whoever made the session. */
 import assert from "node:assert/strict";
 import { isMuted } from "../../../src/home/muted.ts";
 import { type InjectContext, paneContext } from "../../../src/listener/inject/context.ts";

@@ -1,4 +1,4 @@
-/** A phone's waiting messages when the phone is revoked, the relay lies about its time, or a hand-over interrupts them. */
+/** A phone's waiting messages when it is revoked, the relay lies about its time, or a hand-over interrupts them. */
 import assert from "node:assert/strict";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";

@@ -157,7 +157,7 @@ Deno.test("a late answer is opened as the text of the answer [seal-answers, mcp-
   assert.equal(await judged(await lateAnswer(QUESTION)), "text the first, the second");
 });
 
-Deno.test("the answer to a card that a relay forwards as a message is not typed [hostile-relay, card-bound]", async () => {
+Deno.test("an answer to a card is not typed if a relay forwards it as a message [hostile-relay, card-bound]", async () => {
   const answers: Answer[] = [
     { kind: "answers", answers: [{ options: [0], text: "and more" }] },
     { kind: "decided", decision: "once", digest: "0".repeat(64) },

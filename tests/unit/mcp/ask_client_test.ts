@@ -1,4 +1,4 @@
-/** The relay client of an asking agent: its device id and name, and when an unseen question goes to the second outlet, with which text. */
+/** An asking agent's relay client: its id and name; when an unseen question goes to the second outlet, and as what. */
 import assert from "node:assert/strict";
 import { ASKERS_PER_HOST, identify, notifyUnseen, type OutletOutcome } from "../../../src/mcp/ask_client.ts";
 import { listenerDeviceId } from "../../../src/protocol/names.ts";

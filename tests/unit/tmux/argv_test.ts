@@ -23,7 +23,7 @@ Deno.test("argv: a trailing ; in an argument is escaped for a spawn, where it wo
   ]);
 });
 
-Deno.test("argv: a tmux that would change pasted text is configured not to, in the same queue as the guard [inj-guard-atomic, sec-body-literal]", () => {
+Deno.test("argv: a tmux that would change pasted text is told not to, in the same queue as the guard [inj-guard-atomic, sec-body-literal]", () => {
   const paste = "-r -d -b svc-b -t %1";
   for (const marks of [true, false]) {
     const [verb, ...words] = verbs.pasteBuffer("svc-b", "%1", { marks });

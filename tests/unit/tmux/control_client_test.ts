@@ -1,4 +1,4 @@
-/** How a control client ends if its tmux does not answer, and how its stream is parsed into blocks and notifications. */
+/** How a control client ends if its tmux does not answer, and how its stream becomes blocks and notifications. */
 import assert from "node:assert/strict";
 import { verbs } from "../../../src/tmux/argv.ts";
 import {

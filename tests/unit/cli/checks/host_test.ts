@@ -1,4 +1,4 @@
-/** The checks of this host: its home, its configuration keys, the encryption that it requires, and its clock compared with the relay's. */
+/** This host's checks: its home, configuration keys, required encryption, and its clock compared with the relay's. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import {
@@ -43,7 +43,7 @@ Deno.test("required encryption needs a paired phone; without the requirement non
   assert.match(judgeFloor("psk", 2).finding, /^2 paired phone\(s\).*"psk"/);
 });
 
-Deno.test("a lost or damaged key for which the host's phones seal is reported [tty-verify]", async () => {
+Deno.test("a lost or damaged key that the host's phones seal for is reported [tty-verify]", async () => {
   await using home = await makeTempHome();
   const { files, paths } = home;
   const check = (): ReturnType<typeof sealingCheck.run> =>

@@ -1,4 +1,4 @@
-/** The text of service files: what ends with a service and what does not, and characters that systemd or XML would change. */
+/** Service files: what ends with a service and what does not, and characters that systemd or XML would change. */
 import assert from "node:assert/strict";
 import {
   launchdPlist,
@@ -35,7 +35,7 @@ Deno.test("stopping the listener's service ends its process only, and restricts 
   assert.match(launchdPlist(LISTENER, "/tmp/log"), /<key>AbandonProcessGroup<\/key>\s+<true\/>/);
 });
 
-Deno.test("a machine-wide relay gets a separate account, folder and restrictions [srv-relay]", () => {
+Deno.test("a machine-wide relay gets its own account, folder and restrictions [srv-relay]", () => {
   const unit = systemdUnit(RELAY);
   for (const line of ["DynamicUser=true", "StateDirectory=svc", "ProtectSystem=strict", "PrivateTmp=true"]) {
     assert.ok(unit.includes(`\n${line}\n`), line);
@@ -112,7 +112,7 @@ Deno.test("a command's arguments stay unchanged in a unit and in a property list
   assert.throws(() => systemdUnit({ ...LISTENER, command: ["a\nb"] }), /"a\\nb" into a unit: it has a line/);
 });
 
-Deno.test("each account's listener has a separate unit, and launchd separate folders", () => {
+Deno.test("each account's listener has its own unit, and launchd has its own folders for services", () => {
   const place = {
     platform: "linux",
     home: "/home/ann",

@@ -94,7 +94,7 @@ export class Scene {
     return { id: push.id, card, body: opened.body };
   }
 
-  /** Sends an answer, without the data for the audit log. */
+  /** Sends an answer; resolves with its outcome, without what the audit log gets. */
   async answer(question: string, answer: Answer, more: Partial<Push> = {}): ReturnType<Cards["answer"]> {
     const push = {
       id: crypto.randomUUID(),

@@ -1,4 +1,4 @@
-/** A dialog with a card notifies once: by its card, or by its notice if the relay never got the card. */
+/** A dialog with a card notifies the phones once: by its card, or by its notice if the relay never got the card. */
 import assert from "node:assert/strict";
 import { RelayError } from "../../../../src/client/relay_error.ts";
 import { LINK_LOST_MS } from "../../../../src/listener/cards/watch.ts";
@@ -30,7 +30,7 @@ Deno.test("a card covers its dialog once the relay has it; while it is being sen
   }
 });
 
-Deno.test("a dialog whose card did not reach the relay notifies once the relay is back [card-rings]", async () => {
+Deno.test("a dialog whose card did not reach the relay notifies the phones when the relay is back [card-rings]", async () => {
   let isAway = true;
   const scene: Scene = await Scene.make({ send: () => Promise.reject(busy()) });
   const rung: unknown[] = [];

@@ -1,4 +1,4 @@
-/** What a card shows of a request, and what a phone may decide about it; long requests that are kept, and questions that are asked again. */
+/** What a card shows of a request and a phone may decide; long requests that are kept, and questions asked again. */
 import assert from "node:assert/strict";
 import type { AgentDialog, DialogCall } from "../../../../src/agents/hooks.ts";
 import { CARD_SECONDS } from "../../../../src/listener/cards/cards.ts";
@@ -184,7 +184,7 @@ Deno.test("a long request is kept for phones to fetch while its card is open, fo
   assert.equal(part({ phone: "dev_phone_2" })?.length, CARD_PART_CHARS);
   scene.clock.advance(1_000);
   assert.equal(part({})?.length, CARD_PART_CHARS);
-  // There is no more room, so these can only be refused.
+  // There is room for three more; the others can only be refused.
   const others: Promise<unknown>[] = [];
   const wholes: boolean[] = [];
   for (const place of [1, 2, 3, 4, 5]) {

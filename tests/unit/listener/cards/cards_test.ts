@@ -166,7 +166,7 @@ Deno.test("a dialog that its hook holds back opens at once while a user is at th
   assert.equal(await shown, undefined);
 });
 
-Deno.test("a key at the computer in the future, because the clock was set back, delays no card [card-local, fault-clock]", async () => {
+Deno.test("a key at the computer that seems to be in the future, because the clock was set back, prevents no card [card-local, fault-clock]", async () => {
   const scene = await Scene.make();
   scene.localKeyAt = scene.clock.now() + 3_600_000;
   const asked = scene.ask(QUESTION, { isShown: false });
@@ -210,7 +210,7 @@ Deno.test("an answer that comes just after the computer's is refused [card-first
   const asked = scene.ask(SHELL);
   const { id, card } = await scene.card();
   assert.ok(card.kind === "approval");
-  // Shown by an answer that is refused for another reason.
+  // The dialog is seen by an answer that is refused for another reason.
   const digest = "0".repeat(64);
   assert.equal(
     (await scene.answer(id, { kind: "decided", decision: "once", digest })).reason,
@@ -297,7 +297,7 @@ Deno.test("the open questions of a relay that always names another page are not 
   await asking;
 });
 
-Deno.test("a withdrawn card can be withdrawn again after a reconnect even if the clock was set ahead [fault-clock]", async () => {
+Deno.test("a withdrawn card is withdrawn again after a reconnect even if the clock was set ahead [fault-clock]", async () => {
   const scene = await Scene.make();
   scene.gone.abort();
   assert.equal(await scene.ask(QUESTION), undefined);
@@ -329,7 +329,7 @@ Deno.test("the agent's next action withdraws the card of a dialog answered at th
         { event: "PermissionRequest", state: "waiting" },
       ] satisfies Partial<HookReport>[]
     ) scene.hook(other);
-    // A withdrawal takes a few turns of the event loop.
+    // A withdrawal takes a few microtasks.
     for (let turns = 0; turns < 100; turns++) await undefined;
     assert.deepEqual([scene.sessionOf(id), scene.withdrawn], [SESSION, []]);
     scene.hook(report);

@@ -175,7 +175,7 @@ Deno.test("commands on another machine, and data that leaves this one, stay at t
   assert.deepEqual(await judged(calls, false), []);
 });
 
-Deno.test("an archive, a copy or a new file outside, or of the whole project, stays at the computer [card-never]", async () => {
+Deno.test("an archive, a copy or a new file outside the project, and the removal of the whole project, stay at the computer [card-never]", async () => {
   const calls = [
     "tar -C / -xf a.tar",
     "tar xf a.tar --directory /etc",

@@ -21,7 +21,7 @@ const look = (reading: Partial<ScreenReading>, ...lines: string[]) => ({
 const proves = (change: Partial<ConfirmScreens>, body = "hello you\nmore"): boolean =>
   screenConfirms(body, { untouched: look({}), before: look({ draft: body }), now: look({}), ...change });
 
-Deno.test("confirmation: a composer showed the text and is empty now [inj-proof]", () => {
+Deno.test("confirmation: a composer that showed the text is empty now [inj-proof]", () => {
   assert.ok(proves({}));
   assert.ok(!proves({ now: look({ draft: "hello you more" }) }));
   assert.ok(!proves({ now: look({ draft: "hello you more", state: "working" }) }), "it still stands there");

@@ -1,4 +1,4 @@
-/** What svc does with its text in a composer while the agent hangs, resumes, or shows half a frame, and the local user types. */
+/** Svc's text in a composer while the agent hangs, resumes or shows half a frame, and while the local user types. */
 import assert from "node:assert/strict";
 import { paneContext } from "../../../../src/listener/inject/context.ts";
 import { LOCAL_USER_HOLD_MS } from "../../../../src/listener/inject/pane_check.ts";
@@ -33,7 +33,7 @@ function wake(pane: FakePane, draft: string): void {
   };
 }
 
-Deno.test("removal: no message is typed after svc's text in a hanging agent, even with sendAnyway; once the agent resumes, the rest is removed [inj-take-back, inj-send-anyway]", async () => {
+Deno.test("removal: no message is typed after a text of svc's that a hanging agent still shows, even with sendAnyway; once the agent resumes, the rest is removed [inj-take-back, inj-send-anyway]", async () => {
   for (const sendAnyway of [false, true]) {
     const pane = makeHanging();
     const wakesAt = pane.clock.elapsed() + (REMOVE_STUCK_KEYS + 2) * REMOVE_STEP_MS;
@@ -63,7 +63,7 @@ Deno.test("removal: the rest of a text after one message is still svc's for the 
   assert.equal(removals(pane).length, REMOVE_STUCK_KEYS + 2 * "delete the bra".length);
 });
 
-Deno.test("removal: an unchanged agent gets more keys only after a while, and none once the local user has pressed one [inj-take-back]", async () => {
+Deno.test("removal: an agent whose screen stays unchanged gets more keys only after a while, and none once the local user has pressed one [inj-take-back]", async () => {
   for (const isUserThere of [false, true]) {
     const pane = makeHanging();
     const begun = pane.clock.elapsed();

@@ -95,7 +95,7 @@ Deno.test("keystrokes: typed in order, the newest one confirmed, each one audite
   assert.deepEqual(bench.audited, ["a: keys typed", "Up: keys typed", "漢: keys typed"]);
 });
 
-Deno.test("keystrokes: a key that was possibly not typed is reported, whatever follows it, and audited", async () => {
+Deno.test("keystrokes: a key that may or may not have been typed is reported, whatever follows it, and audited", async () => {
   const bench = new Bench();
   bench.outcome = () => bench.audited.length === 0 ? { state: "unknown" } : TYPED;
   await Promise.all([bench.press(0, text("a")), bench.press(1, key("Up"))]);
@@ -271,7 +271,7 @@ Deno.test("keystrokes: keys that wait when the phone disconnects are not typed",
   assert.deepEqual([bench.typed, bench.clock.pending], [[], 0]);
 });
 
-Deno.test("keystrokes: a key that waits for a message is not typed once its phone has disconnected, and one that the phone waits for is refused after the hold limit [inj-keys-late]", async () => {
+Deno.test("keystrokes: a key that is queued behind a message is not typed once its phone has disconnected, and one that the phone waits for is refused after the hold limit [inj-keys-late]", async () => {
   for (const leaves of [true, false]) {
     const bench = new Bench();
     const message = Promise.withResolvers<void>();
@@ -354,7 +354,7 @@ Deno.test("a part of a file does not wait for the keys; a repeated one is droppe
   assert.deepEqual([bench.uploads.length, bench.ends], [1, ["keys_lost"]]);
 });
 
-Deno.test("a request for a part is neither a key nor a part of a file [up-wire, card-fetched]", async () => {
+Deno.test("a request for a part of a card is neither a key nor a part of a file [up-wire, card-fetched]", async () => {
   const bench = new Bench();
   const wish: ReadInput = { type: "card.part", card: crypto.randomUUID(), at: 32_768 };
   await bench.keys.receive(encodeSequenced(0n, encodeUpload(wish)));

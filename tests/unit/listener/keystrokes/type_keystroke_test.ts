@@ -154,7 +154,7 @@ Deno.test("keystroke: Enter is held while the screen is half drawn, and refused 
   }
 });
 
-Deno.test("keystroke: a key that a half-drawn screen would accept whatever the draft is refused instead of held [inj-fresh-screen]", async () => {
+Deno.test("keystroke: a key that would be typed over a half-drawn screen without a check of the draft is refused instead of held [inj-fresh-screen]", async () => {
   const cases: [string, Keystroke, boolean][] = [
     ["Left, which in an empty composer opens another view", { type: "key", key: "Left" }, false],
     ["Enter, where unknown screens are allowed", ENTER, true],
@@ -234,7 +234,7 @@ Deno.test("keystroke: a draft that live keys begin after a message counts as the
   assert.deepEqual(other.events.filter((event) => event.startsWith("reported")), ["reported held desk_busy"]);
 });
 
-Deno.test("keystroke: nothing is typed once it is too late, whether after a message or right before the key, and a paste leaves no buffer [inj-keys-late]", async () => {
+Deno.test("keystroke: nothing is typed once it is too late, be it after the wait for a message or right before the key, and a paste leaves no buffer [inj-keys-late]", async () => {
   const message = Promise.withResolvers<void>();
   const behind = new FakePane();
   behind.draw("");

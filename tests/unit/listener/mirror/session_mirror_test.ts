@@ -55,14 +55,14 @@ class Bench {
     this.requests.shift()?.done(["", ""]);
   }
 
-  /** Returns the arguments of the requests that are unanswered. */
+  /** Returns the unanswered requests: the arguments of refresh-client, and the names of the other commands. */
   asked(): string[] {
     return this.requests.map(({ commands }) =>
       commands.map(([name = "", ...words]) => name === "refresh-client" ? words.join(" ") : name).join(" ")
     );
   }
 
-  /** Answers the oldest request: with a snapshot, or for a pause without content. */
+  /** Answers the oldest request: with a snapshot, or with nothing if it is a pause. */
   answer(pane: PrintedPane = {}): void {
     const request = this.requests.shift();
     assert.ok(request, "nothing was asked");
@@ -291,7 +291,7 @@ Deno.test("mirror: lines above the screen that are requested while a snapshot wi
   assert.deepEqual(bench.asked(), []);
 });
 
-Deno.test("mirror: its phones are informed why it ends as soon as tmux reports it", async () => {
+Deno.test("mirror: its phones are told why it ends as soon as tmux reports it", async () => {
   const cases: [(bench: Bench) => void, string][] = [
     [({ events }) => events?.notified("%session-renamed $1 other"), "session_renamed"],
     [({ events }) => events?.notified("%session-changed $2 other"), "session_ended"],

@@ -1,4 +1,4 @@
-/** One phone's stream: how it is granted, order, credit, backlog, end; and what phones read: the audit log, each at its own pace, and a log that cannot be read. */
+/** One phone's stream: grant, order, credit, backlog, end; and what it reads: each phone's limit, an unreadable log. */
 import assert from "node:assert/strict";
 import { importSecret, newSecret } from "../../../../src/crypto/paired_secret.ts";
 import { beginStream, plainChannel, type StreamChannel } from "../../../../src/crypto/stream.ts";
@@ -63,7 +63,7 @@ Deno.test("viewer: opened first, then a snapshot, then output in order with risi
   ]);
 });
 
-Deno.test("viewer: a phone may read data only if its secret has proven it [card-fetched, ls-audit-phone]", async () => {
+Deno.test("viewer: what a phone asks to read is sent only over a stream that its secret has proven [card-fetched, ls-audit-phone]", async () => {
   const part = { card: crypto.randomUUID(), at: 0, text: "secret" };
   for (const mode of ["off", "base", "psk"] as const) {
     const { viewer, sent } = makeViewer({ ...plainChannel(), mode });

@@ -9,7 +9,7 @@ const packages: Record<string, string> = {
 };
 const files = { readText: (path: string) => Promise.resolve(packages[path]) };
 
-Deno.test("the version comes from a package, or from the folder's name of an agent's own installer; others have none [set-verify]", async () => {
+Deno.test("the version comes from a package, or from the name of the folder that an agent's own installer made; other programs have none [set-verify]", async () => {
   const told: [path: string, version: string | undefined][] = [
     ["/usr/lib/node_modules/@openai/codex/bin/codex.js", "0.169.0"],
     ["/usr/lib/node_modules/opencode-ai/bin/opencode", "1.18.33"],
