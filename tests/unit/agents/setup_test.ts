@@ -96,7 +96,7 @@ Deno.test("the settings enable the plugin by its names; every hook runs one of i
   }
 });
 
-/** The events before an agent's dialog, with the limit of their hooks in milliseconds. */
+/** The events before an agent's dialog. */
 const GATE_EVENTS: Record<string, readonly string[]> = {
   cc: ["PreToolUse"],
   codex: ["PreToolUse", "PermissionRequest"],

@@ -37,7 +37,7 @@ Deno.test("the end of a sealed message is not lasting until it is on disk, and i
   await after.close();
 });
 
-Deno.test("a journal that is emptied or cut while the listener runs is written anew, with all that it held [inj-journal]", async () => {
+Deno.test("a journal that is emptied or cut while the listener runs is rewritten with all that it held [inj-journal]", async () => {
   for (const left of [0, 60]) {
     await using home = await makeTempHome();
     const { files, paths: { journal: path } } = home;

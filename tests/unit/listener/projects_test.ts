@@ -1,4 +1,4 @@
-/** The directories in which svc has started agents; and what a phone may mute and unmute: projects of svc's sessions, but never what the local user has muted. */
+/** Where svc started agents; what a phone may mute and unmute: projects of svc's sessions, not what the user muted. */
 import assert from "node:assert/strict";
 import { changeMuted, isMuted, loadMuted, readMuted, setMuted } from "../../../src/home/muted.ts";
 import {

@@ -16,7 +16,7 @@ const PHONES = 3;
 const SESSIONS = 5;
 /** Few, so that lists of ids alone would drop most of the pushes; more than can be open at a time. */
 const REMEMBERED = 3_000;
-/** Messages that the relay has not delivered yet, in an order that it chooses. */
+/** The most messages that the relay leaves undelivered; it chooses their order. */
 const HELD_BACK_MAX = 900;
 
 interface Message {

@@ -6,7 +6,7 @@ const isNever = (request: string): Promise<boolean> =>
   isNeverAllowed(request, { directory: "/work/app", more: [] });
 const call = (command: string): string => `Bash\ncommand:\n  ${command}\ndescription:\n  Do it`;
 
-/** More than is read at once. */
+/** How much of a long request is read at once, in characters. */
 const PART_CHARS = 32_768;
 
 Deno.test("a long command is read in parts that miss nothing at their borders [card-never]", async () => {

@@ -72,7 +72,7 @@ Deno.test("inject: a text whose typing lost the connection is submitted if it is
   assert.deepEqual(await gone.inject("hello"), { state: "refused", reason: "pane_dead", pane: "%3" });
 });
 
-Deno.test("inject: where no screen shows whether a text arrived whose typing lost the connection, nothing submits what else is there, and nobody calls it typed [inj-lost]", async () => {
+Deno.test("inject: if the typing of a text lost the connection and no screen shows whether the text arrived, nothing is submitted, and the text is not reported as typed [inj-lost]", async () => {
   const pane = new FakePane({ recordedPid: 0, isProfiled: false });
   pane.draw(undefined);
   pane.onText = () => {
@@ -454,7 +454,7 @@ Deno.test("inject: a late answer is typed for the run of the agent that asked, a
   assert.equal((await pane.inject("to this one", { run: pane.target.run })).state, "submitted");
 });
 
-Deno.test("inject: what is held for an agent in a user's own session is not typed into another process that has its pane's id, as after tmux was started again [inj-exact]", async () => {
+Deno.test("inject: a message held for an agent in a user's own session is not typed into another process with its pane's id, as after a restart of tmux [inj-exact]", async () => {
   const shell = { hasAgent: false, shellBelow: true };
   const programs = [
     { isProfiled: true, program: { ...shell, foreground: "claude", argv: ["claude"] } },
