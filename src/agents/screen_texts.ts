@@ -52,7 +52,7 @@ function ruleAbove(screen: readonly string[], first: number): number {
   return rules.findLast((row) => screen.slice(row).some((line) => line.includes("?"))) ?? rules.at(-1) ?? -1;
 }
 
-/** The start of the paragraph of row `first`, or of one above it from which on a question is included. */
+/** Where the paragraph of row `first` begins, or a paragraph above it, so that a question is included. */
 function questionStart(screen: readonly string[], first: number): number {
   const isBlank = (row: number): boolean => (screen[row] ?? "").trim() === "";
   let start = first;

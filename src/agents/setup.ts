@@ -93,7 +93,7 @@ function remoteHookCommand(launcher: string, kind: AgentKind): string {
   return `${shellQuote(launcher)} remote-hook ${kind} ${GATES_ARGUMENT}`;
 }
 
-/** The command of the hook of another event, without the last argument of a registration with gates. */
+/** The command of another event's hook, without a last argument: enough where no hook runs before the dialogs. */
 export function ungatedHookCommand(launcher: string, kind: AgentKind, event: string): string {
   return `${shellQuote(launcher)} hook ${event} ${kind}`;
 }

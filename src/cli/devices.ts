@@ -63,7 +63,7 @@ async function listedDevices(paths: HomePaths): Promise<ListedDevice[]> {
   return withUnlisted(devices, phones);
 }
 
-/** Adds paired phones that the relay does not list: even if another host revoked them, they still share a secret. */
+/** Adds phones that share a secret with this host but are not listed: the relay lies, or another host revoked them. */
 export function withUnlisted(devices: readonly Device[], phones: readonly PairedPhone[]): ListedDevice[] {
   const paired = new Map(phones.map((phone) => [phone.deviceId, phone]));
   const known = new Set(devices.map(({ id }) => id));
@@ -156,7 +156,7 @@ async function revoke(args: readonly string[]): Promise<number> {
   return 0;
 }
 
-/** Forgets the stored secret, then one claimed just now, of which only the relay knows. False if there was none. */
+/** Forgets the stored secret, then asks the relay, which may not answer, for one claimed just now. False if none. */
 async function forgetSecrets(
   paths: HomePaths,
   { host, id }: { host: Awaited<ReturnType<typeof pairingHost>>; id: string },

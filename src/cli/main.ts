@@ -75,7 +75,7 @@ async function helpOn(topic: string | undefined): Promise<number> {
   return await dispatch(topic === undefined || isAgentKind(topic) ? ["--help"] : [topic, "--help"]);
 }
 
-/** `svc version` is meant as an option, too. */
+/** Suggests options too: `svc version` is probably meant as `svc --version`. */
 async function unknownWord(what: "command" | "option", word: string): Promise<UsageError> {
   const { nearest } = await import("./nearest.ts");
   const guess = nearest(word, [...Object.keys(AGENT_LABELS), ...COMMAND_NAMES, ...LISTED_OPTIONS]);

@@ -91,7 +91,7 @@ async function pairWithScript(
   return 0;
 }
 
-/** Code and secret are in the fragment, which no browser sends to a server. Short, so that a QR code fits a terminal. */
+/** Code and secret are in the fragment, which browsers do not send. Short, so that its QR code fits a terminal. */
 export function pairingLink(base: string, { code, secret }: PendingPairing): string {
   return `${base.replace(/\/+$/, "")}/#pair=${code}&s=${secret}`;
 }

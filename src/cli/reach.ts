@@ -1,4 +1,4 @@
-/** What works at which address of the relay, and tunnels: browsers offer cryptography on https or localhost only. */
+/** What works at which address, and tunnels: in browsers, cryptography and notifications need https or localhost. */
 import { parseJson } from "../protocol/json.ts";
 import { UsageError } from "./output.ts";
 import type { Commands, PipedChild } from "../runtime/types.ts";

@@ -32,7 +32,7 @@ export interface RunOptions extends ListenerSettings {
   background: boolean;
   /** A service runs it. */
   standby: boolean;
-  /** `show` and `onSignal` are for a program that embeds the listener; by default, this process's terminal and signals. */
+  /** For a program that embeds the listener: its lines and its stops; by default, this process's terminal and signals. */
   show?(line: string): void;
   onSignal?: Runtime["onSignal"];
   /** Called when the listener runs, connected or not. */

@@ -75,7 +75,7 @@ export async function run(args: readonly string[]): Promise<number> {
   return report(record.receipt, options);
 }
 
-/** The relay would answer with the names of fields. */
+/** Throws UsageError for a session or device of a wrong form: the relay would answer with the names of fields. */
 function checkTarget(session: string, { device }: SendOptions): void {
   if (!isSessionName(session)) {
     throw new UsageError(`Cannot send to "${session}": no session has such a name. ${NEXT.no_such_session}`);

@@ -1,4 +1,4 @@
-/** `svc service`: installs or removes the relay or the listener as a service of systemd or launchd, or shows its state. */
+/** `svc service`: installs, removes or shows the relay or the listener as a service of systemd or launchd. */
 import { runtime } from "#runtime";
 import { systemClock, waitFor } from "../async/clock.ts";
 import { daemonStatus, ensureListener, forgetService, recordService, stopDaemon } from "../home/daemon.ts";
@@ -231,7 +231,7 @@ interface RelayAddress {
 /** `connects` is left out where no listener was connected before. */
 type Outcome = { kind: "runs"; connects?: boolean } | { kind: "failed"; why: string };
 
-/** Writes the file and starts the service. If it does not run, undoes a change of the file. */
+/** Writes the file and starts the service. If a new or changed file does not run, everything is as it was before. */
 async function bringUp(
   placed: Placed,
   { relay }: { relay: RelayAddress | undefined },

@@ -52,7 +52,7 @@ function toJson(daemon: DaemonStatus | undefined, { sessions, ...relay }: RelayV
   return { listener: { running: daemon !== undefined, ...(daemon ?? absent) }, relay, sessions };
 }
 
-/** One that hangs, or whose socket was deleted, keeps a new one from starting. */
+/** Why no listener answers: one that hangs, or whose socket was deleted, keeps a new one from starting. */
 async function absence(paths: HomePaths): Promise<string> {
   return await isLockFree(runtime.files, paths)
     ? "not running. Starting an agent starts it: svc cc"

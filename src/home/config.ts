@@ -236,7 +236,7 @@ function isWsUrl(text: string): boolean {
   return /^wss?:\/\//i.test(text) && URL.canParse(text);
 }
 
-/** The relay's HTTP address for a command: `SVC_BASE_URL`, then the host's. Throws TypeError if that is not an http or https URL. */
+/** The relay's HTTP address for a command: `SVC_BASE_URL`, else the host's. Throws TypeError if it is not an HTTP URL. */
 export function resolveBaseUrl(inputs: AddressInputs): string | undefined {
   const { SVC_BASE_URL: named } = inputs.env;
   return named ? checkedBaseUrl(named, "SVC_BASE_URL") : hostBaseUrl(inputs);
@@ -244,8 +244,8 @@ export function resolveBaseUrl(inputs: AddressInputs): string | undefined {
 
 /**
  * The HTTP address of the relay whose WebSocket the host joins, for the listener and `svc mcp`: never another relay's,
- * because it gets the host's key. It is `baseUrl` of the file unless the WebSocket address comes from elsewhere, and is
- * else derived from the WebSocket's. Throws TypeError if that is not an http or https URL.
+ * because it gets the host's key. It is the file's `baseUrl`; without one, or if the WebSocket address comes from
+ * elsewhere, it is derived from the WebSocket's. Throws TypeError if that is not an http or https URL.
  */
 export function hostBaseUrl(inputs: AddressInputs): string | undefined {
   const ws = resolveWsUrl(inputs);
@@ -276,7 +276,7 @@ function placeOf(address: string): string {
   return `${host}:${port || protocol}${pathname.replace(/\/+$/, "")}`;
 }
 
-/** True when `SVC_BASE_URL` names a relay other than the configured one, so that the file's key is not for it. */
+/** True if the file's key is not for the relay in `SVC_BASE_URL`: another relay, or none, is configured. */
 function isOtherRelay(inputs: AddressInputs): boolean {
   const configured = hostBaseUrl(inputs);
   const requested = resolveBaseUrl(inputs);

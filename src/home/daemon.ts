@@ -278,7 +278,7 @@ async function signalDaemon(host: DaemonHost, pid: number | undefined, signal: S
   return pid !== undefined && await isListener(host, pid) && host.commands.kill(pid, signal);
 }
 
-/** By the command line of the process: the pid of one that has ended may be another program's by now. */
+/** True if the process's command line is a listener's: the pid of an ended one may be another program's by now. */
 export async function isListener(
   { commands }: { commands: Pick<Commands, "run"> },
   pid: number,

@@ -169,8 +169,8 @@ export class Journal {
   }
 
   /**
-   * Resolves once the step is on the disk. Throws if it cannot be written: `accepted`, `typing` and `left` must then not
-   * be acted on. `accepted` after `typing`: nothing was typed after all. `isSealed`: a paired phone caused the step.
+   * Resolves once the step is on the disk. Throws if it cannot be written: `accepted`, `typing` and `left` must then
+   * not be acted on. `accepted` after `typing`: nothing was typed after all. `isSealed`: a paired phone caused the step.
    */
   async record(
     id: string,

@@ -1,10 +1,10 @@
-/** Injection markers (docs/specification.md, REMOTE mode): one-shot files by which a hook recognizes a prompt that came from the phone. */
+/** Injection markers (docs/specification.md, REMOTE mode): one-shot files by which a hook recognizes a phone's prompt. */
 import { sha256Hex } from "../async/encodings.ts";
 import { canonicalDigest, canonicalText } from "../protocol/canonical.ts";
 import { parseJson } from "../protocol/json.ts";
 import type { Files } from "../runtime/types.ts";
 
-/** The content of a marker's file; the file's name has the same but for the length and the pane. */
+/** The content of a marker's file; the file's name repeats all of it but the length and the pane. */
 export interface Marker {
   /** Epoch milliseconds of the injection. */
   epoch: number;

@@ -115,7 +115,7 @@ interface ChoicesOptions {
 
 /**
  * Returns a function that lists the installed agents, or the built-in one if there are none, and the known projects,
- * newest first.
+ * the last one learned first.
  */
 export function startChoices({ commands, projects, now }: ChoicesOptions): () => Promise<StartChoices> {
   let found: { agents: AgentKind[]; at: number } | undefined;

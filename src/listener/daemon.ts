@@ -234,8 +234,8 @@ function controlHandlers(
 }
 
 /**
- * Restores deleted files. Without its home a daemon can neither be found nor work, so it exits; so it does where its lock
- * was deleted and another one has started: two would type the same message.
+ * Restores deleted files. Without its home a daemon can neither be found nor work, so it exits. It also exits if its
+ * lock was deleted and another one has started: two would type the same message.
  */
 function keepPresence(
   host: LifecycleHost,
@@ -289,7 +289,8 @@ export class Presence {
   }
 
   /**
-   * Writes the files, then opens the socket. If they cannot be written now, `repair` finds the pid file missing later.
+   * Writes the files, then opens the socket: once it answers, they exist. If they cannot be written now, `repair` later
+   * finds the pid file missing.
    */
   async show(): Promise<void> {
     await this.#writeFiles().catch(() => this.#host.files.remove(this.#options.paths.pid));

@@ -128,7 +128,7 @@ export interface Unsealed {
   seal?: PhoneSeal | undefined;
 }
 
-/** Opens the sealed text, and ignores an unsealed one sent with it. Throws PairingsBusy, or if an answer cannot be claimed. */
+/** Opens the sealed text; ignores an unsealed one beside it. Throws PairingsBusy, or if an answer cannot be claimed. */
 export async function unseal(push: Push, host: UnsealHost): Promise<Unsealed> {
   const opened = await openSealed(push, host).catch((error) => {
     if (error instanceof PairingsBusy) throw error;

@@ -20,7 +20,7 @@ export type Outcome =
   /** The same, but there is no session that it could be typed into. */
   | { kind: "lost" }
   | { kind: "timed_out" }
-  /** An answer was accepted, but the relay could not be reached to read it: it may be lost, or typed into the session. */
+  /** An answer was accepted, but the relay was not reached to read it: it may be lost, or typed into the session. */
   | { kind: "unconfirmed" }
   | { kind: "closed" };
 

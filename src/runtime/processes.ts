@@ -3,7 +3,7 @@ import { errorText } from "../async/error_text.ts";
 import { codeOf } from "./system.ts";
 import type { RunResult } from "./types.ts";
 
-/** The absolute path of the first executable on `path`; as in a shell, a folder that cannot be searched is skipped. A name with a slash is used as it is. */
+/** Finds the first executable on `path` and skips folders that it cannot search. Keeps a name with a slash as it is. */
 export async function findProgram(
   program: string,
   path: string | undefined,

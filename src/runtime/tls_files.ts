@@ -1,4 +1,4 @@
-/** Checks that a server can use a certificate and its key: neither runtime does at start, only each handshake fails. */
+/** Checks that a server can use a certificate and its key: no runtime does, and later every handshake would fail. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 
 /** What is wrong with these PEM texts: the certificate, the key, or that they do not belong together. */

@@ -1,4 +1,4 @@
-/** The runtime's interface, as `deno.ts` and `node.ts` implement it: whole by `#runtime`, for hooks by `#runtime-lean`. */
+/** The interface that `deno.ts` and `node.ts` implement: `#runtime` is the whole, `#runtime-lean` the part for hooks. */
 
 export type Signal = "SIGINT" | "SIGTERM" | "SIGHUP" | "SIGWINCH" | "SIGKILL" | "SIGCONT" | "SIGSTOP";
 
@@ -21,7 +21,7 @@ export interface AppendFile {
   append(text: string | Uint8Array): Promise<void>;
   /** Resolves once everything appended is on the disk (fdatasync). */
   sync(): Promise<void>;
-  /** Bytes of the file at the path; undefined if that is another file or none: this one was removed, moved or replaced. */
+  /** Bytes of the file at its path; undefined if this file was removed, moved or replaced. */
   sizeInPlace(): Promise<number | undefined>;
   close(): void;
 }

@@ -176,7 +176,10 @@ export const verbs = {
   appendBuffer: (buffer: string, text: string): TmuxCommand => ["set-buffer", "-a", "-b", buffer, "--", text],
   deleteBuffer: (buffer: string): TmuxCommand => ["delete-buffer", "-b", buffer],
   listBuffers: (format: string): TmuxCommand => ["list-buffers", "-F", format],
-  /** Pastes the buffer as it is and deletes it. `marks`: with bracketed-paste marks if the program requested them; `next`: commands that run after the paste. */
+  /**
+   * Pastes the buffer as it is and deletes it. `marks`: with bracketed-paste marks if the program requested them;
+   * `next`: commands that run after the paste.
+   */
   pasteBuffer: (
     buffer: string,
     pane: string,

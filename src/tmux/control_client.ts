@@ -111,7 +111,7 @@ export class ControlClient implements TmuxServer {
     this.#request({ take, fail: done }, [commandLine(commands)]);
   }
 
-  /** Detaches, or kills a client that its server does not release. Requests fail, and `ended` is not called. */
+  /** Detaches, or kills a client that its server does not release. Pending requests fail, and `ended` is not called. */
   async close(): Promise<void> {
     const detach = async (): Promise<void> => {
       this.#disconnect("the control client was closed");

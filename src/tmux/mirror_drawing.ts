@@ -321,7 +321,7 @@ export class Pen {
   }
 }
 
-/** Terminals differ in kinds of underline and of color that do not exist, in colors that are cut short, and in levels over 255. */
+/** Terminals differ in kinds of underline and color that do not exist, in incomplete colors, and in levels over 255. */
 function isPlainAttribute(field: string): boolean {
   if (/^\d*$/.test(field)) return !/^0*[345]8$/.test(field);
   const color = /^[345]8(?:;5;|:5:|;2;(\d+);(\d+);|:2:\d*:(\d+):(\d+):)(\d+)$/.exec(field);

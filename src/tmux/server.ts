@@ -17,7 +17,7 @@ export class TmuxError extends Error {
   readonly lost: boolean;
   /** The server did not answer in time. */
   readonly late: boolean;
-  /** What the commands of a tmux process printed before: perhaps only a hook of the user failed, and none of them. */
+  /** What a tmux process's commands printed nevertheless: perhaps only a hook of the user failed, and none of them. */
   readonly printed: string;
 
   constructor(message: string, options: { lost?: boolean; late?: boolean; printed?: string } = {}) {

@@ -239,8 +239,8 @@ function run({ commands, socket, env }: TmuxAccess, list: readonly TmuxCommand[]
 /** An agent that prints more is drawing a screen, and these are not its last words. */
 const WORDS_MAX_BYTES = 65_536;
 /**
- * How long output is saved, in seconds. It is shown only if the agent ends within SOON_MS of the wrapper's run; the
- * rest allows for a busy machine.
+ * How long output is saved, in seconds. It is shown only if the agent ends within SOON_MS (run_wrapper.ts); the rest
+ * allows for a busy machine.
  */
 const WORDS_SAVED_S = 60;
 /** How long a wrapper waits for the last words to be saved, in milliseconds. Only a killed shell takes this long. */

@@ -139,7 +139,7 @@ export const GUARD_REFUSED = "svc-guard-refused";
 /** tmux prints this once text or a key is in the pane. */
 const GUARD_PASSED = "svc-guard-passed";
 
-/** Runs commands that type. Returns tmux's output, even if a tmux hook of the user failed once the text was in the pane. */
+/** Runs commands that type. Returns tmux's output, even if a user's tmux hook failed once the text was in the pane. */
 export async function runTyping(server: Pick<TmuxServer, "run">, commands: TmuxCommand[]): Promise<string> {
   return await server.run(...commands).catch((error) => {
     if (error instanceof TmuxError && error.printed.includes(GUARD_PASSED)) return error.printed;

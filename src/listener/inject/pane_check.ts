@@ -71,8 +71,8 @@ export async function checkPane(
 }
 
 /**
- * In a session without a wrapper, the shell may start another program after the agent while a mirror is open, and once tmux
- * was started again, another session may have the pane's id. The target must be resolved again.
+ * In a session without a wrapper, the shell may start another program after the agent while a mirror is open, and once
+ * tmux was started again, another session may have the pane's id. The target must be resolved again.
  */
 function replacedAgent(
   { panePid, recordedPid, isProfiled, profile: { kind } }: Target,
@@ -117,7 +117,7 @@ export const CALM_STEP_MS = 50;
 
 /**
  * True if the agent has read its input and drawn the result: only a screen captured after that shows the effect of
- * earlier keys. Also true if the system does not report it.
+ * earlier keys. Also true if the system does not report whether it is busy.
  */
 export async function isAtRest(
   { target, effects, pause }: Pick<PaneContext, "target" | "effects"> & { pause(ms: number): Promise<void> },

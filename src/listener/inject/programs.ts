@@ -191,7 +191,7 @@ function opensConsole(script: string, args: readonly string[]): boolean {
     (name === "rails" && options.some((arg) => RAILS_CONSOLE.test(arg)));
 }
 
-/** A login shell has a leading dash, and a version or path may surround the name; some are also built without libraries. */
+/** A login shell has a leading dash, a version or path may surround the name, and some shells are linked statically. */
 export const GUARDED_PATTERN = `^-?(.*/)?(${GUARDED_PROGRAMS.join("|")})(-static)?[-.0-9]*$`;
 const GUARDED = new RegExp(GUARDED_PATTERN);
 

@@ -175,7 +175,7 @@ export class Reporter {
     }
   }
 
-  /** Hooks may end the pause at any frequency, so a minimum gap follows. */
+  /** Hooks may end the pause as often as they like, so a minimum gap follows. */
   async #pause(isRead: boolean): Promise<void> {
     const { elapsed, pause } = this.#options;
     const since = elapsed();
@@ -329,7 +329,7 @@ export class DetailsReport {
     this.#options = options;
   }
 
-  /** The details that are due; undefined if the relay has them, or if only lines have changed within LINES_GAP_MS. */
+  /** The due details; undefined if the relay has them, or if only lines have changed and LINES_GAP_MS is not over. */
   async next(): Promise<DueDetails | undefined> {
     const { keys, config, now } = this.#options;
     const [{ lines, ...found }, phones] = await Promise.all([this.#options.facts(), keys.knownPhones()]);

@@ -329,7 +329,7 @@ export interface StatesStore {
   save(states: KnownStates): Promise<void>;
 }
 
-/** Stores in `states.json` when each session entered its state. A broken file counts as empty. */
+/** Stores in `states.json` when each session entered its state. For a broken file, tmux's own times are used. */
 export function statesFile(files: Files, { states: path }: Pick<HomePaths, "states">): StatesStore {
   return {
     load: async () => StatesFile.safeParse(parseJson(await files.readText(path) ?? "")?.value).data ?? {},
