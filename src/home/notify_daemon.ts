@@ -56,7 +56,7 @@ export const DIALOG_LIMIT_MS = 590_000;
 
 /**
  * Resolves with the phone's answer; undefined when the agent should ask at the computer, also when no daemon listens or
- * it does not respond within `aliveMs`, because some agents show no dialog before this ends.
+ * a hung one does not respond within `aliveMs`: some agents show no dialog before this ends.
  */
 export async function askPhones(
   socket: DaemonSocket,

@@ -75,8 +75,8 @@ export class Dialogs {
 }
 
 /**
- * Returns the text on which the last two captures agree. If several differ, because the agent redraws its dialog all
- * the time: the last one, or an earlier one that contains it. Undefined while another capture is needed.
+ * Returns the text on which the last two captures agree. If all differ because the agent keeps redrawing its dialog,
+ * returns the last one, or an earlier one that contains it. Undefined while another capture is needed.
  */
 function wholeOf(looks: readonly string[]): string | undefined {
   const [before, last = ""] = [looks.at(-2), looks.at(-1)];
