@@ -118,7 +118,7 @@ export interface ListenerOptions {
 }
 
 export interface Listener {
-  /** Resolves once it has stopped, by `stop` or by `svc listener --stop`. */
+  /** Resolves once it has stopped, even if `svc listener --stop` did that. */
   ended: Promise<void>;
   /** Finishes the current injection, then closes every connection. */
   stop(): Promise<void>;
@@ -184,7 +184,7 @@ export interface McpServer {
   close(): void;
 }
 
-/** Creates an MCP server with svc_ask, svc_prompt, svc_input and svc_notify, which reach the user on their phone. */
+/** Creates an MCP server, on Deno or Node, with svc_ask, svc_prompt, svc_input and svc_notify for the user's phone. */
 export function createMcpServer(options: McpServerOptions): McpServer {
   const { baseUrl, wsUrl, apiKey, session } = options;
   const closed = new AbortController();

@@ -100,7 +100,7 @@ function bounded(items: Inbox, { opened, most }: { opened: string | undefined; m
 }
 
 export type QuestionStatus =
-  /** `late`: the agent has stopped waiting, so the answer will be typed into its session. */
+  /** `late`: the agent has stopped waiting, so the answer will be typed into its session; `closed` if it has none. */
   | { kind: "open"; late: boolean; deadline: number }
   | { kind: "sending"; message: Message }
   | { kind: "failed"; message: Message; failure: SendFailure }

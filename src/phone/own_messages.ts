@@ -119,8 +119,8 @@ export interface SendOptions {
 }
 
 /**
- * How long a scheduled message may wait: until an hour after its time; for an agent, a day or until an hour after the
- * reset.
+ * How long a scheduled message may wait: until an hour after its time; if it waits for the agent, for a day, or until
+ * an hour after the agent's limit resets if that is later. `now`: the relay's clock.
  */
 export function laterTtlSeconds(
   later: Later,

@@ -1,4 +1,4 @@
-/** The page's routes and sign-in links, both in the address's fragment. */
+/** The page's routes and sign-in links, both in the address's fragment. Going back is left to the browser. */
 
 export type Route =
   | { view: "picker" }

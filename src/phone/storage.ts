@@ -47,7 +47,7 @@ const KeptLink = z.object({
   ]),
 });
 
-/** A name by which the user tells accounts apart, without revealing the key. */
+/** A name for telling accounts apart, without revealing the key. `texts`: the service worker does not load the page's. */
 export function accountName({ apiKey, deviceId }: Account, texts: Pick<Strings["swap"], "key">): string {
   const key = texts.key(`${apiKey.slice(0, KEY_SHOWN_CHARS)}…`);
   return deviceId === undefined ? key : `${deviceId} (${key})`;

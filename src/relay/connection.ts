@@ -63,7 +63,7 @@ export class Connection {
   greeted: Greeted | undefined;
   /** Only a listener has one. */
   outbox: Outbox | undefined;
-  /** A listener's newest report that was stored or is being stored; `at` is the clock's `elapsed`. */
+  /** A listener's newest report that the relay has tried to store; `at` is the clock's `elapsed`. */
   report: { digest: Uint8Array; at: number; isStored: boolean } | undefined;
   /** A listener's reports are stored one at a time. */
   readonly reports = new Mutex();

@@ -9,10 +9,10 @@ const GAPS = counter(
 
 /** Gaps of other nodes are handled together: a NATS server that restarts cuts off many nodes at once. */
 const TOGETHER_MS = 2_000;
-/** The shortest time between two closings for gaps of other nodes: a node with a bad line has many. */
+/** The shortest time from a closing to the next one for a gap of another node: a node with a bad line has many. */
 const SPACING_MS = 30_000;
 
-/** Closes clients after every gap. Returns the function that stops it. */
+/** Closes clients after every gap, after one of this node at once. Returns the function that stops it. */
 export function closeGaps(services: Services): () => void {
   const { bus, clock, hub, metrics, remote, store, streams, tasks } = services;
   let cancel: (() => void) | undefined;

@@ -143,7 +143,7 @@ async function answerOnce(
   return await services.claimAnswers.first({ codeHash, claim, expiresAt, make });
 }
 
-/** True if neither the phone's key nor the code's was revoked, and a phone that already had a key sent it. */
+/** True if the phone's key and the key that made the code still work, and a phone that already had its key sent it. */
 async function isUsable(
   services: Services,
   { call, answer: { apiKey, isOwn, keyId } }: { call: Call; answer: ClaimAnswer },

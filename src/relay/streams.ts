@@ -161,7 +161,7 @@ export class Streams {
     }
   }
 
-  /** Forwards keystrokes to another node, which checks the key's scopes again. False if no mirror is there. */
+  /** Forwards keystrokes to another node, which checks the key's scopes again. False if nothing was forwarded. */
   #forwardKeys(phone: PhonePeer, bytes: Uint8Array): boolean {
     const frame = decodeBinaryFrame(bytes);
     if (frame?.kind !== KEY_FRAME || !phone.key.scopes.includes("push:send")) return false;

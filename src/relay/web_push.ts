@@ -106,7 +106,7 @@ export class WebPush {
     this.#options.run(this.#remind(stored));
   }
 
-  /** After `waitMs`, rings again for each account's newest open questions: a restart loses the waiting messages. */
+  /** After `waitMs`, reminds phones of each account's newest open questions: a restart loses the waiting messages. */
   async resume(waitMs: number): Promise<void> {
     const { store, clock } = this.#options;
     const { signal } = this.#end;

@@ -98,7 +98,7 @@ export class OpenPushes {
     this.#stored = Math.max(this.#stored, seq);
   }
 
-  /** Calls `handler` for every push to a device that is read, in order. Returns the unsubscribe function. */
+  /** Calls `handler` for every open push to a device when it is read, in order. Returns the unsubscribe function. */
   watch(handler: (push: DeviceName & { seq: number }) => void): () => void {
     this.#watchers.add(handler);
     // A stream that cannot be followed is reported by `ready`.

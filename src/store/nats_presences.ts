@@ -139,7 +139,7 @@ export class Presences {
   }
 
   /**
-   * True if devices may still be stored as online here: the node's last heartbeat then dates when they were last seen.
+   * True if devices may still be stored as online here: the node's last heartbeat then tells when they were last seen.
    */
   get isGoing(): boolean {
     return this.#isGoing;

@@ -23,8 +23,8 @@ import {
 const OVERHEAD_BYTES = 512;
 
 /**
- * A missing answer is stored only within this time after it was made: later, the sweep may have removed it, which
- * removes nothing under a week old.
+ * A missing answer is stored only within this time after it was made. Later, it may be missing because the sweep has
+ * removed it; the sweep removes nothing under a week old.
  */
 const COMPLETED_MS = 86_400_000;
 

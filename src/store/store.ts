@@ -280,7 +280,7 @@ export interface PushStore {
 }
 
 export interface InventoryStore {
-  /** How long a report that changed nothing need not be stored again, in milliseconds; undefined if it always is. */
+  /** How long a report that changed nothing is not stored again, in milliseconds; undefined if every one is stored. */
   readonly unchangedForMs?: number;
   /** Replaces the device's sessions. */
   saveInventory(inventory: InventoryRecord): Promise<void>;

@@ -151,8 +151,8 @@ function Entry({ entry, from, now }: { entry: AuditEntry; from: string; now: num
 }
 
 /**
- * Describes an outcome such as `submitted`, `refused shell_in_pane`, `keys typed` or `upload stored`. Unknown words
- * stay.
+ * Describes an outcome such as `submitted`, `refused shell_in_pane`, `keys typed` or `upload stored`. An unknown word
+ * is shown as it is.
  */
 function outcomeText(outcome: string): { state: string; reason: string; isFile: boolean } {
   const words = outcome.split(" ");

@@ -17,7 +17,7 @@ export function useKeptFocus(): { onFocusIn(event: TargetedEvent<HTMLElement>): 
     last.current = undefined;
     const place = around.find((one) => one?.isConnected);
     if (!place) return;
-    // Only an element with a tabindex can be focused.
+    // Elements such as a list item or a heading can only be focused with a tabindex.
     if (!place.hasAttribute("tabindex")) place.tabIndex = -1;
     place.focus({ preventScroll: true });
   });

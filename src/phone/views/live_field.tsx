@@ -116,8 +116,8 @@ function typeComposition(
 }
 
 /**
- * Sends the field's text, of which `before` is already typed. Missing padding means a backspace. False if nothing was
- * sent.
+ * Sends the field's text, of which `before` is already typed. Missing padding means a backspace. Returns false, and
+ * keeps the text in the field, if nothing was sent.
  */
 function take(
   field: Field | null,

@@ -336,7 +336,7 @@ function SessionHead({ state, name, session, end, now, mode, panel, actions }: H
   );
 }
 
-/** The sheet stays open when the session ends, to show how that went. */
+/** The sheet stays open when the session ends, to show that it has ended. */
 function MenuButton({ state, session, actions }: Pick<HeadProps, "state" | "session" | "actions">) {
   const [opened, setOpened] = useState<HostSession>();
   const shown = opened && (session ?? opened);
