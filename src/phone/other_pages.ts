@@ -33,7 +33,7 @@ export function followSent({ store, history }: OtherPagesOptions): () => void {
   };
 }
 
-/** The ids of the messages that the relay has newly accepted. */
+/** The ids of the messages that have left the outbox: the relay has them, or may have them. */
 function newlySent(before: PhoneState["messages"], now: PhoneState["messages"]): string[] {
   if (before === now) return [];
   const sent = [...now.values()].filter(({ id, progress }) =>

@@ -47,7 +47,7 @@ const KeptLink = z.object({
   ]),
 });
 
-/** A name for telling accounts apart, without revealing the key. `texts`: the service worker does not load the page's. */
+/** A name to tell accounts apart, without revealing the key. `texts` is passed in: the service worker loads none. */
 export function accountName({ apiKey, deviceId }: Account, texts: Pick<Strings["swap"], "key">): string {
   const key = texts.key(`${apiKey.slice(0, KEY_SHOWN_CHARS)}…`);
   return deviceId === undefined ? key : `${deviceId} (${key})`;

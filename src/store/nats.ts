@@ -115,8 +115,8 @@ async function prepare(
 const END_MS = 400;
 
 /**
- * Removes this node's entry and closes the connection. If NATS cannot be reached, other nodes notice that its
- * heartbeats have stopped.
+ * Removes this node's entry, unless `isKept`, and closes the connection. If NATS cannot be reached, other nodes notice
+ * that its heartbeats have stopped.
  */
 async function endNode(
   nodes: Nodes,

@@ -81,7 +81,7 @@ export class OpenPushes {
     this.#options = options;
   }
 
-  /** Resolves when this node has read every push that was stored before the first call or by itself. */
+  /** Resolves when this node has read every push that was stored before the first call, or that it stored itself. */
   async ready(): Promise<void> {
     this.#caughtUp ??= this.#follow().catch((error) => {
       this.#caughtUp = undefined;

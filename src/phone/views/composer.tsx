@@ -208,7 +208,7 @@ function Field(
   );
 }
 
-/** Returns a function that inserts a text at the cursor of the draft and moves the cursor behind it. */
+/** Returns a function that inserts a text at the cursor of the draft and puts the cursor after it. */
 function useInsertion(
   field: RefObject<HTMLTextAreaElement | null>,
   { draft, onDraft }: Pick<Props, "draft" | "onDraft">,

@@ -270,7 +270,7 @@ function SnippetForm({ snippet, isNew, onSave, onDelete, onBack }: SnippetFormPr
 export const SNIPPETS_MAX = 100;
 export const SNIPPET_NAME_MAX_CHARS = 60;
 
-/** Adds a snippet in front, or replaces the one with its id in place. */
+/** Adds a snippet at the front, or replaces the one with its id in place. */
 export function withSnippet(snippets: readonly Snippet[], snippet: Snippet): Snippet[] {
   const isKnown = snippets.some(({ id }) => id === snippet.id);
   if (!isKnown) return [snippet, ...snippets].slice(0, SNIPPETS_MAX);

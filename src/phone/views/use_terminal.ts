@@ -59,7 +59,7 @@ export function useTerminal(name: SessionName, openMirror: OpenMirror): Terminal
   const [info, setInfo] = useState(INITIAL);
   const key = sessionKey(name);
   const [asText, setAsText] = useState(() => readChoices(key).asText === true);
-  /** How far the text is scrolled up; the exact screen behind it scrolls separately. */
+  /** Set while the text is scrolled up; the exact screen behind it scrolls separately. */
   const [awayInText, setAway] = useState<AwayFromEnd>();
   useEffect(() => {
     const element = container.current;
