@@ -88,6 +88,11 @@ export function isLasting(problem: LinkProblem | undefined): boolean {
   return problem !== undefined && lasting.includes(problem.code);
 }
 
+/** True if only signing in again helps: after the other lasting problems, a later retry may succeed. */
+export function needsSignIn(problem: LinkProblem | undefined): boolean {
+  return isLasting(problem) && problem?.code !== "replaced" && problem?.code !== "flood";
+}
+
 /** No runtime reports why a handshake failed (Node 22 does not even fire close), so ask over HTTP: is the relay up, is the key good? */
 export async function explainHandshake(api: RelayApi, signal: AbortSignal): Promise<LinkProblem> {
   try {

@@ -58,7 +58,7 @@ export class Controller {
   /** Signs in with the link, else with one whose use was interrupted, else with the stored account. */
   async start(opened?: SignInLink): Promise<void> {
     const { sealing, storage } = this.#options;
-    await this.#left;
+    await this.#left?.catch(() => {});
     if (opened !== undefined) await storage.keepLink(opened);
     const [account, kept] = await Promise.all([storage.readAccount(), storage.readLink(), sealing.load()]);
     // Signing out in the meantime erases the stored link.

@@ -1,7 +1,7 @@
 /** Shared by several views: icons, fields, state chip, lock sign, session labels, the link's notice, and lazy views. */
 import { type ComponentType, Fragment, type JSX } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { isLasting, LINK_PROBLEMS, type LinkProblem } from "../../client/link_problem.ts";
+import { LINK_PROBLEMS, type LinkProblem, needsSignIn } from "../../client/link_problem.ts";
 import type { Sealing } from "../../crypto/mode.ts";
 import type { Push } from "../../protocol/push.ts";
 import { hostOf, sessionNameOf } from "../attention.ts";
@@ -356,9 +356,8 @@ function linkText(link: LinkView): string {
   }
 }
 
-/** True if only signing in again helps. */
 function isStopped(link: LinkView): boolean {
-  return link.kind === "down" && isLasting(link.problem) && link.problem?.code !== "replaced";
+  return link.kind === "down" && needsSignIn(link.problem);
 }
 
 /**

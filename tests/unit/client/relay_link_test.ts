@@ -1,6 +1,7 @@
 /** The link through every kind of failure, with a fake clock and fake sockets. */
 
 import assert from "node:assert/strict";
+import { linkProblem, needsSignIn } from "../../../src/client/link_problem.ts";
 import {
   CONNECT_LIMIT_MS,
   type LinkState,
@@ -228,6 +229,14 @@ for (const [code, expected] of LASTING) {
     link.close();
   });
 }
+
+Deno.test("only a link that cannot succeed without another key asks the user to sign in again", () => {
+  const asking = LASTING.filter(([, problem]) => needsSignIn(linkProblem(problem))).map(([, problem]) =>
+    problem
+  );
+  assert.deepEqual(asking, ["revoked", "device_taken"]);
+  assert.equal(needsSignIn(linkProblem("unreachable")), false);
+});
 
 Deno.test("a connection closed by the relay's rules reports the relay's reason", () => {
   const { link, sockets } = linkOf();
