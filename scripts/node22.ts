@@ -1,4 +1,4 @@
-/** Finds a Node that svc supports, and installs one from npm if the system has none. */
+/** Finds a Node that svc supports, and installs versions from npm that a task needs and the system lacks. */
 import { fileURLToPath } from "node:url";
 import { nodeProblem, OLDEST_NODE } from "../src/runtime/system.ts";
 

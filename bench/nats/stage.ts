@@ -16,7 +16,7 @@ export interface BenchStage extends AsyncDisposable {
   nodes: readonly RelayNode[];
   /** Creates a key of the account with this name. */
   key(account: string): Promise<string>;
-  /** Total traffic between NATS and its clients so far; zero without NATS. */
+  /** Total traffic between NATS and its clients so far; zero unless there is exactly one NATS server. */
   traffic(): Promise<Traffic>;
 }
 

@@ -12,7 +12,7 @@ export const HOSTILE: Claim[] = [
     tests: { files: ["tests/fuzz"] },
   },
   {
-    text: "during 10,000 half-open sockets and costly input a good client is served, on Deno and on Node",
+    text: "a good client is served despite 10,000 half-open sockets and costly input, on Deno and on Node",
     task: "prove:hostile",
     quote: { part: /^hostile (\w+ on \w+): (a POST .*)$/gm, as: "$1: $2;" },
   },

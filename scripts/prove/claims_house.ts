@@ -27,7 +27,7 @@ export const HOUSE: Claim[] = [
   },
   // Each step has its own claim: together they would take longer than a claim may.
   ...["contract", "e2e", "phone"].map((step): Claim => ({
-    text: `the ${step} tests pass during four busy loops`,
+    text: `the ${step} tests pass while four busy loops run`,
     task: `ok --only ${step} --busy 4`,
     quote: { part: /^(\d+ passed, \d+ failed)$/gm, as: "$1" },
   })),

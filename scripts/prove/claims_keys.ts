@@ -34,7 +34,7 @@ export const KEYS: Claim[] = [
   },
   {
     text:
-      "during 1,000 connections that read nothing, /healthz is answered sooner than by a bare server of node:http",
+      "despite 1,000 connections that read nothing, /healthz is answered sooner than by a bare server of node:http",
     task: "prove:unread",
     quote: { part: /^unread(?: (?:bare|relay))?: (.*)$/gm, as: "$1;" },
   },

@@ -1,4 +1,4 @@
-/** `deno task prove:unread`: how long /healthz takes during 1,000 connections that read nothing, on the relay and on a bare HTTP server in turn. */
+/** `deno task prove:unread`: how long /healthz takes with 1,000 connections that read nothing, on the relay and on a bare HTTP server in turn. */
 import { loadavg } from "node:os";
 import { startAttack } from "../../tests/helpers/attack.ts";
 import { SCRIPT, startFloodedRelay } from "../../tests/helpers/flooded_relay.ts";

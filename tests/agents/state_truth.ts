@@ -246,7 +246,7 @@ class Script {
   }
 }
 
-/** The steps of one round, in order, which takes about 100 seconds. */
+/** The steps of a round, in order; one round takes about 100 seconds. */
 const ROUND: readonly ((script: Script) => Promise<void>)[] = [
   (script) => script.turn(),
   (script) => script.approvedDialog(),

@@ -253,7 +253,7 @@ const WAITS: readonly Case[] = [
     { session: "" },
   ),
   caseOf(
-    "a relay that stops and restarts while it waits loses nothing [mcp-survives]",
+    "a relay that stops and restarts while a call waits loses nothing [mcp-survives]",
     async ({ phone, call }) => {
       const waiting = call("svc_prompt", { question: "Still there?" });
       const asked = await phone.asked("Still there?");

@@ -359,7 +359,7 @@ export const cases: readonly Case[] = [
       }),
   },
   {
-    name: "a request is answered by the owner when its handler throws, and so is the next one",
+    name: "a request whose handler throws is answered with 500, and so is the next one",
     run: () => {
       const fetch = (): Response => {
         throw new Error("no");

@@ -142,7 +142,7 @@ const writing: Case[] = [
     },
   },
   {
-    name: "an error of a full disk names the file, and leaves no new file",
+    name: "a write that fails on a full disk names the file in its error, and leaves no new file",
     async run({ files, commands }, directory) {
       const disk = `${directory}/disk`;
       await files.makeDirectory(disk);

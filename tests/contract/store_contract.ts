@@ -33,7 +33,7 @@ import {
 const BODIES: Record<string, Body> = {
   ...OWNERS,
   ...QUESTIONS,
-  "a key is found only by its hash, with every field [sec-key-stored]": async (store) => {
+  "a key is found from its hash alone, with every field [sec-key-stored]": async (store) => {
     const key = aKey(7, { scopes: ["push:send", "admin"], deviceId: "dev_x" });
     await store.insertKey(key);
     assert.deepEqual({ ...await store.findKey(bytes(7)) }, key);

@@ -148,7 +148,7 @@ async function changeLagging(nodes: LaggingNodes): Promise<void> {
   assert.equal(found?.push.id, second.id);
 }
 
-/** A client that has stored something reads it, or something newer. */
+/** A node that has stored something reads it, or something newer, even from a former leader. */
 async function readOwn({ leader }: LaggingNodes): Promise<void> {
   const subject = "test.push.a.own";
   const seq = await leader.put(subject, "new");

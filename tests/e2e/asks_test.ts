@@ -118,7 +118,7 @@ Deno.test("a question is answered from a phone in time: the tool gets the answer
     }
   }));
 
-Deno.test("a renamed session asks under its new name, even if another session has the old one, and gets a late answer [mcp-ask]", () =>
+Deno.test("a renamed session asks under its new name, even if another session has the old one, so a late answer would reach it [mcp-ask]", () =>
   withScene(async ({ stack, echo }) => {
     const { sandbox } = stack;
     const pane = (await sandbox.tmux("display-message", "-p", "-t", `=${echo.name}:`, "#{pane_id}")).trim();

@@ -132,7 +132,7 @@ setInterval(draw, 1000);
 /** Measured alternately, so that other load slows both. */
 const ROUNDS = 6;
 const MESSAGES = 2;
-/** The size that the phone requests; no profile reads a screen as large as that. */
+/** The size that the phone requests, and the one that it gets: no profile reads a larger screen. */
 const HUGE = { cols: 1_000, rows: 1_000 };
 const LARGEST = { cols: MAX_SCREEN_COLUMNS, rows: MAX_SCREEN_ROWS };
 const USUAL = { cols: 80, rows: 24 };

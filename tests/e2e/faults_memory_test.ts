@@ -55,7 +55,7 @@ Deno.test("faults: the listener and the relay reach their memory limit [fault-me
             let ended = false;
             void exited.then(() => ended = true);
             await setLimit(pid);
-            // If a single allocation fails, only its request may end.
+            // A failed allocation may end only its request and not the process, so requests are sent until it ends.
             await until("the end at the memory limit", async () => {
               if (!ended) await fill(who, stack);
               return ended;

@@ -169,7 +169,7 @@ Deno.test("a phone's approval allows that request once, and nothing else, in any
     const count = await attackAll(scene, { command: "npm test", decision: "once", first: 0 });
     show("once", count);
     assert.equal(count.other, 0);
-    // Only orders in which the true answer came first: any other first answer ends the card.
+    // It is allowed only in orders that begin with the true answer: any other first answer ends the card.
     assert.ok(count.own > 0 && count.own <= count.orders);
   }));
 

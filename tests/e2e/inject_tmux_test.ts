@@ -186,7 +186,7 @@ Deno.test("inject: dead, stopped and input-less panes are refused, and tmux surv
   assert.match(await sandbox.tmux("list-sessions"), /^svc-a:/);
 });
 
-Deno.test("inject: a message is refused if its session ends while it is typed, and leaves no text in tmux [inj-dead]", async (t) => {
+Deno.test("inject: a message whose session ends while it is typed is refused as pane_dead, and leaves no text in tmux [inj-dead]", async (t) => {
   for (const other of ["svc-z", "svc-b"]) {
     await t.step(`the client is in ${other === "svc-b" ? "another session" : "the same one"}`, async () => {
       await using sandbox = await makeSandbox();

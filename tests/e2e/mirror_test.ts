@@ -119,7 +119,7 @@ Deno.test("mirror: a pane or window that is moved to another session is no longe
   }
 });
 
-Deno.test("mirror: it does not end when a user takes the session over", async () => {
+Deno.test("mirror: it comes back after a user has taken the session over", async () => {
   await using stage = await makeMirrorStage();
   const session = await stage.start(["cat"]);
   const phone = await stage.watch(session);

@@ -191,7 +191,7 @@ Deno.test("svc up uses a listener's key without admin scope for its own device, 
 
 Deno.test("a home and store of the previous version keep working: the phone stays paired, the host gets its own key, and svc up reports what happened to the old one [role-upgrade]", async () => {
   await using sandbox = await makeSandbox();
-  // What that version of svc up left behind: a key with every scope, not bound to a device, which owns no id yet.
+  // What that version of svc up left behind: a key with every scope that is not bound to a device and owns no id yet.
   const data = ["--data", `${sandbox.svcHome}/server`];
   const made = await runSvc(sandbox, [
     ...["keys", "create", "--name", "host", "--scope", "push:send,push:read,admin", "--json"],

@@ -235,7 +235,7 @@ Deno.test("svc up says which address works for what, and does not replace anothe
   assert.equal(await Deno.readTextFile(`${sandbox.svcHome}/config.json`), other);
 });
 
-Deno.test("svc up --replace also replaces the other relay's HTTP address: the new key is not sent there [up-addresses, env-one-relay]", async () => {
+Deno.test("svc up --replace also removes the other relay's HTTP address: the new key is not sent there [up-addresses, env-one-relay]", async () => {
   await using sandbox = await makeSandbox();
   const asked: string[] = [];
   await using other = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ url }) => {

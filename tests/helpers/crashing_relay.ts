@@ -1,7 +1,7 @@
 /**
  * The runtime of a relay that is killed (SIGKILL) at one step: `SVC_TEST_CRASH=<n>` is the step's number, counted from
- * the first push that it stores. Steps are a transaction's begin, before and after its commit, and before and after a
- * frame.
+ * the first push that it stores. The steps are the begin of a transaction, and the moments before and after its commit
+ * and before and after a frame about a push.
  */
 import { DatabaseSync, type SQLInputValue } from "node:sqlite";
 import { WebSocket as Socket } from "ws";

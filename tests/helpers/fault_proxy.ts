@@ -1,4 +1,4 @@
-/** A TCP proxy before a relay that cuts, stalls, half-closes, delays and replays connections. */
+/** A TCP proxy before a relay that cuts, stalls, half-closes and delays connections, and replays what they carry. */
 import { once } from "node:events";
 import { connect, createServer, type Server, type Socket } from "node:net";
 

@@ -20,7 +20,7 @@ const inBoth = (expect: Expectation): Record<Mode, Expectation> => ({ psk: expec
 /** A frame's header: kind and stream. */
 const HEADER_BYTES = 5;
 
-/** Changes frames in one direction; `done` resolves once it changes no more. */
+/** Changes frames in one direction; `done` is true once it changes no more. */
 interface Tampering extends Attack {
   readonly done: boolean;
 }

@@ -49,7 +49,7 @@ export interface HttpCall {
 export interface Attack {
   frame?(frame: WireFrame, way: Way): WireFrame[];
   bytes?(bytes: Uint8Array, way: Way): Uint8Array[];
-  /** Returns the body to forward, or an answer that replaces the honest relay's. */
+  /** Returns the body to forward, or an answer for which the honest relay is not asked. */
   call?(call: HttpCall): { body: unknown } | { answer: unknown; status: number };
   /** Returns the answer to pass on; if it is a promise, the client waits for it. */
   answer?(body: unknown, call: HttpCall): unknown;

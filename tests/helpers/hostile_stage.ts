@@ -25,7 +25,7 @@ export interface Expectation {
   phone?: RegExp;
   /** Text that the host must print. */
   host?: RegExp;
-  /** Whether the made-up text may be typed on the host, or shown on the phone. */
+  /** Whether the made-up text is typed on the host, or shown on the phone. */
   typed?: boolean;
   shown?: boolean;
 }

@@ -1,7 +1,7 @@
 /**
  * Run by another account: creates two folders for tmux before their owner does, and prints what arrived at its own
  * socket. One is a link that it keeps swapping between the owner's real folder and its own, the other a folder with
- * such a link in
+ * such a link in it.
  */
 
 const [link = "", folder = "", real = "", own = ""] = Deno.args;

@@ -130,7 +130,7 @@ Deno.test({
 
 Deno.test({
   name:
-    "with systemd, an install that does not run undoes everything, and the former listener runs again [srv-runs]",
+    "with systemd, an install whose service does not run undoes everything, and the former listener runs again [srv-runs]",
   ignore,
   async fn() {
     await using host = await makeHost();
@@ -174,7 +174,7 @@ Deno.test({
   },
 });
 
-Deno.test("a listener without a relay is not made a service [srv-runs]", async () => {
+Deno.test("a listener that does not know its relay's address is not made a service [srv-runs]", async () => {
   await using sandbox = await makeSandbox();
   const { code, stderr } = await runSvc(sandbox, ["service", "install", "listener"]);
   assert.equal(code, 1);
@@ -197,7 +197,7 @@ Deno.test("wrong options of the relay are refused before anything is written [sr
 
 Deno.test({
   name:
-    "the listener's service of another svc is named, and neither restarted nor replaced automatically [srv-one]",
+    "a service that starts another svc's listener is named, and neither restarted nor replaced automatically [srv-one]",
   ignore,
   async fn() {
     await using host = await makeHost();

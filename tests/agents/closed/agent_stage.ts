@@ -160,7 +160,7 @@ export class AgentStage implements AsyncDisposable {
     return stdout;
   }
 
-  /** Starts the agent, and again if it ends early. */
+  /** Starts the agent; may be called again once it has ended. */
   async start(limitMs = START_LIMIT_MS): Promise<void> {
     const { size = WIDE, untilReady = true, shell } = this.options;
     this.startedAt = performance.now();

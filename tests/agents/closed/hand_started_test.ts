@@ -6,7 +6,7 @@ import { burst, canaryOf, key, paste } from "./row.ts";
 
 const WAYS = ["a paste", "a message"] as const;
 
-/** Sends what the phone types after two Ctrl-C, in one burst. */
+/** Sends two Ctrl-C from the phone and, right after them, a paste or a message. */
 async function send(
   stage: AgentStage,
   { way, body }: { way: typeof WAYS[number]; body: string },

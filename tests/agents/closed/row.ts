@@ -21,7 +21,7 @@ export const COLORS: readonly { name: string; env: Record<string, string> }[] = 
 const ARRIVAL_LIMIT_MS = 300_000;
 /** Longer than svc holds keys. */
 const KEYS_LIMIT_MS = 20_000;
-/** The longest time for which an agent counts as starting. */
+/** After this time an agent no longer counts as starting. */
 const OLD_MS = 62_000;
 
 /** Types the inputs in one burst; resolves with their states once the last one has one. */

@@ -270,7 +270,7 @@ interface Rounds {
   act(stage: AgentStage, round: number): Promise<void>;
 }
 
-/** Runs rounds during busy loops, with one agent that returns to its input line or restarts after each round. */
+/** Runs rounds while busy loops run, with one agent that returns to its input line or restarts after each round. */
 async function assertRoundsOpenNoEditor(kind: RealAgent, { size, rounds, act }: Rounds): Promise<void> {
   await using _busy = startBusy(busyLoops());
   await using stage = await AgentStage.open(kind, { env: { COLORTERM: "truecolor" }, size, trap: true });
@@ -286,7 +286,7 @@ const VIEW_BURSTS = Number(Deno.env.get("SVC_VIEW_BURSTS") ?? 12);
 
 /** A `v` in Claude's transcript opens the editor. */
 for (const kind of named("cc")) {
-  Deno.test("cc: v right after Ctrl-O opens no editor during busy loops [inj-key-view]", async () => {
+  Deno.test("cc: v right after Ctrl-O opens no editor while busy loops run [inj-key-view]", async () => {
     await assertRoundsOpenNoEditor(kind, {
       size: { cols: 42, rows: 14 },
       rounds: VIEW_BURSTS,
@@ -297,11 +297,11 @@ for (const kind of named("cc")) {
   });
 }
 
-/** How many bursts in which a slow screen could hide a command that opens the editor. */
+/** The number of bursts in which a slow screen could hide a command that opens the editor. */
 const EDITOR_BURSTS = 12;
 
 for (const kind of named("opencode")) {
-  Deno.test("opencode: a command for its editor, typed right after a message, opens none during busy loops [inj-fresh-screen]", async () => {
+  Deno.test("opencode: a command for its editor, typed right after a message, opens none while busy loops run [inj-fresh-screen]", async () => {
     await assertRoundsOpenNoEditor(kind, {
       size: { cols: 80, rows: 24 },
       rounds: EDITOR_BURSTS,

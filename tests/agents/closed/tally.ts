@@ -7,7 +7,7 @@ export class Tally {
   /** Live inputs that were sent. */
   inputs = 0;
   messages = 0;
-  /** Inputs that could not be sent: the mirror was not live, or the relay refused it. */
+  /** Inputs and messages that could not be sent: the mirror was not live, or the relay refused them. */
   unsent = 0;
   /** Times that the agent had ended and was started again. */
   restarts = 0;
