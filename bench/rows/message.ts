@@ -31,7 +31,7 @@ async function reportAll({ sandbox }: Stack): Promise<void> {
   }
 }
 
-/** Runs before each sample of either alternative. */
+/** Runs before each of svc's own samples, not before those of the alternative. */
 type Before = (stack: Stack) => Promise<void>;
 
 interface MessageRowOptions {

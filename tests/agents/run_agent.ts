@@ -49,7 +49,7 @@ export interface RunOptions {
   setup?: boolean;
 }
 
-/** Resolves once the agent accepts input. */
+/** Starts the agent under svc; resolves once it accepts input. */
 export async function runAgent(
   kind: RealAgent,
   stack: Stack,

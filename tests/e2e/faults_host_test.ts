@@ -12,7 +12,7 @@ async function passed(ms: number): Promise<void> {
   await until("the time of the fault", () => performance.now() >= end);
 }
 
-/** Mounts a full disk while the program that uses the folder is stopped. */
+/** Mounts a small disk while the program that uses the folder is stopped, and fills it while messages are sent. */
 async function fullDisk(stage: FaultStage, who: "listener" | "relay"): Promise<void> {
   const { stack } = stage;
   const { svcHome } = stack.sandbox;

@@ -9,7 +9,7 @@ import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { RELAY_READY } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 
-/** How many messages must arrive between two steps. */
+/** How many messages must be accepted between two steps. */
 const PROGRESS = 20;
 
 async function migrate(sandbox: Sandbox, ...args: string[]): Promise<string> {

@@ -34,7 +34,7 @@ Deno.test("svc upgrade prints npm's command, and --run runs it and reports its f
   assert.match(failed.stderr, /@latest" ended with 7: nothing after it was run/);
 });
 
-Deno.test("svc upgrade prints the command that rebuilds a package, and --run says why it cannot run that [upg-command, upg-run]", async () => {
+Deno.test("svc upgrade prints the commands that rebuild a package, and --run says why it cannot run them [upg-command, upg-run]", async () => {
   await using sandbox = await makeSandbox();
   const folder = `${sandbox.root}/lib/node_modules/@svc/svc`;
   const launch = await buildForNode(`${CHECKOUT}cli.ts`, { folder });

@@ -30,7 +30,7 @@ const JUMPS = [900, -900, 0];
 const LIMIT_MS = 8_000;
 /** How many requests to each node run at a time. */
 const ASKERS = 4;
-/** How many an address may send at once, and per second. */
+/** How many wrong codes an address may send at once, and per second. */
 const WRONG_CODES = 10;
 const WRONG_CODES_PER_SECOND = 0.2;
 

@@ -20,7 +20,7 @@ function rejoin({ links }: NodeStage): void {
   for (const link of links) link.flow();
 }
 
-Deno.test("nodes: a node cut off from each two of three NATS servers under load loses, duplicates and reorders nothing [nodes-cut]", async () => {
+Deno.test("nodes: a node cut off from each pair of three NATS servers under load loses, duplicates and reorders nothing [nodes-cut]", async () => {
   await using stage = await makeNodeStage({ sessions: 6 });
   await progress(stage);
   report(stage, "calm");

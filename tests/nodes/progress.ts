@@ -4,7 +4,7 @@ import { say } from "../../scripts/say.ts";
 import type { NodeStage } from "../helpers/node_stage.ts";
 import { until } from "../helpers/until.ts";
 
-/** How many messages every session must complete before, during and after a fault. */
+/** How many more messages of every session must be accepted before, during and after a fault. */
 const PROGRESS = 5;
 export async function progress(stage: NodeStage): Promise<void> {
   const from = [...stage.accepted];

@@ -141,7 +141,7 @@ function isNever({ state }: Receipt): boolean {
   return state === "refused" || state === "expired";
 }
 
-/** Resolves when the message is at the model, or the agent has been idle with an empty input line for a while. */
+/** Resolves when the message is at the model or, if it was never typed, the agent is idle; at a limit in any case. */
 async function arrival(
   stage: AgentStage,
   { token, receipt }: { token: string; receipt: Receipt },

@@ -43,7 +43,7 @@ export interface StandIn extends AsyncDisposable {
   callTool(name: string, input: Record<string, unknown>): void;
   /** Holds answers to prompts, so that the agent keeps working, until the returned function is called. */
   hold(): () => void;
-  /** Called first for each request; a test may replace it. */
+  /** Called first for each request for an answer to the person; a test may replace it. */
   reply: (turn: Turn) => Reply;
   /** The answered requests for an answer to the person, in order. */
   exchanges(): readonly Exchange[];
