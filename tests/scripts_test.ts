@@ -76,7 +76,7 @@ Deno.test("a step passes by its exit code, and one that fails without a test cou
 });
 
 /**
- * Two tests of which only one ends: the other leaves a tmux server and another program running, and prints their pids.
+ * Two tests of which only one ends: the other leaves tmux and another program running, and writes their pids to `file`.
  */
 const ENDLESS = (file: string): string =>
   `import { makeSandbox } from "${CHECKOUT}tests/helpers/sandbox.ts";

@@ -67,7 +67,7 @@ function watchPage([card, live]: readonly [string, string]): void {
   }).observe({ type: "layout-shift", buffered: true });
 }
 
-/** Counts bytes by what requested them, headers included, from the browser's network log. */
+/** Counts requests and bytes, headers included, from the browser's network log. */
 class NetworkLog {
   bytes = 0;
   requests = 0;

@@ -43,7 +43,7 @@ async function take(agent: RunningAgent, step: Step): Promise<void> {
   await drawnScreen(pane);
 }
 
-/** True if the text needs only `q`, the key that leaves a pager. */
+/** True if a menu takes the text `q` but not others: a pager, which `q` leaves. */
 function isPagerText(text: RegExp | undefined): boolean {
   return text !== undefined && text.test("q") && !text.test("a");
 }

@@ -110,7 +110,7 @@ Deno.test("a process captures the screens of 200 sessions at once, and stops at 
   await assert.rejects(failing, /can't find pane: %99/);
 });
 
-Deno.test("control pool: a paste is the same either way, with the bracket marks in its text and those that a program requests [sec-body-literal]", async () => {
+Deno.test("control pool: a client and a process paste the same, with the bracket marks in the text and those that a program requests [sec-body-literal]", async () => {
   await using sandbox = await makeSandbox();
   const files = { plain: `${sandbox.root}/plain`, asks: `${sandbox.root}/asks` };
   const panes: string[] = [];

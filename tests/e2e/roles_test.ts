@@ -23,7 +23,7 @@ async function newKey(stack: Stack, ...args: string[]): Promise<{ id: string; ke
   return JSON.parse(stdout);
 }
 
-/** Sends `hello`; a welcomed socket stays open. */
+/** Sends `hello` and waits for the answer; a welcomed socket stays open. */
 async function hello(wsUrl: string, key: string, as: Partial<EventData<"hello">>): Promise<Peer> {
   const peer = new Peer(wsUrl, { key });
   await until("an open socket", () => peer.socket.readyState === 1);

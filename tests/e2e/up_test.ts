@@ -139,7 +139,7 @@ Deno.test("svc up --tunnel leaves alone what tailscale already serves: it takes 
   assert.match(both.stderr, /Cannot use --tunnel with --public-url/);
 });
 
-Deno.test("svc up with a certificate uses its address, and says so if it has none [up-certificate]", async () => {
+Deno.test("svc up with a certificate uses the address that the certificate is for, and exits 1 without one [up-certificate]", async () => {
   await using sandbox = await makeSandbox();
   const [authority, relay] = [`${sandbox.root}/authority`, `${sandbox.root}/relay`];
   await makeAuthority(authority);

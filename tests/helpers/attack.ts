@@ -20,7 +20,7 @@ interface Attack {
   options: Record<string, unknown>;
 }
 
-/** Each returns its result as JSON; its options limit the number of requests and the time. */
+/** Each resolves with its result, which is printed as JSON; its options limit how much it sends. */
 const ATTACKS = {
   pipeline,
   postAll,

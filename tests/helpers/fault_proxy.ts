@@ -145,7 +145,7 @@ function end({ near, far }: Pair): void {
 
 interface Part {
   bytes: Uint8Array;
-  /** Whether this is a whole text frame; nothing else may be repeated. */
+  /** Whether this is a whole text frame after the greeting; nothing else may be repeated. */
   isFrame: boolean;
 }
 

@@ -27,7 +27,7 @@ export async function newPublicKey(): Promise<string> {
 const EVIL_SCREEN = encodeMirror({ tag: "S", bytes: new TextEncoder().encode(EVIL) });
 const EVIL_KEYS = encodeKeyInput({ type: "text", text: EVIL });
 
-/** In psk mode it can only use its own secret. */
+/** In psk mode the relay can only use a secret of its own. */
 export async function guessedSecret({ mode }: { mode: "psk" | "base" }): Promise<CryptoKey | undefined> {
   return mode === "psk" ? await importSecret(newSecret()) : undefined;
 }

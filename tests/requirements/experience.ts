@@ -36,7 +36,7 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
     "Unread items are counted on the card, the inbox, the app's badge and in the title.",
   ),
   "dlg-card": phone(
-    "An open dialog is one card in its session and in the inbox, with the time since which it waits, what may be done from the phone, and the setting; it disappears with the dialog.",
+    "An open dialog is one card in its session and in the inbox, with the time at which its wait began, what may be done from the phone, and the setting; it disappears with the dialog.",
   ),
   "dlg-text": phone("The card has the dialog's text, read from the screen."),
   "dlg-reject": phone(

@@ -140,7 +140,7 @@ const WRAPPER = rows("docs/specification.md, Wrapper", {
     "A missing or too old tmux gives one clear sentence with this system's install command.",
   ),
   "wr-no-terminal": main("Without a terminal the wrapper says so and names --detach."),
-  "wr-suspend": main("tmux's keys for suspending give the terminal back to the shell, and fg resumes."),
+  "wr-suspend": main("tmux's keys for suspending give the terminal back to the shell; fg returns to it."),
   "wr-wait-env": agents("The wrapper sets what the agent needs to wait for the phone."),
   "wr-leftovers": agents("When a session ends, processes that its agent leaves running are ended."),
 });
