@@ -24,7 +24,7 @@ export interface FloodedRelay extends AsyncDisposable {
   budgets(): Promise<string[]>;
 }
 
-/** `bare`: a server of `node:http` that answers the same two paths without any limits. */
+/** `bare`: a server of `node:http` that answers the same two paths and has no limits of its own. */
 export async function startFloodedRelay(kind: "relay" | "bare" = "relay"): Promise<FloodedRelay> {
   const root = await Deno.makeTempDir({ prefix: "svc-flood-" });
   const dataDir = `${root}/data`;

@@ -40,7 +40,7 @@ const FILES_FROM_A_PHONE = rows("docs/security.md, Files from a phone", {
     "Nothing of a file, not even its name, leaves the phone over a stream that is not sealed for the paired host.",
   ),
   "up-wire": phone(
-    "A file's parts are bound to their place in the sealed stream; malformed ones are refused, and the length of the announcement does not depend on the name.",
+    "A file's parts are bound to their place in the sealed stream; malformed data is not part of a file, and the length of the announcement does not depend on the name.",
   ),
   "up-stored": phone("A file is stored with mode 0600 in ~/.svc/uploads, which has mode 0700."),
   "up-names": phone("The host chooses a file's name, and keeps only a plain extension of the phone's."),
