@@ -55,7 +55,7 @@ async function pipeline({ target, options }: Attack): Promise<Record<string, unk
   return { connections, requests: connections * requests, ended };
 }
 
-/** Posts the longest body, as many concurrently as the relay accepts, until one is refused for good or `most` were sent. */
+/** Posts the longest body, `atOnce` at a time, until `most` were sent. */
 async function postAll({ target, options }: Attack): Promise<Record<string, unknown>> {
   const { most, atOnce } = options as { most: number; atOnce: number };
   const statuses: Record<string, number> = {};
