@@ -56,9 +56,15 @@ async function withLink(
     link.start();
     await act({ relay, link, states, frames, bytes });
   } finally {
-    link.close();
+    await closed(link, relay);
     await relay.stop();
   }
+}
+
+/** Closes the link. Resolves when the relay has answered the close, so that the socket's timers are gone. */
+async function closed(link: RelayLink, relay: TinyRelay): Promise<void> {
+  link.close();
+  if (!relay.isFrozen) await until("the end of the connection", () => relay.connections === 0);
 }
 
 function problemOf({ state }: RelayLink): string | undefined {
@@ -92,7 +98,7 @@ async function restart({ relay, link, states }: Scene): Promise<void> {
     const problems = states.flatMap((state) => state.state === "waiting" ? [state.problem?.code] : []);
     assert.equal(problems[0], "restarting");
   } finally {
-    link.close();
+    await closed(link, again);
     await again.stop();
   }
 }

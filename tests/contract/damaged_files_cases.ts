@@ -70,7 +70,7 @@ const AUDIT = {
 async function saysWhy(path: string, work: () => Promise<unknown>): Promise<void> {
   await assert.rejects(work, (error: Error) => {
     assert.ok(error.message.includes(path), error.message);
-    assert.match(error.message, /Remove|Mend|Put|Restart|Move|Set/);
+    assert.match(error.message, /Remove|Fix|Put|Restart|Move|Set/);
     assert.doesNotMatch(error.message, /\n/);
     return true;
   });

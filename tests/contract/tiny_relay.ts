@@ -62,8 +62,12 @@ export class TinyRelay {
     for (const socket of this.#sockets.clients) socket.send(data);
   }
 
+  /** True if some connections are no longer read, so that their end is not noticed. */
+  isFrozen = false;
+
   /** Stops reading and answering existing connections, which stay open. */
   freeze(): void {
+    this.isFrozen = true;
     for (const socket of this.#raw) socket.pause();
   }
 
