@@ -22,7 +22,7 @@ const MESSAGES = [
   `'single' "double" \\'\\"`,
   "ends with a backslash \\",
   "look at @word",
-  "/x/y is a path",
+  "/home/y is a path",
   "# a heading",
   "a\ttab",
   "first\n\nthird\nfourth",
