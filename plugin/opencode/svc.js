@@ -84,6 +84,8 @@ export const Svc = ({ client, directory }) => {
     }
   };
   const answered = ({ requestID }) => waiting.get(requestID)?.abort();
+  /** Conversations that were compacted and had no prompt since. */
+  const compacted = new Set();
   const events = {
     "session.idle": async ({ sessionID }) => {
       const message = await lastMessage(client, sessionID);
@@ -103,7 +105,8 @@ export const Svc = ({ client, directory }) => {
     "session.deleted": ({ info }) => report("session.deleted", info.id),
     "session.compacted": async ({ sessionID: id }) => {
       const text = (await report("session.compacted", id))?.additionalContext;
-      if (!text) return;
+      // A prompt that came meanwhile brought its own notice, and this one would contradict it.
+      if (!text || !compacted.has(id)) return;
       const body = { noReply: true, parts: [{ type: "text", synthetic: true, text }] };
       await client.session.prompt({ path: { id }, body });
     },
@@ -112,6 +115,7 @@ export const Svc = ({ client, directory }) => {
     "chat.message": async ({ sessionID }, { message, parts }) => {
       const prompt = typedText(parts);
       if (prompt === "") return;
+      compacted.delete(sessionID);
       const input = { session_id: sessionID, cwd: directory, prompt };
       const text = (await runSvc(["remote-hook", "opencode"], input))?.additionalContext;
       if (text) parts.push(hiddenPart(message, text));
@@ -130,8 +134,9 @@ export const Svc = ({ client, directory }) => {
     event: async ({ event: { type, properties } }) => {
       const handle = Object.hasOwn(events, type) ? events[type] : undefined;
       if (handle === undefined) return;
+      const id = properties.sessionID;
+      if (type === "session.compacted") compacted.add(id);
       try {
-        const id = properties.sessionID;
         if (id === undefined || !await isSubtask(client, id)) await handle(properties);
       } catch {
         // OpenCode goes on without svc.

@@ -1,5 +1,6 @@
 /** REMOTE mode of the real agents: the hooks that `svc setup` registered inform the model who drives. */
 import assert from "node:assert/strict";
+import { DatabaseSync } from "node:sqlite";
 import { makeStack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 import { REAL_AGENTS, type RealAgent } from "./install.ts";
@@ -18,6 +19,13 @@ async function timesRead({ standIn }: SvcAgent, prompt: string): Promise<{ phone
   }, 60_000);
   const count = (text: string): number => body.split(text).length - 1;
   return { phone: count(PHONE), local: count(ENDED) };
+}
+
+/** OpenCode stores the notice of a compaction without a request to its model, and without a trace on the screen. */
+async function untilStored(home: string, text: string, times: number): Promise<void> {
+  using store = new DatabaseSync(`${home}/.local/share/opencode/opencode.db`, { readOnly: true });
+  const parts = store.prepare("SELECT id FROM part WHERE instr(data, ?)");
+  await until(`"${text}" in OpenCode's store`, () => parts.all(text).length === times, 60_000);
 }
 
 /** The command that compacts the context, and what the screen then shows. */
@@ -74,6 +82,7 @@ for (const kind of Object.keys(REAL_AGENTS) as RealAgent[]) {
     const isCompacted = async () => (await agent.pane.screen()).lines.some((line) => shown.test(line));
     await until("the compaction", isCompacted, 60_000);
     await agent.untilIdle();
+    if (kind === "opencode") await untilStored(stack.sandbox.home, PHONE, 2);
     if (isLater) await stack.send(agent.session, "again from the phone");
     await agent.typeLocally("typed at the computer");
     assert.deepEqual(await timesRead(agent, "typed at the computer"), { phone: 1, local: 1 });

@@ -40,8 +40,8 @@ export const reachLimit = () => atLimit();
 `;
 
 /**
- * The launcher records its call; a hook with a dialog prints what arrives through the pipe `answer`. With `hangs` all
- * others do so too, in a separate process.
+ * The launcher records its call; a hook with a dialog, or of a compaction, prints what arrives through the pipe `answer`.
+ * With `hangs` all others do so too, in a separate process.
  */
 async function makeBench({ hangs = false } = {}): Promise<Bench> {
   const root = await Deno.makeTempDir({ prefix: "svc-plugin-" });
@@ -49,7 +49,7 @@ async function makeBench({ hangs = false } = {}): Promise<Bench> {
     "#!/bin/sh",
     `printf '%s\\t%s\\t%s\\n' "$*" "$$" "$(cat)" >> ${root}/runs`,
     hangs ? `sh -c 'echo $$ > ${root}/held; exec cat ${root}/answer'; exit` : "",
-    `[ "$4" = cards ] || exit 0`,
+    `[ "$4" = cards ] || [ "$2" = session.compacted ] || exit 0`,
     `exec cat ${root}/answer`,
   ];
   await new Deno.Command("mkfifo", { args: [`${root}/answer`] }).output();
@@ -63,7 +63,11 @@ async function makeBench({ hangs = false } = {}): Promise<Bench> {
   const posted: Posted[] = [];
   const client = {
     _client: { post: ({ url, body }: Posted) => Promise.resolve(void posted.push({ url, body })) },
-    session: { get: () => Promise.resolve({ data: {} }) },
+    session: {
+      get: () => Promise.resolve({ data: {} }),
+      prompt: ({ path, body }: { path: { id: string }; body: unknown }) =>
+        Promise.resolve(void posted.push({ url: path.id, body })),
+    },
   };
   return {
     plugin: await Svc({ client, directory: "/work/app" }),
@@ -177,4 +181,29 @@ Deno.test("a prompt waits for a hanging svc no longer than the limit, even if sv
   await until("the prompt that goes on", () => isTaken);
   assert.equal(parts.length, 1);
   assert.ok(await lives(held), "svc outlives its launcher");
+});
+
+Deno.test("after a compaction the model is informed again, but not after a prompt that came meanwhile [rm-compact]", async () => {
+  await using bench = await makeBench();
+  const { plugin, posted } = bench;
+  const printed = '{"additionalContext":"from the phone"}';
+  const compact = async (place: number, meanwhile?: string): Promise<void> => {
+    const handled = plugin.event({
+      event: { type: "session.compacted", properties: { sessionID: "ses_1" } },
+    });
+    await until("svc", async () => (await bench.runs())[place]);
+    const parts = [{ type: "text", text: "go on" }];
+    if (meanwhile !== undefined) {
+      await plugin["chat.message"]({ sessionID: meanwhile }, { message: { id: "msg_1" }, parts });
+    }
+    await bench.print(printed);
+    await handled;
+  };
+  const body = { noReply: true, parts: [{ type: "text", synthetic: true, text: "from the phone" }] };
+  await compact(0);
+  assert.deepEqual(posted.splice(0), [{ url: "ses_1", body }]);
+  await compact(1, "ses_1");
+  assert.deepEqual(posted.splice(0), []);
+  await compact(3, "ses_2");
+  assert.deepEqual(posted, [{ url: "ses_1", body }]);
 });
