@@ -87,10 +87,9 @@ async function settle(host: WrapperHost, work: PendingWork["work"]): Promise<voi
 async function runInPane(host: WrapperHost, run: WrapperRun, agent: readonly string[]): Promise<number> {
   const listener = await checkListener(host, run);
   if (listener.notice !== undefined) printLine(host, listener.notice);
-  printLine(
-    host,
-    `Already inside tmux: ${run.profile.label} runs in this pane, where the phone cannot reach it.`,
-  );
+  const { label, kind } = run.profile;
+  printLine(host, `Already inside tmux: ${label} runs in this pane, where the phone cannot reach it.`);
+  printLine(host, `To start it in a session that the phone can reach: svc --detach ${kind}`);
   const { SVC_SESSION: _outer, ...env } = run.env;
   const running = host.commands.runInherited(agent, { env: { ...env, ...run.profile.env } });
   const work = listener.work();

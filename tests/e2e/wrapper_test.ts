@@ -265,10 +265,9 @@ Deno.test("inside tmux the agent runs in the current pane, without a separate se
     env: { TMUX: "/elsewhere,1,0", SVC_SESSION: "svc-another" },
   });
   await shows(terminal, "agent is ready");
-  assert.match(
-    await terminal.screen(),
-    /Already inside tmux: Claude runs in this pane, where the phone cannot reach it/,
-  );
+  const screen = await terminal.screen();
+  assert.match(screen, /Already inside tmux: Claude runs in this pane, where the phone cannot reach it/);
+  assert.match(screen, /a session that the phone can reach: svc --detach cc$/m);
   const [start] = await bench.starts();
   assert.deepEqual(start?.args, ["--", "x"]);
   assert.equal(start?.env.SVC_SESSION, undefined);
