@@ -198,7 +198,9 @@ Deno.test("a home and store of the previous version keep working: the phone stay
     ...data,
   ]);
   const old = JSON.parse(made.stdout);
-  const config = { apiKey: old.key, hookId: "hook_old", wsUrl: "ws://127.0.0.1:7420/ws" };
+  // Below the ports that other programs get from the system, and of no service.
+  const wsUrl = "ws://127.0.0.1:1023/ws";
+  const config = { apiKey: old.key, hookId: "hook_old", wsUrl };
   await Deno.writeTextFile(`${sandbox.svcHome}/config.json`, JSON.stringify(config));
   const relay = startSvc(sandbox, ["server", "--listen", "127.0.0.1:0", ...data]);
   const [, url = ""] = await relay.line(/listening on (http:\S+) /);
