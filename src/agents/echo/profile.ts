@@ -31,7 +31,15 @@ export const profile: AgentProfile = {
   kind: "echo",
   label: "Echo",
   binary: "svc",
-  offLimits: { settings: ["\\.svc"], subcommands: ["(?:un)?(?:pair|mute|setup)", "key\\w*"] },
+  offLimits: {
+    settings: ["\\.svc"],
+    subcommands: [
+      "(?:un)?(?:pair|mute|setup)",
+      "key\\w*",
+      "devices\\s+re\\w+",
+      "send|listener|service|server|up",
+    ],
+  },
   install: "comes with svc",
   args: ["echo-agent"],
   resume: [],

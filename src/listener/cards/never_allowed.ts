@@ -260,7 +260,7 @@ function isWhole(word: string, directory: string): boolean {
   const own = word.startsWith(directory) ? `.${word.slice(directory.length)}` : word;
   const rest = own.replace(/^(?:\.\/+)+(?=.)/, "").replace(/(?<!\/)\/+\.?$/, "");
   if (rest === "." || (rest === "" && own !== "")) return true;
-  return /^[.*?!]+$/.test(rest.replace(/\[[^\]]{0,20}\]/g, "")) && /[*?]/.test(rest);
+  return /^[.*?!/]+$/.test(rest.replace(/\[[^\]]{0,20}\]/g, "")) && /[*?]/.test(rest);
 }
 
 function writesOutside(

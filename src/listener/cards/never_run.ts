@@ -28,6 +28,29 @@ function agentAlone(kind: AgentKind): RegExp {
   return new RegExp(`${withWord}|${asProgram.source}`, "m");
 }
 
+/** `git`, its subcommand, and up to eight words after it, as the beginning of a pattern. */
+const git = (subcommand: string, rest: string): RegExp =>
+  new RegExp(
+    `\\bgit\\s[^\\n;&|]{0,80}?(?<=\\s)${subcommand}[ \\t]+(?:[^\\s;&|]{1,100}[ \\t]+){0,8}?${rest}`,
+    "m",
+  );
+
+/** Where a word ends. */
+const END = "(?=\\s|[;&|)`]|$)";
+
+/** Settings that name a program, by the last part of their names. */
+const PROGRAM_SETTINGS =
+  "program|editor|cmd|command|driver|tool|helper|diffFilter|vcs|uploadPack|receivePack|packObjectsHook|templateDir|" +
+  "hooksPath|sshCommand|fsmonitor|askPass|pager|textconv|clean|smudge|process|external|gitProxy|smtpServer|ext\\.allow";
+
+/** Programs that send a database what they are given. */
+const DATABASE =
+  /\b(?:psql|mysql|mariadb|mongosh?|(?:redis|valkey)-cli|sqlite3|duckdb|clickhouse(?:-client)?|cqlsh|sqlcmd|sqlplus|mysqlsh|pgcli|mycli|usql|cockroach)\b/;
+
+/** Programs that build or run what is in the folder. */
+const BUILDS =
+  /(?:^|[;&|({`\n])[ \t]*(?:make|ninja|cmake|rake|just|gradlew?|mvnw?|tox|(?:npm|pnpm|yarn|bun)\s+(?:i|ci|install|run|start|test)|(?:cargo|go)\s+(?:run|build|test|install|generate)|pip[\d.]*\s+install|docker[\s-](?:build|compose))(?![\w-])/i;
+
 /** Any entry is enough to refuse a request; in an entry that is a list, all patterns must match. */
 export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   // Other privileges, and the machine.
@@ -48,6 +71,18 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
     "(?:docker|podman|nerdctl)\\s+(?:-\\S+\\s+(?:\\S+\\s+)?){0,3}?(?:(?:container|image)\\s+)?(?:kill|stop|rmi?|restart|pause)",
   ),
   /(?:^|[\s;&|])([^\s(){};|&]{1,40})[ \t]{0,8}\(\)\s{0,8}\{[^{}\n]{0,200}\1[ \t]{0,8}\|[ \t]{0,8}\1[ \t]{0,8}&|\bfork\s+while\s+fork\b/,
+  /\s--(?:security-opt[=\s]\S{0,40}(?:unconfined|disable)|(?:uts|cgroupns)[=\s]host|volumes-from)\b/,
+  programs(
+    "(?:docker|podman|nerdctl)\\s+(?:stack|service|swarm|buildx|pod|machine|node)\\s+(?:rm|remove|leave|prune|stop|kill|down|reset)",
+    "docker-compose\\s+(?:-\\S+\\s+(?:\\S+\\s+)?){0,3}?(?:rm|kill) lxc-(?:stop|destroy)",
+    "(?:lxc|incus|virsh|vagrant|minikube|multipass|colima|kind|k3d)\\s+(?:delete|destroy|undefine)",
+  ),
+  // Another machine.
+  /\bbin\/(?:ssh|mosh|telnet|rsh|rlogin|plink|sshpass|autossh)\s+(?!-V\b)\S/,
+  programs(
+    "(?:docker|podman)\\s+(?:-\\S+\\s+){0,3}?(?:-H|--host|--context|--url|--connection)[=\\s]\\s*\\S+",
+  ),
+  programs("openssl\\s+s_(?:client|server) gh\\s+(?:codespace|cs)\\s+(?:ssh|cp|delete|stop|create)"),
   // Published.
   /\bnpm\s+(?:publi?s?|profile|hook|team|org)(?!\S)|\b_auth(?:Token)?\b/i,
   /\b(?:cargo|gem)\s+(?:yank|login|signin|owner)\b|\bsetup\.py\b[^\n]{0,200}\bupload\b/,
@@ -61,8 +96,25 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
     "mc ansible(?:-\\w+)? glab hub dropdb ngrok cloudflared",
   ),
   /\b(?:psql|mysql|mariadb|mongosh?|redis-cli)\b[^\n]{0,400}\b(?:drop\w*|truncate|flush\w*|delete)\b/i,
+  [
+    DATABASE,
+    /\b(?:drop\s+(?:table|database|schema|keyspace|view|owned|user|role)|truncate\s+\w|delete\s+from|flush(?:all|db))\b|\b(?:dropDatabase|deleteMany)\b|\.(?:drop|remove)\(/i,
+  ],
+  /\bmysqladmin\b[^\n;&|]{0,200}\sdrop\b|\bpg_restore\b[^\n;&|]{0,200}\s(?:--clean|-\w*c)\b|\bprisma\s+migrate\s+reset\b|\s--(?:force-reset|accept-data-loss)\b/,
+  /\b(?:db|schema):(?:drop|reset|wipe|purge)\b|\bmigrate:(?:fresh|reset|refresh)\b|\bmanage\.py\s+(?:flush|reset_db)\b/,
   // Credentials.
   programs("vault doppler pass\\s+(?:insert|edit|rm|git)"),
+  programs(
+    "gopass keyring\\s+get gpg2?\\s+(?:\\S+\\s+){0,4}?(?:-d|--decrypt|--export-secret\\S*)",
+    "r?age\\s+(?:\\S+\\s+){0,4}?(?:-d|--decrypt)",
+  ),
+  /(?:^|[;&|(])[ \t]*(?:export|(?:declare|typeset)(?:[ \t]+-[px]+)?|compgen[ \t]+-[ev])[ \t]*(?:$|[|>;&)])/m,
+  [
+    /\b(?:ruby|perl|php)\s+-\w*[er]/,
+    /\bENV\b(?!\s*(?:\[|\{|\.fetch|\.key))|%ENV\b|\bgetenv\(\s*\)|\$_(?:ENV|SERVER)\b(?!\s*\[)|\bphpinfo\b/,
+  ],
+  /\bENVIRON\b(?!\s*\[\s*["'])|\bjq\b[^\n;&|]{0,200}(?:\$ENV\b(?!\.\w)|(?<![.\w"])env\b(?!\.\w))/,
+  /\$\{?\w*(?:(?:ACCESS|PRIVATE|SIGNING|ENCRYPTION)_KEY|PASSWD|PASSPHRASE|_PASS|_PAT)\b/,
   [/\b(?:node|bun|tsx|python[\d.]*)\s+-/, /\bprocess\.env(?!\s*[\w.?[])|\bos\.environ(?!\s*[\w.[])/],
   /\b(?:process\.env|environ(?:\.get)?|getenv)[.["'(]{1,4}\w*(?:TOKEN|SECRET|PASSWORD|API_?KEY)/,
   /\.\w*_history\b|\bkeyrings\b|\.htpasswd\b|\b(?:credentials?|secrets?|service-?account[\w-]*)\.(?:json|ya?ml|toml|db)\b/,
@@ -76,26 +128,58 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   ),
   ...AGENT_KINDS.map(agentAlone),
   /\/dev\/pts\/\d/,
+  // Timers.
+  programs("at\\s+(?:-\\S+\\s+){0,3}(?:\\d\\S*|now|noon|midnight|teatime|tomorrow|next)"),
+  // Work that is in no commit, and commits that nothing names anymore.
+  git("(?:checkout|restore)", `["']?(?:\\.\\/?|:\\/|:\\(top\\)|(?:\\.\\/)?\\*)["']?${END}`),
+  git("(?:checkout|switch)", `(?:-\\w*[fBC]\\w*|--force|--discard-changes|--force-create)${END}`),
+  git("clean", "(?:-\\w*f|--force\\b)"),
+  git("branch", `(?:-\\w*[Df]\\w*|--force)${END}`),
+  git("(?:worktree[ \\t]+remove|checkout-index)", `(?:-\\w*f\\w*|--force)${END}`),
+  git("(?:reset|read-tree)", "--(?:hard|merge|reset)\\b"),
+  /\bgit\s+(?:-\S+\s+(?:\S+\s+)?){0,3}?(?:prune(?![\w-])|gc\s[^\n;&|]{0,80}--prune=(?:now|all)|svn\s+dcommit|send-email|p4\s+submit)/,
+  // The whole project.
+  /\bfind\s+\.\/?\s(?![^\n;&|]{0,200}?(?<!(?:!|-not)\s{1,4})-(?:i?name|i?path|i?wholename|i?regex|empty|newer\w*|[acm](?:time|min)|size|user)\b[^\n;&|]{0,200}\s-delete\b)[^\n;&|]{0,200}-delete\b/,
+  /\bfind\s+\.\/?\s[^\n;&|]{0,200}-i?(?:name|path|wholename)\s+["']?(?:\.\/)?\*+["']?\s[^\n;&|]{0,200}-delete\b/,
+  /\b(?:rm|trash|shred)\b[^\n;&|]{0,200}\s!\(|\bfd(?:find)?\b[^\n;&|]{0,200}\s(?:-[xX]|--exec\S*)\s+rm\b/,
+  /\brsync\b[^\n;&|]{0,200}\s--del\S*[^\n;&|]{0,200}\s\.\/?(?=\s|[;&|)]|$)/m,
   // Programs that Git runs.
   /\bGIT_(?:SSH(?:_COMMAND)?|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND|EXEC_PATH|TEMPLATE_DIR|CONFIG_(?:COUNT|PARAMETERS|KEY_\d+|VALUE_\d+))=/,
   /\bgit\b[^\n;&|]{0,80}\s(?:difftool|mergetool)\b[^\n;&|]{0,80}\s(?:-[xt]|--extcmd|--tool)\b/,
+  /\bGIT_(?:SEQUENCE_EDITOR|EDITOR|PAGER)=(?!["']?(?:true|:|cat|less|more)?["']?(?:[\s;&|)]|$))/m,
+  [
+    /\bgit\s/,
+    /(?<!\w)(?:(?:EDITOR|VISUAL|PAGER|SSH_ASKPASS)=(?!["']?(?:true|:|cat|less|more)?["']?(?:[\s;&|)]|$))|(?:HOME|XDG_CONFIG_HOME|GIT_CONFIG(?:_GLOBAL|_SYSTEM)?)=(?!\/dev\/null(?:[\s;&|)]|$))\S)/m,
+  ],
+  /\bgit\b[^\n;&|]{0,200}\s--(?:exec-path=|(?:upload|receive)-pack\b|template\b)|\bgit\s+grep\b[^\n;&|]{0,200}\s(?:-O|--open-files)/,
+  /\bgit\b[^\n;&|]{0,200}\s["']?ext::/,
+  new RegExp(
+    `\\bgit\\b[^\\n;&|]{0,200}\\s(?:-c|--config)[=\\s]{0,8}[\\w.*-]{1,100}\\.(?:${PROGRAM_SETTINGS})=`,
+    "i",
+  ),
+  /\bgh\s+(?:alias|extension|ext)\s+(?!list|search)/,
   // Programs of packages that are fetched to be run.
   /\b(?:npx|npm\s+(?:exec|x))\s+(?:-\S+\s+){0,4}(?:@[\w.-]{1,100}\/)?[\w.-]{1,100}@\S/,
   /\bnpx\s+(?:-\S+\s+){0,4}(?:-p|--package)[\s=]|\bnpm\s+(?:exec|x)\s+(?:-\S+\s+){0,4}?(?:-y|--yes)\b/,
   /\b(?:npm\s+(?:init|create|innit)|(?:yarn|pnpm|bun)\s+create)\s+(?:-\S+\s+){0,4}[@a-z]|\bbun\s+x\s/,
   /\bdeno\s+run\s[^\n;&|]{0,200}?(?:npm|jsr):|\buv\s+tool\s+run\b|\bgo\s+install\s+\S{1,200}@/,
+  programs("pnpx dnx nix-shell deno\\s+x nix\\s+(?:run|shell|develop)\\s+\\S*[:#]\\S+"),
+  /\buv\s+run\s[^\n;&|]{0,80}--with\b/,
   /\bnpm\s+(?:i|install|add)\s+(?:-\S+\s+){0,4}[\w-]{1,100}\/[\w.-]{1,100}(?:#\S{0,100})?(?=\s|[;&|)]|$)/m,
   // Fetched, then run.
   [
     /\b(?:curl|wget|aria2c|axel|git\s+clone)\b/i,
     /[;&|({`][ \t]*[\w.-]{1,100}\/[\w./-]{1,200}(?=\s|[;&|)]|$)/,
   ],
+  [/\bgit\s+clone\b|\b(?:curl|wget)\b[^\n]{0,200}\|\s*(?:bsd|g)?tar\b/i, BUILDS],
   [
-    /\bgit\s+clone\b|\b(?:curl|wget)\b[^\n]{0,200}\|\s*(?:bsd|g)?tar\b/i,
-    /(?:^|[;&|({`\n])[ \t]*(?:make|ninja|cmake|rake|just|gradlew?|mvnw?|tox|(?:npm|pnpm|yarn|bun)\s+(?:i|ci|install|run|start|test)|(?:cargo|go)\s+(?:run|build|test|install|generate)|pip[\d.]*\s+install|docker[\s-](?:build|compose))(?![\w-])/i,
+    /\bcurl\b[^\n;&|]{0,400}(?:>|\s-\w*o|\s--output)[=\s]*(?!\/dev\/null|[^\s;&|]*\.(?:html?|txt|log|csv|xml|png|svg|pdf)\b|(?![^\s;&|]*package\.json)[^\s;&|]*\.json\b)[^\s&]|\bcurl\b[^\n;&|]{0,400}\s(?:-\w*O\b|--remote-name)|\bwget\s(?![^\n;&|]{0,200}\s(?:-\w*O\s*-(?!\w)|--spider\b|-\w*O\s*\/dev\/null))/,
+    BUILDS,
   ],
   // Data that leaves this machine in an address.
-  /\b(?:curl|wget|dig|nslookup|ping|host)\b[^\n;&|]{0,200}\$\(\s*(?:cat|head|tail|<)/,
+  /\b(?:curl|wget|dig|nslookup|ping|host)\b[^\n;&|]{0,200}(?:\$\(|`)\s*(?:cat|head|tail|<)/,
+  /\bcurl\b[^\n;&|]{0,200}\s(?:-\w{0,8}K|--config)\b/,
+  [programs("https?(?=\\s) xhs?(?=\\s) httpie(?=\\s)"), /\s[^\s;&|]{0,40}@\S|<\s*\S/],
   // Code that cannot be read here.
   /\|&?\s*(?:[({]\s*)?(?:[^\s|]*\/)?(?:csh|tcsh|ash|mksh|nu|bun|tsx|ts-node|pypy3?|julia|swift|elixir|groovy|jshell|expect|parallel|crontab)\b(?!\.)/,
   /\|\s*(?:make\s+-f\s*-|awk\b[^\n]{0,200}\bsystem\s*\()|>\s*\(\s*(?:\w+\s+)?(?:ba|z|da|k|fi|c|tc|a)?sh\b/,
