@@ -4,7 +4,7 @@ import { parseAuditLine } from "../home/log_files.ts";
 import type { AuditEntry } from "../protocol/audit.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { EXIT_FAILED, print, printError, UsageError } from "./output.ts";
+import { EXIT_FAILED, inLine, print, printError, UsageError } from "./output.ts";
 
 const LINES_DEFAULT = 50;
 
@@ -89,10 +89,13 @@ async function followLines(path: string, { isWhole, count, format }: Following):
   return await tail.exited;
 }
 
-/** An audit entry as one readable line: time, session, outcome, length, digest, device. Any other line is returned unchanged. */
+/**
+ * An audit entry as one readable line: time, session, outcome, length, digest, device. Session and device are the relay's
+ * words, which cannot add a line. Any other line is returned unchanged.
+ */
 export function auditLine(line: string): string {
   const entry = parseAuditLine(line);
-  return entry === undefined ? line : describeEntry(entry);
+  return entry === undefined ? line : inLine(describeEntry(entry));
 }
 
 function describeEntry(entry: AuditEntry): string {

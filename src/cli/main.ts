@@ -3,7 +3,7 @@ import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import { AGENT_LABELS, isAgentKind } from "../protocol/names.ts";
 import { COMMAND_NAMES, helpText, isCommandName, loadCommand } from "./commands.ts";
-import { CommandExit, EXIT_FAILED, EXIT_USAGE, printError, UsageError } from "./output.ts";
+import { CommandExit, EXIT_FAILED, EXIT_USAGE, inLine, printError, UsageError } from "./output.ts";
 
 /** Used by the listener when it starts an agent. */
 const BY_LISTENER = "--by-listener";
@@ -21,9 +21,15 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommandExit) return error.code;
     if (isBrokenPipe(error)) return EXIT_FAILED;
-    printError(await homeFault(error) ?? errorText(error));
+    const text = await homeFault(error) ?? errorText(error);
+    printError(isRelays(error) ? inLine(text) : text);
     return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
   }
+}
+
+/** True if the error may hold a relay's words. Checked by name, because its class would load the schemas. */
+function isRelays(error: unknown): boolean {
+  return error instanceof Error && error.name === "RelayError";
 }
 
 /** True if the reader of the output has gone, as in `svc logs | head -1`, so that no error needs to be printed. */

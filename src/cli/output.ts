@@ -4,9 +4,12 @@ import { runtime } from "#runtime";
 /** Control characters except TAB and LF; the first group is paint()'s, which is kept: other codes hide text. */
 const CONTROLS = /(\x1b\[(?:[012]|3[123])m)|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
-/** Characters that reverse text or are invisible: direction marks, joiners, zero-width spaces, tags, line separators. */
+/**
+ * Characters that reverse text or are invisible: direction marks, joiners, zero-width spaces, tags, line separators, and
+ * variation selectors, except the one after an emoji.
+ */
 const INVISIBLE =
-  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb]|[\u{1d173}-\u{1d17a}]|[\u{e0000}-\u{e007f}]/gu;
+  /[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0e\ufeff\uffa0\ufff0-\ufffb]|(?<!\p{Extended_Pictographic}|[#*0-9](?=\ufe0f\u20e3))\ufe0f|[\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 
 /** Escapes each UTF-16 unit, so that the result is valid JSON too. */
 const escaped = (text: string): string =>

@@ -23,7 +23,7 @@ import type { Reason, Receipt } from "../protocol/receipt.ts";
 import type { SessionsAnswer } from "../protocol/session.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { EXIT_FAILED, print, printError, printJson, UsageError } from "./output.ts";
+import { EXIT_FAILED, inLine, print, printError, printJson, UsageError } from "./output.ts";
 import { addressInputs, pairingHost, scriptApi } from "./settings.ts";
 
 const WAIT_DEFAULT_SECONDS = 60;
@@ -279,8 +279,8 @@ export function withMore(receipt: Receipt, more: string): string {
 /** A receipt in one line, with what the user can do about it. */
 export function describe({ state, reason, retryAfterSeconds }: Receipt): string {
   if (reason === undefined) return state;
-  const sentence = Object.hasOwn(REASONS, reason) ? REASONS[reason as Reason] : reason;
+  const sentence = Object.hasOwn(REASONS, reason) ? REASONS[reason as Reason] : inLine(reason);
   const retry = retryAfterSeconds === undefined ? "" : ` Try again in ${retryAfterSeconds} s.`;
   const next = Object.hasOwn(NEXT, reason) ? ` ${NEXT[reason]}` : "";
-  return `${state} (${reason}): ${sentence}${retry}${next}`;
+  return `${state} (${inLine(reason)}): ${sentence}${retry}${next}`;
 }

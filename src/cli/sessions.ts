@@ -1,12 +1,11 @@
 /** `svc sessions`: the account's sessions as a table, also for `svc status` and, whenever they change, `svc up`. */
-import { runtime } from "#runtime";
 import { delay, systemClock } from "../async/clock.ts";
 import type { RelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { AGENT_STATES, type DeviceSessions, type SessionEntry } from "../protocol/session.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { columns, duration, paint, print, printJson } from "./output.ts";
+import { columns, duration, inLine, paint, print, printError, printJson } from "./output.ts";
 import { addressInputs, relayApi } from "./settings.ts";
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -116,7 +115,7 @@ async function readEntries(
   } catch (error) {
     if (signal.aborted) return undefined;
     if (!(error instanceof RelayError)) throw error;
-    runtime.terminal.writeError(`svc: ${error.message}\n`);
+    printError(inLine(error.message));
     return undefined;
   }
 }

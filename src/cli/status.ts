@@ -6,7 +6,7 @@ import { daemonStatus, isLockFree } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost } from "./context.ts";
-import { duration, EXIT_FAILED, paint, print, printJson } from "./output.ts";
+import { duration, EXIT_FAILED, inLine, paint, print, printJson } from "./output.ts";
 import { type ListedEntry, listEntries, sessionTable } from "./sessions.ts";
 import { addressInputs, relayApi } from "./settings.ts";
 
@@ -78,6 +78,7 @@ function listenerLine(daemon: DaemonStatus | string): string {
 }
 
 function relayLine({ baseUrl, version, problem }: RelayView): string {
-  if (problem !== null) return paint(problem, "red");
-  return paint(`v${version} at ${baseUrl}`, "green");
+  // Both may be the relay's words, which must not add a line.
+  if (problem !== null) return paint(inLine(problem), "red");
+  return paint(inLine(`v${version} at ${baseUrl}`), "green");
 }

@@ -17,7 +17,7 @@ import {
 } from "./checks/host.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
-import { type Color, EXIT_FAILED, paint, print, printJson } from "./output.ts";
+import { type Color, EXIT_FAILED, inLine, paint, print, printJson } from "./output.ts";
 import { addressInputs } from "./settings.ts";
 import { isLoopback } from "./reach.ts";
 
@@ -80,9 +80,13 @@ const SIGNS: Record<Mark, [sign: string, color: Color]> = {
   fault: ["✗", "red"],
 };
 
+/** A finding may hold words of the relay or of another program, which must not add a line. */
 function resultLines({ mark, name, finding, fix }: Result): string[] {
   const [sign, color] = SIGNS[mark];
-  return [`${paint(sign, color)} ${name}: ${finding}`, ...(fix === undefined ? [] : [`    → ${fix}`])];
+  return [
+    `${paint(sign, color)} ${name}: ${inLine(finding)}`,
+    ...(fix === undefined ? [] : [`    → ${inLine(fix)}`]),
+  ];
 }
 
 /** The last line. `baseUrl`: where this machine reaches the relay; a loopback address is of no use to a phone. */

@@ -37,6 +37,12 @@ Deno.test("output: invisible characters and those that reverse text are escaped;
   assert.equal(sanitize("漢字 👩 é ❯ ü"), "漢字 👩 é ❯ ü");
 });
 
+Deno.test("output: a variation selector is escaped where it changes nothing that is seen, and kept after an emoji [flood-unseen]", () => {
+  assert.equal(sanitize("svc-a\ufe0f"), "svc-a\\ufe0f");
+  assert.equal(sanitize("svc-a\ufe00b\u{e0100}c\u{1bca0}"), "svc-a\\ufe00b\\udb40\\udd00c\\ud82f\\udca0");
+  assert.equal(sanitize("❤\ufe0f 1\ufe0f\u20e3"), "❤\ufe0f 1\ufe0f\u20e3");
+});
+
 Deno.test("a duration is shown in the largest unit that fits", () => {
   const cases: [number, string][] = [
     ...[[0, "0 s"], [999, "0 s"], [59_999, "59 s"], [60_000, "1 min"]] as [number, string][],
