@@ -180,8 +180,8 @@ function FieldsForm({ id, fields, draft, onDraft, onValues }: FieldsFormProps): 
           key={field.name}
           id={`${id}-${field.name}`}
           field={field}
-          value={raw[field.name]}
-          fault={faults[field.name]}
+          value={ownIn(raw, field.name)}
+          fault={ownIn(faults, field.name)}
           onValue={(value) => {
             const changed = { ...raw, [field.name]: value };
             setRaw(changed);
@@ -244,12 +244,17 @@ function Control({ id, field, value, fault, onValue }: FieldProps): JSX.Element 
   return <input {...common} type="text" inputMode={inputMode} autocomplete="off" onInput={onInput} />;
 }
 
+/** A field may have the name of something that every object inherits, such as `constructor`. */
+export function ownIn<T>(values: Readonly<Record<string, T>>, name: string): T | undefined {
+  return Object.hasOwn(values, name) ? values[name] : undefined;
+}
+
 /** What the user has entered into a form. */
 type RawValues = Readonly<Record<string, RawValue>>;
 
 /** The draft of a form; empty if nothing is entered. It has no secrets, because drafts are stored unencrypted. */
 export function formDraft(fields: readonly AskField[], values: RawValues): string {
-  const kept = fields.filter(({ name, secret }) => secret !== true && values[name]);
+  const kept = fields.filter(({ name, secret }) => secret !== true && ownIn(values, name));
   return kept.length === 0
     ? ""
     : JSON.stringify(Object.fromEntries(kept.map(({ name }) => [name, values[name]])));
@@ -259,7 +264,7 @@ export function formDraft(fields: readonly AskField[], values: RawValues): strin
 export function formValues(fields: readonly AskField[], draft: string): RawValues {
   const entered = objectIn(draft);
   const values = fields.flatMap(({ name, type, options }): [string, RawValue][] => {
-    const value = entered[name];
+    const value = ownIn(entered, name);
     if (type === "boolean") return typeof value === "boolean" ? [[name, value]] : [];
     const isKnown = typeof value === "string" && (options === undefined || options.includes(value));
     return isKnown ? [[name, value]] : [];

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import {
   formDraft,
   formValues,
+  ownIn,
   tickedAnswer,
   tickedDraft,
   tickedIn,
@@ -44,4 +45,13 @@ Deno.test("ticks and own words are sent together, whichever button sends them [m
   assert.deepEqual(tickedAnswer({ chosen, text: " " }), { kind: "choices", choices: chosen });
   assert.deepEqual(tickedAnswer({ chosen: [], text }), { kind: "text", text });
   assert.deepEqual(tickedAnswer({ chosen, text }), { kind: "text", text: `e2e, unit\n${text}` });
+});
+
+Deno.test("a field named like something that every object inherits is empty until the user writes into it [ux-form-draft]", () => {
+  for (const name of ["constructor", "toString", "valueOf"]) {
+    const fields = [{ name, type: "text" } as const];
+    assert.equal(formDraft(fields, {}), "");
+    assert.equal(ownIn(formValues(fields, ""), name), undefined);
+    assert.equal(ownIn(formValues(fields, formDraft(fields, { [name]: "x" })), name), "x");
+  }
 });
