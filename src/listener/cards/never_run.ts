@@ -74,7 +74,7 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   /\s--(?:security-opt[=\s]\S{0,40}(?:unconfined|disable)|(?:uts|cgroupns)[=\s]host|volumes-from)\b/,
   programs(
     "(?:docker|podman|nerdctl)\\s+(?:stack|service|swarm|buildx|pod|machine|node)\\s+(?:rm|remove|leave|prune|stop|kill|down|reset)",
-    "docker-compose\\s+(?:-\\S+\\s+(?:\\S+\\s+)?){0,3}?(?:rm|kill) lxc-(?:stop|destroy)",
+    "(?:docker|podman)[\\s-]compose\\s+(?:-\\S+\\s+(?:\\S+\\s+)?){0,3}?(?:rm|kill) lxc-(?:stop|destroy)",
     "(?:lxc|incus|virsh|vagrant|minikube|multipass|colima|kind|k3d)\\s+(?:delete|destroy|undefine)",
   ),
   // Another machine.
@@ -89,11 +89,21 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   /\b(?:mvnw?|gradlew?|sbt|lein)\b[^\n;&|]{0,200}\b(?:deploy|publish\w*)/i,
   /\b(?:buildah|skopeo|crane|regctl)\s+(?:push|copy|cp|sync)\b|\bgit\b[^\n;&|]{0,80}--config-env\b/,
   /\b(?:semantic-release|release-it|goreleaser|(?:changeset|ovsx)\s+publish|cargo\s+release|npx\s+np)(?![\w.-])/,
+  programs(
+    "(?:maturin|pdm|rye|opam|expo|ko)\\s+publish mix\\s+hex\\.publish pod\\s+trunk eas\\s+submit fastlane",
+    "(?:flutter|dart)\\s+pub\\s+(?:publish|lish) (?:stack|cabal|luarocks|anaconda)\\s+upload surge gh-pages",
+  ),
+  [
+    /\b(?:python[\d.]*|node|deno|bun|ruby|perl|php)\b[^\n]{0,80}(?:\s(?:-\w*[cepr]|--eval|--print|eval)\b|<<)/,
+    /\burlopen\b|\brequests\.(?:post|put|patch)\b|\bNet::HTTP\b|\bfetch\s*\(|\bhttps?\.request\b|\bIO::Socket\b|\bfile_get_contents\s*\(\s*["']?https?:/,
+    /\bopen\s*\(|\bread_?(?:text|bytes|file)\w*\s*\(|\b(?:File|IO)\.read\b|\bfile_get_contents\s*\(/i,
+  ],
   // Clouds, clusters, tunnels and databases.
   programs(
     "oc terragrunt cdk sam serverless sls heroku firebase supabase railway doctl linode-cli hcloud eksctl bq",
     "k9s kustomize istioctl cdktf sst eb",
     "mc ansible(?:-\\w+)? glab hub dropdb ngrok cloudflared",
+    "amplify nomad consul chef-client puppet packer\\s+build cap\\s+\\w+\\s+deploy dokku",
   ),
   /\b(?:psql|mysql|mariadb|mongosh?|redis-cli)\b[^\n]{0,400}\b(?:drop\w*|truncate|flush\w*|delete)\b/i,
   [
@@ -103,6 +113,9 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   /\bmysqladmin\b[^\n;&|]{0,200}\sdrop\b|\bpg_restore\b[^\n;&|]{0,200}\s(?:--clean|-\w*c)\b|\bprisma\s+migrate\s+reset\b|\s--(?:force-reset|accept-data-loss)\b/,
   /\b(?:db|schema):(?:drop|reset|wipe|purge)\b|\bmigrate:(?:fresh|reset|refresh)\b|\bmanage\.py\s+(?:flush|reset_db)\b/,
   // Credentials.
+  /\.(?:vault-token|my\.cnf|terraformrc|sentryclirc|password-store|keystore|ppk|tfstate|tfvars)\b|\.(?:gem|subversion|composer|m2|gradle)\/(?:credentials|auth|settings|gradle\.properties)|\.(?:yarnrc|config\/solana)\b/,
+  // A glob that may match any of their files.
+  /(?<![\w)\]}?!.*])\.(?:[a-z]{0,8}\[[a-z!^][^\]\s]{0,10}\][a-z]|[a-z]{1,8}\[[a-z!^][^\]\s]{0,10}\](?=\s|$))/m,
   programs("vault doppler pass\\s+(?:insert|edit|rm|git)"),
   programs(
     "gopass keyring\\s+get gpg2?\\s+(?:\\S+\\s+){0,4}?(?:-d|--decrypt|--export-secret\\S*)",
@@ -123,14 +136,17 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   programs(
     "tmux\\s+(?:\\S+\\s+){0,8}?(?:send|pipe|paste|respawn|run|source|if-shell|kill|set-hook|load|command)[\\w-]*",
   ),
+  programs("swapo(?:n|ff) route\\s+(?:add|del) date\\s+(?:-s|--set)\\S*"),
   programs(
     "zellij xdotool ydotool wtype screen\\s+(?:\\S+\\s+){0,3}-X direnv\\s+(?:allow|permit|grant)",
   ),
   ...AGENT_KINDS.map(agentAlone),
   /\/dev\/pts\/\d/,
   // Timers.
-  programs("at\\s+(?:-\\S+\\s+){0,3}(?:\\d\\S*|now|noon|midnight|teatime|tomorrow|next)"),
+  programs("at\\s+(?:-\\S+\\s+(?:\\S+\\s+)?){0,3}?(?:\\d\\S*|now|noon|midnight|teatime|tomorrow|next)"),
   // Work that is in no commit, and commits that nothing names anymore.
+  /\b(?:rm|rmdir|mv|trash|shred|unlink)\b[^\n;&|]{0,400}[\s/"']\.git(?:\/+(?:objects|refs|logs|packed-refs|HEAD)\b[^\s;&|)]*|\/*)["']?(?=[\s;&|)]|$)/m,
+  git("stash", "(?:drop|clear)\\b"),
   git("(?:checkout|restore)", `["']?(?:\\.\\/?|:\\/|:\\(top\\)|(?:\\.\\/)?\\*)["']?${END}`),
   git("(?:checkout|switch)", `(?:-\\w*[fBC]\\w*|--force|--discard-changes|--force-create)${END}`),
   git("clean", "(?:-\\w*f|--force\\b)"),
@@ -177,10 +193,11 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
     BUILDS,
   ],
   // Data that leaves this machine in an address.
-  /\b(?:curl|wget|dig|nslookup|ping|host)\b[^\n;&|]{0,200}(?:\$\(|`)\s*(?:cat|head|tail|<)/,
+  /\b(?:curl|wget|dig|nslookup|ping|host|getent)\b[^\n;&|]{0,200}(?:\$\(|`)\s*(?:cat|head|tail|<)/,
   /\bcurl\b[^\n;&|]{0,200}\s(?:-\w{0,8}K|--config)\b/,
   [programs("https?(?=\\s) xhs?(?=\\s) httpie(?=\\s)"), /\s[^\s;&|]{0,40}@\S|<\s*\S/],
   // Code that cannot be read here.
+  /\w\$\{\w{1,40}:?[-+=][^}\n]{0,80}\}\w/,
   /\|&?\s*(?:[({]\s*)?(?:[^\s|]*\/)?(?:csh|tcsh|ash|mksh|nu|bun|tsx|ts-node|pypy3?|julia|swift|elixir|groovy|jshell|expect|parallel|crontab)\b(?!\.)/,
   /\|\s*(?:make\s+-f\s*-|awk\b[^\n]{0,200}\bsystem\s*\()|>\s*\(\s*(?:\w+\s+)?(?:ba|z|da|k|fi|c|tc|a)?sh\b/,
   [/\b(?:curl|wget)\b/, /\|\s*(?:psql|mysql|mariadb|sqlite3|redis-cli|mongosh?)\b/],
