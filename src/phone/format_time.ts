@@ -27,9 +27,10 @@ export function formatWait(ms: number): string {
   return formatAge(Math.ceil(ms / MINUTE_MS) * MINUTE_MS);
 }
 
-/** `14:03`, with the date if it is not today. */
+/** `14:03`, with the date if it is not today; `-` for zero, and for a number that no calendar has: a host may report any. */
 export function formatTime(epochMs: number, nowMs: number): string {
   const date = new Date(epochMs);
+  if (!+date) return "-";
   const { clock, day } = formats();
   const time = clock.format(date);
   const isToday = date.toDateString() === new Date(nowMs).toDateString();

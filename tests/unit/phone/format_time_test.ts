@@ -55,3 +55,7 @@ Deno.test("a number is written as in the page's language, whatever the browser's
     setStrings(english);
   }
 });
+
+Deno.test("a number that no calendar has is not a time, and breaks nothing", () => {
+  for (const number of [NaN, Number.MAX_SAFE_INTEGER, -1e300]) assert.equal(formatTime(number, 0), "-");
+});
