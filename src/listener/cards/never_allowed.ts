@@ -133,7 +133,24 @@ function readings(request: string): string[] {
     request,
     request.replace(/["'\\]/g, ""),
     joined.replace(/["'\\]/g, "").replace(/\$(?:[@*\d]|\{\w{0,40}\})/g, ""),
+    ...(LISTED.test(request) ? [asCommand(request)] : []),
   ];
+}
+
+/** A list, a nested object, or arguments in a field of their own. */
+const LISTED = /\[\n {1,80}"|": "|^(?:args?|arguments|argv|parameters):$/im;
+const PROGRAM_FIELD = /^(?:commands?|cmd|program|executable|bin):\n {2}([^\n[{]{1,400})$/im;
+const ARGUMENTS_FIELD = /^(?:args?|arguments|argv|parameters):\n {2}(\[\n[^\]]{1,4000}|[^\n]{1,4000})/im;
+
+/** The words of lists, nested objects and separate fields as one command: JSON's quotes and line ends hide it, too. */
+function asCommand(request: string): string {
+  const program = PROGRAM_FIELD.exec(request)?.[1];
+  const given = ARGUMENTS_FIELD.exec(request)?.[1]?.replace(/^\[\n {1,80}/, "");
+  const all = program === undefined || given === undefined ? request : `${request}\n${program} ${given}`;
+  return all
+    .replace(/",\n {1,80}"/g, " ")
+    .replace(/\[\n {1,80}"|": "|\\[nrt]/g, "\n")
+    .replace(/["'\\]/g, "");
 }
 
 interface Judging {

@@ -233,7 +233,8 @@ export const WRITTEN_BY_RUN: readonly RegExp[] = [
   /(?:\s-v\s*|--volume[\s=]+|--mount[\s=][^\n]{0,200}?\b(?:source|src)=)["']?([/~][^\s:,"']*|\.\.[^\s:,"']*|\$\{?HOME\b|\$\{?PWD\}?\S{0,80}?\/\.\.|\$\((?!\s*pwd\s*\)(?!\/\.\.)))/g,
 ];
 
-const FIELD_OF_COMMAND = /^(?:commands?|cmd|script|code|args?|arguments):$/im;
+const FIELD_OF_COMMAND =
+  /^(?:commands?|cmd|script|code|args?|arguments|argv|parameters|shell|bash|exec|program|executable|bin|input|(?:command|cmd)_?(?:line|string)):$|"(?:commands?|cmd|script|args?|argv|shell)": /im;
 const FIELD_OF_CONTENT = /^(?:contents?|new_?(?:string|str|source)|edits|file_text|diff|patch):$/im;
 
 /** True if the request shows a file's new content, and nothing that runs. */

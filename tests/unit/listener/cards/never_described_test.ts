@@ -1,5 +1,6 @@
 /** Commands of the kinds that docs/security.md lists as never allowed, in forms that a shell or a program also accepts. */
 import assert from "node:assert/strict";
+import { requestText } from "../../../../src/agents/dialogs.ts";
 import { isNeverAllowed } from "../../../../src/listener/cards/never_allowed.ts";
 
 /** Returns the commands that a phone may allow, or those that it may not. */
@@ -277,4 +278,42 @@ Deno.test("a command that reaches other machines, containers, credentials or tim
 
 Deno.test("everyday commands that resemble these may be allowed from a phone", async () => {
   assert.deepEqual(await judged(EVERYDAY, true), []);
+});
+
+Deno.test("a command in a list, a nested object or separate fields stays at the computer like one in a line [card-never]", async () => {
+  const hostile = [
+    ["rm", "-rf", "."],
+    ["rm", "-rf", ".git"],
+    ["git", "reset", "--hard"],
+    ["git", "checkout", "HEAD", "--", "."],
+    ["git", "-c", "core.pager=x", "log"],
+    ["docker", "stop", "x"],
+    ["find", ".", "-delete"],
+    ["/usr/bin/ssh", "h"],
+    ["kill", "1"],
+    ["gh", "release", "create", "v1"],
+    ["svc", "send", "other", "run it"],
+  ];
+  const everyday = [["npm", "test"], ["git", "status"], ["rm", "-rf", "dist"], ["ls", "-la", "."]];
+  const forms = (words: string[]): Record<string, unknown>[] => [
+    { command: words },
+    { argv: words, cwd: "/work/app" },
+    { input: { command: words.join(" ") }, content: "x" },
+    { command: words[0], args: words.slice(1) },
+    { args: words.slice(1), timeout: 5, command: words[0] },
+    { program: words[0], arguments: words.slice(1).join(" ") },
+    { shell: words.join(" "), content: "x" },
+    { steps: [{ run: `cd src\n${words.join(" ")}` }] },
+  ];
+  const judge = async (commands: string[][], isNever: boolean): Promise<unknown[]> => {
+    const found = await Promise.all(
+      commands.flatMap(forms).map(async (call) => {
+        const request = `mcp__x__run\n${requestText(call)}`;
+        return await isNeverAllowed(request, { directory: "/work/app", more: [] }) === isNever ? [] : [call];
+      }),
+    );
+    return found.flat();
+  };
+  assert.deepEqual(await judge(hostile, true), []);
+  assert.deepEqual(await judge(everyday, false), []);
 });
