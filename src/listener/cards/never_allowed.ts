@@ -267,7 +267,7 @@ const DELETED_MAX_CHARS = 8_000;
 /** True if it removes the project itself or everything in it, or what another program names. */
 function deletesAll(text: string, directory: string): boolean {
   return text.split(/[;&|\n()`]/).some((command) => {
-    if (!/(?<!--)\b(?:rm|rmdir|trash|unlink)\b/i.test(command)) return false;
+    if (!/(?<!--)\b(?:rm|rmdir|trash|unlink|truncate|shred)\b/i.test(command)) return false;
     if (/\bxargs\b/.test(command) || command.length > DELETED_MAX_CHARS) return true;
     return command.split(/[\s,{}]+/).some((word) => isWhole(word, directory));
   });

@@ -33,6 +33,9 @@ git clean -q -f
 git clean -e x -f
 git -C . clean --force
 git reset --merge HEAD
+git reset --har
+git checkout --forc
+git clean --forc
 git branch -df x
 git branch -d -f x
 git branch --delete --force x
@@ -89,6 +92,13 @@ find . -name '*' -delete
 find . ! -name x -delete
 find . -not -path './.git/*' -delete
 find . -type f -delete -name x
+find -type f -delete
+find * -delete
+find . -name '*.*' -delete
+find . -regex '.*' -delete
+find . -mtime -9999 -delete
+find . -path '*/*' -delete
+truncate -s 0 *
 rm -rf **/*
 rm -rf */*
 rm -rf !(x)
