@@ -3,7 +3,8 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
-import { messageField, openMessages, sendMessage, withScene } from "./scene.ts";
+import { messageField, openMessages, sendMessage, showMessages, withScene } from "./scene.ts";
+import { openSession, status, untilShown, withTerminals } from "./terminal_scene.ts";
 
 /** Waits for the draft: a tap changes it after the tap was reported, and a stored draft appears after the page. */
 async function untilDraft(page: Page, text: string): Promise<void> {
@@ -157,4 +158,64 @@ Deno.test("the times offered for a message for later stay up to date while the s
     assert.ok(await offered.evaluate((element) => element === document.activeElement));
     assert.match(await sheet.locator("input").getAttribute("min") ?? "", /T17:10$/);
     assert.deepEqual(scene.phone.faults, []);
+  }));
+
+Deno.test("the screen as text, the exact screen and the messages stay at their end while a message of several lines is written [ux-reading]", () =>
+  withTerminals(async ({ page, stack }) => {
+    const command = "seq -f 'line %g' 300; exec cat";
+    await stack.sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "svc-lines", command);
+    await openSession(page, /svc-lines/);
+    await untilShown(page, "line 300");
+    const write = async (): Promise<void> => {
+      const field = messageField(page);
+      await field.fill("one\ntwo\nthree\nfour\nfive");
+      for (const key of "six") {
+        await field.press(key);
+        // The browser reports a change of the scroll position in the next frame.
+        await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn))));
+      }
+    };
+    await write();
+    await untilShown(page, "line 300");
+    assert.equal(await page.locator(".latest").count(), 0, "the exact screen is at its end");
+
+    await messageField(page).fill("");
+    await page.getByRole("button", { name: "More keys" }).tap();
+    await page.getByRole("button", { name: "As text" }).tap();
+    const text = page.getByRole("region", { name: "Terminal text" });
+    await text.getByText("line 300").waitFor();
+    await write();
+    await status(page).getByText("Live").waitFor();
+    const isAtEnd = await text.evaluate((p) => p.scrollHeight - p.clientHeight - p.scrollTop < 1);
+    assert.deepEqual([isAtEnd, await page.locator(".latest").count()], [true, 0]);
+
+    await messageField(page).fill("word\n".repeat(60));
+    await page.getByRole("button", { name: "Send", exact: true }).tap();
+    await showMessages(page);
+    await page.getByText("word").waitFor();
+    await write();
+    const isListAtEnd = await page.locator(".messages").evaluate((list) =>
+      list.scrollHeight - list.clientHeight - list.scrollTop < 1
+    );
+    assert.ok(isListAtEnd, "the messages are at their end");
+  }));
+
+Deno.test("the field shows a draft as high when the phone is turned, and a whole line on the lowest screen [ux-small]", () =>
+  withScene(async (scene) => {
+    const page = await openMessages(scene);
+    const field = messageField(page);
+    await page.setViewportSize({ width: 844, height: 390 });
+    await field.fill("A draft that takes one line in landscape, and several of them in portrait.");
+    const hidden = () => field.evaluate((one) => one.scrollHeight - one.clientHeight);
+    assert.equal(await hidden(), 0);
+    await page.setViewportSize({ width: 390, height: 844 });
+    await until("the whole draft in portrait", async () => await hidden() === 0);
+    const high = await field.evaluate((one) => one.clientHeight);
+    await page.setViewportSize({ width: 844, height: 390 });
+    await until("a lower field", async () => await field.evaluate((one) => one.clientHeight) < high);
+    assert.equal(await hidden(), 0);
+    await page.setViewportSize({ width: 844, height: 200 });
+    await page.evaluate(() => void (document.documentElement.style.fontSize = "200%"));
+    await field.fill("One line");
+    await until("a whole line of doubled size", async () => await hidden() === 0);
   }));

@@ -183,7 +183,12 @@ interface FieldProps extends Pick<Props, "label" | "draft" | "mode"> {
 function Field(
   { field, label, draft, mode, suggestions, faulty, onDraft, onSend }: FieldProps,
 ): JSX.Element {
-  useLayoutEffect(() => grow(field.current), [draft]);
+  useLayoutEffect(() => {
+    const fit = (): void => grow(field.current);
+    fit();
+    addEventListener("resize", fit);
+    return () => removeEventListener("resize", fit);
+  }, [draft]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const sends = event.key === "Enter" && !event.isComposing && (event.ctrlKey || event.metaKey);
     if (!sends) return void suggestions.onKey(event);
@@ -228,11 +233,17 @@ function useInsertion(
   };
 }
 
-/** Makes the field as high as its text, up to the maximum in the style sheet. */
+/**
+ * Makes the field as high as its text, up to the maximum in the style sheet. The form keeps its height while the text
+ * is measured: otherwise what is shown above it would get higher for a moment, and be scrolled away from its end.
+ */
 function grow(field: HTMLTextAreaElement | null): void {
-  if (field === null) return;
+  const form = field?.form;
+  if (!form) return;
+  form.style.minHeight = `${form.offsetHeight}px`;
   field.style.height = "auto";
   field.style.height = `${field.scrollHeight + field.offsetHeight - field.clientHeight}px`;
+  form.style.minHeight = "";
 }
 
 function noteOf({ fault, showSize, bytes }: BodyCheck): string {
