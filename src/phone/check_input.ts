@@ -70,15 +70,15 @@ function valueOf(
 
 /** Some keypads for numbers have a comma and no point. */
 const DECIMAL_COMMA = /^[+-]?\d*,\d+$/;
-/** 1,500 may be 1500 or 1.5, where a fraction is written with a point. */
-const AMBIGUOUS_COMMA = /^[+-]?[1-9]\d{0,2},\d{3}$/;
-/** 1.500 and 1.500.000,5, where a fraction is written with a comma: the page itself groups thousands like this. */
+/** 1,500 where a fraction is written with a point, and 1.500 where it has a comma, may be 1500 or one and a half. */
+const AMBIGUOUS = { point: /^[+-]?[1-9]\d{0,2},\d{3}$/, comma: /^[+-]?[1-9]\d{0,2}\.\d{3}$/ };
+/** 1.500.000 and 1.500,5, where a fraction is written with a comma. */
 const GROUPED = /^[+-]?[1-9]\d{0,2}(\.\d{3})+(,\d+)?$/;
 
 function numberOf(text: string, commaIsDecimal: boolean): number | { fault: FormFault } {
+  if (AMBIGUOUS[commaIsDecimal ? "comma" : "point"].test(text)) return { fault: "number" };
   const digits = commaIsDecimal && GROUPED.test(text) ? text.replaceAll(".", "") : text;
-  const isDecimal = DECIMAL_COMMA.test(digits) && (commaIsDecimal || !AMBIGUOUS_COMMA.test(digits));
-  const value = Number(isDecimal ? digits.replace(",", ".") : digits);
+  const value = Number(DECIMAL_COMMA.test(digits) ? digits.replace(",", ".") : digits);
   return Number.isFinite(value) ? value : { fault: "number" };
 }
 

@@ -150,7 +150,7 @@ const ENGLISH = {
     optional: "optional",
     faults: {
       required: "This field is required.",
-      number: "Enter a number.",
+      number: "Enter a number, such as 1500 or 1.5.",
       controls: "The text contains control characters.",
       too_long: "The answers are too long in total. Shorten this one.",
     } satisfies Record<FormFault, string>,

@@ -155,7 +155,7 @@ export const GERMAN: Strings = {
     optional: "optional",
     faults: {
       required: "Dieses Feld muss ausgefüllt werden.",
-      number: "Gib eine Zahl ein.",
+      number: "Gib eine Zahl wie 1500 oder 1,5 ein.",
       controls: "Der Text enthält Steuerzeichen.",
       too_long: "Die Antworten sind zusammen zu lang. Kürze diese.",
     },

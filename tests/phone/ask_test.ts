@@ -115,7 +115,7 @@ Deno.test("checkboxes, free text and forms are answered too [ux-inbox, mcp-promp
     await where.getByLabel("Host name").fill("box.example");
     await where.getByLabel("Port").fill("eighty");
     await where.getByRole("button", { name: "Send answer" }).tap();
-    await where.getByText("Enter a number.").waitFor();
+    await where.getByText("Enter a number, such as 1500 or 1.5.").waitFor();
     assert.equal(await where.getByText("This field is required.").count(), 1);
     await scene.phone.shoot("ask-form");
     assert.deepEqual([await scene.phone.violations(), await scene.phone.misfits()], [[], []]);
@@ -126,7 +126,7 @@ Deno.test("checkboxes, free text and forms are answered too [ux-inbox, mcp-promp
     assert.equal(await form, "host: box.example\nport: 8080\nzone: Dublin\ntls: true");
   }));
 
-Deno.test("on a German page a point before three digits in a number separates thousands [ux-inbox, mcp-input, ux-languages]", () =>
+Deno.test("on a German page a point that may separate thousands is asked about, and a comma begins a fraction [ux-inbox, mcp-input, ux-languages]", () =>
   withInbox(async ({ page, call }) => {
     const fields = [
       { name: "tokens", type: "number", label: "Tokens" },
@@ -138,6 +138,9 @@ Deno.test("on a German page a point before three digits in a number separates th
     await page.reload();
     await card(page, "How many?").getByLabel("Tokens").fill("1.500");
     await card(page, "How many?").getByLabel("Factor").fill("1,250");
+    await card(page, "How many?").getByRole("button", { name: "Antwort senden" }).tap();
+    await page.getByText("Gib eine Zahl wie 1500 oder 1,5 ein.").waitFor();
+    await card(page, "How many?").getByLabel("Tokens").fill("1500");
     await card(page, "How many?").getByRole("button", { name: "Antwort senden" }).tap();
     assert.equal(await form, "tokens: 1500\nfactor: 1.25");
   }));

@@ -55,11 +55,12 @@ Deno.test("a number may have a decimal comma, unless the comma may group thousan
   }
 });
 
-Deno.test("where a comma is decimal, a point before three digits groups thousands [mcp-input, ux-languages]", () => {
+Deno.test("where a comma is decimal, points group thousands, and a single one before three digits is not guessed at [mcp-input, ux-languages]", () => {
   const fields: AskField[] = [{ name: "n", type: "number" }];
   const check = (n: string) => checkForm(fields, { n }, { commaIsDecimal: true });
   const read = [
-    ["1.500", 1_500],
+    ["1.500.000", 1_500_000],
+    ["1.500,5", 1_500.5],
     ["-1.500.000,25", -1_500_000.25],
     ["1,500", 1.5],
     ["1.5", 1.5],
@@ -68,7 +69,7 @@ Deno.test("where a comma is decimal, a point before three digits groups thousand
     ["1500", 1_500],
   ] as const;
   for (const [text, n] of read) assert.deepEqual(check(text), { kind: "values", values: { n } }, text);
-  for (const text of ["1.50.000", "1,2,3", "1,000.5"]) {
+  for (const text of ["1.500", "3.141", "-12.000", "1.50.000", "1,2,3", "1,000.5"]) {
     assert.deepEqual(check(text), { kind: "invalid", faults: { n: "number" } }, text);
   }
 });
