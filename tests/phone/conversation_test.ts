@@ -277,3 +277,35 @@ Deno.test("typing into the message field does not redraw the conversation", () =
     await messageField(page).pressSequentially(text);
     assert.ok(await times() < text.length / 2, `the bubble was drawn ${await times()} times`);
   }));
+
+Deno.test("a message that the user sends comes into view, after scrolling up and above a long open question [ux-both-sides, ux-small]", () =>
+  withScene(async (scene) => {
+    const { phone: { page } } = scene;
+    const { api } = await open(scene);
+    for (const text of ["first", "second"]) {
+      const body = `${text}\n${"line\n".repeat(11)}`;
+      await sendPatiently(api, { type: "agent.command", agentSessionName: "svc-demo", body });
+    }
+    await page.goto(`${scene.wire.url}/#/s/${LISTENER}/svc-demo/messages`);
+    await page.reload();
+    await bubble(page, "second").waitFor();
+    const list = page.locator(".messages");
+    await list.evaluate((element) => element.scrollTo(0, 0));
+    const untilInView = (text: string): Promise<unknown> =>
+      until(`"${text}" in view`, () =>
+        bubble(page, text).evaluate((one) => {
+          const [{ top, bottom }, frame] = [one, one.closest(".messages") ?? one].map((element) =>
+            element.getBoundingClientRect()
+          ) as [DOMRect, DOMRect];
+          return top > frame.top - 1 && bottom < frame.bottom + 1;
+        }));
+    await sendMessage(page, "sent while reading");
+    await untilInView("sent while reading");
+
+    const data = { kind: "prompt", timeoutSeconds: 300, listener: LISTENER };
+    const question = `Which way?\n${"A long line of the question.\n".repeat(40)}`;
+    await api.sendPush({ type: "ask", body: question, agentSessionName: "svc-demo", data });
+    await page.getByText("Which way?").waitFor();
+    await sendMessage(page, "sent beside a question");
+    await untilInView("sent beside a question");
+  }));

@@ -64,10 +64,10 @@ export function MessageList({ shown, state, waiting, isOver, now, actions, ...pr
       )}
     </ol>
   ), [now, ...drawnFrom(state)]);
-  const list = useStickToEnd([shown, waiting]);
+  const { list, scrolled } = useStickToEnd([shown, waiting], shown.findLast(isJustSent)?.message.id);
   const last = shown.findLast(({ mayBeForged }) => !mayBeForged)?.receipt;
   return (
-    <main class="messages" ref={list} tabIndex={0} aria-label={TEXT.messages}>
+    <main class="messages" ref={list} tabIndex={0} aria-label={TEXT.messages} onScroll={scrolled}>
       {history === "more" && (
         <button type="button" class="secondary older" onClick={actions.readOlder}>{TEXT.older}</button>
       )}
@@ -80,6 +80,11 @@ export function MessageList({ shown, state, waiting, isOver, now, actions, ...pr
       <p class="visually-hidden" role="status">{last && BUBBLE.announce(last.state, last.detail)}</p>
     </main>
   );
+}
+
+/** True until the message is stored, which takes longer than drawing it. */
+function isJustSent({ message: { progress } }: Shown): boolean {
+  return "unsaved" in progress;
 }
 
 /**
@@ -116,9 +121,9 @@ function endOf(list: HTMLElement): number {
 
 /**
  * Keeps the list at its end when messages are added or the field grows. If the user has scrolled away, the first
- * message in view keeps its place, even if earlier ones are added above it.
+ * message in view keeps its place, even if earlier ones are added above it. A message that was `sent` comes into view. Call `scrolled` after each scroll event.
  */
-function useStickToEnd(content: unknown) {
+function useStickToEnd(content: unknown, sent: string | undefined) {
   const list = useRef<HTMLElement>(null);
   const end = useFollowedEnd(list, { near: END_PIXELS, endOf });
   const reading = useRef<{ message: Element; top: number }>(undefined);
@@ -132,17 +137,15 @@ function useStickToEnd(content: unknown) {
     if (message?.isConnected) list.current?.scrollBy(0, message.getBoundingClientRect().top - top);
     note();
   }, [content]);
+  const scrolled = (): void => {
+    end.scrolled();
+    note();
+  };
   useLayoutEffect(() => {
-    const element = list.current;
-    if (element === null) return;
-    const onScroll = (): void => {
-      end.scrolled();
-      note();
-    };
-    element.addEventListener("scroll", onScroll, { passive: true });
-    return () => element.removeEventListener("scroll", onScroll);
-  }, []);
-  return list;
+    list.current?.querySelector(`[data-id="${sent}"]`)?.scrollIntoView({ block: "nearest" });
+    scrolled();
+  }, [sent]);
+  return { list, scrolled };
 }
 
 function firstInView(list: HTMLElement): Element | undefined {
