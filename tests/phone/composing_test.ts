@@ -200,6 +200,31 @@ Deno.test("the screen as text, the exact screen and the messages stay at their e
     assert.ok(isListAtEnd, "the messages are at their end");
   }));
 
+Deno.test("the screen as text stays at its end when the window gets larger and smaller again between two frames [ux-reading]", () =>
+  withTerminals(async ({ page, stack }) => {
+    const command = "seq -f 'line %g' 300; exec cat";
+    await stack.sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "svc-lines", command);
+    await openSession(page, /svc-lines/);
+    await untilShown(page, "line 300");
+    await page.getByRole("button", { name: "More keys" }).tap();
+    await page.getByRole("button", { name: "As text" }).tap();
+    const text = page.getByRole("region", { name: "Terminal text" });
+    await text.getByText("line 300").waitFor();
+    await until("the end", () => text.evaluate((p) => p.scrollHeight - p.clientHeight - p.scrollTop < 1));
+    await text.evaluate(async (place) => {
+      const { style } = document.querySelector<HTMLElement>(".session-foot") ?? document.body;
+      // What a browser that is too busy for a frame does: two layouts, and then one event.
+      for (const margin of ["-120px", ""]) {
+        style.marginBottom = margin;
+        place.getBoundingClientRect();
+      }
+      dispatchEvent(new Event("resize"));
+      await new Promise((drawn) => requestAnimationFrame(() => setTimeout(drawn)));
+    });
+    assert.ok(await text.evaluate((p) => p.scrollHeight - p.clientHeight - p.scrollTop < 1), "at the end");
+    await status(page).getByText("Live").waitFor();
+  }));
+
 Deno.test("the field shows a draft as high when the phone is turned, and a whole line on the lowest screen [ux-small]", () =>
   withScene(async (scene) => {
     const page = await openMessages(scene);

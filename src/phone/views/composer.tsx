@@ -10,6 +10,7 @@ import { formatNumber, formatTime } from "../format_time.ts";
 import { LATER_MAX_MS } from "../own_messages.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
+import { onResize } from "./followed_end.ts";
 import { InsertSheet, type InsertTexts, withInserted } from "./insert_sheet.tsx";
 import { Icon, useNow } from "./shared.tsx";
 import { SuggestionList, type Suggestions, useSuggestions } from "./suggestion_list.tsx";
@@ -186,8 +187,7 @@ function Field(
   useLayoutEffect(() => {
     const fit = (): void => grow(field.current);
     fit();
-    addEventListener("resize", fit);
-    return () => removeEventListener("resize", fit);
+    return onResize(fit);
   }, [draft]);
   const onKeyDown = (event: KeyboardEvent): void => {
     const sends = event.key === "Enter" && !event.isComposing && (event.ctrlKey || event.metaKey);

@@ -14,6 +14,12 @@ function scrollEnd({ scrollHeight, clientHeight }: Element): number {
   return scrollHeight - clientHeight;
 }
 
+/** Calls `act` when the window's size has changed. Returns a function that ends this. */
+export function onResize(act: () => void): () => void {
+  addEventListener("resize", act);
+  return () => removeEventListener("resize", act);
+}
+
 /** Keeps `place` scrolled to its end unless the user scrolls up. Within `near` pixels counts as the end. */
 export function useFollowedEnd(
   place: RefObject<HTMLElement | null>,
@@ -37,16 +43,22 @@ export function useFollowedEnd(
     if (isInView) note(element);
     return isAt.current = isInView || isAt.current && !hasLeft(element);
   };
-  const follow = (): void => {
+  const toEnd = (): void => {
     const element = place.current;
-    if (element === null || !isAt.current || !scrolled()) return;
+    if (element === null || !isAt.current) return;
     element.scrollTo(0, endOf(element));
     note(element);
+  };
+  const follow = (): void => {
+    if (isAt.current) scrolled();
+    toEnd();
   };
   useLayoutEffect(() => {
     const observer = new ResizeObserver(follow);
     if (place.current !== null) observer.observe(place.current);
     return () => observer.disconnect();
   }, []);
+  // A window that gets larger and smaller again between two frames moves the text but is no change to the observer.
+  useLayoutEffect(() => onResize(toEnd), []);
   return { isAt: () => isAt.current, follow, scrolled };
 }
