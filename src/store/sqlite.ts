@@ -71,10 +71,17 @@ export async function backupStore(dataDir: string, file: string): Promise<void> 
   }
   const database = await openDatabase(source, { busyMs: BUSY_MS });
   try {
+    keepSnapshot(database);
     await copyTo(database, file);
   } finally {
     database.close();
   }
+}
+
+/** Otherwise SQLite starts the copy over at each write of another process, and it never ends beside a busy relay. */
+function keepSnapshot(database: Database): void {
+  database.exec("BEGIN");
+  database.prepare("SELECT count(*) FROM sqlite_schema").get();
 }
 
 /**
