@@ -1,4 +1,5 @@
 /** The store in one SQLite file, in WAL mode, with batched writes. */
+import { systemClock } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
 import { tryLock } from "../home/lock.ts";
 import { runtime } from "#runtime";
@@ -9,6 +10,7 @@ import { sqliteContext, storeError, WriteBatch } from "./sqlite_context.ts";
 import { sqliteDevices, sqliteInventories, sqlitePairings, sqliteWebPush } from "./sqlite_devices.ts";
 import { sqliteHooks, sqlitePushes } from "./sqlite_pushes.ts";
 import { sqliteKeys } from "./sqlite_keys.ts";
+import { readiness } from "./sqlite_ready.ts";
 import { type Store, StoreInUse, StoreUnavailable } from "./store.ts";
 
 /** How long a write waits for another process's lock. The whole process blocks meanwhile: see `OpenStoreOptions`. */
@@ -225,8 +227,7 @@ function sqliteStore(database: Database, { closed, isInUse }: StoreLock): Sqlite
     ...sqliteHooks(context),
     ...sqliteCopies(context),
     isInUse,
-    // Takes the write lock without writing anything.
-    ready: () => context.read(() => database.exec("BEGIN IMMEDIATE; ROLLBACK")),
+    ready: readiness(context, { batch, clock: systemClock }),
     backup: (file) => copyTo(database, file),
     close() {
       batch.flush();

@@ -76,6 +76,8 @@ export class WriteBatch {
   readonly #schedule: (flush: () => void) => void;
   #waiting: Write[] = [];
   #mode: Durability | undefined;
+  /** The disk or another program made a write fail; reset by a check that the store can be written again. */
+  hasFailed = false;
 
   constructor(database: Database, options: WriteBatchOptions) {
     this.#database = database;
@@ -102,6 +104,7 @@ export class WriteBatch {
     const failure = this.#commit(writes);
     if (failure === undefined) return resolveAll(writes);
     const error = storeError(failure.error);
+    this.hasFailed ||= error instanceof StoreUnavailable;
     if (writes.length > 1 && !(error instanceof StoreUnavailable)) return this.#commitEach(writes);
     for (const write of writes) write.reject(error);
   }

@@ -5,6 +5,8 @@ import { aKey, aPush, pageOf } from "./store_samples.ts";
 
 const dataDir = Deno.args[0] ?? "";
 const store = await openStore(dataDir);
+const isReady = (): Promise<boolean> => store.ready().then(() => true, () => false);
+const ready = [await isReady()];
 await store.insertKey(aKey(1));
 const kept: string[] = [];
 let failure: unknown;
@@ -17,10 +19,11 @@ for (let n = 0; failure === undefined && n < 5_000; n++) {
     failure = error;
   }
 }
+ready.push(await isReady());
 const page = await pageOf(store, { account: "a", limit: 10_000 });
 const stored = page?.map(({ push }) => push.id) ?? [];
 await store.close();
 const unavailable = failure instanceof StoreUnavailable;
 await Deno.stdout.write(
-  new TextEncoder().encode(JSON.stringify({ unavailable, kept, stored, why: String(failure) })),
+  new TextEncoder().encode(JSON.stringify({ unavailable, ready, kept, stored, why: String(failure) })),
 );

@@ -5,7 +5,7 @@ import assert from "node:assert/strict";
 /** In blocks of 512 bytes (POSIX): about 4 MB per file. */
 const FILE_LIMIT_BLOCKS = 8_000;
 
-Deno.test("a full disk is StoreUnavailable, and exactly what was acknowledged is stored [http-503, http-2xx-stored]", async () => {
+Deno.test("a full disk is StoreUnavailable and not ready, and exactly what was acknowledged is stored [http-503, http-2xx-stored, http-health]", async () => {
   const dataDir = await Deno.makeTempDir({ prefix: "svc-full-" });
   try {
     const program = fileURLToPath(new URL("disk_full_probe.ts", import.meta.url));
@@ -27,8 +27,9 @@ Deno.test("a full disk is StoreUnavailable, and exactly what was acknowledged is
     ];
     const { code, stdout, stderr } = await new Deno.Command("sh", { args }).output();
     assert.equal(code, 0, new TextDecoder().decode(stderr));
-    const { unavailable, kept, stored, why } = JSON.parse(new TextDecoder().decode(stdout));
+    const { unavailable, ready, kept, stored, why } = JSON.parse(new TextDecoder().decode(stdout));
     assert.ok(unavailable, why);
+    assert.deepEqual(ready, [true, false]);
     assert.ok(kept.length > 0);
     assert.deepEqual(stored, kept);
   } finally {

@@ -29,10 +29,11 @@ const SQLITE_CASES: readonly Case[] = [
   },
   {
     name:
-      "a lock held by another process is StoreUnavailable, and nothing is stored [http-503, http-2xx-stored]",
+      "a lock held by another process is StoreUnavailable, and nothing is stored [http-503, http-2xx-stored, http-health]",
     async run(_runtime, directory) {
       const store = await open(directory);
       await store.insertKey(aKey(1));
+      await store.ready();
       const other = await openDatabase(file(directory), { busyMs: 0 });
       other.exec("BEGIN IMMEDIATE");
       await assert.rejects(
@@ -42,6 +43,8 @@ const SQLITE_CASES: readonly Case[] = [
       await assert.rejects(store.ready(), StoreUnavailable);
       other.exec("ROLLBACK");
       other.close();
+      await Promise.all([store.ready(), store.ready()]);
+      await store.ready();
       assert.deepEqual(await pageOf(store, { account: "a", limit: 9 }), []);
       assert.equal((await store.insertPush(aPush(1))).duplicate, false);
       await store.close();
