@@ -101,13 +101,16 @@ async function serve(args: readonly string[]): Promise<number> {
   const { nats, ...read } = await readOptions(options);
   const dataDir = await dataDirectory(options);
   if (nats !== undefined) printReplicas(nats);
-  const relay = await startRelay({
+  const starting = startRelay({
     ...read,
     dataDir,
     nats: nats && await natsAddress(nats),
     phoneDirectory: await phoneDirectory(),
     log: (line) => runtime.terminal.writeError(`[${new Date().toISOString()}] ${line}\n`),
   });
+  // A start waits up to a minute for NATS; the end of the process interrupts it.
+  const relay = await Promise.race([starting, stopped]);
+  if (relay === undefined) return 0;
   await noteNats(dataDir, nats);
   print(`svc server listening on ${relay.url} (${relay.wsUrl})`);
   await stopped;
@@ -180,13 +183,13 @@ function webPushContact({ webPushContact: text }: ServerOptions): string | undef
   );
 }
 
-function nextStopSignal(): Promise<void> {
+function nextStopSignal(): Promise<undefined> {
   const onSignal = keepingHangup(runtime.onSignal);
   return new Promise((resolve) => {
     const offs = (["SIGINT", "SIGTERM", "SIGHUP"] as const).map((signal) =>
       onSignal(signal, () => {
         for (const off of offs) off();
-        resolve();
+        resolve(undefined);
       })
     );
   });

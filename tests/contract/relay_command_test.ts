@@ -249,3 +249,33 @@ Deno.test("every push answered with 202 survives kill -9 at any time [http-202, 
   for (const id of acknowledged) assert.ok(await store.findPush({ account: "default", id }), id);
   await store.close();
 });
+
+Deno.test("a relay that still waits for NATS stops at once on request [rl-stop]", async () => {
+  await using sandbox = await makeSandbox();
+  const nats = Deno.listen({ hostname: "127.0.0.1", port: 0 });
+  const asked = Promise.withResolvers<void>();
+  const serving = serveWithoutLeader(nats, asked.resolve);
+  const { port } = nats.addr as Deno.NetAddr;
+  const args = ["server", "--listen", "127.0.0.1:0", "--nats", `nats://127.0.0.1:${port}`];
+  const server = startSvc(sandbox, args);
+  await asked.promise;
+  server.kill("SIGTERM");
+  // By itself the start fails later, with 1.
+  assert.equal((await server.exited).code, 0);
+  nats.close();
+  await serving;
+});
+
+/** A NATS server of which JetStream answers nothing, as while there is no leader. */
+async function serveWithoutLeader(nats: Deno.TcpListener, asked: () => void): Promise<void> {
+  const info = { server_id: "n", version: "2.10.0", proto: 1, headers: true, jetstream: true };
+  const encode = (text: string): Uint8Array => new TextEncoder().encode(text);
+  for await (const connection of nats) {
+    await connection.write(encode(`INFO ${JSON.stringify({ ...info, max_payload: 1_048_576 })}\r\n`));
+    for await (const part of connection.readable) {
+      const text = new TextDecoder().decode(part);
+      if (text.includes("PING\r\n")) await connection.write(encode("PONG\r\n"));
+      if (text.includes("$JS.API")) asked();
+    }
+  }
+}
