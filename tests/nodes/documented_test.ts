@@ -84,7 +84,7 @@ const cgroups = await cgroupFolder();
 
 Deno.test({
   name:
-    "a real systemd runs the documented unit, with the credentials that only root can read [nodes-documented]",
+    "a real systemd runs the documented unit, with the credentials that only root can read, and starts it until NATS is there [nodes-documented]",
   ignore: cgroups === undefined,
   async fn() {
     await using sandbox = await makeSandbox();
@@ -116,12 +116,12 @@ Deno.test({
       assert.equal(started.code, 0, started.stderr);
       const output = () => Deno.readTextFile(`${root}/out`).catch(() => "");
       const starts = async () => (await output()).split("svc server listening on ").length - 1;
+      const state = async () => {
+        const properties = "--property=ActiveState,Result,ExecMainStatus,NRestarts";
+        return (await systemctl("show", properties, "svc-relay")).stdout;
+      };
       await until("the relay", async () => {
-        const { stdout } = await systemctl(
-          "show",
-          "--property=ActiveState,Result,ExecMainStatus,NRestarts",
-          "svc-relay",
-        );
+        const stdout = await state();
         if (/^(?:ActiveState=failed|NRestarts=[1-9])/m.test(stdout)) {
           throw new Error(`${stdout}${await output()}`);
         }
@@ -129,6 +129,17 @@ Deno.test({
       });
       await systemctl("kill", "--signal=SIGKILL", "svc-relay");
       await until("the relay again", async () => await starts() === 2);
+      assert.equal((await systemctl("stop", "svc-relay")).code, 0);
+      await server.stop("SIGKILL");
+      await systemctl("start", "svc-relay");
+      // systemd's default is to give up after five starts within ten seconds.
+      await until("more starts than systemd's default", async () => {
+        const shown = await state();
+        assert.doesNotMatch(shown, /^ActiveState=failed/m);
+        return Number(/^NRestarts=(\d+)/m.exec(shown)?.[1]) > 7;
+      });
+      await server.restart();
+      await until("the relay after NATS", async () => await starts() === 3);
       assert.equal((await systemctl("stop", "svc-relay")).code, 0);
     } finally {
       await server.stop("SIGKILL");
