@@ -183,8 +183,14 @@ function callerAddress(
   { headers }: Request,
   { peer, proxies = [] }: { peer: Peer; proxies?: readonly string[] | undefined },
 ): string {
-  const last = headers.get("x-forwarded-for")?.split(",").at(-1)?.trim();
+  const last = withoutPort(headers.get("x-forwarded-for")?.split(",").at(-1)?.trim() ?? "");
   return proxies.includes(plainAddress(peer.address)) && last ? last : peer.address;
+}
+
+/** Some proxies append the caller's port, as in `192.0.2.1:40000` or `[2001:db8::1]:40000`. */
+function withoutPort(text: string): string {
+  const [, bracketed, plain] = /^\[([^\]]*)\](?::\d+)?$|^([\d.]+):\d+$/.exec(text) ?? [];
+  return bracketed ?? plain ?? text;
 }
 
 function makeServices(

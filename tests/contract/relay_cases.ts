@@ -329,6 +329,10 @@ const LIFE: Record<string, Body> = {
       for (let n = 0; n < 12; n++) await guess(trusting.url, "203.0.113.1, 192.0.2.1");
       assert.equal(await guess(trusting.url, "203.0.113.9, 192.0.2.1"), 429);
       assert.equal(await guess(trusting.url, "192.0.2.1, 192.0.2.2"), 404);
+      // Some proxies add the caller's port, which is another one for each connection.
+      assert.equal(await guess(trusting.url, "192.0.2.1:40001"), 429);
+      for (let n = 0; n < 12; n++) await guess(trusting.url, `[2001:db8::1]:${40_000 + n}`);
+      assert.equal(await guess(trusting.url, "2001:db8::1"), 429);
       await bench.relay?.stop();
       const other = await bench.start({ clock });
       for (let n = 0; n < 12; n++) await guess(other.url, "192.0.2.1");
