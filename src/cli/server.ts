@@ -305,6 +305,12 @@ interface NatsOptions {
 function natsSettings(servers: string, options: NatsOptions): NatsSettings {
   const { natsCreds, natsCa, natsPrefix: prefix = NATS_PREFIX } = options;
   const all = servers.split(",").map((server) => server.trim()).filter((server) => server !== "");
+  if (all.some((server) => server.includes("@"))) {
+    // Not quoted: it may contain a password, and services log this.
+    throw new UsageError(
+      "Cannot use a NATS server with a user or a password in its address: name a file with --nats-creds.",
+    );
+  }
   const wrong = all.find((server) => !/^(nats|tls):\/\/[^\s/]+$/.test(server));
   if (wrong !== undefined || all.length === 0) {
     throw new UsageError(

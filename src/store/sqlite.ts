@@ -75,6 +75,8 @@ export async function backupStore(dataDir: string, file: string): Promise<void> 
   try {
     keepSnapshot(database);
     await copyTo(database, file);
+  } catch (error) {
+    throw storeError(error);
   } finally {
     database.close();
   }

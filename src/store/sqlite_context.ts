@@ -43,7 +43,9 @@ const UNAVAILABLE =
 export function storeError(error: unknown): unknown {
   if (!(error instanceof Error) || error instanceof StoreUnavailable) return error;
   if (!UNAVAILABLE.test(error.message)) return error;
-  return new StoreUnavailable(`Cannot use the store: ${error.message}`, { cause: error });
+  // A full disk is an I/O error for some of SQLite's files.
+  const hint = /disk I\/O error/i.test(error.message) ? "; the disk may be full or failing" : "";
+  return new StoreUnavailable(`Cannot use the store: ${error.message}${hint}`, { cause: error });
 }
 
 /**

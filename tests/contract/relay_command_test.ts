@@ -165,6 +165,8 @@ Deno.test("wrong arguments exit with 2 and list what is accepted [cli-exit]", as
     ],
     [["server", "--public-url", "x"], /https:\/\/relay\.example/],
     [["server", "backup"], /file/],
+    [["server", "--nats", "nats://u:hushed@127.0.0.1:1"], /^(?![^]*hushed)[^]*--nats-creds/],
+    [["server", "migrate", "--to", "tls://u:hushed@a/"], /^(?![^]*hushed)[^]*--nats-creds/],
   ];
   const ran = await Promise.all(wrong.map(([args]) => runSvc(sandbox, args)));
   for (const [index, [args, said]] of wrong.entries()) {

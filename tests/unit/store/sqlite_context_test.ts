@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { type Database, openDatabase } from "../../../src/runtime/sqlite.ts";
 import { StoreUnavailable } from "../../../src/store/store.ts";
-import { WriteBatch, WRITES_WAITING_MAX } from "../../../src/store/sqlite_context.ts";
+import { storeError, WriteBatch, WRITES_WAITING_MAX } from "../../../src/store/sqlite_context.ts";
 
 /** Makes a batch that flushes on demand, over a database that records its statements. */
 async function makeBatch(fail: (sql: string) => string | undefined = () => undefined) {
@@ -86,4 +86,10 @@ Deno.test("the queue is bounded", async () => {
   flush();
   await Promise.all(writes);
   close();
+});
+
+Deno.test("an I/O error says that the disk may be full [http-503]", () => {
+  const error = storeError(new Error("disk I/O error"));
+  assert.ok(error instanceof StoreUnavailable);
+  assert.match(error.message, /the disk may be full/);
 });
