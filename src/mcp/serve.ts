@@ -259,11 +259,26 @@ export class LineTransport implements Transport {
     await this.close();
   }
 
-  /** Skips what is not a message: the protocol has no answer for it. */
   #take(line: string): void {
-    if (line.trim() === "") return;
+    for (const message of this.#messagesOf(line)) this.#takeOne(message);
+  }
+
+  /** A batch, as revision 2025-03-26 allows it, has several; each is answered by itself. */
+  #messagesOf(line: string): string[] {
+    if (!line.trimStart().startsWith("[")) return [line];
     try {
-      this.onmessage?.(deserializeMessage(line));
+      return JSON.parse(line).map((message: unknown) => JSON.stringify(message));
+    } catch (error) {
+      this.#report(error);
+      return [];
+    }
+  }
+
+  /** Skips what is not a message: the protocol has no answer for it. */
+  #takeOne(message: string): void {
+    if (message.trim() === "") return;
+    try {
+      this.onmessage?.(deserializeMessage(message));
     } catch (error) {
       this.#report(error);
     }

@@ -230,6 +230,7 @@ const MCP_TOOLS = rows("docs/specification.md, MCP tools", {
   "mcp-ask": agents(
     "svc_ask takes a question, options, multiple and a timeout of 120 to 600 seconds, by default 300.",
   ),
+  "mcp-batch": agents("The requests of a batch are answered one by one."),
   "mcp-prompt": agents("svc_prompt asks for free text."),
   "mcp-input": agents(
     "svc_input asks for named, typed fields; secret ones are never logged and need sealing.",

@@ -32,6 +32,24 @@ Deno.test("input that fails ends the server like input that ends", async () => {
   assert.deepEqual([taken.length, faults, isClosed], [1, ["connection reset"], true]);
 });
 
+Deno.test("the requests of a batch are answered, and what is no message in it is skipped [mcp-batch]", async () => {
+  const ping = (id: number): unknown => ({ jsonrpc: "2.0", id, method: "ping" });
+  async function* read(): AsyncGenerator<string> {
+    yield JSON.stringify([ping(1), { id: 2 }, ping(3)]);
+    yield "[";
+    yield "[]";
+    yield JSON.stringify(ping(4));
+  }
+  const transport = new LineTransport({ read: read(), write: () => {} });
+  const taken: unknown[] = [];
+  let faults = 0;
+  transport.onmessage = (message) => void taken.push("id" in message && message.id);
+  transport.onerror = () => void faults++;
+  await transport.start();
+  await transport.ended;
+  assert.deepEqual([taken, faults], [[1, 3, 4], 2]);
+});
+
 async function* once(line: Promise<string>): AsyncGenerator<string> {
   yield await line;
 }
