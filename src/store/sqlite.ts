@@ -158,6 +158,9 @@ function openError(error: unknown, dataDir: string): unknown {
   return new StoreUnavailable(`Cannot open the store in "${dataDir}": ${why}`, { cause: error });
 }
 
+/** Only the copy's disk can be: the store is not written. */
+const FULL = /disk is full/i;
+
 /** Writes a temporary file and renames it, so that `file` is either a complete copy or unchanged. */
 async function copyTo(database: Database, file: string): Promise<void> {
   let fault: string | undefined;
@@ -166,8 +169,10 @@ async function copyTo(database: Database, file: string): Promise<void> {
     if (fault === undefined) return await writeCopy(database, file);
   } catch (error) {
     const known = storeError(error);
-    if (known instanceof StoreUnavailable) throw known;
-    fault = `${errorText(error)}. Name a file in a folder of yours.`;
+    const isFull = FULL.test(errorText(error));
+    if (known instanceof StoreUnavailable && !isFull) throw known;
+    const remedy = isFull ? "Make room there, or name another file." : "Name a file in a folder of yours.";
+    fault = `${errorText(error)}. ${remedy}`;
   }
   throw new Error(`Cannot back up to "${file}": ${fault}`);
 }
@@ -208,7 +213,10 @@ async function targetFault(database: Database, file: string): Promise<string | u
   const folder = end < 0 ? "." : file.slice(0, end) || "/";
   const realFolder = await files.realPath(folder);
   if (realFolder === undefined) return `there is no folder "${folder}". Create it, or name another file.`;
-  if ((await files.info(file))?.isDirectory) return "that is a folder. Name a file in it.";
+  const info = await files.info(file);
+  if (info?.isDirectory) return "that is a folder. Name a file in it.";
+  // As root, the renamed copy would replace the device, or the link /dev/stdout.
+  if (info?.isFile === false || realFolder === "/dev") return "that is not a plain file. Name another file.";
   // SQLite reports the file behind every link.
   const store = String(database.prepare("PRAGMA database_list").get()?.["file"]);
   const real = await files.realPath(file) ?? `${realFolder.replace(/\/$/, "")}/${file.slice(end + 1)}`;

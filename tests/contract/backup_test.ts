@@ -1,7 +1,9 @@
-/** A backup of a store that another process writes to without a pause. */
+/** A backup of a store that another process writes to without a pause, and one onto a full disk. */
 import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
+import { say } from "../../scripts/say.ts";
 import { backupStore, openStore } from "../../src/store/sqlite.ts";
+import { mountSmallDisk } from "../helpers/small_disk.ts";
 import { pageOf } from "./store_samples.ts";
 
 const PROBE = fileURLToPath(new URL("backup_probe.ts", import.meta.url));
@@ -28,6 +30,26 @@ Deno.test("a backup ends although the relay never stops writing, and has all tha
     assert.ok((pushes?.length ?? 0) >= stored, String(pushes?.length));
     await copy.close();
   } finally {
+    await Deno.remove(directory, { recursive: true });
+  }
+});
+
+Deno.test("a backup onto a full disk says that, and leaves nothing there [rl-backup]", async () => {
+  const directory = await Deno.makeTempDir({ prefix: "svc-backup-" });
+  const folder = `${directory}/disk`;
+  await Deno.mkdir(folder);
+  const disk = await mountSmallDisk(folder);
+  try {
+    if (disk === undefined) return say("skipped: this account may not mount a disk");
+    await (await openStore(`${directory}/data`)).close();
+    await disk.fill();
+    await assert.rejects(
+      backupStore(`${directory}/data`, `${folder}/copy.db`),
+      /Cannot back up to ".*copy\.db": .*disk is full\. Make room there, or name another file\.$/,
+    );
+    assert.deepEqual([...Deno.readDirSync(folder)].map(({ name }) => name), ["filler"]);
+  } finally {
+    await disk?.[Symbol.asyncDispose]();
     await Deno.remove(directory, { recursive: true });
   }
 });

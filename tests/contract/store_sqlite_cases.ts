@@ -168,8 +168,10 @@ const SQLITE_CASES: readonly Case[] = [
       await assert.rejects(backupStore(`${directory}/data`, `${file(directory)}-wal`), /the store itself/);
       await files.makeDirectory(`${directory}/folder`);
       await files.makeDirectory(`${directory}/taken.part`);
+      await commands.run(["mkfifo", `${directory}/fifo`]);
       const impossible: [string, RegExp][] = [
         [`${directory}/folder`, /folder": that is a folder\. Name a file in it\.$/],
+        [`${directory}/fifo`, /fifo": that is not a plain file\. Name another file\.$/],
         [`${directory}/none/x.db`, /x\.db": there is no folder ".*none"\. Create it/],
         [`${directory}/taken`, /taken": .* Name a file in a folder of yours\.$/],
         [`${directory}/${"x".repeat(300)}`, /x": .* Name a file in a folder of yours\.$/],
@@ -177,7 +179,7 @@ const SQLITE_CASES: readonly Case[] = [
       for (const [target, message] of impossible) {
         await assert.rejects(backupStore(`${directory}/data`, target), { message });
       }
-      assert.deepEqual(await files.list(directory), ["data", "folder", "link.db", "taken.part"]);
+      assert.deepEqual(await files.list(directory), ["data", "fifo", "folder", "link.db", "taken.part"]);
       assert.deepEqual(await files.list(`${directory}/data`), ["relay.db", "relay.lock"]);
     },
   },
