@@ -159,7 +159,7 @@ function openError(error: unknown, dataDir: string): unknown {
 }
 
 /** Only the copy's disk can be: the store is not written. */
-const FULL = /disk is full/i;
+const FULL = /disk is full|no space left|ENOSPC/i;
 
 /** Writes a temporary file and renames it, so that `file` is either a complete copy or unchanged. */
 async function copyTo(database: Database, file: string): Promise<void> {
