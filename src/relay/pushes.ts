@@ -95,7 +95,7 @@ export function firstAnswer(
   { metrics, webPush }: Services,
   { stored, request }: { stored: StoredPush; request: PushRequest },
 ): PushAccepted {
-  if (!equalDigests(stored.digest, contentDigest(request))) {
+  if (!isSameContent(stored, request)) {
     throw new Refusal(
       "id_reused",
       `Cannot accept the push "${stored.push.id}": the id was used with different content; choose a new one`,
@@ -114,6 +114,20 @@ export function answerOf({ push, target, receipt }: StoredPush): PushAccepted {
 export function pushOf({ request, from }: IncomingPush, now: number): Push {
   const { id = crypto.randomUUID(), ttlSeconds, ...fields } = request;
   return { id, ...fields, from, createdAt: now, expiresAt: now + ttlSeconds * 1000 };
+}
+
+/** A sender may write `data` in another order the next time: many languages do not order the members of an object. */
+function isSameContent({ digest, push }: StoredPush, request: PushRequest): boolean {
+  const data = sortedJson(push.data) === sortedJson(request.data) ? push.data : request.data;
+  return equalDigests(digest, contentDigest({ ...request, data }));
+}
+
+function sortedJson(value: unknown): string | undefined {
+  const sorted = (_name: string, member: unknown): unknown =>
+    typeof member !== "object" || member === null || Array.isArray(member)
+      ? member
+      : Object.fromEntries(Object.entries(member).sort(([one], [other]) => one < other ? -1 : 1));
+  return JSON.stringify(value, sorted);
 }
 
 /** Covers everything that the sender sent except the id. The schema fixes the order of the fields. */

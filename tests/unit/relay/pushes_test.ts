@@ -51,6 +51,17 @@ Deno.test("a repeated push gets the first answer and is sent once; different con
   assert.equal(PushPage.parse(await page.json()).pushes.length, 1);
 });
 
+Deno.test("a repeated push may have its data in another order, but not with another value [proto-push-id, http-409]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key();
+  const note = (data: unknown) => send(relay, key, { id: uuid(1), type: "note", body: "n", data });
+  const first = await note({ a: 1, b: { c: [{ d: 1, e: 2 }], f: null } });
+  assert.equal(first.status, 202);
+  assert.deepEqual(await note({ b: { f: null, c: [{ e: 2, d: 1 }] }, a: 1 }), first);
+  assert.equal((await note({ b: { f: null, c: [{ e: 2, d: 2 }] }, a: 1 })).status, 409);
+  assert.equal((await note(undefined)).status, 409);
+});
+
 Deno.test("a repeated push gets the first answer even if its listener has changed [proto-push-id]", async () => {
   await using relay = await Fixture.make();
   await relay.listener();
