@@ -108,7 +108,9 @@ export async function deliver(
   let attempts = 0;
   const attempt = async (): Promise<WebPushOutcome | undefined> => {
     attempts++;
-    return await isWanted() ? await postOnce({ subscription, message }, options) : undefined;
+    if (!await isWanted()) return undefined;
+    const ttlSeconds = (end - clock.elapsed()) / 1_000;
+    return await postOnce({ subscription, message: { ...message, ttlSeconds } }, options);
   };
   const mayRetry = ({ retryAfterSeconds = 0 }: Refused): boolean =>
     attempts < ATTEMPTS_MAX && retryAfterSeconds <= RETRY_AFTER_MAX_SECONDS &&

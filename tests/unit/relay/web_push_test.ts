@@ -258,6 +258,8 @@ Deno.test("a busy vendor is asked again after its Retry-After, but not forever [
   assert.equal(clock.pending, 1, "the second wait is as long as the second answer asks");
   clock.advance(1);
   assert.deepEqual(kinds(await stage.sentTo(phone)), ["ring", "ring", "ring"]);
+  const times = stage.posts.map(({ headers }) => headers["ttl"]);
+  assert.deepEqual(times, ["3600", "3570", "3563"], "what remains of the push's time to live");
   stage.answers.push(...Array.from({ length: 20 }, () => ({ status: 500 })));
   await stage.push({ id: uuid(2), type: "note", body: "x" });
   const done = stage.relay.settle().then(() => "done");
