@@ -16,6 +16,8 @@ export interface Marker {
   length: number;
   /** The pane that the text was typed into, `%<n>`, if known. */
   pane?: string | undefined;
+  /** The socket of that pane's tmux server, if known: pane ids repeat on other servers. */
+  socket?: string | undefined;
 }
 
 /** An agent may submit a queued message late; after this time its marker has expired. */
@@ -37,6 +39,8 @@ export interface MarkedText {
   now: number;
   /** `%<n>`, if known: two sessions in one project may get the same text. */
   pane?: string | undefined;
+  /** The resolved path of the socket of that pane's tmux server. */
+  socket?: string | undefined;
   /** The prompt was certainly submitted in that pane, so that no marker for another pane matches. */
   isPaneSure?: boolean;
 }
@@ -52,7 +56,7 @@ interface StoredMarker extends MarkerName {
 /** Writes a marker. Must end before Enter is sent, because the hook runs right afterwards. */
 export async function writeMarker(
   home: MarkerHome,
-  { dir, text, now, pane }: MarkedText,
+  { dir, text, now, pane, socket }: MarkedText,
 ): Promise<MarkerHandle> {
   const project = async (): Promise<{ key: string; directory: string }> => {
     const key = await home.files.realPath(dir) ?? dir;
@@ -65,7 +69,7 @@ export async function writeMarker(
   ]);
   const random = crypto.randomUUID().slice(0, 8);
   const path = `${home.markers}/${formatMarkerName({ directory, epoch: now, random, sha256 })}`;
-  const marker: Marker = { epoch: now, sha256, key, length: canonicalText(text).length, pane };
+  const marker: Marker = { epoch: now, sha256, key, length: canonicalText(text).length, pane, socket };
   await sweep(home, { all, directory, now });
   const write = (): Promise<void> =>
     home.files.writeText(path, `${JSON.stringify(marker)}\n`, { mode: 0o600 });
@@ -94,7 +98,8 @@ export async function isTaken(home: MarkerHome, handle: MarkerHandle): Promise<b
 
 /**
  * True when the submitted prompt is exactly an outstanding injection into this directory or one above it, or a join of
- * several. The markers are removed: when two calls race for the same one, only one returns true. If several have the
+ * several. If the prompt's pane is certain, injections into that pane count in whatever directory the agent works: it may
+ * have left the one of its process. The markers are removed: when two calls race for the same one, only one returns true. If several have the
  * same text, one for the pane is taken first, then the oldest.
  */
 export async function takeMarker(home: MarkerHome, submitted: MarkedText): Promise<boolean> {
@@ -104,8 +109,9 @@ export async function takeMarker(home: MarkerHome, submitted: MarkedText): Promi
   const keys = new Set(
     await Promise.all(directoriesAbove(await home.files.realPath(dir) ?? dir).map(sha256Hex)),
   );
-  const near = current.filter((marker) => keys.has(marker.directory));
-  const outstanding = isPaneSure ? await withoutOtherPanes(home, near, pane) : near;
+  const outstanding = isPaneSure
+    ? await ofSurePane(home, current, { ...submitted, keys })
+    : current.filter((marker) => keys.has(marker.directory));
   if (outstanding.length === 0) return false;
   const sha256 = await canonicalDigest(text);
   const matching = outstanding.filter((one) => one.sha256 === sha256);
@@ -116,17 +122,33 @@ export async function takeMarker(home: MarkerHome, submitted: MarkedText): Promi
   return joined !== undefined && await takeAll(home, joined);
 }
 
-function panesOf(home: MarkerHome, markers: readonly StoredMarker[]): Promise<unknown[]> {
-  return Promise.all(markers.map(async ({ path }) => fieldOf(await home.files.readText(path) ?? "", "pane")));
+interface MarkedPane {
+  pane: unknown;
+  socket: unknown;
 }
 
-async function withoutOtherPanes(
+function panesOf(home: MarkerHome, markers: readonly StoredMarker[]): Promise<MarkedPane[]> {
+  return Promise.all(markers.map(async ({ path }) => {
+    const content = await home.files.readText(path) ?? "";
+    return { pane: fieldOf(content, "pane"), socket: fieldOf(content, "socket") };
+  }));
+}
+
+/** Markers for this pane, and those near its directory that name no pane. */
+async function ofSurePane(
   home: MarkerHome,
   markers: readonly StoredMarker[],
-  pane: string | undefined,
+  { pane, socket, keys }: Pick<MarkedText, "pane" | "socket"> & { keys: ReadonlySet<string> },
 ): Promise<StoredMarker[]> {
   const panes = pane === undefined ? [] : await panesOf(home, markers);
-  return markers.filter((_, at) => panes[at] === undefined || panes[at] === pane);
+  return markers.filter(({ directory }, at) => {
+    const marked = panes[at];
+    if (marked?.pane === undefined) return keys.has(directory);
+    if (marked.socket === undefined || socket === undefined) {
+      return marked.pane === pane && keys.has(directory);
+    }
+    return marked.pane === pane && marked.socket === socket;
+  });
 }
 
 async function ofPaneFirst(
@@ -135,7 +157,7 @@ async function ofPaneFirst(
   pane: string | undefined,
 ): Promise<StoredMarker[]> {
   const panes = await panesOf(home, markers);
-  const isOwn = (at: number): boolean => pane !== undefined && panes[at] === pane;
+  const isOwn = (at: number): boolean => pane !== undefined && panes[at]?.pane === pane;
   return [...markers.filter((_, at) => isOwn(at)), ...markers.filter((_, at) => !isOwn(at))];
 }
 

@@ -17,6 +17,8 @@ export interface RemoteHost {
    * that agents in several panes share.
    */
   session?: string | undefined;
+  /** The resolved path of the socket of that pane's tmux server. */
+  tmuxSocket?: string | undefined;
   /** Epoch milliseconds. */
   now(): number;
   /** Gives the text to the agent. */
@@ -54,6 +56,7 @@ export async function followPrompt(
         text: prompt,
         now: host.now(),
         pane: host.pane,
+        socket: host.tmuxSocket,
         isPaneSure: host.session !== undefined,
       },
     ),

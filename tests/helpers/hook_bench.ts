@@ -3,7 +3,7 @@ import { runtime } from "#runtime";
 import type { HookInput } from "../../src/agents/hooks.ts";
 import { loadHooks } from "../../src/agents/registry.ts";
 import { ControlRequest, type HookReport } from "../../src/home/control_socket.ts";
-import { writeMarker } from "../../src/home/markers.ts";
+import { type MarkedText, writeMarker } from "../../src/home/markers.ts";
 import { setMuted } from "../../src/home/muted.ts";
 import { eventHook, type HookHost, promptHook } from "../../src/hooks/run_hook.ts";
 import type { AgentKind } from "../../src/protocol/names.ts";
@@ -22,7 +22,7 @@ export interface HookBench extends AsyncDisposable {
   /** Keeps the gate closed until the returned function is called. */
   holdGate(): () => void;
   /** Writes a marker, as the listener does when it types a message. */
-  mark(text: string, directory?: string): Promise<void>;
+  mark(text: string, more?: Partial<MarkedText>): Promise<void>;
   mute(muted: boolean): Promise<void>;
   /** Runs the prompt hook; resolves with its output. */
   submit(prompt: string, more?: Partial<Submission>): Promise<string>;
@@ -82,8 +82,10 @@ export async function makeHookBench(): Promise<HookBench> {
       return resolve;
     },
     call,
-    mark: async (text, dir = project) =>
-      void await writeMarker({ files, markers: paths.markers }, { dir, text, now: markedAt++ }),
+    mark: async (text, more = {}) => {
+      const marked = { dir: project, text, now: markedAt++, ...more };
+      await writeMarker({ files, markers: paths.markers }, marked);
+    },
     mute: async (muted) =>
       void await setMuted(files, paths, { directory: await Deno.realPath(project), muted }),
     submit: async (prompt, { kind = "codex", cwd = project, conversation = "c-1" } = {}) =>

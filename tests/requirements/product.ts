@@ -191,7 +191,9 @@ const REMOTE_MODE = rows("docs/specification.md, REMOTE mode", {
   "rm-canonical": main(
     "Both sides hash the canonical text: line ends, tabs and control characters normalized, NFC, trimmed.",
   ),
-  "rm-cwd": agents("The hook identifies the project by the cwd of its input, never by its environment."),
+  "rm-cwd": agents(
+    "The hook identifies the project by the cwd of its input, never by its environment; a marker for the agent's own pane counts in whatever directory the agent works.",
+  ),
   "rm-ends": agents("A prompt that matches no marker ends REMOTE mode, and the model is informed."),
   "rm-ends-mute": agents("svc mute and the end of the session end REMOTE mode."),
   "rm-compact": agents(

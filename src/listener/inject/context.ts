@@ -87,7 +87,10 @@ export interface TypingEffects {
   isBusy(pid: number): Promise<boolean | undefined>;
   /** True if the project in one of these directories is muted. */
   isMuted(...directories: string[]): Promise<boolean>;
-  writeMarker(directory: string, message: { body: string; pane: string }): Promise<WrittenMarker>;
+  writeMarker(
+    directory: string,
+    message: { body: string; pane: string; socket: string },
+  ): Promise<WrittenMarker>;
 }
 
 export function typingEffects(paths: HomePaths): TypingEffects {
@@ -97,8 +100,8 @@ export function typingEffects(paths: HomePaths): TypingEffects {
     processFacts: (pid, options) => readProcessFacts(pid, runtime, options),
     isBusy: (pid) => isPaneBusy(pid, runtime),
     isMuted: async (...directories) => isMuted(await loadMuted(files, paths), ...directories),
-    async writeMarker(dir, { body: text, pane }) {
-      const handle = await writeMarker(home, { dir, text, pane, now: Date.now() });
+    async writeMarker(dir, { body: text, pane, socket }) {
+      const handle = await writeMarker(home, { dir, text, pane, socket, now: Date.now() });
       return { withdraw: () => withdrawMarker(home, handle), taken: () => isTaken(home, handle) };
     },
   };

@@ -173,9 +173,9 @@ async function typeInto(
   if (!beginTyping(command.turn)) return { kind: "ended", outcome: { state: "withdrawn" } };
   // 7. The marker, and the journal. The agent's hook runs right after Enter. 8. The text. A paste buffer is filled
   // meanwhile: until it is pasted, which follows the journal, nothing is in the pane.
-  const { pane: id } = target;
+  const { pane: id, socket } = target;
   const since = attempt.elapsed();
-  const marking = attempt.effects.writeMarker(pane.directory, { body: command.body, pane: id });
+  const marking = attempt.effects.writeMarker(pane.directory, { body: command.body, pane: id, socket });
   const text = fillText(attempt, pane);
   const earlier = { emptyAt: pane.reading.draft === "" ? attempt.now() : undefined };
   const noting = attempt.record(command.id, "typing", earlier);
@@ -285,7 +285,8 @@ async function announceEnter(
 ): Promise<WrittenMarker | undefined> {
   try {
     if (typed.isLeft) await record(command.id, "typed");
-    return await effects.writeMarker(before.directory, { body: command.body, pane: target.pane });
+    const { pane, socket } = target;
+    return await effects.writeMarker(before.directory, { body: command.body, pane, socket });
   } catch {
     return undefined;
   }

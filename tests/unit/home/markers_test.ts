@@ -67,6 +67,20 @@ Deno.test("a prompt that was certainly submitted in one pane takes no marker for
     );
   }));
 
+Deno.test("a prompt that was certainly submitted in one pane takes its marker in whatever directory the agent works, and none of another tmux server [rm-taken, rm-cwd]", () =>
+  withMarkers(async ({ home, write, take }) => {
+    const here = { pane: "%3", socket: "/tmp/tmux-1000/default" };
+    const elsewhere = { ...here, dir: home.directory, isPaneSure: true };
+    const other = await write("continue", { ...here, socket: "/tmp/tmux-1000/other" });
+    assert.equal(await take("continue", elsewhere), false);
+    assert.equal(await take("continue", { ...here, isPaneSure: true }), false);
+    await write("continue", here);
+    assert.equal(await take("continue", { ...elsewhere, isPaneSure: false }), false);
+    assert.equal(await take("continue", { ...elsewhere, pane: "%7" }), false);
+    assert.equal(await take("continue", elsewhere), true);
+    assert.equal(await isTaken(home, other), false);
+  }));
+
 Deno.test("a marker is a file with time, hash and directory, and never the text [rm-files, res-marker-epoch, res-marker-hash, res-marker-key]", () =>
   withMarkers(async ({ home, dir, write, names }) => {
     const { path } = await write("fix the bug");

@@ -60,6 +60,18 @@ Deno.test("the input's directory counts, not that of the process; one below it c
     assert.match(await submit("go", { cwd: `${home.directory}/link` }), PHONE);
   }));
 
+Deno.test("a message from the phone does not end the mode while the agent works outside its project [rm-cwd, rm-ends]", () =>
+  withBench(async ({ mark, submit, home, host: { pane, tmuxSocket: socket } }) => {
+    const cwd = `${home.directory}/other`;
+    await Deno.mkdir(cwd);
+    await mark("use the other folder", { pane, socket });
+    assert.match(await submit("use the other folder"), PHONE);
+    await mark("go on", { pane, socket });
+    assert.match(await submit("go on", { cwd }), PHONE);
+    await mark("go on", { pane: "%8", socket });
+    assert.match(await submit("go on", { cwd }), ENDED);
+  }));
+
 Deno.test("a marker expires after a day [rm-day]", () =>
   withBench(async (bench) => {
     await bench.mark("go on");
