@@ -54,16 +54,22 @@ const patch = (path: string): string =>
 
 const ASKED: readonly Asked[] = [
   {
-    ...{ agent: "cc", what: "edit", tool: "Write" },
+    agent: "cc",
+    what: "edit",
+    tool: "Write",
     input: (file_path) => ({ file_path, content: "made by the model\n" }),
   },
   { agent: "codex", what: "edit", tool: "exec_command", input: (path) => ({ cmd: patch(path) }) },
   {
-    ...{ agent: "opencode", what: "edit", tool: "write" },
+    agent: "opencode",
+    what: "edit",
+    tool: "write",
     input: (filePath) => ({ filePath, content: "made by the model\n" }),
   },
   ...(["cc", "codex", "opencode", "copilot"] as const).map((agent): Asked => ({
-    ...{ agent, what: "MCP tool", tool: MCP_TOOL },
+    agent,
+    what: "MCP tool",
+    tool: MCP_TOOL,
     input: (path) => ({ path }),
   })),
 ];

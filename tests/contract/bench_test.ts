@@ -35,7 +35,10 @@ Deno.test("bench: minimum, median, maximum and the ratio to the alternative, mea
 Deno.test("bench: a row without its alternative installed says so, and still has its own figures [perf-bench]", async () => {
   const close = () => Promise.resolve();
   const result = await measure({
-    ...{ name: "a thing", beside: "another", aim: "< 1", samples: 2 },
+    name: "a thing",
+    beside: "another",
+    aim: "< 1",
+    samples: 2,
     open: () =>
       Promise.resolve({ ours: () => Promise.resolve(5), missing: "another is not installed", close }),
   });

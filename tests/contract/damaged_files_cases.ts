@@ -62,8 +62,12 @@ const NOW = 1_795_000_000_000;
 const id = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
 const lastLine = (text: string): number => text.trimEnd().lastIndexOf("\n") + 1;
 const AUDIT = {
-  ...{ time: "2026-11-20T00:00:00.000Z", device: "dev_phone_1", pane: "%1" },
-  ...{ digest: "ab".repeat(32), length: 12, outcome: "submitted" },
+  time: "2026-11-20T00:00:00.000Z",
+  device: "dev_phone_1",
+  pane: "%1",
+  digest: "ab".repeat(32),
+  length: 12,
+  outcome: "submitted",
 };
 
 /** Throws unless the loader's error names the file and says what to do. */
@@ -295,7 +299,9 @@ async function hasPush(data: string, n: number): Promise<void> {
 async function makeHome(runtime: Runtime, root: string): Promise<Home> {
   const paths = await homePaths({
     svcHome: `${root}/.svc`,
-    ...{ homeDirectory: root, cwd: root, uid: runtime.uid },
+    homeDirectory: root,
+    cwd: root,
+    uid: runtime.uid,
   });
   await runtime.files.makeDirectory(paths.root);
   return { runtime, files: runtime.files, paths, data: `${paths.root}/server` };

@@ -94,18 +94,18 @@ Deno.test("tmux neither searches nor prints a screen beyond the cap, and types n
   await using sandbox = await makeSandbox();
   const profile = agentProfile("cc");
   const target = {
-    ...{
-      socket: sandbox.tmuxSocket,
-      session: "marks",
-      sessionId: "$0",
-      pane: "%0",
-      panePid: 0,
-      recordedPid: 0,
-      run: "",
-      directory: "",
-      root: "",
-    },
-    ...{ profile, isProfiled: true, spawnOnly: false },
+    socket: sandbox.tmuxSocket,
+    session: "marks",
+    sessionId: "$0",
+    pane: "%0",
+    panePid: 0,
+    recordedPid: 0,
+    run: "",
+    directory: "",
+    root: "",
+    profile,
+    isProfiled: true,
+    spawnOnly: false,
   };
   const server = spawningServer(
     { run: (argv, options) => runtime.commands.run(argv, { ...options, env: sandbox.env }) },

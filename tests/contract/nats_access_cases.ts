@@ -81,7 +81,8 @@ async function fill(store: Store, keyId: string): Promise<{ phones: number; refu
   const claim = aClaim(keyId, { ofKey: 200, ofAccount: 1_000 });
   const save = (n: number, length: number) =>
     refusalOf(store.saveWebPush(phone(n), {
-      ...{ endpoint: "x".repeat(length), keys: { p256dh: "BD3xJ1b8", auth: "k9m" } },
+      endpoint: "x".repeat(length),
+      keys: { p256dh: "BD3xJ1b8", auth: "k9m" },
     }));
   let phones = 0;
   while (await refusalOf(store.claimDevice(phone(phones), claim)) === undefined) {

@@ -37,7 +37,9 @@ async function fill(store: Store): Promise<void> {
   await store.saveDevice(aDevice("dev_old", { createdAt: NOW + 2 }));
   await store.revokeDevice({ account: "a", id: "dev_old" }, NOW + 5);
   await store.saveInventory({
-    ...{ account: "a", deviceId: "dev_l", reportedAt: NOW },
+    account: "a",
+    deviceId: "dev_l",
+    reportedAt: NOW,
     sessions: [{ name: "svc-x" }] as never,
     details: undefined,
   });

@@ -36,7 +36,10 @@ const BODIES: Record<string, (nodes: Nodes) => Promise<void>> = {
     const [one] = nodes;
     await one.insertKey(aKey(5));
     await one.insertPairing({
-      ...{ account: "a", keyId: "key_1", scopes: ["push:read"], expiresAt: NOW + 10 },
+      account: "a",
+      keyId: "key_1",
+      scopes: ["push:read"],
+      expiresAt: NOW + 10,
       codeHash: bytes(1),
     });
     const taken = await onBoth(nodes, (store) => store.takePairing(bytes(1), NOW));

@@ -152,7 +152,10 @@ async function withRelay(directory: string, test: (bench: Bench) => Promise<void
   const sockets: RawSocket[] = [];
   const handshake: Bench["handshake"] = async (changed) => {
     const headers = {
-      ...{ Host: "x", Upgrade: "websocket", Connection: "Upgrade", "Sec-WebSocket-Version": "13" },
+      Host: "x",
+      Upgrade: "websocket",
+      Connection: "Upgrade",
+      "Sec-WebSocket-Version": "13",
       "Sec-WebSocket-Key": "dGhlIHNhbXBsZSBub25jZQ==",
       "Sec-WebSocket-Protocol": `svc.v1, ${keyProtocol(key)}`,
       ...changed,

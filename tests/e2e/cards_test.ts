@@ -206,7 +206,9 @@ Deno.test("a request is allowed once or rejected with a reason, and a destructiv
       known.push(card.id);
       assert.ok(card.body?.includes(command));
       const { state } = await answer(phone, card, {
-        ...{ kind: "decided", decision, digest: digestOf(card) },
+        kind: "decided",
+        decision,
+        digest: digestOf(card),
         ...(decision === "reject" ? { reason: "not today" } : {}),
       });
       const { stdout } = await asking;
@@ -280,7 +282,9 @@ Deno.test("the dialog opens at the computer when the hook, the listener or the r
     await stack.startListener();
     await until("the end of the card that nobody withdrew", () => isClosed(scene, killed.card));
     const late = await scene.phone.answerOf(killed.card, {
-      ...{ kind: "decided", decision: "once", digest: digestOf(killed.card) },
+      kind: "decided",
+      decision: "once",
+      digest: digestOf(killed.card),
     });
     await assert.rejects(scene.phone.api.sendPush(late), { code: "ask_closed" });
     await stack.killHostsRelay();

@@ -123,7 +123,9 @@ async function startInShell({ stack, sessions }: FaultStage, name: string): Prom
   });
   const entries = (): Promise<TranscriptEntry[]> => readTranscript(`${file}.jsonl`);
   sessions.set(name, [...sessions.get(name) ?? [], {
-    ...{ name, entries, screen: () => sandbox.screen(name) },
+    name,
+    entries,
+    screen: () => sandbox.screen(name),
     prompts: async () => promptsIn(await entries()),
     control: (request) => controlEcho(`${file}.sock`, request),
   }]);

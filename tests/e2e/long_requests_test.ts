@@ -161,7 +161,10 @@ class Scene {
     if (card.whole === undefined) return card.withheld === "too_long" ? undefined : push.body;
     assert.deepEqual(card.decisions, ["reject"], "the beginning alone allows nothing");
     const fetched: FetchedRequest = await fetchRequest({
-      ...{ id: push.id, whole: card.whole, onProgress: () => {}, signal: new AbortController().signal },
+      id: push.id,
+      whole: card.whole,
+      onProgress: () => {},
+      signal: new AbortController().signal,
       session: { deviceId: push.sealedFor?.host ?? "", session: push.agentSessionName ?? "" },
       open: (name, viewer) => this.#page.controller.mirror(name, viewer, TerminalStream),
     });

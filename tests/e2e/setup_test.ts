@@ -199,8 +199,11 @@ Deno.test("under Codex the MCP server uses the current name of a renamed session
     await sandbox.newSession("work", ["cat"]);
     await sandbox.tmux("set-option", "-t", "=work:", "@svc_pane", "%0");
     const { client } = await startedByCodex(sandbox, {
-      ...{ SVC_WS_URL: stack.wsUrl, SVC_API_KEY: stack.apiKey, SVC_SESSION: "svc-proj" },
-      ...{ TMUX: `${sandbox.tmuxSocket},1,0`, TMUX_PANE: "%0" },
+      SVC_WS_URL: stack.wsUrl,
+      SVC_API_KEY: stack.apiKey,
+      SVC_SESSION: "svc-proj",
+      TMUX: `${sandbox.tmuxSocket},1,0`,
+      TMUX_PANE: "%0",
     });
     await client.callTool({ name: "svc_notify", arguments: { title: "It is done" } });
     await client.close();

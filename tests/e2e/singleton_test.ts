@@ -197,8 +197,13 @@ Deno.test("a foreground listener keeps running after its reader has ended, and s
   const script = '{ "$@"; echo $? > "$SVC_HOME/code"; } | head -n 1';
   const args = ["-c", script, "sh", ...SVC, "listener"];
   const child = new Deno.Command("sh", {
-    ...{ args, cwd: sandbox.project, env: sandbox.env, clearEnv: true },
-    ...{ stdin: "null", stdout: "null", stderr: "null" },
+    args,
+    cwd: sandbox.project,
+    env: sandbox.env,
+    clearEnv: true,
+    stdin: "null",
+    stdout: "null",
+    stderr: "null",
   }).spawn();
   sandbox.killAtEnd(child.pid);
   await host.daemon();

@@ -465,7 +465,9 @@ Deno.test("svc verify sends no report about the pane and the session in which it
   const socket = `${stack.sandbox.root}/tmux.sock`;
   await Deno.writeTextFile(socket, "");
   const [, lines] = await verify(stack, {
-    ...{ TMUX: `${socket},1,0`, TMUX_PANE: "%3", SVC_SESSION: "svc-proj" },
+    TMUX: `${socket},1,0`,
+    TMUX_PANE: "%3",
+    SVC_SESSION: "svc-proj",
   });
   assert.equal(lines.find(({ name }) => name === "Gemini, hooks")?.mark, "ok");
   assert.ok(listener.reports.length > 0, "the probe's hook reports to the listener");

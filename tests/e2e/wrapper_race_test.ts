@@ -46,15 +46,13 @@ Deno.test("a wrapper announces its session to the listener before the session be
   const seen: Record<string, string[]> = {};
   const never = (): never => assert.fail("not asked");
   const server = await serveControl(runtime.sockets, paths.socket, {
-    ...{
-      status: () => undefined,
-      stop: never,
-      gate: never,
-      hook: never,
-      dialog: never,
-      forget: never,
-      look: never,
-    },
+    status: () => undefined,
+    stop: never,
+    gate: never,
+    hook: never,
+    dialog: never,
+    forget: never,
+    look: never,
     begin: async (begun) => {
       begun.addEventListener("abort", async () => seen.begun = await named());
       seen.announced = await named();

@@ -293,7 +293,10 @@ Deno.test("an old tmux server does not hand its stale environment to the agent",
   });
   assert.equal(start?.env.STALE, undefined);
   assert.deepEqual({ ...fresh, PATH: env.PATH }, {
-    ...{ CHANGED: start?.env.CHANGED, LONG: start?.env.LONG, ODD: start?.env.ODD, PATH: start?.env.PATH },
+    CHANGED: start?.env.CHANGED,
+    LONG: start?.env.LONG,
+    ODD: start?.env.ODD,
+    PATH: start?.env.PATH,
   });
   assert.match(start?.env.TERM ?? "", /^(screen|tmux)/);
 });

@@ -66,8 +66,16 @@ async function makeBench(): Promise<Bench> {
       close: () => {},
     });
   const host: HookHost = {
-    ...{ files, paths: await homePaths(place), sockets: { connect }, now: () => 1_795_000_000_000 },
-    ...{ session: "svc-p", pane: "%1", tmuxSocket: "/s", gates: true, cards: true, print: () => {} },
+    files,
+    paths: await homePaths(place),
+    sockets: { connect },
+    now: () => 1_795_000_000_000,
+    session: "svc-p",
+    pane: "%1",
+    tmuxSocket: "/s",
+    gates: true,
+    cards: true,
+    print: () => {},
   };
   return { host, written, reports };
 }

@@ -20,8 +20,13 @@ class Server {
       lines: { read: this.#read(), write: (text) => this.#take(text) },
       settings: () => Promise.reject(new Error("not set up")),
       sealing: () => Promise.reject(new Error("not set up")),
-      ...{ hostname: "host", session: "svc-p", version: "1.0.0", clock: new FakeClock(), random: () => 0 },
-      ...{ reportWaiting: () => {}, onStop: () => {} },
+      hostname: "host",
+      session: "svc-p",
+      version: "1.0.0",
+      clock: new FakeClock(),
+      random: () => 0,
+      reportWaiting: () => {},
+      onStop: () => {},
     });
   }
 
@@ -104,7 +109,9 @@ function plain(_key: string, value: unknown): unknown {
 Deno.test("after any line the MCP server answers the next request [fuzz-100k]", async () => {
   const server = new Server();
   await server.ask("init", "initialize", {
-    ...{ protocolVersion: "2025-11-25", capabilities: {}, clientInfo: { name: "fuzz", version: "1" } },
+    protocolVersion: "2025-11-25",
+    capabilities: {},
+    clientInfo: { name: "fuzz", version: "1" },
   });
   let n = 0;
   await fuzzAsync("mcp input", line, {

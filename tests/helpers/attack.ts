@@ -189,9 +189,20 @@ async function pages({ target, options }: Attack): Promise<Record<string, unknow
 
 const HELLO = { name: "attacker", version: "1.0.0", capabilities: [] };
 const ENTRY = {
-  ...{ name: "svc-x", project: "x", agent: "cc", agentLabel: "x", ordinal: 1, label: "x" },
+  name: "svc-x",
+  project: "x",
+  agent: "cc",
+  agentLabel: "x",
+  ordinal: 1,
+  label: "x",
   state: "idle",
-  ...{ stateSince: 1, attached: false, lastActivity: 1, cwd: "/", cols: 1, rows: 1, muted: false },
+  stateSince: 1,
+  attached: false,
+  lastActivity: 1,
+  cwd: "/",
+  cols: 1,
+  rows: 1,
+  muted: false,
   addressable: true,
 } as const;
 

@@ -89,9 +89,18 @@ export class FakePane {
       readScreen: () => ({ ...this.reading }),
     };
     this.target = {
-      ...{ socket: "/tmux.sock", session: "svc-p", sessionId: "$1", pane: "%3" },
-      ...{ panePid: PID, recordedPid, run: `1790000000 %3 ${recordedPid}`, directory: "/p", root: "/p" },
-      ...{ profile, isProfiled, spawnOnly: false },
+      socket: "/tmux.sock",
+      session: "svc-p",
+      sessionId: "$1",
+      pane: "%3",
+      panePid: PID,
+      recordedPid,
+      run: `1790000000 %3 ${recordedPid}`,
+      directory: "/p",
+      root: "/p",
+      profile,
+      isProfiled,
+      spawnOnly: false,
     };
   }
 
@@ -118,8 +127,13 @@ export class FakePane {
   async inject(body: string, command: Partial<Command> = {}): Promise<Outcome> {
     const expiresAt = this.clock.now() + 3_600_000;
     const all = {
-      ...{ id: "1", session: "svc-p", body, expiresAt, sendAnyway: false },
-      ...{ turn: { step: "waiting" as const }, ...command },
+      id: "1",
+      session: "svc-p",
+      body,
+      expiresAt,
+      sendAnyway: false,
+      turn: { step: "waiting" as const },
+      ...command,
     };
     return await inject(all, this.injection());
   }

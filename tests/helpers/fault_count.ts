@@ -24,8 +24,15 @@ export function countMessages(
   },
 ): Counts {
   const counts: Counts = {
-    ...{ sent: messages.length, submitted: 0, refused: 0, unknown: 0 },
-    ...{ died: 0, lost: 0, duplicated: 0, outOfOrder: 0, approved: 0 },
+    sent: messages.length,
+    submitted: 0,
+    refused: 0,
+    unknown: 0,
+    died: 0,
+    lost: 0,
+    duplicated: 0,
+    outOfOrder: 0,
+    approved: 0,
   };
   for (const [session, transcript] of transcripts) {
     const ofSession = messages.filter((message) => message.session === session);

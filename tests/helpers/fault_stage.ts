@@ -305,7 +305,8 @@ export class FaultStage implements AsyncDisposable {
       state === undefined || state === "unknown" && !inHand.has(id);
     const unexplained = await Promise.all(
       load.messages.filter(isUnexplained).map(async ({ id, outcome }) => ({
-        ...{ id, outcome },
+        id,
+        outcome,
         receipt: await load.receiptOf(id).catch(errorText),
         trace: await this.#trace(id),
       })),

@@ -129,7 +129,13 @@ export async function makeNodeStage(
   const keys = await Promise.all(sessions.map(() => newKey(`${sandbox.svcHome}/server`, ["push:send"])));
   const load = new Load({ host, keys, sessions });
   return {
-    ...{ nats, relays, links, apiKey, host, sessions, accepted: load.accepted },
+    nats,
+    relays,
+    links,
+    apiKey,
+    host,
+    sessions,
+    accepted: load.accepted,
     longestPause: () => load.longestPause(),
     settle: () => load.settle(),
     async [Symbol.asyncDispose]() {

@@ -252,7 +252,9 @@ async function startEcho({ sandbox, launch }: Stack, project: string | undefined
   const entries = (): Promise<TranscriptEntry[]> => readTranscript(transcript);
   const read = async (): Promise<string[]> => promptsIn(await entries());
   return {
-    ...{ name, entries, screen },
+    name,
+    entries,
+    screen,
     prompts: (atLeast = 0) => quietPrompts(read, atLeast),
     control: (request) => controlEcho(control, request),
   };

@@ -118,7 +118,9 @@ async function checkOrder(hosts: readonly string[], apiKey: string): Promise<voi
   const send = async (count: number): Promise<void> => {
     for (const end = sent + count; sent < end; sent++) {
       await apis[sent % apis.length]?.sendPush({
-        ...{ type: "agent.command", targetDeviceId: deviceId, agentSessionName: session.name },
+        type: "agent.command",
+        targetDeviceId: deviceId,
+        agentSessionName: session.name,
         body: `${sent}`,
       });
     }
@@ -144,7 +146,10 @@ async function checkJumps(nodes: readonly ClockNode[], apiKey: string): Promise<
     for (const seconds of JUMPS) {
       await clock.set(seconds);
       const { id } = await api.sendPush({
-        ...{ type: "agent.command", targetDeviceId: DEVICE, agentSessionName: "svc-c", body: "x" },
+        type: "agent.command",
+        targetDeviceId: DEVICE,
+        agentSessionName: "svc-c",
+        body: "x",
       });
       const off = Math.abs((await api.getPush(id)).push.createdAt - Date.now());
       assert.ok(off < ERROR_MS, `node ${n}, set to ${seconds} s, dates a message ${off} ms off`);

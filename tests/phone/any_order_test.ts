@@ -35,7 +35,10 @@ async function signIn({ phone: { page }, wire, makeKey }: Scene): Promise<void> 
 
 function laptopOf({ relay }: Scene, apiKey: string): ScriptedListener {
   return new ScriptedListener({
-    ...{ wsUrl: relay.wsUrl, apiKey, deviceId: "dev_listener_00000002", host: "laptop" },
+    wsUrl: relay.wsUrl,
+    apiKey,
+    deviceId: "dev_listener_00000002",
+    host: "laptop",
   });
 }
 

@@ -83,7 +83,12 @@ export async function withCards(act: (scene: CardScene) => Promise<void>): Promi
         );
         const { id, type, from, sealed } = push;
         const boundTo = {
-          ...{ id, type, from, targetDeviceId: HOST, agentSessionName: SESSION, sendAnyway: false },
+          id,
+          type,
+          from,
+          targetDeviceId: HOST,
+          agentSessionName: SESSION,
+          sendAnyway: false,
         };
         const content = sealed && await openMessage(sealed, { boundTo, keyPair, secret });
         const decoded = content && decodeAnswer(content.body);

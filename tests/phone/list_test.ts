@@ -142,7 +142,10 @@ Deno.test("with several hosts a note names its host, even if it concerns no sess
     await items.nth(0).waitFor();
     assert.equal(await items.nth(0).locator(".source-host").count(), 0, "there is only one host");
     const laptop = new ScriptedListener({
-      ...{ wsUrl: relay.wsUrl, apiKey: laptopKey, deviceId: "dev_listener_00000002", host: "laptop" },
+      wsUrl: relay.wsUrl,
+      apiKey: laptopKey,
+      deviceId: "dev_listener_00000002",
+      host: "laptop",
     });
     await laptop.report({ name: "svc-shop" });
     await note("second", { agentSessionName: "svc-shop" });

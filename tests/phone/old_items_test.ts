@@ -77,7 +77,10 @@ Deno.test("an open dialog has its text despite 200 newer pushes [ux-old-open, dl
     const { phone: { page }, listener } = scene;
     const body = "Allow the command?";
     const { id } = await (await apiOf(scene)).sendPush({
-      ...{ type: "agent.attention", agentSessionName: "svc-demo", body, data: { event: "dialog" } },
+      type: "agent.attention",
+      agentSessionName: "svc-demo",
+      body,
+      data: { event: "dialog" },
     });
     await sendNotes(scene);
     const dialog = { id, since: Date.now(), can: [] };

@@ -51,7 +51,8 @@ export class ScriptedListener {
     await until("the listener's link", () => this.#link.connected);
     const before = this.#stored;
     this.#link.send("listener.sessions", {
-      ...{ sequence: ++this.#sequence, sessions: sessions.map(entryOf) },
+      sequence: ++this.#sequence,
+      sessions: sessions.map(entryOf),
       ...(this.details ? { details: { plain: { at: Date.now(), ...this.details } } } : {}),
     });
     await until("the inventory to be stored", () => this.#stored > before);

@@ -251,8 +251,11 @@ Deno.test("the listener's unit has the shell's proxies and certificates, and for
   await using sandbox = await makeSandbox();
   await Deno.writeTextFile(`${sandbox.project}/ca.pem`, "");
   const env = {
-    ...{ HTTPS_PROXY: "http://proxy:3128", no_proxy: "localhost,127.0.0.1", NODE_EXTRA_CA_CERTS: "ca.pem" },
-    ...{ http_proxy: "http://me:verysecret@proxy:3128", ALL_PROXY: "me:verysecret@proxy:1080" },
+    HTTPS_PROXY: "http://proxy:3128",
+    no_proxy: "localhost,127.0.0.1",
+    NODE_EXTRA_CA_CERTS: "ca.pem",
+    http_proxy: "http://me:verysecret@proxy:3128",
+    ALL_PROXY: "me:verysecret@proxy:1080",
   };
   const { stdout } = await runSvc(sandbox, ["service", "install", "listener", "--dry-run"], { env });
   const unit = stdout.split("\n").filter((line) => line.startsWith("Environment="));

@@ -101,7 +101,12 @@ async function run(
   });
   const { apiKey, deviceId } = stack;
   const traffic = new Traffic({
-    ...{ baseUrl: `http://${proxy.host}`, wsUrl, apiKey, deviceId, sessions: agents, agent },
+    baseUrl: `http://${proxy.host}`,
+    wsUrl,
+    apiKey,
+    deviceId,
+    sessions: agents,
+    agent,
   });
   const held = {
     pids: { relay: stack.relay.pid, listener: stack.listener.pid, mcp: agent.pid },

@@ -162,7 +162,12 @@ export class Traffic {
   #countAsks(late: readonly string[], refused: ReadonlySet<string>): AskCounts {
     const sent = this.#results.length;
     const asks: AskCounts = {
-      ...{ sent, answered: 0, late: late.length, refused: 0, lost: 0, duplicated: 0 },
+      sent,
+      answered: 0,
+      late: late.length,
+      refused: 0,
+      lost: 0,
+      duplicated: 0,
       lostTexts: [],
     };
     for (const [n, result] of this.#results.entries()) {

@@ -68,8 +68,13 @@ export class WebKit implements AsyncDisposable {
     const display = Deno.env.get("DISPLAY") ?? await this.#startDisplay();
     const port = freePort();
     const env = {
-      ...{ DISPLAY: display, HOME: home, XDG_RUNTIME_DIR: home, PATH: Deno.env.get("PATH") ?? "" },
-      ...{ LIBGL_ALWAYS_SOFTWARE: "1", WEBKIT_DISABLE_COMPOSITING_MODE: "1", NO_AT_BRIDGE: "1" },
+      DISPLAY: display,
+      HOME: home,
+      XDG_RUNTIME_DIR: home,
+      PATH: Deno.env.get("PATH") ?? "",
+      LIBGL_ALWAYS_SOFTWARE: "1",
+      WEBKIT_DISABLE_COMPOSITING_MODE: "1",
+      NO_AT_BRIDGE: "1",
     };
     const program = new Deno.Command(DRIVER, { args: [`--port=${port}`], env, clearEnv: true, ...QUIET })
       .spawn();

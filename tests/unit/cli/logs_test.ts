@@ -3,8 +3,13 @@ import assert from "node:assert/strict";
 import { auditLine } from "../../../src/cli/logs.ts";
 
 const ENTRY = {
-  ...{ time: "2026-11-20T00:00:00.000Z", device: "dev_phone_1", session: "svc-a", pane: "%1" },
-  ...{ digest: "abcdef012345".padEnd(64, "0"), length: 12, outcome: "refused shell_in_pane" },
+  time: "2026-11-20T00:00:00.000Z",
+  device: "dev_phone_1",
+  session: "svc-a",
+  pane: "%1",
+  digest: "abcdef012345".padEnd(64, "0"),
+  length: 12,
+  outcome: "refused shell_in_pane",
 };
 
 Deno.test("an entry is shown as one readable line [ls-audit-shown]", () => {

@@ -5,8 +5,13 @@ import { AUDIT_ENTRIES_SHOWN_MAX, AUDIT_PAGE_MAX } from "../../../src/protocol/l
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
 const ENTRY = {
-  ...{ time: "2026-11-20T00:00:00.000Z", device: "dev_phone_1", session: "svc-a", pane: "%1" },
-  ...{ digest: "ab".repeat(32), length: 12, outcome: "submitted" },
+  time: "2026-11-20T00:00:00.000Z",
+  device: "dev_phone_1",
+  session: "svc-a",
+  pane: "%1",
+  digest: "ab".repeat(32),
+  length: 12,
+  outcome: "submitted",
 };
 
 Deno.test("one line is appended for each input, in a file with mode 0600 [ls-audit, ls-audit-mode]", async () => {

@@ -16,7 +16,12 @@ import { makeTempHome } from "../../helpers/temp_home.ts";
 import { until } from "../../helpers/until.ts";
 
 const STATUS: DaemonStatus = {
-  ...{ pid: 1, version: "1.0.0", startedAt: 5, wsUrl: "ws://h", connected: true, sessions: 2 },
+  pid: 1,
+  version: "1.0.0",
+  startedAt: 5,
+  wsUrl: "ws://h",
+  connected: true,
+  sessions: 2,
   newer: "field",
 };
 const LIMIT = { timeoutMs: 10_000 };

@@ -21,15 +21,18 @@ Deno.test("the daemon gets the wrapper's environment [wrap-env]", async () => {
 
 Deno.test("variables of one agent or one pane are not passed on [ls-clean-env]", async () => {
   const scoped = {
-    ...{
-      CLAUDECODE: "1",
-      CLAUDE_PROJECT_DIR: "/p",
-      CODEX_SANDBOX: "1",
-      GEMINI_CLI: "1",
-      CURSOR_TRACE_ID: "1",
-    },
-    ...{ WINDSURF_PROJECT_DIR: "/p", OPENCODE: "1", COPILOT_MODEL: "m", MCP_TOOL_TIMEOUT: "1" },
-    ...{ TMUX: "/s,1,0", TMUX_PANE: "%1", SVC_SESSION: "svc-a" },
+    CLAUDECODE: "1",
+    CLAUDE_PROJECT_DIR: "/p",
+    CODEX_SANDBOX: "1",
+    GEMINI_CLI: "1",
+    CURSOR_TRACE_ID: "1",
+    WINDSURF_PROJECT_DIR: "/p",
+    OPENCODE: "1",
+    COPILOT_MODEL: "m",
+    MCP_TOOL_TIMEOUT: "1",
+    TMUX: "/s,1,0",
+    TMUX_PANE: "%1",
+    SVC_SESSION: "svc-a",
   };
   const cleaned = daemonEnvironment({ ...scoped, PATH: "/bin" }, await homePaths(place));
   assert.deepEqual(cleaned, { PATH: "/bin" });
@@ -37,8 +40,12 @@ Deno.test("variables of one agent or one pane are not passed on [ls-clean-env]",
 
 Deno.test("an agent that a phone starts gets the keys, folders and addresses that were set for it [ls-clean-env]", async () => {
   const settings = {
-    ...{ GEMINI_API_KEY: "k", CURSOR_API_KEY: "k", CODEX_HOME: "/c", CLAUDE_CONFIG_DIR: "/d" },
-    ...{ OPENCODE_CONFIG_DIR: "/o", COPILOT_PROVIDER_BASE_URL: "http://p" },
+    GEMINI_API_KEY: "k",
+    CURSOR_API_KEY: "k",
+    CODEX_HOME: "/c",
+    CLAUDE_CONFIG_DIR: "/d",
+    OPENCODE_CONFIG_DIR: "/o",
+    COPILOT_PROVIDER_BASE_URL: "http://p",
   };
   assert.deepEqual(daemonEnvironment(settings, await homePaths(place)), settings);
 });

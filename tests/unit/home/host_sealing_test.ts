@@ -38,15 +38,23 @@ Deno.test("an answer that an asker has taken is not typed after a clock was days
 Deno.test("a script's secret opens its messages and nothing else: no mirror, no answer [pair-script, role-speaks-for]", async () => {
   await using home = await makeTempHome();
   const pair = (deviceId: string, script?: true) => ({
-    ...{ deviceId, name: deviceId, publicKey: "", secret: newSecret(), pairedAt: 0 },
+    deviceId,
+    name: deviceId,
+    publicKey: "",
+    secret: newSecret(),
+    pairedAt: 0,
     ...(script && { script }),
   });
   const phones = [pair("dev_phone_a"), pair("dev_phone_script", true)];
   await changePaired(home.files, home.paths, (file) => ({ ...file, phones }));
   const none = (): Promise<never> => Promise.reject(new Error("no relay"));
   const keys = hostKeys({
-    ...{ files: home.files, paths: home.paths, api: { createPairing: none, pairingStatus: none } },
-    ...{ deviceId: "dev_listener_a", hostname: "a", now: () => 0 },
+    files: home.files,
+    paths: home.paths,
+    api: { createPairing: none, pairingStatus: none },
+    deviceId: "dev_listener_a",
+    hostname: "a",
+    now: () => 0,
   });
   const has = async (phone: string, use?: { orScript: boolean }): Promise<boolean> =>
     await keys.secretOf(phone, use) !== undefined;
@@ -62,8 +70,12 @@ Deno.test("a host that accepts only sealed messages sends nothing plain when its
   await using home = await makeTempHome();
   const none = (): Promise<never> => Promise.reject(new Error("no relay"));
   const keys = hostKeys({
-    ...{ files: home.files, paths: home.paths, api: { createPairing: none, pairingStatus: none } },
-    ...{ deviceId: "dev_listener_a", hostname: "a", now: () => 0 },
+    files: home.files,
+    paths: home.paths,
+    api: { createPairing: none, pairingStatus: none },
+    deviceId: "dev_listener_a",
+    hostname: "a",
+    now: () => 0,
   });
   let config: { requireEncryption?: "psk" | "base" | "off" } = {};
   const sealing = hostSealing(keys, { config: () => Promise.resolve(config) });

@@ -36,10 +36,14 @@ async function makeScene(): Promise<Scene> {
   const host = { files, paths, api, ...of };
   const path = `${home.directory}/ci.json`;
   return {
-    ...{ home, host, path },
+    home,
+    host,
+    path,
     pair: (changed) =>
       pairScript({ ...host, ...changed, api: { ...api, ...changed?.api } }, {
-        ...{ path, name: "script ci", baseUrl: api.baseUrl },
+        path,
+        name: "script ci",
+        baseUrl: api.baseUrl,
       }),
     async [Symbol.asyncDispose]() {
       await server.shutdown();

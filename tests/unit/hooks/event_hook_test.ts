@@ -19,9 +19,15 @@ Deno.test("a stop carries the agent's last message [type-stop, ls-hook-at-once]"
   await using bench = await makeHookBench();
   const news = { type: "agent.stop", title: "app · Claude has finished", body: "Done." } as const;
   assert.deepEqual(await reported(bench, "cc", "Stop", await recordedCall("cc", "Stop")), {
-    ...{ event: "Stop", agent: "cc", cwd: "/work/app", session: "svc-proj" },
-    ...{ pane: "%7", socket: "/tmp/tmux-1000/default", gates: true },
-    ...{ state: "idle", news },
+    event: "Stop",
+    agent: "cc",
+    cwd: "/work/app",
+    session: "svc-proj",
+    pane: "%7",
+    socket: "/tmp/tmux-1000/default",
+    gates: true,
+    state: "idle",
+    news,
   });
   const codex = await reported(bench, "codex", "Stop", await recordedCall("codex", "Stop"));
   assert.equal(codex.news?.body, "Done.");
@@ -97,9 +103,15 @@ Deno.test("a tool call waits at the gate until it opens, and prints no decision 
   await called;
   assert.equal(printed, "");
   assert.deepEqual(bench.gated, [{
-    ...{ event: "PreToolUse", agent: "cc", cwd: "/work/app", session: "svc-proj", gates: true },
-    ...{ pane: "%7", socket: "/tmp/tmux-1000/default" },
-    ...{ state: "working", tool: { step: "before", id: input.tool_use_id } },
+    event: "PreToolUse",
+    agent: "cc",
+    cwd: "/work/app",
+    session: "svc-proj",
+    gates: true,
+    pane: "%7",
+    socket: "/tmp/tmux-1000/default",
+    state: "working",
+    tool: { step: "before", id: input.tool_use_id },
   }]);
   assert.deepEqual(bench.reports, []);
 });

@@ -59,15 +59,28 @@ async function withBench(test: (bench: Bench) => Promise<void>): Promise<void> {
     },
   };
   const bench: Bench = {
-    ...{ home, clock, ask, listener, release, shown: [], hooks: [], stopping: false },
+    home,
+    clock,
+    ask,
+    listener,
+    release,
+    shown: [],
+    hooks: [],
+    stopping: false,
     show: (line) => void bench.shown.push(line),
     signal: (name) => handlers.get(name)?.(),
     run: (
       { background = true, start = () => Promise.resolve(listener), ...more } = {},
     ) =>
       runDaemon({
-        ...{ files: runtime.files, commands: runtime.commands, sockets: runtime.sockets, clock, ...more },
-        ...{ pid: runtime.pid, uid: runtime.uid, show: (line) => bench.show(line) },
+        files: runtime.files,
+        commands: runtime.commands,
+        sockets: runtime.sockets,
+        clock,
+        ...more,
+        pid: runtime.pid,
+        uid: runtime.uid,
+        show: (line) => bench.show(line),
         onSignal: (name, handler) => {
           handlers.set(name, handler);
           return () => void handlers.delete(name);
@@ -107,8 +120,13 @@ Deno.test("the status combines the daemon's part and the listener's; hooks reach
     assert.deepEqual(answer, {
       ok: true,
       status: {
-        ...{ connected: true, sessions: 3, deviceId: "dev_x", pid: runtime.pid, version: "1.2.3" },
-        ...{ startedAt: clock.now(), wsUrl: "ws://relay/ws" },
+        connected: true,
+        sessions: 3,
+        deviceId: "dev_x",
+        pid: runtime.pid,
+        version: "1.2.3",
+        startedAt: clock.now(),
+        wsUrl: "ws://relay/ws",
       },
     });
     const report = { event: "Stop", agent: "cc", cwd: "/p" };

@@ -7,16 +7,33 @@ import type { TmuxSession } from "../../../src/tmux/sessions.ts";
 
 const CREATED = 1_790_000_000;
 const PUSH: Push = {
-  ...{ id: "00000000-0000-4000-8000-000000000001", type: "agent.end", agentSessionName: "svc-p" },
-  ...{ body: `end ${CREATED}000`, from: "dev_phone_1", createdAt: 1, expiresAt: 2 },
+  id: "00000000-0000-4000-8000-000000000001",
+  type: "agent.end",
+  agentSessionName: "svc-p",
+  body: `end ${CREATED}000`,
+  from: "dev_phone_1",
+  createdAt: 1,
+  expiresAt: 2,
 };
 
 function sessionOf(recorded: Partial<TmuxSession["recorded"]> = {}, path = "/p"): TmuxSession {
   const pane = { id: "%3", pid: 42, path } as NonNullable<TmuxSession["pane"]>;
   return {
-    ...{ socket: "/s", id: "$1", name: "svc-p", created: CREATED, activity: CREATED, attached: false, pane },
+    socket: "/s",
+    id: "$1",
+    name: "svc-p",
+    created: CREATED,
+    activity: CREATED,
+    attached: false,
+    pane,
     recorded: {
-      ...{ agent: "cc", project: "p", directory: "/p", root: "/p", claim: "", pane: "%3", pid: "42" },
+      agent: "cc",
+      project: "p",
+      directory: "/p",
+      root: "/p",
+      claim: "",
+      pane: "%3",
+      pid: "42",
       ...recorded,
     },
     destroyedWhenUnattached: false,

@@ -19,7 +19,9 @@ function fullDisk(change: Partial<PushOptions> = {}) {
       take: () => write("taken" as const),
       promise: () => false,
     },
-    ...{ clock, now: () => clock.now(), ...change },
+    clock,
+    now: () => clock.now(),
+    ...change,
   });
   const passed = async (ms: number): Promise<void> => {
     for (let at = 0; at < ms; at += FILES_RETRY_MS) {

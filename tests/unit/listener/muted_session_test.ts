@@ -14,13 +14,31 @@ const PROJECT = "/home/user/app";
 
 function sessionOf(recorded: Partial<TmuxSession["recorded"]>): TmuxSession {
   return {
-    ...{ socket: "/tmux.sock", id: "$1", name: "svc-p", created: 1, activity: 1, attached: false },
+    socket: "/tmux.sock",
+    id: "$1",
+    name: "svc-p",
+    created: 1,
+    activity: 1,
+    attached: false,
     recorded: {
-      ...{ agent: "cc", project: "app", directory: HERE, root: HERE, claim: "", pane: "%3", pid: "1" },
+      agent: "cc",
+      project: "app",
+      directory: HERE,
+      root: HERE,
+      claim: "",
+      pane: "%3",
+      pid: "1",
       ...recorded,
     },
     pane: {
-      ...{ id: "%3", pid: 1, dead: false, command: "claude", title: "", path: HERE, cols: 80, rows: 24 },
+      id: "%3",
+      pid: 1,
+      dead: false,
+      command: "claude",
+      title: "",
+      path: HERE,
+      cols: 80,
+      rows: 24,
     },
     destroyedWhenUnattached: false,
   };
@@ -45,7 +63,11 @@ function stage(recorded: Partial<TmuxSession["recorded"]>, muted: readonly strin
     },
   };
   const command = {
-    ...{ id: "1", session: "svc-p", body: "hello", expiresAt: Infinity, sendAnyway: false },
+    id: "1",
+    session: "svc-p",
+    body: "hello",
+    expiresAt: Infinity,
+    sendAnyway: false,
     turn: { step: "waiting" as const },
   };
   return {

@@ -46,18 +46,21 @@ const CREATED = 1_790_000_000;
 
 function sessionOf(name: string, recorded: Partial<TmuxSession["recorded"]> = {}): TmuxSession {
   return {
-    ...{ socket: "/s", id: "$1", name, created: CREATED, activity: CREATED, attached: false },
+    socket: "/s",
+    id: "$1",
+    name,
+    created: CREATED,
+    activity: CREATED,
+    attached: false,
     pane: undefined,
     recorded: {
-      ...{
-        agent: "cc",
-        project: "p",
-        directory: "/work/p/src",
-        root: "/work/p",
-        claim: "",
-        pane: "",
-        pid: "",
-      },
+      agent: "cc",
+      project: "p",
+      directory: "/work/p/src",
+      root: "/work/p",
+      claim: "",
+      pane: "",
+      pid: "",
       ...recorded,
     },
     destroyedWhenUnattached: false,
@@ -77,9 +80,13 @@ const SESSIONS = [
 
 function pushOf(body: string, agentSessionName?: string): Push {
   return {
-    ...{ id: "00000000-0000-4000-8000-000000000001", type: "project.mute", body, from: "dev_phone_1" },
+    id: "00000000-0000-4000-8000-000000000001",
+    type: "project.mute",
+    body,
+    from: "dev_phone_1",
     ...(agentSessionName === undefined ? {} : { agentSessionName }),
-    ...{ createdAt: 1, expiresAt: 2 },
+    createdAt: 1,
+    expiresAt: 2,
   };
 }
 

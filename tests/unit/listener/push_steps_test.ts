@@ -13,23 +13,23 @@ Deno.test("pushes: a message that is held at a dialog obeys its own abort signal
     dialogOf: () => undefined,
     cards: { answer: () => assert.fail("answered"), refused: () => {} },
     starting: {
-      ...{
-        allowed: false,
-        projects: () => Promise.resolve([]),
-        record: () => Promise.resolve(),
-        log: () => {},
-      },
+      allowed: false,
+      projects: () => Promise.resolve([]),
+      record: () => Promise.resolve(),
+      log: () => {},
       isDirectory: () => Promise.resolve(false),
       isMuted: () => Promise.resolve(false),
       run: () => Promise.resolve(undefined),
     },
     ending: {
-      ...{ allowed: false, isMuted: () => Promise.resolve(false) },
+      allowed: false,
+      isMuted: () => Promise.resolve(false),
       targets: {
         sessions: () => Promise.resolve([]),
         anyServer: () => assert.fail(),
       },
-      ...{ record: () => Promise.resolve(), ended: () => {} },
+      record: () => Promise.resolve(),
+      ended: () => {},
       ...endEffects(),
     },
     muting: {

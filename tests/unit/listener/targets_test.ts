@@ -14,7 +14,10 @@ Deno.test("the machine is searched at most once a second, however many unknown n
   };
   const { files, uid, platform, commands } = runtime;
   const targets = new Targets({
-    ...{ files, uid, platform, now: () => Date.now() },
+    files,
+    uid,
+    platform,
+    now: () => Date.now(),
     commands: { ...commands, run, pipe: (...args) => commands.pipe(...args) },
     env: { get: (name) => name === "TMUX_TMPDIR" ? sandbox.root : undefined },
   });

@@ -67,7 +67,9 @@ Deno.test("the last list is kept for a page that is opened without a link [ph-of
 Deno.test("a session that the page shows at once gets its mirror as soon as the link is up [ux-mirror-touch]", async () => {
   const viewer = {
     terminal: { write: () => {}, resize: () => {}, input: () => {} },
-    ...{ onState: () => {}, onStatus: () => {}, onDrawn: () => {} },
+    onState: () => {},
+    onStatus: () => {},
+    onDrawn: () => {},
   };
   const asked: unknown[] = [];
   const bench: Bench = phoneWith({ apiKey: "svc_good" }, ({ signIn }) => {

@@ -207,7 +207,9 @@ Deno.test("a message that the relay temporarily cannot accept says that it is tr
 Deno.test("an answer that a proxy refuses does not delay answers to other questions [ux-outbox]", async () => {
   const refused = new RelayError("not a relay", { code: "bad_answer", status: 403 });
   const [one, other] = [1, 2].map((n) => ({
-    ...{ ...messageOf(n), deviceId: "", session: "" },
+    ...messageOf(n),
+    deviceId: "",
+    session: "",
     answers: { question: `question ${n}` },
   }));
   const { outbox, sent } = outboxWith([one, other].flatMap((answer) => answer ?? []), [refused, "taken"]);

@@ -88,7 +88,8 @@ Deno.test("a cancellation that only the relay reports is marked as such until th
   const message = messageOf(1, takenWith(withdrawn));
   const cancellation = (state: PushState): Message => ({
     ...messageOf(2, takenWith(receiptOf(state))),
-    ...{ body: "", cancels: message.id },
+    body: "",
+    cancels: message.id,
   });
   const textWith = (...others: Message[]): string => {
     const messages = new Map([message, ...others].map((one) => [one.id, one]));

@@ -51,7 +51,10 @@ Deno.test("a request about a dialog or a project is not sent an hour later [ux-o
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   const { controller, relay, clock } = bench;
   const session = {
-    ...{ deviceId: TO.deviceId, host: "workstation", online: true, lastSeen: NOW },
+    deviceId: TO.deviceId,
+    host: "workstation",
+    online: true,
+    lastSeen: NOW,
     entry: entryOf({ createdAt: 5 }),
   };
   const dialog = { session, id: idOf(9), since: NOW, can: ["reject"], push: undefined, answer: undefined };

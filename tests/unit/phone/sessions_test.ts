@@ -65,7 +65,12 @@ Deno.test("a paired host has its proven name, and its sessions get labels derive
   const [entry] = device.sessions;
   assert.ok(entry);
   const named = (name: string, more: Record<string, unknown> = {}) => ({
-    ...{ ...entry, name, project: "prod", agentLabel: "Claude", ordinal: 2, label: "prod · Claude #2" },
+    ...entry,
+    name,
+    project: "prod",
+    agentLabel: "Claude",
+    ordinal: 2,
+    label: "prod · Claude #2",
     ...more,
   });
   const told = {

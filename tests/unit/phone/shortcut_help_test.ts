@@ -11,7 +11,12 @@ import {
 import type { KeyPress } from "../../../src/phone/terminal_input.ts";
 
 const PLAIN: KeyPress = {
-  ...{ key: "", ctrlKey: false, altKey: false, metaKey: false, shiftKey: false, isComposing: false },
+  key: "",
+  ctrlKey: false,
+  altKey: false,
+  metaKey: false,
+  shiftKey: false,
+  isComposing: false,
 };
 const VIEW: KeyPlace = { isTyping: false, isLive: false, isDialog: false, singleKeys: true };
 const FIELD: KeyPlace = { ...VIEW, isTyping: true };

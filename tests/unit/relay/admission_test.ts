@@ -70,7 +70,10 @@ function makeBench(): Bench {
   });
   for (const id of ["greedy", "modest"]) admission.know(`svc_${id}`, `key_${id}`);
   return {
-    ...{ admission, clock, metrics, budgets },
+    admission,
+    clock,
+    metrics,
+    budgets,
     isRefused: (key) => isRefusal(admission.admit(key)),
     refusal(key) {
       const decision = admission.admit(key);

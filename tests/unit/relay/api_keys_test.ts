@@ -174,7 +174,9 @@ Deno.test("a phone's key cannot create pairing codes, and revoking the phone rev
   const { store } = relay.services;
   const parent = (await store.listKeys()).find(({ deviceId }) => deviceId === phone.deviceId);
   const clone = await relay.key(["push:read"], {
-    ...{ role: "phone", deviceId: "dev_phone_clone", parent: parent?.id },
+    role: "phone",
+    deviceId: "dev_phone_clone",
+    parent: parent?.id,
   });
   const sockets = [
     await relay.connect(phone.apiKey),

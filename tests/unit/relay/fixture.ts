@@ -157,7 +157,9 @@ export class Fixture implements AsyncDisposable {
   makeWebPush({ store, hub, tasks }: Pick<Services, "store" | "hub" | "tasks"> = this.services): WebPush {
     const { bus, metrics, clock } = this;
     return new WebPush({
-      ...{ store, metrics, clock },
+      store,
+      metrics,
+      clock,
       isConnected: async (device) => hub.isConnected(device) || await store.nodeOf(device) !== undefined,
       run: (work) => tasks.run(work),
       changed: (stored) => publishReceipt({ bus }, stored),

@@ -12,7 +12,8 @@ const CLOSE_MS = 700;
 function parts(clock: FakeClock, work: (what: string) => Promise<void>) {
   const logged: string[] = [];
   const services = {
-    ...{ clock, log: (line: string) => void logged.push(line) },
+    clock,
+    log: (line: string) => void logged.push(line),
     tasks: { settled: () => work("settled") },
     store: { setAllOffline: () => work("offline"), close: () => work("store") },
     bus: { close: () => work("bus") },

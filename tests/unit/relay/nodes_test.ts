@@ -156,8 +156,12 @@ Deno.test("a node drops another's phone when its last mirror ends, and is notifi
   opened[1]?.sendFrame("pane.closed", { stream: 2, reason: "session_gone" });
   assert.equal(await isKept(), false);
   handlers.get("two")?.({
-    ...{ kind: "fromPhone", connection: "c-1", account: "a", from: "one" },
-    ...{ phone: { keyId: "key_1", scopes: [], deviceId: "" }, text: encodeFrame("pane.closed", close) },
+    kind: "fromPhone",
+    connection: "c-1",
+    account: "a",
+    from: "one",
+    phone: { keyId: "key_1", scopes: [], deviceId: "" },
+    text: encodeFrame("pane.closed", close),
   });
   assert.equal(await isKept(), false, "a late frame keeps nothing");
   one.gone(phone);

@@ -95,7 +95,8 @@ Deno.test("if each write is a message to other servers, an unchanged report is s
   assert.deepEqual(stored.splice(0), ["one", "one", "two", "one"]);
   const details = { plain: { at: 1 } };
   await listener.send("listener.sessions", {
-    ...{ sequence: 1, details },
+    sequence: 1,
+    details,
     sessions: [{ ...sessionNamed("svc-p"), title: "one" }],
   });
   await report(listener, "one");

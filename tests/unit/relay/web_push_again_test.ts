@@ -145,7 +145,9 @@ Deno.test("a restarted relay rings for its open questions by itself [push-restar
   const directory = await Deno.makeTempDir({ prefix: "svc-rings-" });
   const clock = new FakeClock();
   const options = {
-    ...{ listen: "127.0.0.1:0", dataDir: `${directory}/data`, clock },
+    listen: "127.0.0.1:0",
+    dataDir: `${directory}/data`,
+    clock,
     webPushLoopback: true,
   };
   let relay = await startRelay(options);

@@ -6,7 +6,9 @@ Deno.test("a follower that is stopped while it waits for a late message leaves n
   const asked = Promise.withResolvers<void>();
   let consumers = 0;
   const following = new Following({
-    ...{ filter: "test.>", from: 1, handler: () => undefined },
+    filter: "test.>",
+    from: 1,
+    handler: () => undefined,
     consume: () => {
       consumers++;
       const none = { stop: () => undefined, async *[Symbol.asyncIterator]() {} };

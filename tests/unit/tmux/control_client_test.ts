@@ -34,7 +34,9 @@ Deno.test("control client: a tmux that does not answer is killed, whatever its m
     socket: "/tmux.sock",
     clock,
     events: {
-      ...{ output: () => {}, otherOutput: () => {}, notified: () => {} },
+      output: () => {},
+      otherOutput: () => {},
+      notified: () => {},
       ended: () => {
         throw new Error("a mirror that fails");
       },

@@ -89,14 +89,17 @@ Deno.test("a path that cannot be checked is refused, not an error [tmux-trust]",
 
 Deno.test("tmux clients get only the variables tmux reads, and no API key [tmux-env]", async () => {
   const env = {
-    ...{ PATH: "/bin", HOME: "/root", TERM: "xterm", LC_ALL: "C", TMUX_TMPDIR: "/t", SSH_AUTH_SOCK: "/s" },
-    ...{
-      ANTHROPIC_API_KEY: "sk",
-      SVC_API_KEY: "svc_",
-      AWS_SECRET_ACCESS_KEY: "x",
-      TMUX: "/a,1,0",
-      LANGUAGE: "de",
-    },
+    PATH: "/bin",
+    HOME: "/root",
+    TERM: "xterm",
+    LC_ALL: "C",
+    TMUX_TMPDIR: "/t",
+    SSH_AUTH_SOCK: "/s",
+    ANTHROPIC_API_KEY: "sk",
+    SVC_API_KEY: "svc_",
+    AWS_SECRET_ACCESS_KEY: "x",
+    TMUX: "/a,1,0",
+    LANGUAGE: "de",
   };
   const names = (kept: Record<string, string>): string[] => Object.keys(kept).sort();
   assert.deepEqual(names(tmuxEnvironment(env)), ["HOME", "LC_ALL", "PATH", "TERM", "TMUX_TMPDIR"]);

@@ -45,8 +45,14 @@ async function recordedSession(
   const access = { commands: runtime.commands, socket, env, serverEnv: env };
   const ask = (lastWords: ((name: string) => Promise<string | undefined>) | undefined) =>
     obtainSession(access, {
-      ...{ profile: agentProfile("cc"), project: { name: "p", root }, cwd: root, env, version: "1.2.3" },
-      ...{ agent: ["sleep", "1000"], size: { columns: 80, rows: 24 }, lastWords },
+      profile: agentProfile("cc"),
+      project: { name: "p", root },
+      cwd: root,
+      env,
+      version: "1.2.3",
+      agent: ["sleep", "1000"],
+      size: { columns: 80, rows: 24 },
+      lastWords,
       now: Date.now,
       announce: () => Promise.resolve(() => {}),
       checkTmux: () => Promise.resolve(),

@@ -57,7 +57,9 @@ export class Scene {
       isMuted: () => Promise.resolve(false),
       look: (place) =>
         Promise.resolve({
-          ...{ lastKeyAt: this.localKeyAt, hasDialog: this.hasDialog, state: this.state },
+          lastKeyAt: this.localKeyAt,
+          hasDialog: this.hasDialog,
+          state: this.state,
           place,
         }),
       isLinked: () => this.linked,
@@ -103,7 +105,8 @@ export class Scene {
       inReplyTo: question,
       body: encodeAnswer(question, answer),
       sealed: { mode: "psk", enc: "", ciphertext: "" },
-      ...{ createdAt: 0, expiresAt: 0 },
+      createdAt: 0,
+      expiresAt: 0,
       ...more,
     } satisfies Push;
     const { about, ...outcome } = await this.cards.answer(push);

@@ -254,7 +254,11 @@ Deno.test("a lost relay, the end of the time and the end of the listener open th
 Deno.test("cards that a killed listener left open are withdrawn at the next one's first connection, and nothing else [card-shown]", async () => {
   const question = (id: string, replyTo: string): PushRecord => ({
     push: {
-      ...{ id, type: "ask", from: replyTo, createdAt: 0, expiresAt: 1 },
+      id,
+      type: "ask",
+      from: replyTo,
+      createdAt: 0,
+      expiresAt: 1,
       data: { kind: "sealed", timeoutSeconds: CARD_SECONDS, replyTo, listener: HOST },
     },
     receipt: { state: "queued", final: false, at: {} },

@@ -11,7 +11,9 @@ Deno.test("a failed check of the screen closes no card, and a screen that stays 
     const now = looks();
     if (now === "failed") return Promise.reject(new Error("tmux is busy"));
     const view: LocalView & { place: Place } = {
-      ...{ lastKeyAt: 0, hasDialog: true, state: "working" as const },
+      lastKeyAt: 0,
+      hasDialog: true,
+      state: "working" as const,
       place: { session: SESSION },
     };
     return Promise.resolve(now === "seen" ? view : undefined);

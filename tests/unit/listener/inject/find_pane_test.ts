@@ -16,8 +16,13 @@ import { until } from "../../../helpers/until.ts";
 
 const ID = "00000000-0000-4000-8000-000000000001";
 const push = {
-  ...{ id: ID, type: "agent.command", agentSessionName: "svc-p", body: "hello" },
-  ...{ from: "dev_phone_1", createdAt: 1, expiresAt: 2 },
+  id: ID,
+  type: "agent.command",
+  agentSessionName: "svc-p",
+  body: "hello",
+  from: "dev_phone_1",
+  createdAt: 1,
+  expiresAt: 2,
 };
 
 function stage(known: (target: Target) => Target = (target) => target) {
@@ -44,8 +49,12 @@ function stage(known: (target: Target) => Target = (target) => target) {
   const all = { ...context, targets, effects };
   const early = new EarlyPanes(all);
   const command: Command = {
-    ...{ id: ID, session: "svc-p", body: "hello", sendAnyway: false },
-    ...{ expiresAt: pane.clock.now() + 3_600_000, turn: { step: "waiting" } },
+    id: ID,
+    session: "svc-p",
+    body: "hello",
+    sendAnyway: false,
+    expiresAt: pane.clock.now() + 3_600_000,
+    turn: { step: "waiting" },
   };
   const send = () => inject({ ...command, turn: { step: "waiting" } }, all, early);
   return { pane, context: all, early, send, resolutions: () => resolved, checks: () => checked };

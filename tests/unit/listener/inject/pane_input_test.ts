@@ -28,7 +28,12 @@ function makeBench() {
   const clock = new FakeClock();
   const inputs = new PaneInputs(clock);
   const report = (event: string, more: Record<string, unknown> = {}) => ({
-    ...{ event, agent: "cc", cwd: "/p", session: "svc-a", pane: "%1", gates: true },
+    event,
+    agent: "cc",
+    cwd: "/p",
+    session: "svc-a",
+    pane: "%1",
+    gates: true,
     ...more,
   });
   const toolBegins = (id?: string): { done: Promise<void>; isDone: boolean } => {

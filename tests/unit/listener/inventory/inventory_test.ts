@@ -93,7 +93,11 @@ class Bench {
       rows: 24,
     };
     return {
-      ...{ socket: "/s", id: "$1", name: "svc-shop", created: 1_000, activity: this.activity },
+      socket: "/s",
+      id: "$1",
+      name: "svc-shop",
+      created: 1_000,
+      activity: this.activity,
       attached: this.attached,
       recorded: {
         agent: "echo",

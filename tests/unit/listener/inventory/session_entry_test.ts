@@ -115,7 +115,13 @@ Deno.test("state: dead, question or dialog, hook, screen, age, activity, in this
   const working = { state: "working", at: elapsed, before: "idle" } as const;
   const state = (change: Partial<Parameters<typeof decideState>[0]>) =>
     decideState({
-      ...{ session, screen: undefined, hint: undefined, asking: false, known: undefined, now, elapsed },
+      session,
+      screen: undefined,
+      hint: undefined,
+      asking: false,
+      known: undefined,
+      now,
+      elapsed,
       ...change,
     });
   assert.equal(state({ session: withPane({ dead: true }), screen: idle, asking: true }), "exited");

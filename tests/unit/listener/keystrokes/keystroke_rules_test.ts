@@ -34,9 +34,19 @@ const PROFILE: TargetProfile = {
 };
 
 const model = (change: Partial<ComposerModel>): ComposerModel => ({
-  ...{ expected: "", seen: "", isConfirmed: true, isAtEnd: true, lastText: "" },
-  ...{ hasPaste: false, hasMovedChoice: false, mayHaveLeft: false, awaitsView: false, isFromPhone: false },
-  ...{ afterEscape: false, isSinceMessage: false, keyAt: 0 },
+  expected: "",
+  seen: "",
+  isConfirmed: true,
+  isAtEnd: true,
+  lastText: "",
+  hasPaste: false,
+  hasMovedChoice: false,
+  mayHaveLeft: false,
+  awaitsView: false,
+  isFromPhone: false,
+  afterEscape: false,
+  isSinceMessage: false,
+  keyAt: 0,
   ...change,
 });
 
@@ -90,7 +100,9 @@ Deno.test("keystroke rules: a slash command is submitted whole, by its own name,
   assert.equal(inDraft(key("Tab"), { seen: "/mod" }), undefined);
   const within = (policy: Partial<Policy>, seen = "/model") =>
     draftRefusal(key("Enter"), {
-      ...{ model: model({ seen }), cursorInCommand: true, profile: PROFILE },
+      model: model({ seen }),
+      cursorInCommand: true,
+      profile: PROFILE,
       policy: { ...DEFAULT_POLICY, ...policy },
     });
   assert.equal(within({}), "approval_change", "the part before the cursor may name another one");
@@ -99,7 +111,9 @@ Deno.test("keystroke rules: a slash command is submitted whole, by its own name,
   assert.equal(inDraft(key("Enter"), { seen: "/src/app.ts is broken" }), undefined);
   const path = (seen: string) =>
     draftRefusal(key("Enter"), {
-      ...{ model: model({ seen }), profile: agentProfile("opencode"), policy: DEFAULT_POLICY },
+      model: model({ seen }),
+      profile: agentProfile("opencode"),
+      policy: DEFAULT_POLICY,
     });
   assert.equal(path("/t/"), "approval_change", "OpenCode finds its /exit by /quit and /q");
   assert.equal(path("/tmp/app.ts is broken"), undefined);

@@ -118,7 +118,12 @@ type Ring = Extract<WebPushPayload, { kind: "ring" }>;
 
 const ring = (fields: Partial<Ring> = {}): Ring => ({
   kind: "ring",
-  ...{ id: ID, type: "ask", host: HOST, session: SESSION, createdAt: 5, ...fields },
+  id: ID,
+  type: "ask",
+  host: HOST,
+  session: SESSION,
+  createdAt: 5,
+  ...fields,
 });
 
 /** Returns a paired phone's function to open texts, and a host's to seal them at a given time. */
@@ -290,7 +295,11 @@ const QUESTION = {
 };
 const APPROVAL = {
   kind: "approval",
-  ...{ tool: "Bash", directory: "/src", digest: "ab".repeat(32), decisions: ["once", "reject"], unusual: [] },
+  tool: "Bash",
+  directory: "/src",
+  digest: "ab".repeat(32),
+  decisions: ["once", "reject"],
+  unusual: [],
 };
 
 Deno.test("a question's first two options come with its notification; a tap on one leads to the card with it, and answers nothing [card-notified]", async () => {
