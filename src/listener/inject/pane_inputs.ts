@@ -4,6 +4,7 @@
  */
 import { systemClock } from "../../async/clock.ts";
 import type { HookReport } from "../../home/control_socket.ts";
+import { ASK_EVENT } from "../../home/notify_daemon.ts";
 import type { Target } from "../targets.ts";
 import { type InputClock, PaneInput, ToolGate } from "./pane_input.ts";
 
@@ -91,8 +92,9 @@ export class PaneInputs {
     await gate?.toolBegins(report);
   }
 
-  /** Takes any other report of a hook. */
+  /** Takes any other report of a hook. One that an agent waits for its user is not from the agent's hooks. */
   hook(report: HookReport): void {
+    if (report.event === ASK_EVENT) return;
     const gate = this.#gateOfReport(report);
     if (report.tool?.step === "after") gate?.toolEnded(report.tool.id);
     if (report.state === "idle") gate?.turnEnded();

@@ -11,6 +11,7 @@ import {
   TURN_START_MS,
   VIEW_CALM_MS,
 } from "../../../../src/listener/inject/pane_input.ts";
+import { ASK_EVENT } from "../../../../src/home/notify_daemon.ts";
 import { PaneInputs } from "../../../../src/listener/inject/pane_inputs.ts";
 import { afterInput, type Keystroke } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
 import { FakeClock } from "../../../helpers/fake_clock.ts";
@@ -224,6 +225,21 @@ Deno.test("gate: a hook may report before any message, and with only its session
   assert.equal(pane.gate.isOpen, true);
   await inputs.toolBegins(report("PreToolUse", { pane: undefined, tool: { step: "before" } }));
   assert.equal(pane.gate.isOpen, false);
+});
+
+Deno.test("gate: while an agent waits for its user's answer, its hooks still count, and its tool call is still open [inj-gate, inj-turn]", async () => {
+  const { clock, inputs, report } = makeBench();
+  const where = { session: "svc-b", pane: "%2", socket: "/s" };
+  const call = { id: "1" };
+  await inputs.toolBegins(report("PreToolUse", { ...where, tool: { step: "before", ...call } }));
+  const asking = { event: ASK_EVENT, agent: "mcp", cwd: "/p", state: "waiting" as const };
+  inputs.hook({ ...asking, session: "svc-b" });
+  inputs.hook({ ...asking, ...where });
+  const pane = inputs.of({ ...TARGET, ...where });
+  assert.equal(pane.isGated(CLAUDE, Math.floor(clock.now() / 1_000)), true);
+  assert.equal(pane.gate.isOpen, false);
+  inputs.hook(report("PostToolUse", { ...where, tool: { step: "after", ...call } }));
+  assert.equal(pane.gate.isOpen, true);
 });
 
 Deno.test("gate: only hooks that reported since the session began count as holding dialogs back [inj-turn]", () => {
