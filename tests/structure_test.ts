@@ -69,7 +69,7 @@ Deno.test("the steps of an injection are in one file, in the specified order [in
   const path = "src/listener/inject/inject.ts";
   const text = await Deno.readTextFile(CHECKOUT + path);
   const steps = [
-    "findPane(command.session, context)",
+    "findAsked(command, context, early)",
     "attempt.rateLimit.take(",
     "isShellEscape(command",
     "changesApproval(command",

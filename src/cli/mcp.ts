@@ -2,7 +2,7 @@
 import { runtime } from "#runtime";
 import { systemClock } from "../async/clock.ts";
 import { deviceNameOf, listenerApiKey, loadConfig, resolveWsUrl } from "../home/config.ts";
-import { ASK_EVENT, notifyDaemon, ownPane } from "../home/notify_daemon.ts";
+import { ASK_EVENT, notifyDaemon, type OwnPane, ownPane } from "../home/notify_daemon.ts";
 import type { HostSealing } from "../home/host_sealing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import type { RelaySettings } from "../mcp/ask_client.ts";
@@ -41,6 +41,8 @@ export async function run(args: readonly string[]): Promise<number> {
   // The folder may be deleted while the agent runs.
   const cwd = workingDirectory();
   const { serveMcp } = await import("../mcp/serve.ts");
+  // One after the other: each reads tmux first, and the end of a wait must not come before its last report.
+  let reported = Promise.resolve();
   await serveMcp({
     lines: {
       read: splitLines(runtime.terminal.rawInput(), LINE_MAX_BYTES),
@@ -55,9 +57,10 @@ export async function run(args: readonly string[]): Promise<number> {
     clock: systemClock,
     random: Math.random,
     secondOutlet: async () => (await loadConfig(runtime.files, await accountPaths())).secondOutlet,
-    reportWaiting: (report) => void reportWaiting(report, cwd),
+    reportWaiting: (report) => void (reported = reported.then(() => reportWaiting(report, cwd))),
     onStop: (stop) => STOP_SIGNALS.forEach((signal) => runtime.onSignal(signal, stop)),
   });
+  await reported;
   return 0;
 }
 
@@ -96,7 +99,7 @@ async function relaySettings(): Promise<RelaySettings> {
 }
 
 /** The session in which svc started the agent. Its name is the original one if the agent does not pass on its pane. */
-async function sessionNow(): Promise<AskingSession | undefined> {
+async function sessionNow(): Promise<AskingSession & Partial<OwnPane> | undefined> {
   const name = runtime.env.get("SVC_SESSION");
   const { pane, socket } = await ownPane(runtime);
   if (name === undefined) return undefined;
@@ -106,17 +109,17 @@ async function sessionNow(): Promise<AskingSession | undefined> {
   const read = verbs.print(pane, `#{session_name}\t#{session_created}\t${RECORDED}`);
   const printed = await spawningServer(commands, socket).run(read).catch(() => "");
   const [now = "", created = "", recorded = "", pid = ""] = printed.trimEnd().split("\t");
-  return recorded === pane ? { name: now, run: agentRun({ created, pane, pid }) } : { name };
+  return recorded === pane ? { name: now, run: agentRun({ created, pane, pid }), pane, socket } : { name };
 }
 
 const RECORDED = `#{${SESSION_OPTIONS.pane}}\t#{${SESSION_OPTIONS.pid}}`;
 
 /** Reports to the listener that the session waits for its user, or no longer does. */
 async function reportWaiting(waiting: WaitingReport, cwd: string): Promise<void> {
-  const { name: session } = await sessionNow() ?? {};
+  const { name: session, ...where } = await sessionNow() ?? {};
   if (session === undefined) return;
   const paths = await accountPaths().catch(() => undefined);
   if (paths === undefined) return;
-  const report = { event: ASK_EVENT, agent: "mcp", cwd, session, ...waiting };
+  const report = { event: ASK_EVENT, agent: "mcp", cwd, session, ...where, ...waiting };
   await notifyDaemon({ sockets: runtime.sockets, path: paths.socket }, { op: "hook", report });
 }

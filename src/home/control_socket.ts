@@ -48,8 +48,10 @@ export const HookReport = z.looseObject({
   })),
   /** The agent's state after the event, if the event determines it. */
   state: z.optional(AgentState),
-  /** In reports of `svc mcp`: identifies one wait, however often it is reported. */
+  /** In reports of `svc mcp`: the question, or one wait of a card, however often it is reported. */
   ask: z.optional(z.string().check(maxLength(100))),
+  /** In reports of `svc mcp`: the run of the agent that asks, as in its question. */
+  run: z.optional(z.string().check(maxLength(200))),
   news: z.optional(HookNews),
 });
 export type HookReport = z.infer<typeof HookReport>;

@@ -18,6 +18,7 @@ import { UPLOAD_DEFAULT_MAX_BYTES } from "../protocol/limits.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { type HostIdentity, readIdentity, RelayClock } from "./host_at_relay.ts";
+import { Askers } from "./askers.ts";
 import { Cards } from "./cards/cards.ts";
 import { type Injection, SessionRateLimit, type TypingContext, typingEffects } from "./inject/context.ts";
 import { readLocalView } from "./inject/pane_check.ts";
@@ -101,6 +102,7 @@ class Listener implements RunningListener {
   readonly #api: RelayApi;
   readonly #keys: HostKeys;
   readonly #cards: Cards;
+  readonly #askers = new Askers();
   readonly #targets: Targets;
   readonly #inputs = new PaneInputs();
   readonly #link: RelayLink;
@@ -168,6 +170,7 @@ class Listener implements RunningListener {
     this.#inputs.hook(report);
     this.#messages.wake();
     this.#cards.hook(report);
+    this.#askers.hook(report);
     this.#inventory.hook(report);
     return this.#inventory.namedIn(report);
   }
@@ -362,6 +365,7 @@ class Listener implements RunningListener {
         injection,
         dialogOf: (session) => this.#inventory.dialogOf(session),
         cards: this.#cards,
+        askers: this.#askers,
         starting,
         ending,
         muting,

@@ -27,6 +27,7 @@ import {
 } from "./inject/context.ts";
 import { type Acknowledgement, recordEnd } from "./acknowledger.ts";
 import { answerDialog, endAgent, type EndOptions, startAgent, type StartOptions } from "./agent_life.ts";
+import type { Askers } from "./askers.ts";
 import type { Cards } from "./cards/cards.ts";
 import { EarlyPanes } from "./inject/find_pane.ts";
 import { inject } from "./inject/inject.ts";
@@ -56,6 +57,8 @@ type Answer = Omit<Acknowledgement, "id" | "outcome" | "final" | "proof"> & { st
 
 /** What is done with a push. Tests replace the steps. */
 export interface PushSteps extends Pick<OpenOptions, "unseal" | "prepare">, Pick<EarlyPanes, "expect"> {
+  /** The agent whose question a message answers, if this host knows it. */
+  askerOf(push: Push): Command["asker"];
   /** `signal`: aborted with Stopping or TakenOver when this listener must not begin to type anything more. */
   inject(command: Command, signal: AbortSignal): Promise<Outcome>;
   start(push: Push): Promise<Outcome>;
@@ -73,6 +76,7 @@ export interface PushStepsOptions {
   injection: Injection;
   dialogOf: Parameters<typeof answerDialog>[1]["dialogOf"];
   cards: Pick<Cards, "answer" | "refused">;
+  askers: Pick<Askers, "of">;
   starting: StartOptions;
   ending: EndOptions;
   muting: MuteOptions;
@@ -82,7 +86,7 @@ export interface PushStepsOptions {
 }
 
 export function pushSteps(
-  { injection, dialogOf, cards, starting, ending, muting, keys, audit, log }: PushStepsOptions,
+  { injection, dialogOf, cards, askers, starting, ending, muting, keys, audit, log }: PushStepsOptions,
 ): PushSteps {
   const { targets, now } = injection;
   const early = new EarlyPanes(injection);
@@ -90,6 +94,7 @@ export function pushSteps(
     unseal: (push) => unseal(push, { ...keys, now, log }),
     expect: (push) => early.expect(push),
     prepare: (push) => early.begin(push),
+    askerOf: (push) => askers.of(push),
     inject: (command, signal) => inject(command, injectContext(injection, signal), early),
     start: (push) => startAgent(push, starting),
     end: (push) => endAgent(push, ending),
@@ -349,6 +354,7 @@ export class PushIntake {
       ...{
         sendAnyway: push.data?.sendAnyway === true,
         run: askersRun(push),
+        asker: options.askerOf(push),
         turn,
         left: leftIn(options.journal, push),
       },

@@ -111,7 +111,12 @@ export class AskClient {
    */
   ask(question: Question, signal: AbortSignal): Promise<Outcome> {
     const { reportWaiting, clock } = this.#options;
-    const asking = reportWhileWaiting(this.#ask(question, signal), { report: reportWaiting, clock })
+    const id = crypto.randomUUID();
+    const asking = reportWhileWaiting(this.#ask(id, question, signal), {
+      ask: id,
+      report: reportWaiting,
+      clock,
+    })
       .finally(() => this.#asking.delete(asking));
     this.#asking.add(asking);
     return asking;
@@ -143,8 +148,7 @@ export class AskClient {
     this.#link.close();
   }
 
-  async #ask(question: Question, signal: AbortSignal): Promise<Outcome> {
-    const id = crypto.randomUUID();
+  async #ask(id: string, question: Question, signal: AbortSignal): Promise<Outcome> {
     const push = await this.#pushOf(id, question);
     if (question.secret === true && push.sealedFor === undefined) return { kind: "unsealed" };
     const wakeup = new Wakeup(this.#options.clock);

@@ -137,7 +137,7 @@ async function readTaken(push: Push, { read }: FollowParts): Promise<Poll> {
 
 export interface WaitingReport {
   state: "waiting" | "working";
-  /** Identifies the question, in each of its reports. */
+  /** The id of the question's push. */
   ask: string;
 }
 
@@ -148,9 +148,8 @@ export interface WaitingReport {
  */
 export async function reportWhileWaiting<T>(
   question: Promise<T>,
-  { report, clock }: { report: (report: WaitingReport) => void; clock: Clock },
+  { ask, report, clock }: { ask: string; report: (report: WaitingReport) => void; clock: Clock },
 ): Promise<T> {
-  const ask = crypto.randomUUID();
   let cancel = (): void => {};
   const tick = (): void => {
     report({ state: "waiting", ask });

@@ -58,6 +58,27 @@ async function answer(
   return (await api.sendPush({ id: own, type: "ask.answer", inReplyTo: id, body })).id;
 }
 
+/** Resolves with the receipt of the message that carries this late answer, once it is final. */
+async function typed({ api }: Stack, answerId: string): Promise<Receipt> {
+  const id = await lateAnswerId(answerId);
+  return await until("the end of its message", async () => {
+    const found = await api.getPush(id).catch(() => undefined);
+    return found?.receipt.final === true ? found.receipt : undefined;
+  });
+}
+
+/** The environment of the session's agent. */
+async function paneOf({ sandbox }: Stack, { name }: EchoSession): Promise<Record<string, string>> {
+  const pane = (await sandbox.tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_id}")).trim();
+  return { SVC_SESSION: name, TMUX: `${sandbox.tmuxSocket},1,0`, TMUX_PANE: pane };
+}
+
+/** Renames the session to `work`, and gives its name to another one. */
+async function rename({ sandbox }: Stack, { name }: EchoSession): Promise<void> {
+  await sandbox.tmux("rename-session", "-t", `=${name}`, "work");
+  await sandbox.newSession(name, ["cat"]);
+}
+
 /** Opens a phone's socket and records every push and receipt that it receives. */
 function listen(
   { wsUrl, apiKey }: Stack,
@@ -118,26 +139,43 @@ Deno.test("a question is answered from a phone in time: the tool gets the answer
     }
   }));
 
-Deno.test("a renamed session asks under its new name, even if another session has the old one, so a late answer would reach it [mcp-ask]", () =>
+Deno.test("a renamed session asks under its new name, even if another session has the old one, and a late answer reaches it [mcp-ask, mcp-late]", () =>
   withScene(async ({ stack, echo }) => {
-    const { sandbox } = stack;
-    const pane = (await sandbox.tmux("display-message", "-p", "-t", `=${echo.name}:`, "#{pane_id}")).trim();
-    const env = { SVC_SESSION: echo.name, TMUX: `${sandbox.tmuxSocket},1,0`, TMUX_PANE: pane };
-    const mcp = await startMcp(sandbox, { env });
-    const session = async (text: string): Promise<string | undefined> => {
-      const stop = new AbortController();
-      const call = { name: "svc_ask", arguments: { question: text } };
-      const waiting = mcp.client.callTool(call, { signal: stop.signal }).catch(() => {});
-      const { agentSessionName } = await asked(stack, text);
-      stop.abort();
-      await waiting;
-      return agentSessionName;
-    };
-    assert.equal(await session("Before?"), echo.name);
-    await sandbox.tmux("rename-session", "-t", `=${echo.name}`, "work");
-    await sandbox.newSession(echo.name, ["cat"]);
-    assert.equal(await session("After?"), "work");
-    await mcp.client.close();
+    const mcp = await startMcp(stack.sandbox, { env: await paneOf(stack, echo) });
+    const before = ask(mcp, "Before?");
+    const first = await asked(stack, "Before?");
+    await answer(stack, first, "in time");
+    assert.deepEqual([await before, first.agentSessionName], ["in time", echo.name]);
+    await rename(stack, echo);
+    const after = ask(mcp, "After?").catch(() => "killed");
+    const question = await asked(stack, "After?");
+    assert.equal(question.agentSessionName, "work");
+    await mcp.kill();
+    await after;
+    assert.equal((await typed(stack, await answer(stack, question, "too late"))).state, "submitted");
+    assert.deepEqual(await echo.prompts(1), ["too late"]);
+    assert.doesNotMatch(await stack.sandbox.screen(echo.name), /too late/);
+  }));
+
+Deno.test("a late answer follows the agent that asked, although its session was renamed after the question and another one has the old name [mcp-late]", () =>
+  withScene(async ({ stack, echo }) => {
+    const mcp = await startMcp(stack.sandbox, { env: await paneOf(stack, echo) });
+    const calls = ["First?", "Second?"].map((text) => ask(mcp, text).catch(() => "killed"));
+    const [first, second] = [await asked(stack, "First?"), await asked(stack, "Second?")];
+    await until("the listener's news of the questions", async () => {
+      const { devices } = await stack.api.sessions();
+      return devices.some(({ sessions }) =>
+        sessions.some(({ name, state }) => name === echo.name && state === "waiting")
+      );
+    });
+    await mcp.kill();
+    await Promise.all(calls);
+    await stack.sandbox.tmux("rename-session", "-t", `=${echo.name}`, "work");
+    assert.equal((await typed(stack, await answer(stack, first, "to the renamed one"))).state, "submitted");
+    await stack.sandbox.newSession(echo.name, ["cat"]);
+    assert.equal((await typed(stack, await answer(stack, second, "to it again"))).state, "submitted");
+    assert.deepEqual(await echo.prompts(2), ["to the renamed one", "to it again"]);
+    assert.doesNotMatch(await stack.sandbox.screen(echo.name), /again/);
   }));
 
 Deno.test("an agent can still ask after its folder was deleted [mcp-ask]", () =>
@@ -199,20 +237,13 @@ Deno.test("an answer to an agent that was killed is typed into its session [mcp-
 Deno.test("a late answer is not typed into a newer session with the name of the one that asked [mcp-late]", () =>
   withScene(async ({ stack, echo }) => {
     const { sandbox } = stack;
-    const pane = (await sandbox.tmux("display-message", "-p", "-t", `=${echo.name}:`, "#{pane_id}")).trim();
-    const env = { SVC_SESSION: echo.name, TMUX: `${sandbox.tmuxSocket},1,0`, TMUX_PANE: pane };
-    const mcp = await startMcp(sandbox, { env });
+    const mcp = await startMcp(sandbox, { env: await paneOf(stack, echo) });
     const calls = ["Before?", "After?"].map((text) => ask(mcp, text).catch(() => "killed"));
     const [before, after] = [await asked(stack, "Before?"), await asked(stack, "After?")];
     await mcp.kill();
     await Promise.all(calls);
-    const answered = async (question: Push, text: string): Promise<Receipt> => {
-      const id = await lateAnswerId(await answer(stack, question, text));
-      return await until("the end of its message", async () => {
-        const found = await stack.api.getPush(id).catch(() => undefined);
-        return found?.receipt.final === true ? found.receipt : undefined;
-      });
-    };
+    const answered = async (question: Push, text: string): Promise<Receipt> =>
+      await typed(stack, await answer(stack, question, text));
     assert.equal((await answered(before, "to the one that asked")).state, "submitted");
     // Another session keeps the tmux server running, and with it the numbering of panes.
     await sandbox.newSession("other", ["cat"]);

@@ -75,6 +75,7 @@ export async function makeEchoBench(options: EchoBenchOptions = {}): Promise<Ech
       targets: {
         resolve: (name) => inner.targets.resolve(name),
         known: (name) => inner.targets.known(name),
+        follow: (place) => inner.targets.follow(place),
         server: (target) => {
           const { socket, run } = inner.targets.server(target);
           return {

@@ -165,6 +165,7 @@ export class FakePane {
       targets: {
         resolve: () => Promise.resolve({ kind: "found", target: this.target }),
         known: () => undefined,
+        follow: () => Promise.resolve({ kind: "found", target: this.target }),
         server: () => server,
       },
       inputs: this.inputs,

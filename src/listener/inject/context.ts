@@ -8,7 +8,7 @@ import { INJECTIONS_PER_MINUTE } from "../../protocol/limits.ts";
 import type { PushState, Reason } from "../../protocol/receipt.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
 import { type FactsOptions, isPaneBusy, readProcessFacts } from "../process_facts.ts";
-import type { Target, Targets } from "../targets.ts";
+import type { Place, Target, Targets } from "../targets.ts";
 import type { ProcessFacts } from "./guard.ts";
 import type { PaneInput } from "./pane_input.ts";
 import type { PaneInputs } from "./pane_inputs.ts";
@@ -29,6 +29,7 @@ export interface TypingContext {
 
 /** What the injections of one listener share. */
 export interface InjectContext extends TypingContext {
+  targets: Pick<Targets, "resolve" | "known" | "server" | "follow">;
   rateLimit: Pick<SessionRateLimit, "take">;
   /** Aborted with Stopping or TakenOver: waiting messages are no longer typed. */
   signal: AbortSignal;
@@ -144,6 +145,11 @@ export interface Outcome {
   about?: string;
 }
 
+/** An agent that asked its user. */
+export interface Asker extends Required<Place> {
+  run: string;
+}
+
 /** A message to type. `expiresAt` is in this host's epoch milliseconds. */
 export interface Command {
   id: string;
@@ -154,6 +160,8 @@ export interface Command {
   sendAnyway: boolean;
   /** Set for a late answer: the run of the agent that asked, the only one that may get it. */
   run?: string | undefined;
+  /** That agent, if this host itself knows it: it counts, whatever the relay wrote. */
+  asker?: Asker | undefined;
   turn: Turn;
   /** An earlier listener has typed the text and not pressed Enter. */
   left?: EarlierTyping;

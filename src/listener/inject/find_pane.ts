@@ -2,8 +2,8 @@
 import type { EventData } from "../../protocol/frames.ts";
 import type { Push } from "../../protocol/push.ts";
 import type { Reason } from "../../protocol/receipt.ts";
-import type { Target } from "../targets.ts";
-import { type Command, paneContext, type TypingContext } from "./context.ts";
+import type { Place, Target } from "../targets.ts";
+import { type Command, type InjectContext, paneContext, type TypingContext } from "./context.ts";
 import { checkPane, type PaneCheck } from "./pane_check.ts";
 
 /** A check that is older than this is repeated, in milliseconds: the disk may have stalled meanwhile. */
@@ -42,6 +42,34 @@ export async function findPane(session: string, context: TypingContext): Promise
   const { target } = resolved;
   const isKnown = known !== undefined && isSame(known, target);
   return { kind: "found", target, ...await (isKnown && early || check(target, context)) };
+}
+
+/**
+ * Finds the pane of a message; for a late answer, that of the agent that asked. If this host knows the agent, it is found
+ * even after its session was renamed.
+ */
+export async function findAsked(
+  command: Command,
+  context: InjectContext,
+  early: Pick<EarlyPanes, "take">,
+): Promise<FoundPane> {
+  const named = await early.take(command) ?? await findPane(command.session, context);
+  const { asker } = command;
+  const run = asker?.run ?? command.run;
+  if (isOfRun(named, run)) return named;
+  const moved = asker && await findPlace(asker, context);
+  if (moved !== undefined && isOfRun(moved, run)) return moved;
+  return named.kind === "refused" ? named : { kind: "refused", reason: "session_changed" };
+}
+
+function isOfRun(found: FoundPane, run: string | undefined): boolean {
+  return found.kind === "found" && (run === undefined || found.target.run === run);
+}
+
+async function findPlace(place: Place, context: InjectContext): Promise<FoundPane> {
+  const resolved = await context.targets.follow(place);
+  if (resolved.kind === "refused") return resolved;
+  return { kind: "found", target: resolved.target, ...await check(resolved.target, context) };
 }
 
 async function check(target: Target, context: TypingContext): Promise<EarlyCheck> {

@@ -24,7 +24,7 @@ import {
   pressEnter,
 } from "./pane_check.ts";
 import { type Held, isOverdue, reportHold } from "./hold.ts";
-import { EARLY_MAX_MS, type EarlyPanes, findPane } from "./find_pane.ts";
+import { EARLY_MAX_MS, type EarlyPanes, findAsked } from "./find_pane.ts";
 import type { InFlight } from "./pane_input.ts";
 import { changesApproval, endsAgent } from "./policy.ts";
 import { afterRemoval, removeText, removeUnsent, withoutLeftBehind } from "./remove_text.ts";
@@ -56,10 +56,9 @@ export async function inject(
   early: Pick<EarlyPanes, "take"> = { take: () => Promise.resolve(undefined) },
 ): Promise<Outcome> {
   // 1. Name and target; from here on the pane's id is its only name. 2. The guard.
-  const found = await early.take(command) ?? await findPane(command.session, context);
+  const found = await findAsked(command, context, early);
   if (found.kind === "refused") return refused(found.reason);
   const { target, check, isMuted, begun } = found;
-  if (command.run !== undefined && command.run !== target.run) return refused("session_changed");
   const attempt = { ...paneContext(context, target), command };
   const first = check.kind === "ready" && isMuted
     ? { kind: "refused", outcome: refused("muted") } as const
@@ -78,7 +77,7 @@ async function injectInto(
   const { command, target, policy, input } = attempt;
   const left = command.left && beginTyping(command.turn) ? leftBefore(attempt, first) : undefined;
   // 3. The rate limit, and what phones may not send.
-  const waitSeconds = left ? 0 : attempt.rateLimit.take(command.session);
+  const waitSeconds = left ? 0 : attempt.rateLimit.take(target.session);
   if (waitSeconds > 0) return refused("rate_limited", waitSeconds);
   if (isShellEscape(command.body) && !policy.allowShellEscape) return refused("shell_escape");
   if (target.isProfiled && changesApproval(command.body, target.profile, policy)) {

@@ -42,6 +42,7 @@ export const PLAIN_STEPS: Omit<PushSteps, "unseal" | "inject" | "start"> = {
   mute: () => Promise.resolve({ state: "submitted" }),
   answerDialog: () => Promise.resolve({ state: "submitted" }),
   answerCard: () => Promise.resolve({ state: "submitted" }),
+  askerOf: () => undefined,
   leftBehind: () => Promise.resolve(),
   ended: () => Promise.resolve(),
 };

@@ -12,6 +12,7 @@ Deno.test("pushes: a message that is held at a dialog obeys its own abort signal
     injection: pane.injection(),
     dialogOf: () => undefined,
     cards: { answer: () => assert.fail("answered"), refused: () => {} },
+    askers: { of: () => undefined },
     starting: {
       allowed: false,
       projects: () => Promise.resolve([]),
