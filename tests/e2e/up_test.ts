@@ -247,11 +247,11 @@ Deno.test("svc up --replace also removes the other relay's HTTP address: the new
   await Deno.mkdir(sandbox.svcHome, { mode: 0o700 });
   const before = { apiKey: "svc_x", wsUrl: "wss://relay.example/prod", baseUrl, steer: true };
   await Deno.writeTextFile(file, JSON.stringify(before), { mode: 0o600 });
-  const up = startSvc(sandbox, [...UP, "--replace"]);
-  await up.line(/^Open this link:/);
+  const up = startSvc(sandbox, [...UP, "--demo", "--replace"]);
+  await up.line(/^svc-demo +demo · Echo/);
   const { baseUrl: left, steer } = JSON.parse(await Deno.readTextFile(file));
-  const sessions = await runSvc(sandbox, ["sessions"]);
-  assert.deepEqual([asked, left, steer, sessions.code], [[], undefined, true, 0], sessions.stderr);
+  const sent = await runSvc(sandbox, ["send", "svc-demo", "hello"]);
+  assert.deepEqual([asked, left, steer, sent.code], [[], undefined, true, 0], sent.stderr);
   await stop(up);
 });
 
@@ -267,8 +267,16 @@ Deno.test("a second relay takes over the listener of a running one only with --r
   assert.ok(refused.stderr.includes(`names another one, "${wsUrl}". Add --replace`), refused.stderr);
   assert.equal(await Deno.readTextFile(`${sandbox.svcHome}/config.json`), config);
   await connectedListener(sandbox);
+  const replacing = startSvc(sandbox, [...second, "--demo", "--replace"]);
+  await replacing.line(/^svc-demo +demo · Echo/);
+  assert.notEqual(JSON.parse(await Deno.readTextFile(`${sandbox.svcHome}/config.json`)).wsUrl, wsUrl);
+  const sent = await runSvc(sandbox, ["send", "svc-demo", "hello"]);
+  assert.equal(sent.code, 0, sent.stderr);
   await stop(up);
-  const alone = startSvc(sandbox, second);
+  const after = await runSvc(sandbox, ["send", "svc-demo", "the first relay is gone"]);
+  assert.equal(after.code, 0, after.stderr);
+  await stop(replacing);
+  const alone = startSvc(sandbox, [...UP, "--data", `${sandbox.root}/third`]);
   await alone.line(/^Open this link:/);
   await stop(alone);
 });
