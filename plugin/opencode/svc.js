@@ -12,10 +12,18 @@ const CARD_LIMIT_MS = 600_000;
 /** Calls whose arguments are kept for a dialog that may come with them. */
 const CALLS_MAX = 100;
 
-/** What `svc <args>` prints as JSON; undefined when it prints nothing, fails, or is not there any more. */
-function runSvc(args, input, { limitMs = LIMIT_MS, argument = "gates", signal } = {}) {
+/** What `svc <args>` prints as JSON; undefined when it prints nothing, fails, cannot start, or is not there any more. */
+async function runSvc(args, input, { limitMs = LIMIT_MS, argument = "gates", signal } = {}) {
   const { promise, resolve } = Promise.withResolvers();
-  const child = spawn(LAUNCHER, [...args, argument], { stdio: ["pipe", "pipe", "ignore"], signal });
+  let child;
+  try {
+    child = spawn(LAUNCHER, [...args, argument], { stdio: ["pipe", "pipe", "ignore"], signal });
+  } catch {
+    return undefined;
+  }
+  child.on("error", () => resolve(""));
+  // Without a free file descriptor it has no streams.
+  if (!child.stdout || !child.stdin) return undefined;
   const timer = setTimeout(() => {
     child.kill();
     // That ends the launcher's shell alone: svc itself may keep the pipe open.
@@ -26,10 +34,9 @@ function runSvc(args, input, { limitMs = LIMIT_MS, argument = "gates", signal } 
   child.stdout.setEncoding("utf8");
   child.stdout.on("data", (chunk) => output += chunk);
   child.stdin.on("error", () => {});
-  child.on("error", () => resolve(""));
   child.on("close", () => resolve(output));
   child.stdin.end(JSON.stringify(input));
-  return promise.then(JSON.parse).catch(() => undefined).finally(() => clearTimeout(timer));
+  return await promise.then(JSON.parse).catch(() => undefined).finally(() => clearTimeout(timer));
 }
 
 /** A part of a message that the model reads and the person does not see. Parts are sorted by id: it comes last. */
@@ -52,7 +59,7 @@ async function lastMessage(client, id) {
   return last === undefined || last.info.summary ? undefined : typedText(last.parts);
 }
 
-/** A task of its own that the agent gave to another: nobody waits for that one. */
+/** A task of its own that the agent gave to another: nobody waits for its end, but a person decides its dialogs. */
 async function isSubtask(client, id) {
   const { data } = await client.session.get({ path: { id } });
   return data?.parentID !== undefined;
@@ -137,7 +144,8 @@ export const Svc = ({ client, directory }) => {
       const id = properties.sessionID;
       if (type === "session.compacted") compacted.add(id);
       try {
-        if (id === undefined || !await isSubtask(client, id)) await handle(properties);
+        const isDialog = /^(?:permission|question)\./.test(type);
+        if (isDialog || id === undefined || !await isSubtask(client, id)) await handle(properties);
       } catch {
         // OpenCode goes on without svc.
       }

@@ -33,6 +33,9 @@ interface Run {
   pid: number;
 }
 
+/** The conversation of a task that the agent of `ses_1` gave to another. */
+const SUBTASK = "ses_2";
+
 /** Replaces the time limit in the plugin's module, so that the test decides when it is reached. */
 const LIMIT_BY_HAND = `let atLimit;
 const setTimeout = (work) => void (atLimit = work);
@@ -64,7 +67,9 @@ async function makeBench({ hangs = false } = {}): Promise<Bench> {
   const client = {
     _client: { post: ({ url, body }: Posted) => Promise.resolve(void posted.push({ url, body })) },
     session: {
-      get: () => Promise.resolve({ data: {} }),
+      get: ({ path }: { path: { id: string } }) =>
+        Promise.resolve({ data: path.id === SUBTASK ? { parentID: "ses_1" } : {} }),
+      messages: () => Promise.resolve({ data: [{ info: { role: "assistant" }, parts: [] }] }),
       prompt: ({ path, body }: { path: { id: string }; body: unknown }) =>
         Promise.resolve(void posted.push({ url: path.id, body })),
     },
@@ -168,6 +173,56 @@ Deno.test("an answer at the computer ends the hook that waits for a phone [card-
   await plugin.event({ event: { type: "permission.replied", properties } });
   await untilEnded(pid);
   assert.deepEqual(posted, []);
+});
+
+Deno.test("a dialog of a task that the agent gave to another goes to the phone, and the end of that task does not [card-approvals]", async () => {
+  await using bench = await makeBench();
+  const { plugin, posted } = bench;
+  const args = { command: "touch a" };
+  await plugin["tool.execute.before"]({ sessionID: SUBTASK, callID: "call_1" }, { args });
+  const properties = { ...PERMISSION, sessionID: SUBTASK };
+  await plugin.event({ event: { type: "session.idle", properties: { sessionID: SUBTASK } } });
+  await plugin.event({ event: { type: "permission.asked", properties } });
+  await until("svc", () => cards(bench));
+  await bench.print('{"reply":{"reply":"once"}}');
+  await until("the answer", () => posted.length > 0);
+  assert.deepEqual(posted, [{ url: "/permission/per_1/reply", body: { reply: "once" } }]);
+  const events = (await bench.runs()).map(({ args }) => args.split(" ")[1]);
+  assert.deepEqual(events, ["tool.execute.before", "permission.asked"]);
+});
+
+/** Calls the plugin in Node, with `full` while every file descriptor is in use. */
+const CALLS = `
+import { openSync } from "node:fs";
+import { Svc } from "./svc.mjs";
+Promise.withResolvers ??= () => {
+  let [resolve, reject] = [];
+  const promise = new Promise((...both) => [resolve, reject] = both);
+  return { promise, resolve, reject };
+};
+const plugin = await Svc({ client: {}, directory: "/work/app" });
+try { while (process.argv[2] === "full") openSync("/dev/null"); } catch { /* None is left. */ }
+const parts = [{ type: "text", text: "go on" }];
+await plugin["chat.message"]({ sessionID: "ses_1" }, { message: { id: "msg_1" }, parts });
+await plugin["tool.execute.before"]({ sessionID: "ses_1", callID: "call_1" }, { args: {} });
+await plugin["tool.execute.after"]({ sessionID: "ses_1", callID: "call_1" });
+`;
+
+Deno.test("prompts and tool calls go on when svc cannot be started [rm-never-breaks]", async () => {
+  const root = await Deno.makeTempDir({ prefix: "svc-plugin-" });
+  try {
+    await Deno.writeTextFile(`${root}/file`, "");
+    const text = await Deno.readTextFile(`${CHECKOUT}plugin/opencode/svc.js`);
+    await Deno.writeTextFile(`${root}/main.mjs`, CALLS);
+    for (const [launcher, how] of [[`${root}/file/svc`, ""], ["/bin/true", "full"]]) {
+      await Deno.writeTextFile(`${root}/svc.mjs`, text.replace("{{launcher}}", `${launcher}`));
+      const args = ["-c", 'ulimit -n 64; exec node "$@"', "bash", `${root}/main.mjs`, `${how}`];
+      const { code, stderr } = await new Deno.Command("/bin/bash", { args }).output();
+      assert.equal(code, 0, new TextDecoder().decode(stderr));
+    }
+  } finally {
+    await Deno.remove(root, { recursive: true });
+  }
 });
 
 Deno.test("a prompt waits for a hanging svc no longer than the limit, even if svc outlives its launcher [rm-never-breaks]", async () => {
