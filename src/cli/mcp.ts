@@ -1,6 +1,6 @@
 /** `svc mcp`: the MCP server that an agent starts, on standard input and output. */
 import { runtime } from "#runtime";
-import { systemClock } from "../async/clock.ts";
+import { delay, systemClock } from "../async/clock.ts";
 import { deviceNameOf, listenerApiKey, loadConfig, resolveWsUrl } from "../home/config.ts";
 import { ASK_EVENT, notifyDaemon, type OwnPane, ownPane } from "../home/notify_daemon.ts";
 import type { HostSealing } from "../home/host_sealing.ts";
@@ -30,6 +30,9 @@ Examples, with Claude's own command line and in an agent's configuration:
 /** Longest message of a client; a question has at most 16 KiB. */
 const LINE_MAX_BYTES = 1_048_576;
 
+/** How long the last reports may delay the end, in milliseconds. */
+const LAST_REPORT_MS = 1_000;
+
 const STOP_SIGNALS = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -40,9 +43,11 @@ export async function run(args: readonly string[]): Promise<number> {
   if (args.length > 0) throw new UsageError(`Cannot use "${args.join(" ")}": svc mcp takes no arguments`);
   // The folder may be deleted while the agent runs.
   const cwd = workingDirectory();
-  const { serveMcp } = await import("../mcp/serve.ts");
-  // One after the other: each reads tmux first, and the end of a wait must not come before its last report.
-  let reported = Promise.resolve();
+  const [{ serveMcp }, { WaitingReports }] = await Promise.all([
+    import("../mcp/serve.ts"),
+    import("../mcp/waiting_reports.ts"),
+  ]);
+  const reports = new WaitingReports((report) => reportWaiting(report, cwd));
   await serveMcp({
     lines: {
       read: splitLines(runtime.terminal.rawInput(), LINE_MAX_BYTES),
@@ -57,10 +62,11 @@ export async function run(args: readonly string[]): Promise<number> {
     clock: systemClock,
     random: Math.random,
     secondOutlet: async () => (await loadConfig(runtime.files, await accountPaths())).secondOutlet,
-    reportWaiting: (report) => void (reported = reported.then(() => reportWaiting(report, cwd))),
+    reportWaiting: (report) => reports.take(report),
     onStop: (stop) => STOP_SIGNALS.forEach((signal) => runtime.onSignal(signal, stop)),
   });
-  await reported;
+  // A report reads tmux first, which may hang.
+  await Promise.race([reports.idle(), delay(LAST_REPORT_MS, { clock: systemClock })]);
   return 0;
 }
 
