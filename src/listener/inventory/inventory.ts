@@ -17,6 +17,7 @@ import {
   decideState,
   entryFault,
   isAlive,
+  isFromTool,
   isReported,
   type KnownStates,
   type NamedSession,
@@ -129,7 +130,7 @@ export class Inventory {
   take(report: HookReport): void {
     this.readSoon();
     const session = this.#sessions.find(({ name }) => name === report.session);
-    if (session !== undefined && !canComeFrom(report, session)) return;
+    if (session !== undefined && (!canComeFrom(report, session) || isFromTool(report, session))) return;
     const before = session && this.#screens.get(paneKey(session))?.reading.state;
     this.#hints.take(report, { before, elapsed: this.#elapsed() });
     if (report.event === LIMIT_EVENT && report.session !== undefined && session?.recorded.agent !== "") {

@@ -151,6 +151,11 @@ export function canComeFrom(report: HookReport, session: TmuxSession): boolean {
   return isItsPlace && isFromPaneOf(report, session);
 }
 
+/** True if another kind of agent reports, which the session's agent runs as a tool: both have the same pane. */
+export function isFromTool({ event, agent }: HookReport, { recorded }: TmuxSession): boolean {
+  return event !== ASK_EVENT && recorded.agent !== "" && agent !== recorded.agent;
+}
+
 /** True if the report can come from the pane of the session's agent, in whatever directory the agent works. */
 function isFromPaneOf({ socket, pane }: HookReport, { socket: own, recorded }: TmuxSession): boolean {
   if (socket !== undefined && socket !== own) return false;

@@ -371,6 +371,17 @@ Deno.test("inventory: reports from another pane or project change nothing [ls-st
   }
 });
 
+Deno.test("inventory: another kind of agent that runs as a tool in the pane changes nothing [ls-state-foreign]", async () => {
+  const bench = await idleBench();
+  bench.draw(...WORKING);
+  bench.now += 2_000;
+  assert.equal(await bench.state(), "working");
+  bench.report("idle", { agent: "codex" });
+  assert.equal(await bench.state(), "working");
+  bench.report("idle");
+  assert.equal(await bench.state(), "idle");
+});
+
 Deno.test("inventory: the next read follows soon after a report or input, after half a second while an agent is busy, later while it is idle [ls-state-pace]", async () => {
   const bench = await idleBench();
   bench.now += 60_000;
