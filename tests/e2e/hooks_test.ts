@@ -190,37 +190,44 @@ Deno.test("a stop and a wait reach the phones with the hook's id, and the state 
   });
 });
 
-/** Makes a pane that looks as if the wrapper had started the echo agent in it, as the second session of the project. */
+/** Makes a pane that looks as if the wrapper had started Codex in it, as the second session of the project. */
 async function secondOfProject({ sandbox, api }: Stack): Promise<{ name: string; label: string }> {
   // Its screen shows no state and contradicts no hook.
   const { session: name } = await Pane.open(sandbox, { session: "svc-proj-2", argv: ["cat"] });
   const { project } = sandbox;
   // The agent comes last, because with it the listener treats the session as one of svc's.
-  const recorded = { project: "proj", dir: project, root: project, agent: "echo" };
+  const recorded = { project: "proj", dir: project, root: project, agent: "codex" };
   for (const [option, value] of Object.entries(recorded)) {
     await sandbox.tmux("set-option", "-t", `=${name}:`, `@svc_${option}`, value);
   }
   const { label } = await untilAsked("the session", async () => {
     const { devices } = await api.sessions();
     return devices.flatMap(({ sessions }) => sessions).find((one) =>
-      one.name === name && one.agent === "echo"
+      one.name === name && one.agent === "codex"
     );
   });
   return { name, label };
 }
 
-Deno.test("a push has the session's name from the picker, wherever in the project its agent works and whichever hook reports [wrap-label, type-stop]", async () => {
+Deno.test("a push has the session's name from the picker, wherever in the project its agent works, and another kind of agent that it runs keeps its own [wrap-label, type-stop]", async () => {
   await using stack = await makeStack();
   const { sandbox } = stack;
   const { name, label } = await secondOfProject(stack);
-  assert.equal(label, "proj · Echo #2");
+  assert.equal(label, "proj · Codex #2");
   const input = JSON.stringify({ ...await recordedCall("codex", "Stop"), cwd: `${sandbox.project}/sub` });
-  await hook(sandbox, ["hook", "Stop", "codex"], input, { SVC_SESSION: name });
-  const { title, agentSessionName } = await newest(stack, "agent.stop");
-  assert.deepEqual({ title, agentSessionName }, {
-    title: "proj · Echo #2 has finished",
-    agentSessionName: name,
+  for (const kind of ["codex", "cc"]) {
+    await hook(sandbox, ["hook", "Stop", kind], input, { SVC_SESSION: name });
+  }
+  const stops = await untilAsked("both", async () => {
+    const { pushes } = await stack.api.listPushes({ before: "end" });
+    const found = pushes.filter(({ push }) => push.type === "agent.stop");
+    return found.length === 2 ? found : undefined;
   });
+  const shown = stops.map(({ push: { title, agentSessionName } }) => [agentSessionName, title]);
+  assert.deepEqual(shown.sort(), [
+    [name, "proj · Codex #2 has finished"],
+    [name, "sub · Claude has finished"],
+  ]);
 });
 
 Deno.test("a muted project stays silent while its agent works in another directory [cli-mute]", async () => {

@@ -80,7 +80,7 @@ Deno.test("the end of a turn, a note and a question reach the paired phone, whic
     });
     assert.equal((await runSvc(stack.sandbox, ["hook", "Stop", "codex"], { stdin, env })).code, 0);
     const stop = await readOne(phone, "agent.stop");
-    assert.deepEqual([stop.body, stop.title], ["The secret of the last words.", "proj · Echo has finished"]);
+    assert.deepEqual([stop.body, stop.title], ["The secret of the last words.", "proj · Codex has finished"]);
     assert.equal(stop.data?.["cwd"], stack.sandbox.project);
 
     const { client } = await startMcp(stack.sandbox, { env });

@@ -345,7 +345,7 @@ export function statesFile(files: Files, { states: path }: Pick<HomePaths, "stat
 /** The session that a hook's report names. */
 export interface NamedSession {
   name: string;
-  /** As the picker shows it. Undefined if the report comes from another pane, or no wrapper made the session. */
+  /** As the picker shows it. Undefined if the report is not from the session's agent, or no wrapper made the session. */
   label: string | undefined;
   /** Where its project may lie. */
   directories: string[];
@@ -361,7 +361,8 @@ export function namedSession(
   const [own, another] = fromPane;
   const [{ name } = { name: undefined }] = named;
   if (name === undefined) return undefined;
-  const isSure = own !== undefined && another === undefined && own.recorded.agent !== "";
+  const isSure = own !== undefined && another === undefined && own.recorded.agent !== "" &&
+    !isFromTool(report, own);
   const sessions = own === undefined ? named : fromPane;
   return { name, label: isSure ? labelOf(own) : undefined, directories: sessions.flatMap(knownDirectories) };
 }

@@ -170,20 +170,21 @@ Deno.test("state: its start survives the listener; for a state that began in the
 });
 
 Deno.test("named: a report has the picker's label only from the pane of the session's agent [wrap-label]", () => {
-  const report = { event: "Stop", agent: "codex", cwd: "/elsewhere", session: "svc-shop-2" };
+  const report = { event: "Stop", agent: "cc", cwd: "/elsewhere", session: "svc-shop-2" };
   const label = (change: Partial<HookReport>, sessions = [session]): string | undefined =>
     namedSession({ ...report, ...change }, sessions)?.label;
   assert.equal(label({}), "shop · Claude #2");
   assert.equal(label({ socket: "/s", pane: "%1" }), "shop · Claude #2");
   const dialog = { id: "d", since: 1, text: "Run it?" };
   assert.equal(dialogNews(session, dialog).label, label({}), "as of its dialogs");
+  assert.equal(label({ agent: "codex" }), undefined, "an agent that this one runs as a tool");
   assert.equal(label({ pane: "%2" }), undefined, "an agent in another pane has inherited the name");
   assert.equal(label({ socket: "/t" }), undefined);
   assert.equal(label({ session: "svc-shop" }), undefined);
   assert.equal(label({}, [{ ...session, recorded: nobody }]), undefined, "no wrapper made it");
   const twin = { ...session, socket: "/t", recorded: { ...session.recorded, agent: "codex" } };
   assert.equal(label({}, [session, twin]), undefined, "the name means two sessions");
-  assert.equal(label({ socket: "/t" }, [session, twin]), "shop · Codex #2");
+  assert.equal(label({ socket: "/t", agent: "codex" }, [session, twin]), "shop · Codex #2");
 });
 
 Deno.test("named: a report has the possible directories of the session's project, whatever its own directory [cli-mute]", () => {
