@@ -77,7 +77,7 @@ export async function runListener(paths: HomePaths, options: RunOptions): Promis
         log,
         dialogs: {
           opened: (dialog) => notifier.dialog(dialog),
-          closed: (session, at) => notifier.dialogClosed(session, at),
+          closed: (pane, at) => notifier.dialogClosed(pane, at),
         },
       });
       options.started?.();

@@ -14,7 +14,7 @@ import type { RunningListener } from "./listener.ts";
 export const NOTIFICATIONS_MAX = 100;
 /** Notifications older than this are dropped, in milliseconds. */
 export const NOTIFICATION_LIFE_MS = 600_000;
-/** Sessions whose last dialog is kept. */
+/** Panes whose last dialog is kept. */
 const DIALOGS_MAX = 500;
 /** An agent writes its last message into its transcript within this time, in milliseconds. */
 export const TRANSCRIPT_LIMIT_MS = 3_000;
@@ -62,7 +62,7 @@ export const DIALOG_COVERS_MS = 60_000;
 /** The listener notices within this time that a dialog was closed, since a hook's report makes it check at once. */
 export const DIALOG_CLOSING_MS = 500;
 
-/** A session's last dialog, by the clock's `elapsed`. */
+/** A pane's last dialog, by the clock's `elapsed`. */
 interface ShownDialog {
   openedAt: number;
   /** Infinity while it is open. */
@@ -74,7 +74,7 @@ export class HookNotifier {
   #queue: Entry[] = [];
   #working: Promise<void> | undefined;
   #end = new AbortController();
-  /** By session. */
+  /** By pane, which a rename of its session does not change. */
   readonly #dialogs = new Map<string, ShownDialog>();
 
   constructor(options: HookNotifierOptions) {
@@ -88,28 +88,29 @@ export class HookNotifier {
     const title = session?.label === undefined ? news.title : sessionTitle(session.label, news.type);
     const [id, at] = [crypto.randomUUID(), this.#options.clock.elapsed()];
     const entry = { id, at, report, news: { ...news, title }, directories: session?.directories ?? [] };
-    if (news.type === "agent.attention" && report.session !== undefined) void this.#unlessShown(entry);
-    else this.#add(entry);
+    if (news.type === "agent.attention" && report.session !== undefined) {
+      void this.#unlessShown(entry, session?.pane);
+    } else this.#add(entry);
   }
 
   /** Queues the text of a dialog, as the screen shows it. Never throws. */
-  dialog({ id, session, agent, label, cwd, directories, text }: DialogNews): void {
+  dialog({ id, session, pane, agent, label, cwd, directories, text }: DialogNews): void {
     const at = this.#options.clock.elapsed();
-    this.#dialogs.set(session, { openedAt: at, closedAt: Infinity });
+    this.#dialogs.set(pane, { openedAt: at, closedAt: Infinity });
     if (this.#dialogs.size > DIALOGS_MAX) this.#dialogs.delete(this.#dialogs.keys().next().value ?? "");
     const type = "agent.attention";
     const news: HookNews = { type, title: sessionTitle(label, type), ...(text === "" ? {} : { body: text }) };
     this.#add({ id, at, report: { agent, event: DIALOG_EVENT, cwd, session }, news, directories });
   }
 
-  /** The session has shown no dialog since `at`, by the clock's `elapsed`. Never throws. */
-  dialogClosed(session: string, at: number): void {
-    const shown = this.#dialogs.get(session);
+  /** The pane has shown no dialog since `at`, by the clock's `elapsed`. Never throws. */
+  dialogClosed(pane: string, at: number): void {
+    const shown = this.#dialogs.get(pane);
     if (shown !== undefined) shown.closedAt = at;
   }
 
   /** Queues a hook's notice, unless the dialog itself appears: its text says more. */
-  async #unlessShown(entry: Entry): Promise<void> {
+  async #unlessShown(entry: Entry, pane: string | undefined): Promise<void> {
     const { clock } = this.#options;
     const { signal } = this.#end;
     try {
@@ -117,7 +118,7 @@ export class HookNotifier {
     } catch {
       return;
     }
-    const shown = this.#dialogs.get(entry.report.session ?? "");
+    const shown = this.#dialogs.get(pane ?? "");
     if (shown === undefined || !isNoticeOf(shown, { at: entry.at, now: clock.elapsed() })) this.#add(entry);
   }
 

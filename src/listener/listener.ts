@@ -75,7 +75,7 @@ export interface ListenerOptions {
    */
   log(line: string): void;
   /** Called when an agent shows a new dialog, and when its session no longer shows one. */
-  dialogs?: { opened(dialog: DialogNews): void; closed(session: string, at: number): void };
+  dialogs?: { opened(dialog: DialogNews): void; closed(pane: string, at: number): void };
 }
 
 /** What this listener supports. */
@@ -292,7 +292,7 @@ class Listener implements RunningListener {
       widened: widenedBy(policyOf(config)),
       dialogActions: dialogActions(policyOf(config)),
       dialogOpened: (session, dialog) => this.#options.dialogs?.opened(dialogNews(session, dialog)),
-      dialogClosed: (session, at) => this.#options.dialogs?.closed(session, at),
+      dialogClosed: (pane, at) => this.#options.dialogs?.closed(pane, at),
       observed: (sessions) => this.#relayClock.isKnown && this.#pushes.observe(sessions),
       muted: async () => {
         const muted = await loadMuted(runtime.files, paths);

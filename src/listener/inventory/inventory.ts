@@ -22,6 +22,7 @@ import {
   type KnownStates,
   type NamedSession,
   namedSession,
+  paneKey,
   type ScreenCapture,
   StateClock,
   StateHints,
@@ -70,8 +71,8 @@ export interface InventoryOptions {
   dialogActions?: readonly DialogAction[];
   /** The agent of this session shows a new dialog. */
   dialogOpened?(session: TmuxSession, dialog: OpenDialog): void;
-  /** The session of this name has shown no dialog since `at`, by `elapsed`. */
-  dialogClosed?(session: string, at: number): void;
+  /** The pane with this key (see `paneKey`) has shown no dialog since `at`, by `elapsed`. */
+  dialogClosed?(pane: string, at: number): void;
   /** Configuration keys that widen what a phone may do. */
   widened?: readonly string[];
   /** Stores when each session entered its state, across restarts of the listener. */
@@ -109,9 +110,9 @@ export class Inventory {
   /** By pane. */
   readonly #versions = new Map<string, string | undefined>();
   readonly #dialogs = new Dialogs();
-  /** The sessions whose dialog was reported as open: since when, by `elapsed`, the screen has not shown it. */
+  /** The panes whose dialog was reported as open: since when, by `elapsed`, the screen has not shown it. */
   readonly #withDialog = new Map<string, number | undefined>();
-  /** By session name. */
+  /** By pane. */
   readonly #limits = new Map<string, UsageLimit>();
   /** The names of the sessions that the last read left out. */
   #leftOut: ReadonlySet<string> = new Set();
@@ -133,8 +134,8 @@ export class Inventory {
     if (session !== undefined && (!canComeFrom(report, session) || isFromTool(report, session))) return;
     const before = session && this.#screens.get(paneKey(session))?.reading.state;
     this.#hints.take(report, { before, elapsed: this.#elapsed() });
-    if (report.event === LIMIT_EVENT && report.session !== undefined && session?.recorded.agent !== "") {
-      this.#noteLimit(report.session, readUsageLimit([report.news?.body ?? ""], this.#now()));
+    if (report.event === LIMIT_EVENT && session !== undefined && session.recorded.agent !== "") {
+      this.#noteLimit(paneKey(session), readUsageLimit([report.news?.body ?? ""], this.#now()));
     }
   }
 
@@ -239,7 +240,7 @@ export class Inventory {
     const asking = this.#hints.isAsking(session, { screen, elapsed });
     const state = decideState({ session, screen, hint, asking, known: screen?.known, now, elapsed });
     const stateSince = clock.since(session, { state, now });
-    const limit = limitNow(this.#limits.get(session.name), { state, now });
+    const limit = limitNow(this.#limits.get(paneKey(session)), { state, now });
     return toEntry(session, {
       state,
       stateSince,
@@ -305,14 +306,14 @@ export class Inventory {
     const isNew = this.#dialogs.take(paneKey(session), { text, at: epochMs, mayBeHalfDrawn });
     const dialog = isNew ? this.#dialogs.of(paneKey(session)) : undefined;
     if (dialog !== undefined) {
-      this.#withDialog.set(session.name, undefined);
+      this.#withDialog.set(paneKey(session), undefined);
       this.#options.dialogOpened?.(session, dialog);
     }
     const limit = readUsageLimit(lines, epochMs);
     // A limit without a time lasts for as long as the screen shows it.
-    const isTimed = this.#limits.get(session.name)?.resetsAt !== undefined;
-    if (limit === undefined && !isTimed) this.#limits.delete(session.name);
-    this.#noteLimit(session.name, limit);
+    const isTimed = this.#limits.get(paneKey(session))?.resetsAt !== undefined;
+    if (limit === undefined && !isTimed) this.#limits.delete(paneKey(session));
+    this.#noteLimit(paneKey(session), limit);
   }
 
   #dialogOf(session: TmuxSession): SessionEntry["dialog"] {
@@ -337,22 +338,20 @@ export class Inventory {
   }
 
   #reportClosedDialogs(): void {
-    for (const [name, since = this.#elapsed()] of this.#withDialog) {
-      const session = this.#sessions.find((one) => one.name === name);
-      const pane = session === undefined ? "" : paneKey(session);
+    for (const [pane, since = this.#elapsed()] of this.#withDialog) {
       if (this.#dialogs.of(pane) !== undefined) {
-        this.#withDialog.set(name, this.#dialogs.isDoubtful(pane) ? since : undefined);
+        this.#withDialog.set(pane, this.#dialogs.isDoubtful(pane) ? since : undefined);
         continue;
       }
-      this.#withDialog.delete(name);
-      this.#options.dialogClosed?.(name, since);
+      this.#withDialog.delete(pane);
+      this.#options.dialogClosed?.(pane, since);
     }
   }
 
   /** Stores a new limit. The same text read again does not mean a later one. */
-  #noteLimit(session: string, limit: UsageLimit | undefined): void {
-    if (limit === undefined || this.#limits.get(session)?.text === limit.text) return;
-    this.#limits.set(session, limit);
+  #noteLimit(pane: string, limit: UsageLimit | undefined): void {
+    if (limit === undefined || this.#limits.get(pane)?.text === limit.text) return;
+    this.#limits.set(pane, limit);
   }
 
   #forget(sessions: readonly TmuxSession[]): void {
@@ -360,8 +359,7 @@ export class Inventory {
     for (const key of this.#screens.keys()) if (!panes.has(key)) this.#screens.delete(key);
     for (const key of this.#versions.keys()) if (!panes.has(key)) this.#versions.delete(key);
     this.#dialogs.keep(panes);
-    const names = new Set(sessions.map(({ name }) => name));
-    for (const name of this.#limits.keys()) if (!names.has(name)) this.#limits.delete(name);
+    for (const key of this.#limits.keys()) if (!panes.has(key)) this.#limits.delete(key);
     this.#hints.keep(sessions);
   }
 }
@@ -384,10 +382,6 @@ function newest(
 ): AgentState | undefined {
   const shown = screen.reading.state;
   return hint !== undefined && (shown === undefined || hint.at > screen.at) ? hint.state : shown;
-}
-
-function paneKey(session: TmuxSession): string {
-  return `${session.socket} ${session.id} ${session.pane?.id ?? ""} ${session.pane?.pid ?? ""}`;
 }
 
 function limitNow(

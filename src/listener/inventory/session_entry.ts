@@ -345,6 +345,8 @@ export function statesFile(files: Files, { states: path }: Pick<HomePaths, "stat
 /** The session that a hook's report names. */
 export interface NamedSession {
   name: string;
+  /** The key of its agent's pane, see `paneKey`. Undefined if the name means several sessions. */
+  pane: string | undefined;
   /** As the picker shows it. Undefined if the report is not from the session's agent, or no wrapper made the session. */
   label: string | undefined;
   /** Where its project may lie. */
@@ -364,7 +366,18 @@ export function namedSession(
   const isSure = own !== undefined && another === undefined && own.recorded.agent !== "" &&
     !isFromTool(report, own);
   const sessions = own === undefined ? named : fromPane;
-  return { name, label: isSure ? labelOf(own) : undefined, directories: sessions.flatMap(knownDirectories) };
+  const [only, further] = sessions;
+  return {
+    name,
+    pane: only === undefined || further !== undefined ? undefined : paneKey(only),
+    label: isSure ? labelOf(own) : undefined,
+    directories: sessions.flatMap(knownDirectories),
+  };
+}
+
+/** Identifies a session's pane and the process in it, even after the session was renamed. */
+export function paneKey({ socket, id, pane }: Pick<TmuxSession, "socket" | "id" | "pane">): string {
+  return `${socket} ${id} ${pane?.id ?? ""} ${pane?.pid ?? ""}`;
 }
 
 function knownDirectories(session: TmuxSession): string[] {
@@ -381,6 +394,7 @@ export function dialogNews(session: TmuxSession, { id, text }: OpenDialog): Dial
   return {
     id,
     session: name,
+    pane: paneKey(session),
     agent: recorded.agent,
     label: labelOf(session),
     cwd: recorded.directory || session.pane?.path || "",
@@ -394,6 +408,8 @@ export interface DialogNews {
   /** Becomes the id of the push. */
   id: string;
   session: string;
+  /** The key of its pane, see `paneKey`. */
+  pane: string;
   agent: string;
   label: string;
   cwd: string;

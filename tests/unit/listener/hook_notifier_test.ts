@@ -48,7 +48,13 @@ function report(body: string, more: Partial<HookReport> = {}): HookReport {
   return { event: "Stop", agent: "cc", cwd: "/work/app", session: "svc-app", news, ...more };
 }
 
-const APP = { name: "svc-app", label: "app · Claude", cwd: "/work/app", directories: ["/work/app"] };
+const APP = {
+  name: "svc-app",
+  pane: "/s $1 %1 42",
+  label: "app · Claude",
+  cwd: "/work/app",
+  directories: ["/work/app"],
+};
 
 const unreachable = (): RelayError => new RelayError("no relay answers", { code: "unreachable" });
 
@@ -185,8 +191,8 @@ Deno.test("a dialog's text replaces its notice, and no notice of what the agent 
     const news = { type: "agent.attention", title: "app · Claude waits for you", body: "Waits." } as const;
     const steps = [
       { at: 0, take: () => notifier.dialog({ ...dialog, id: crypto.randomUUID(), session: "svc-app" }) },
-      { at: noticeAt, take: () => notifier.take(report("", { news })) },
-      { at: closedAt, take: () => notifier.dialogClosed("svc-app", clock.elapsed()) },
+      { at: noticeAt, take: () => notifier.take(report("", { news }), APP) },
+      { at: closedAt, take: () => notifier.dialogClosed(APP.pane, clock.elapsed()) },
     ];
     const start = clock.elapsed() + 1_000;
     for (const { at, take } of steps.filter(({ at }) => at < Infinity).sort((a, b) => a.at - b.at)) {
@@ -200,6 +206,20 @@ Deno.test("a dialog's text replaces its notice, and no notice of what the agent 
     await notifier.stop();
     assert.deepEqual(sent.map(({ body }) => body), ["Run rm?", ...(rings ? ["Waits."] : []), "Done."], name);
   }
+});
+
+Deno.test("a dialog's text replaces its notice even if its session is renamed, but not another session's that takes its name [dlg-card]", async () => {
+  const { notifier, clock, sent } = makeBench();
+  const news = { type: "agent.attention", title: "app · Claude waits for you", body: "Waits." } as const;
+  notifier.dialog({ agent: "cc", ...APP, text: "Run rm?", id: crypto.randomUUID(), session: "svc-app" });
+  clock.advance(6_000);
+  notifier.take(report("", { news, session: "svc-till" }), { ...APP, name: "svc-till" });
+  const other = { ...news, body: "Waits in another session." };
+  notifier.take(report("", { news: other }), { ...APP, pane: "/s $2 %2 43" });
+  clock.advance(DIALOG_SHOWN_MS);
+  await until("the other session's notice", () => sent.some(({ body }) => body === other.body));
+  await notifier.stop();
+  assert.deepEqual(sent.map(({ body }) => body), ["Run rm?", other.body]);
 });
 
 Deno.test("a card's dialog does not notify the phones a second time, and its text is kept for when the card closes [card-rings]", async () => {

@@ -46,7 +46,7 @@ Deno.test("a dialog whose card did not reach the relay notifies the phones when 
   });
   const asked = scene.ask(SHELL);
   const dialog = { id: crypto.randomUUID(), session: SESSION, agent: "cc", label: "app", cwd: "/work/app" };
-  notifier.dialog({ ...dialog, directories: [], text: "Run it?" });
+  notifier.dialog({ ...dialog, pane: "/s $1 %1 42", directories: [], text: "Run it?" });
   assert.equal(await scene.ended(asked), undefined);
   isAway = false;
   await until("the notice", () => {

@@ -19,7 +19,7 @@ import {
 } from "../../../../src/listener/inventory/session_entry.ts";
 import { encodeFrame, parseFrame } from "../../../../src/protocol/frames.ts";
 import { INVENTORY_POLL_MS, TEXT_FRAME_MAX_BYTES } from "../../../../src/protocol/limits.ts";
-import type { AgentState } from "../../../../src/protocol/session.ts";
+import type { AgentState, SessionEntry } from "../../../../src/protocol/session.ts";
 import type { TmuxCommand } from "../../../../src/tmux/argv.ts";
 import type { TmuxSession } from "../../../../src/tmux/sessions.ts";
 
@@ -40,6 +40,7 @@ class Bench {
   muted = "";
   directory = "/shop";
   isGone = false;
+  name = "svc-shop";
   /** Fields of other sessions that differ from this one's. */
   others: Partial<TmuxSession>[] = [];
   readonly logged: string[] = [];
@@ -58,7 +59,7 @@ class Bench {
     },
     server: (socket) => ({ socket, run: (...commands) => Promise.resolve(this.#run(commands)) }),
     dialogOpened: ({ name }) => void this.dialogs.push(`${name} opened`),
-    dialogClosed: (name, at) => void this.dialogs.push(`${name} closed ${this.now - START - at} ms ago`),
+    dialogClosed: (pane, at) => void this.dialogs.push(`${pane} closed ${this.now - START - at} ms ago`),
     muted: () => Promise.resolve((...directories) => directories.includes(this.muted)),
     log: (line) => void this.logged.push(line),
     states: { load: () => Promise.resolve({}), save: (states) => this.save(states) },
@@ -95,7 +96,7 @@ class Bench {
     return {
       socket: "/s",
       id: "$1",
-      name: "svc-shop",
+      name: this.name,
       created: 1_000,
       activity: this.activity,
       attached: this.attached,
@@ -284,17 +285,46 @@ Deno.test("inventory: a dialog's closing is reported once, even if its session h
     return bench.dialogs.splice(0);
   };
   assert.deepEqual(await shown(...DIALOG), ["svc-shop opened"]);
-  assert.deepEqual(await shown(...WORKING), ["svc-shop closed 0 ms ago"]);
+  assert.deepEqual(await shown(...WORKING), ["/s $1 %1 42 closed 0 ms ago"]);
   assert.deepEqual(await shown(...IDLE), []);
   assert.deepEqual(await shown(...DIALOG), ["svc-shop opened"]);
   assert.deepEqual(
     await shown("unrecognized"),
-    ["svc-shop closed 500 ms ago"],
+    ["/s $1 %1 42 closed 500 ms ago"],
     "the first look was in doubt",
   );
   assert.deepEqual(await shown(...DIALOG), ["svc-shop opened"]);
   bench.isGone = true;
-  assert.deepEqual(await shown(...DIALOG), ["svc-shop closed 0 ms ago"]);
+  assert.deepEqual(await shown(...DIALOG), ["/s $1 %1 42 closed 0 ms ago"]);
+});
+
+Deno.test("inventory: a session that is renamed keeps its open dialog and its usage limit [dlg-card, ux-later]", async () => {
+  const bench = await idleBench();
+  const read = async (): Promise<SessionEntry | undefined> => {
+    bench.now += 5_000;
+    const [entry] = await bench.inventory.read();
+    return entry;
+  };
+  bench.draw(...DIALOG);
+  await read();
+  const before = await read();
+  assert.deepEqual(bench.dialogs.splice(0), ["svc-shop opened"]);
+  bench.name = "svc-till";
+  assert.deepEqual((await read())?.dialog, before?.dialog);
+  assert.deepEqual(bench.dialogs.splice(0), [], "it is still open");
+  bench.draw(...IDLE);
+  await read();
+  assert.deepEqual(bench.dialogs.splice(0), ["/s $1 %1 42 closed 0 ms ago"]);
+  const news = {
+    type: "agent.stop",
+    title: "shop",
+    body: "You've hit your usage limit, try again in 2 hours",
+  } as const;
+  bench.report("idle", { event: "StopFailure", session: "svc-till", news });
+  const limit = (await read())?.limit;
+  assert.ok(limit?.resetsAt);
+  bench.name = "svc-shop";
+  assert.deepEqual((await read())?.limit, limit);
 });
 
 Deno.test("inventory: a session is waiting while its question waits, as long as the asker reports [ls-state-ask]", async () => {
