@@ -9,12 +9,14 @@ import { type Audit, openAudit } from "../home/log_files.ts";
 import type { DaemonStatus, DialogCall, DialogReply, HookReport } from "../home/control_socket.ts";
 import { type Journal, openJournal } from "../home/journal.ts";
 import { EndedAgents, endEffects, startChoices, startEffects } from "./agent_life.ts";
+import { EndedAtRelay } from "./ended_at_relay.ts";
 import { KnownProjects, mutedProjects, mutingEffects, projectsOf } from "./projects.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { type HostKeys, hostKeys } from "../home/host_sealing.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { UPLOAD_DEFAULT_MAX_BYTES } from "../protocol/limits.ts";
+import type { Push } from "../protocol/push.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
 import { type HostIdentity, readIdentity, RelayClock } from "./host_at_relay.ts";
@@ -110,6 +112,7 @@ class Listener implements RunningListener {
   readonly #endedAgents: EndedAgents;
   readonly #acknowledger: Acknowledger;
   readonly #pushes: PushIntake;
+  readonly #ended: EndedAtRelay;
   readonly #uploads: Uploads;
   readonly #mirrors: Mirrors;
   readonly #restoring: Promise<void>;
@@ -150,6 +153,12 @@ class Listener implements RunningListener {
     const injection = this.#injection();
     this.#cards = this.#makeCards(injection);
     this.#pushes = this.#makePushes(injection, projects);
+    this.#ended = new EndedAtRelay({
+      unfinished: journal.unfinished(),
+      find: (id, given) => this.#api.getPush(id, given),
+      receive: (push) => this.#pushes.receive(push),
+      log,
+    });
     this.#uploads = this.#makeUploads();
     this.#mirrors = this.#makeMirrors(injection);
     this.#restoring = undoKilledListener(this.#targets, log);
@@ -235,7 +244,7 @@ class Listener implements RunningListener {
     switch (frame.event) {
       case "push.new":
         this.#acknowledger.expect(frame.data);
-        return void this.#pushes.receive(this.#cards.placed(frame.data));
+        return this.#receive(this.#cards.placed(frame.data));
       case "push.soon":
         return this.#pushes.expect(frame.data);
       case "listener.stored":
@@ -257,6 +266,7 @@ class Listener implements RunningListener {
     const { log, wsUrl } = this.#options;
     if (state.state === "connected") {
       this.#relayClock.connected(state.clockOffsetMs);
+      this.#ended.search();
       this.#inventory.connected();
       this.#cards.connected();
       log(`connected to ${wsUrl}`);
@@ -268,6 +278,13 @@ class Listener implements RunningListener {
       const advice = state.problem?.code === "revoked" ? ` ${REVOKED_HOST}` : "";
       log(`disconnected${why}${advice} (next try in ${Math.round(state.retryInMs)} ms)`);
     }
+  }
+
+  /** Messages are typed behind no text of a message that has ended. */
+  #receive(push: Push): void {
+    const { searching } = this.#ended;
+    if (searching === undefined) return void this.#pushes.receive(push);
+    void searching.then(() => this.#pushes.receive(push));
   }
 
   #makeLink(): RelayLink {

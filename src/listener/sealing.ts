@@ -56,7 +56,8 @@ export class PushOpener {
       this.#takesPlain = isEnough("off", floor);
       const fault = faultOf(push, floor);
       if (fault !== undefined) return refused(fault);
-      const { found, seal } = push.sealed ? await this.#options.unseal(push) : { found: push };
+      const known = journal.state(push.id);
+      const { found, seal } = await this.#opened(push, known?.step === "left" ? known.sealed : undefined);
       if (!("state" in found)) prepare(found);
       // Typing waits for a sync of its own, which covers this entry too.
       const sync = push.type !== "agent.command";
@@ -79,9 +80,17 @@ export class PushOpener {
    */
   async reopen(push: Push, { sealed }: Pick<JournalEntry, "sealed">): Promise<OpenedPush | undefined> {
     if (!isEnough(push.sealed?.mode ?? "off", await this.#options.floor())) return undefined;
-    const { found, seal } = push.sealed ? await this.#options.unseal(push) : { found: push };
+    const { found, seal } = await this.#opened(push, sealed);
     if (sealed !== undefined && (seal === undefined || !isSameSeal(sealed, seal))) return undefined;
     return "state" in found ? undefined : found;
+  }
+
+  /** `typed`: how a message was sealed whose text an earlier listener typed: that one is opened even when it is old. */
+  async #opened(push: Push, typed: JournalEntry["sealed"]): Promise<Unsealed> {
+    if (push.sealed === undefined) return { found: push };
+    const { found, seal, old } = await this.#options.unseal(push);
+    const isTyped = typeof typed === "object" && seal !== undefined && isSameSeal(typed, seal);
+    return { found: isTyped && old !== undefined ? old : found, seal };
   }
 }
 
@@ -126,6 +135,8 @@ export interface Unsealed {
   found: OpenedPush | Outcome;
   /** Set for a message that a paired phone sealed. */
   seal?: PhoneSeal | undefined;
+  /** The text of a message that is too old to be typed. */
+  old?: OpenedPush | undefined;
 }
 
 /** Opens the sealed text; ignores an unsealed one beside it. Throws PairingsBusy, or if an answer cannot be claimed. */
@@ -135,7 +146,10 @@ export async function unseal(push: Push, host: UnsealHost): Promise<Unsealed> {
     host.log(`push ${push.id}: sealed, and this host's keys cannot be read: ${error}`);
   });
   if (typeof opened === "object") {
-    return { found: await judge(push, opened.content, host), seal: opened.seal };
+    const found = await judge(push, opened.content, host);
+    const { body, notAfter } = opened.content;
+    const isOld = "state" in found && found.state === "expired" && carriedAnswer(push) === undefined;
+    return { found, seal: opened.seal, ...(isOld ? { old: { ...push, body, notAfter } } : {}) };
   }
   if (opened) host.log(`push ${push.id}: sealed by "${push.from}" and not opened: ${opened}`);
   return { found: refused("unsealable") };

@@ -1,6 +1,7 @@
 /** kill -9 of the listener after every step of an injection: nothing is lost or duplicated, and the state is `unknown` only if it cannot be determined. */
 import assert from "node:assert/strict";
 import { waitForReceipt } from "../../src/client/wait_for_receipt.ts";
+import { encodeEntry } from "../../src/home/journal.ts";
 import { crashingImportMap } from "../helpers/crashing_runtime.ts";
 import { FROM_CHECKOUT, startSvc } from "../helpers/program.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
@@ -92,4 +93,28 @@ Deno.test("crash: the next listener removes a text that a killed one had put int
   };
   await until("the end of what was left", async () => !(await names()).includes(`${left}`));
   assert.deepEqual(await names(), [own, "svc-notes"].sort());
+});
+
+Deno.test("crash: a text that an earlier listener typed is removed even if its message ended while no listener ran, and the next message is submitted alone [inj-take-back]", async () => {
+  await using stack = await makeStack({ listener: false });
+  const { sandbox, api } = stack;
+  const echo = await stack.echo();
+  await stack.svc("listener", "--stop");
+  for (const step of ["typed", "left"] as const) {
+    const body = `${step} by an earlier listener`;
+    const about = { agentSessionName: echo.name, targetDeviceId: stack.deviceId };
+    const { id } = await api.sendPush({ type: "agent.command", body, ...about });
+    await api.sendPush({ type: "agent.cancel", inReplyTo: id, ...about });
+    assert.equal((await api.getPush(id)).receipt.final, true);
+    const entry = encodeEntry({ id, at: Date.now(), step });
+    await Deno.writeTextFile(`${sandbox.svcHome}/journal.jsonl`, entry, { append: true });
+    await sandbox.tmux("send-keys", "-t", `=${echo.name}:`, "-l", body);
+    await until("the text in the composer", async () => (await echo.screen()).includes(body));
+    await stack.startListener();
+    const { receipt } = await stack.send(echo.name, `after what was ${step}`);
+    assert.deepEqual([receipt.state, receipt.reason], ["submitted", undefined]);
+    stack.listener.kill("SIGTERM");
+    await stack.listener.exited;
+  }
+  assert.deepEqual(await echo.prompts(2), ["after what was typed", "after what was left"]);
 });

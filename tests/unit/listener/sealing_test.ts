@@ -4,7 +4,8 @@ import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { importSecret, newSecret, pairingId } from "../../../src/crypto/paired_secret.ts";
 import { type SealedContent, sealMessage } from "../../../src/crypto/stored_message.ts";
 import { PairingsBusy } from "../../../src/home/pairing.ts";
-import { unseal, type UnsealHost } from "../../../src/listener/sealing.ts";
+import type { JournalEntry } from "../../../src/home/journal.ts";
+import { PushOpener, unseal, type UnsealHost } from "../../../src/listener/sealing.ts";
 import type { Answer } from "../../../src/protocol/ask.ts";
 import { lateAnswerId } from "../../../src/protocol/late_answer.ts";
 import type { Push } from "../../../src/protocol/push.ts";
@@ -122,6 +123,31 @@ Deno.test("a message that a relay held back too long is not typed, nor one that 
   assert.equal(await judged(push), "expired");
   assert.equal(await judged(await sealedPush({ notAfter: NOW - 60_000 })), "text hello", "clocks differ");
   assert.equal(await judged(await sealedPush({ notAfter: NOW + 8 * DAY_MS })), "refused unsealable");
+});
+
+Deno.test("an expired message is opened only to remove its text: if an earlier listener typed this very one [inj-take-back, hostile-relay]", async () => {
+  const push = await sealedPush({ notAfter: NOW - DAY_MS, counter: 7 });
+  assert.ok(secret);
+  const own = { pairing: await pairingId(secret), counter: 7 };
+  /** Returns what is opened for a push that arrives again, and what is removed for one that was interrupted. */
+  const opened = async (step: "accepted" | "left", sealed = own): Promise<string[]> => {
+    const known: JournalEntry = { id: push.id, at: NOW, step, sealed };
+    const opener = new PushOpener({
+      unseal: (one) => unseal(one, makeHost()),
+      prepare: () => {},
+      journal: { state: () => known, record: () => Promise.resolve(), take: () => Promise.resolve("taken") },
+      floor: () => Promise.resolve("psk"),
+      log: () => {},
+    });
+    const [again, interrupted] = [await opener.open(push), await opener.reopen(push, known)];
+    const isOver = again === undefined || "state" in again || (again.notAfter ?? Infinity) <= NOW;
+    assert.ok(isOver, "it is never submitted");
+    const arrived = again !== undefined && "state" in again ? again.state : again?.body;
+    return [arrived ?? "", interrupted?.body ?? ""];
+  };
+  assert.deepEqual(await opened("left"), ["hello", "hello"]);
+  assert.deepEqual(await opened("accepted"), ["expired", "hello"]);
+  assert.deepEqual(await opened("left", { ...own, counter: 6 }), ["expired", ""]);
 });
 
 Deno.test("a sealed text follows the same rules as any other [show-controls]", async () => {

@@ -1,0 +1,66 @@
+/**
+ * Messages that an earlier listener typed without submitting them, and that ended at the relay while no listener ran. The
+ * relay does not send them again, so they are fetched: their text may still be in a composer.
+ */
+import { errorText } from "../async/error_text.ts";
+import { RelayError } from "../client/relay_error.ts";
+import type { JournalEntry } from "../home/journal.ts";
+import type { Push, PushRecord } from "../protocol/push.ts";
+
+/** Messages that are looked up; of more, the latest. */
+const LOOKED_UP_MAX = 100;
+/** Other messages wait for the search for no longer than this. */
+const SEARCH_LIMIT_MS = 5_000;
+
+export interface EndedAtRelayOptions {
+  /** The journal's entries when this listener started. */
+  unfinished: readonly JournalEntry[];
+  /** Throws RelayError. */
+  find(id: string, options: { signal: AbortSignal }): Promise<PushRecord>;
+  /** Takes the push as if the relay had sent it. Must not throw. */
+  receive(push: Push): Promise<void>;
+  log(line: string): void;
+}
+
+export class EndedAtRelay {
+  readonly #options: EndedAtRelayOptions;
+  #ids: readonly string[];
+  #searching: Promise<void> | undefined;
+
+  constructor(options: EndedAtRelayOptions) {
+    this.#options = options;
+    const typed = options.unfinished.filter(({ step }) => step !== "accepted");
+    this.#ids = typed.map(({ id }) => id).slice(-LOOKED_UP_MAX);
+  }
+
+  /** Set while it is being found out whether a text must be removed before other messages are typed. */
+  get searching(): Promise<void> | undefined {
+    return this.#searching;
+  }
+
+  /** Takes the pushes that have ended, once; after a failure again at the next call. */
+  search(): void {
+    if (this.#ids.length > 0) this.#searching ??= this.#search();
+  }
+
+  async #search(): Promise<void> {
+    const { find, receive, log } = this.#options;
+    const signal = AbortSignal.timeout(SEARCH_LIMIT_MS);
+    try {
+      const records = await Promise.all(this.#ids.map((id) => find(id, { signal }).catch(unlessUnknown)));
+      this.#ids = [];
+      for (const record of records) {
+        // The relay sends one that has not ended. One that has is never submitted, even if it has not expired.
+        if (record?.receipt.final === true) void receive({ ...record.push, expiresAt: 0 });
+      }
+    } catch (error) {
+      log(`an earlier message's text may stay in a composer: ${errorText(error)}`);
+    } finally {
+      this.#searching = undefined;
+    }
+  }
+}
+
+function unlessUnknown(error: unknown): undefined {
+  if (!(error instanceof RelayError) || error.code !== "unknown_push") throw error;
+}
