@@ -360,7 +360,13 @@ export const JournalEntry = z.discriminatedUnion("step", [
   /** The text is in the pane; it is unknown whether Enter was sent. */
   z.object({ ...fields, ...typing, step: z.literal("typed") }),
   /** The text is in the pane, and Enter was not pressed: the next listener continues from here. */
-  z.object({ ...fields, ...typing, step: z.literal("left") }),
+  z.object({
+    ...fields,
+    ...typing,
+    step: z.literal("left"),
+    /** The message was cancelled: the next listener removes the text instead. */
+    isCancelled: z.optional(z.literal(true)),
+  }),
   /** Acknowledged; nothing more will happen. */
   z.object({
     ...fields,

@@ -53,6 +53,8 @@ export type PushJournal = Pick<Journal, "state" | "record" | "take" | "promise">
 /** How long a message waits before the host's files are tried again. */
 export const FILES_RETRY_MS = 500;
 
+const WITHDRAWN: Outcome = { state: "withdrawn" };
+
 type Answer = Omit<Acknowledgement, "id" | "outcome" | "final" | "proof"> & { state: PushState };
 
 /** What is done with a push. Tests replace the steps. */
@@ -182,7 +184,9 @@ export class PushIntake {
     const turn = push.type === "ask.answer" ? push.id : turnOf(push);
     const isInterrupted = known?.step === "typing" || known?.step === "typed";
     const step = isInterrupted || atOnce ? "typing" : "waiting";
-    era.inHand.set(push.id, { push, progress: DELIVERED, turn: { step } });
+    const isCancelled = known?.step === "left" && known.isCancelled === true;
+    const takeBack = isCancelled ? { takeBack: WITHDRAWN } : {};
+    era.inHand.set(push.id, { push, progress: DELIVERED, turn: { step, ...takeBack } });
     const arrived = this.#arrivals.add(turn, async () => {
       if (isInterrupted) return await this.#endInterrupted(push, era);
       await (atOnce ? this.#actAtOnce(push, era) : this.#arrive(push, { turn, era }));
@@ -413,9 +417,14 @@ export class PushIntake {
       await this.#takeBack(inHand, { state: "withdrawn" });
       return { state: "submitted" };
     }
+    if (known?.step === "left") {
+      if (inHand !== undefined) inHand.turn.takeBack ??= WITHDRAWN;
+      await journal.record(inReplyTo, { step: "left", isCancelled: true });
+      return { state: "submitted" };
+    }
     // The journal also says "typing" for a message that waits again because tmux refused to type it.
     const isOpen = inHand === undefined ? known?.step !== "typing" : inHand.turn.step === "waiting";
-    if (!isOpen || ["typed", "left", "done"].includes(known?.step ?? "")) return refused("already_typed");
+    if (!isOpen || ["typed", "done"].includes(known?.step ?? "")) return refused("already_typed");
     if (inHand === undefined) {
       const isSealed = sealed?.mode === "psk";
       await journal.record(inReplyTo, { step: "done", outcome: "withdrawn" }, { isSealed });

@@ -118,3 +118,31 @@ Deno.test("crash: a text that an earlier listener typed is removed even if its m
   }
   assert.deepEqual(await echo.prompts(2), ["after what was typed", "after what was left"]);
 });
+
+Deno.test("crash: a message whose text an earlier listener left in the composer is cancelled while no listener runs: its text is removed, and it is not submitted [inj-take-back, cancel-atomic]", async () => {
+  await using stack = await makeStack({ listener: false });
+  const { sandbox, api } = stack;
+  const echo = await stack.echo();
+  await stack.svc("listener", "--stop");
+  const body = "cancelled in the composer";
+  const about = { agentSessionName: echo.name, targetDeviceId: stack.deviceId };
+  const { id } = await api.sendPush({ type: "agent.command", body, ...about });
+  // A relay that was restarted does not know whether it has sent the message.
+  stack.relay.kill("SIGKILL");
+  await stack.relay.exited;
+  await stack.startRelay();
+  const entry = encodeEntry({ id, at: Date.now(), step: "left" });
+  await Deno.writeTextFile(`${sandbox.svcHome}/journal.jsonl`, entry, { append: true });
+  await sandbox.tmux("send-keys", "-t", `=${echo.name}:`, "-l", body);
+  await until("the text in the composer", async () => (await echo.screen()).includes(body));
+  const cancel = await api.sendPush({ type: "agent.cancel", inReplyTo: id, ...about });
+  await stack.startListener();
+  const ends: string[] = [];
+  for (const one of [cancel.id, id]) {
+    const { receipt } = await waitForReceipt(api, one, { timeoutMs: SAFETY_LIMIT_MS, pollMs: 50 });
+    ends.push(receipt.state);
+  }
+  assert.deepEqual(ends, ["submitted", "withdrawn"]);
+  assert.match(await echo.screen(), /^❯\s*$/m);
+  assert.deepEqual(await echo.prompts(), []);
+});

@@ -1,7 +1,7 @@
 /** Pushes that do not wait for a session's messages: cancelling one, ending the agent, answering its dialog. */
 import assert from "node:assert/strict";
 import { openJournal } from "../../../src/home/journal.ts";
-import type { Outcome } from "../../../src/listener/inject/context.ts";
+import type { Command, Outcome } from "../../../src/listener/inject/context.ts";
 import type { Push } from "../../../src/protocol/push.ts";
 import { ID, makeBench, outcomes, push, sealed } from "./push_bench.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
@@ -71,6 +71,30 @@ Deno.test("pushes: a message whose text is held in the composer is cancelled, an
       assert.deepEqual(ofMessage, [
         end.state === "withdrawn" ? "withdrawn final" : "unknown screen_stale final",
       ]);
+    }
+  }
+});
+
+Deno.test("pushes: a message whose text an earlier listener left in the composer is cancelled before it comes again, or after, even by way of a further listener [cancel-atomic]", async () => {
+  const left = { id: ID, at: 0, step: "left" } as const;
+  for (const order of [[cancel, push], [push, cancel], [cancel], [cancel, cancel, push]]) {
+    const mayInject = Promise.withResolvers<void>();
+    const inject = async ({ left, turn }: Command): Promise<Outcome> => {
+      await mayInject.promise;
+      return left !== undefined && turn.takeBack || { state: "submitted" };
+    };
+    const bench = makeBench(inject);
+    bench.steps.set(ID, left);
+    for (const one of order) await bench.intake.receive(one);
+    assert.deepEqual(outcomes(bench.acks.filter(({ id }) => id === CANCEL_ID))[0], "submitted final");
+    const next = makeBench(inject);
+    const known = bench.steps.get(ID);
+    if (known !== undefined) next.steps.set(ID, known);
+    await next.intake.receive(push);
+    mayInject.resolve();
+    for (const { queues, acks } of order.includes(push) ? [bench, next] : [next]) {
+      await queues.idle();
+      assert.deepEqual(outcomes(acks.filter(({ id, final }) => id === ID && final)), ["withdrawn final"]);
     }
   }
 });
