@@ -50,8 +50,9 @@ export class EndedAtRelay {
       const records = await Promise.all(this.#ids.map((id) => find(id, { signal }).catch(unlessUnknown)));
       this.#ids = [];
       for (const record of records) {
-        // The relay sends one that has not ended. One that has is never submitted, even if it has not expired.
-        if (record?.receipt.final === true) void receive({ ...record.push, expiresAt: 0 });
+        if (record === undefined || !endedWithout(record)) continue;
+        // It is never submitted, even if it has not expired.
+        void receive({ ...record.push, expiresAt: 0 });
       }
     } catch (error) {
       log(`an earlier message's text may stay in a composer: ${errorText(error)}`);
@@ -59,6 +60,11 @@ export class EndedAtRelay {
       this.#searching = undefined;
     }
   }
+}
+
+/** True if the relay may have ended it itself. One that is open it sends again; any other end came from a listener. */
+function endedWithout({ receipt: { final, state } }: PushRecord): boolean {
+  return final && (state === "expired" || state === "unknown" || state === "withdrawn");
 }
 
 function unlessUnknown(error: unknown): undefined {

@@ -1,0 +1,86 @@
+/** Messages that ended at the relay while no listener ran: which are fetched, and how long others wait for that. */
+import assert from "node:assert/strict";
+import { RelayError } from "../../../src/client/relay_error.ts";
+import type { JournalEntry } from "../../../src/home/journal.ts";
+import { EndedAtRelay } from "../../../src/listener/ended_at_relay.ts";
+import type { Push, PushRecord } from "../../../src/protocol/push.ts";
+import type { PushState } from "../../../src/protocol/receipt.ts";
+import { ID, push } from "./push_bench.ts";
+
+interface Found {
+  state: PushState;
+  final: boolean;
+}
+
+function makeSearch(records: Record<string, Found | RelayError>, unfinished: readonly JournalEntry[]) {
+  const asked: string[] = [];
+  const received: Push[] = [];
+  const logged: string[] = [];
+  const ended = new EndedAtRelay({
+    unfinished,
+    find: (id) => {
+      asked.push(id);
+      const found = records[id];
+      if (found === undefined) {
+        return Promise.reject(new RelayError("no such push", { code: "unknown_push" }));
+      }
+      if (found instanceof RelayError) return Promise.reject(found);
+      const record: PushRecord = { push: { ...push, id }, receipt: { ...found, at: {} } };
+      return Promise.resolve(record);
+    },
+    receive: (one) => Promise.resolve(void received.push(one)),
+    log: (line) => void logged.push(line),
+  });
+  return { ended, asked, received, logged };
+}
+
+const idOf = (place: number): string => ID.replace(/.$/, String(place));
+
+Deno.test("ended at the relay: only what may still be in a composer is fetched, and it is taken as expired [inj-take-back]", async () => {
+  const ends: Found[] = [
+    { state: "expired", final: true },
+    { state: "unknown", final: true },
+    { state: "withdrawn", final: true },
+    { state: "submitted", final: true },
+    { state: "held", final: false },
+  ];
+  const records = Object.fromEntries(ends.map((end, place) => [idOf(place), end]));
+  const typed = ends.map((_, place) => ({ id: idOf(place), at: 1, step: "left" }) as const);
+  const waiting = { id: idOf(8), at: 1, step: "accepted" } as const;
+  const { ended, asked, received, logged } = makeSearch(records, [
+    ...typed,
+    { ...waiting, id: idOf(9), step: "typed" },
+    waiting,
+  ]);
+  ended.search();
+  await ended.searching;
+  assert.deepEqual(asked, [0, 1, 2, 3, 4, 9].map(idOf));
+  assert.deepEqual(
+    received.map(({ id, expiresAt }) => [id, expiresAt]),
+    [0, 1, 2].map((place) => [idOf(place), 0]),
+  );
+  ended.search();
+  assert.equal(ended.searching, undefined, "once");
+  assert.deepEqual(logged, []);
+});
+
+Deno.test("ended at the relay: a relay that cannot answer is asked again on the next connection, and delays other messages only until then [inj-take-back]", async () => {
+  const records: Record<string, Found | RelayError> = {
+    [ID]: new RelayError("no relay answers", { code: "unreachable" }),
+  };
+  const { ended, received, logged } = makeSearch(records, [{ id: ID, at: 1, step: "typing" }]);
+  ended.search();
+  await ended.searching;
+  assert.equal(ended.searching, undefined);
+  assert.match(logged.join(), /may stay in a composer: no relay answers/);
+  records[ID] = { state: "expired", final: true };
+  ended.search();
+  await ended.searching;
+  assert.deepEqual(received.map(({ id }) => id), [ID]);
+});
+
+Deno.test("ended at the relay: without such an entry nothing is asked, and nothing waits", () => {
+  const { ended, asked } = makeSearch({}, [{ id: ID, at: 1, step: "accepted" }]);
+  ended.search();
+  assert.deepEqual([ended.searching, asked], [undefined, []]);
+});
