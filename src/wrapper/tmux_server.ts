@@ -57,9 +57,21 @@ async function trustedSocket(
   const trust = await socketTrust(path, host);
   if (trust.kind === "trusted") return trust.path;
   if (trust.kind === "refused") throw untrusted(path, trust.why);
+  await checkNothingElse(path, host);
   const folder = await closestFolder(parentOf(path), host);
   if (folder.kind === "refused") throw untrusted(path, folder.why);
   return named || undefined;
+}
+
+/** Throws Error if something other than a socket is there: tmux deletes a file before it makes its socket. */
+async function checkNothingElse(path: string, { files }: TrustHost): Promise<void> {
+  const info = await files.info(path);
+  if (info === undefined || info.isSocket) return;
+  const what = info.isDirectory ? "a directory" : "a file, which tmux would delete";
+  throw new Error(
+    `Cannot use "${path}" as the tmux socket: it is ${what}, not a socket. ` +
+      "Set SVC_TMUX_SOCKET to a path where nothing or a tmux socket is.",
+  );
 }
 
 /** The folder, or the closest one above it that exists. */

@@ -371,3 +371,13 @@ Deno.test("without a paired phone one line says so, and the agent starts", async
   const { code, stderr } = await bench.svc(["--detach", "cc"]);
   assert.deepEqual([code, stderr], [0, "svc: The phone is not set up on this machine: run svc up.\n"]);
 });
+
+Deno.test("a file that SVC_TMUX_SOCKET names by mistake is kept, and the error says what to set [sock-no-file]", async () => {
+  await using bench = await makeWrapperBench();
+  const file = `${bench.bin}/notes.txt`;
+  await Deno.writeTextFile(file, "my notes\n");
+  const { code, stderr } = await bench.svc(["--detach", "cc"], { env: { SVC_TMUX_SOCKET: file } });
+  assert.equal(await Deno.readTextFile(file), "my notes\n");
+  assert.equal(code, 1);
+  assert.match(stderr, /Cannot use ".*notes\.txt" as the tmux socket: .*Set SVC_TMUX_SOCKET/);
+});

@@ -45,6 +45,7 @@ const TMUX_SOCKET_DISCOVERY = rows("docs/specification.md, tmux socket discovery
   "sock-stale": main("A stale socket file does not stop discovery."),
   "sock-hung": main("A server that did not answer the last time holds up the others for at most 1.5 s."),
   "sock-override": main("SVC_TMUX_SOCKET replaces discovery."),
+  "sock-no-file": main("A path where something other than a socket is, which tmux would delete, is refused."),
 });
 
 const COMMANDS = rows("docs/specification.md, Commands", {

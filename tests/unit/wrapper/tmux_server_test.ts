@@ -56,6 +56,22 @@ Deno.test("a server that could belong to another account is refused, and the err
   }
 });
 
+Deno.test("a file or folder in place of the socket is refused, because tmux would delete it [sock-no-file]", async () => {
+  const notes = { isFile: true, uid: 7, mode: 0o600 };
+  const rows: [Record<string, Partial<FileInfo>>, Record<string, string>][] = [
+    [{ "/tmp/notes": notes }, { SVC_TMUX_SOCKET: "/tmp/notes" }],
+    [{ "/tmp/notes": folder() }, { SVC_TMUX_SOCKET: "/tmp/notes" }],
+    [{ "/tmp/notes": notes }, { TMUX: "/tmp/notes,12,0" }],
+    [{ ...OWN, "/tmp/tmux-7/default": notes }, {}],
+  ];
+  for (const [tree, env] of rows) {
+    await assert.rejects(
+      trustedServer(host(tree), env),
+      /Cannot use "\/tmp\/\S+" as the tmux socket: it is (a file|a directory), .*SVC_TMUX_SOCKET/,
+    );
+  }
+});
+
 Deno.test("clients get no API keys; the one that creates the session gets the user's environment [tmux-env]", async () => {
   const env = { PATH: "/bin", OPENAI_API_KEY: "sk" };
   const server = await trustedServer(host(OWN), env);
