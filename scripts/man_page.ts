@@ -74,18 +74,20 @@ function roff(text: string): string {
     .replaceAll("—", "\\(em").replaceAll("…", "...");
 }
 
-/** Variables and files that affect every command. */
-const ENVIRONMENT: [name: string, meaning: string][] = [
-  ["SVC_HOME", "svc's folder, in place of ~/.svc"],
-  [
-    "SVC_TMUX_SOCKET",
-    "the one tmux socket to use: to limit svc to it, or where yours is not in a usual place",
-  ],
-  ["SVC_BASE_URL", "the relay's address for scripts"],
-  ["SVC_API_KEY", "the key for scripts"],
-  ["SVC_PAIRING", "the file of svc pair --script, for svc send"],
-  ["NO_COLOR", "print no colors"],
-];
+/** The variables of docs/configuration.md, each with its meaning there. */
+async function environment(): Promise<[name: string, meaning: string][]> {
+  const page = await Deno.readTextFile(new URL("docs/configuration.md", ROOT));
+  const [, section = ""] = /^## Variables\n([^]*?)^## /m.exec(page) ?? [];
+  const rows = section.split("\n").filter((line) => line.startsWith("| `"));
+  if (rows.length === 0) throw new Error('Cannot find the table under "Variables" in docs/configuration.md');
+  return rows.map((row) => {
+    const [name = "", meaning = ""] = row.split("|").slice(1, -1).map((cell) =>
+      cell.replaceAll("`", "").trim()
+    );
+    return [name, meaning];
+  });
+}
+
 const FILES: [name: string, meaning: string][] = [
   ["~/.svc/config.json", "the relay's address, the key and the settings of this host"],
   ["~/.svc/listener.log", "the listener's log"],
@@ -147,7 +149,7 @@ export async function manPage(): Promise<string> {
     ".SH COMMANDS",
     ...sections,
     ".SH ENVIRONMENT",
-    ...terms(ENVIRONMENT),
+    ...terms(await environment()),
     ".SH FILES",
     ...terms(FILES),
     ".SH EXIT STATUS",

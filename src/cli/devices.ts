@@ -251,7 +251,7 @@ async function asAdmin(
     }
     if (!await inStore(store, { account, id })) {
       throw new Error(
-        `Cannot change the device "${id}": the account "${account}" in "${dataDir}" has no device that this applies to`,
+        `Cannot change the device "${id}": the account "${account}" in "${dataDir}" has no device that this applies to. See: svc devices`,
       );
     }
   } finally {

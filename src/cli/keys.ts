@@ -87,7 +87,10 @@ async function list(args: readonly string[]): Promise<number> {
     .option("--json", "print a JSON array");
   const options: { account?: string; data?: string; json?: true } = parseOptions(command, args).opts();
   await checkData(options);
-  const keys = await withStore(options, (store) => store.listKeys(options.account));
+  // Opening a store creates it: where no relay has run there are no keys.
+  const keys = await hasStore(await dataDirectory(options))
+    ? await withStore(options, (store) => store.listKeys(options.account))
+    : [];
   if (options.json) printJson(keys.map(({ hash: _hash, ...shown }) => shown));
   else if (keys.length === 0) {
     const account = options.account === undefined ? [] : ["--account", options.account];
@@ -127,7 +130,9 @@ async function revoke(args: readonly string[]): Promise<number> {
   const [id] = parsed.processedArgs;
   const { only, ...at }: { only?: true; data?: string } = parsed.opts();
   await checkData(at);
-  const revoked = await withStore(at, (store) => store.revokeKey(id, Date.now(), { only: only === true }));
+  const revoked = await hasStore(await dataDirectory(at))
+    ? await withStore(at, (store) => store.revokeKey(id, Date.now(), { only: only === true }))
+    : [];
   const [, ...others] = revoked;
   if (revoked.length === 0) {
     printError(`Cannot revoke "${id}": no working key has this id. See: svc keys list`);

@@ -21,8 +21,9 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommandExit) return error.code;
     if (isBrokenPipe(error)) return EXIT_FAILED;
-    const text = await homeFault(error) ?? errorText(error);
-    printError(isRelays(error) ? inLine(text) : text);
+      const { homeFault } = await import("./home_fault.ts");
+      const text = await homeFault(error) ?? errorText(error);
+      printError(isRelays(error) ? inLine(text) : text);
     return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
   }
 }
@@ -35,19 +36,6 @@ function isRelays(error: unknown): boolean {
 /** True if the reader of the output has gone, as in `svc logs | head -1`, so that no error needs to be printed. */
 function isBrokenPipe(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "EPIPE";
-}
-
-/** What to print if a file in place of `~/.svc` caused the failure, because the system's error gives no advice. */
-async function homeFault(error: unknown): Promise<string | undefined> {
-  try {
-    const { accountPaths } = await import("./context.ts");
-    const { root } = await accountPaths();
-    if (!errorText(error).includes(root)) return undefined;
-    if ((await runtime.files.info(root))?.isDirectory !== false) return undefined;
-    return `Cannot use "${root}": it is not a directory. Move it away, or set SVC_HOME to a directory of your own.`;
-  } catch {
-    return undefined;
-  }
 }
 
 async function dispatch(args: readonly string[]): Promise<number> {

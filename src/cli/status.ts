@@ -2,7 +2,7 @@
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import type { DaemonStatus } from "../home/control_socket.ts";
-import { daemonStatus, isLockFree } from "../home/daemon.ts";
+import { daemonStatus, isLockFree, recordedPid } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost } from "./context.ts";
@@ -22,14 +22,16 @@ interface RelayView {
 export async function run(args: readonly string[]): Promise<number> {
   const command = defineCommand({
     name: "status",
-    summary: "Show the listener, the relay and the sessions. Exits with 1 when the listener is not running.",
+    summary:
+      "Show the listener, the relay and the sessions. Exits with 1 when the listener is not running, or does not answer.",
     examples: ["svc status", "svc status --json"],
   }).option("--json", "print it as JSON");
   const options = parseOptions(command, args).opts();
   const paths = await accountPaths();
   const [daemon, relay] = await Promise.all([daemonStatus(daemonHost(), paths), viewRelay(paths)]);
-  if (options.json) printJson(toJson(daemon, relay));
-  else for (const line of screen(daemon ?? await absence(paths), relay)) print(line);
+  const listener = daemon ?? await absence(paths);
+  if (options.json) printJson(toJson(listener, relay));
+  else for (const line of screen(listener, relay)) print(line);
   return daemon === undefined ? EXIT_FAILED : 0;
 }
 
@@ -47,19 +49,27 @@ async function viewRelay(paths: HomePaths): Promise<RelayView> {
   return view;
 }
 
-function toJson(daemon: DaemonStatus | undefined, { sessions, ...relay }: RelayView): unknown {
-  const absent = { pid: null, version: null, connected: false };
-  return { listener: { running: daemon !== undefined, ...(daemon ?? absent) }, relay, sessions };
+/** A listener that hangs, or whose socket was deleted, keeps a new one from starting. */
+interface Absence {
+  running: boolean;
+  answers: false;
+  /** As its pid file says. */
+  pid: number | null;
 }
 
-/** Why no listener answers: one that hangs, or whose socket was deleted, keeps a new one from starting. */
-async function absence(paths: HomePaths): Promise<string> {
-  return await isLockFree(runtime.files, paths)
-    ? "not running. Starting an agent starts it: svc cc"
-    : "running, but it does not answer. Run: svc listener --restart";
+function toJson(listener: DaemonStatus | Absence, { sessions, ...relay }: RelayView): unknown {
+  const view = "answers" in listener
+    ? { ...listener, version: null, connected: false }
+    : { running: true, answers: true, ...listener };
+  return { listener: view, relay, sessions };
 }
 
-function screen(daemon: DaemonStatus | string, relay: RelayView): string[] {
+async function absence(paths: HomePaths): Promise<Absence> {
+  if (await isLockFree(runtime.files, paths)) return { running: false, answers: false, pid: null };
+  return { running: true, answers: false, pid: await recordedPid(runtime.files, paths) ?? null };
+}
+
+function screen(daemon: DaemonStatus | Absence, relay: RelayView): string[] {
   return [
     `Listener  ${listenerLine(daemon)}`,
     `Relay     ${relayLine(relay)}`,
@@ -68,8 +78,13 @@ function screen(daemon: DaemonStatus | string, relay: RelayView): string[] {
   ];
 }
 
-function listenerLine(daemon: DaemonStatus | string): string {
-  if (typeof daemon === "string") return paint(daemon, "red");
+function listenerLine(daemon: DaemonStatus | Absence): string {
+  if ("answers" in daemon) {
+    const why = daemon.running
+      ? "running, but it does not answer. Run: svc listener --restart"
+      : "not running. Starting an agent starts it: svc cc";
+    return paint(why, "red");
+  }
   const since = duration(Date.now() - daemon.startedAt);
   const link = daemon.connected
     ? paint(`connected to ${daemon.wsUrl}`, "green")

@@ -163,6 +163,40 @@ Deno.test("a file in place of SVC_HOME is reported with what to do about it [cli
   }
 });
 
+Deno.test("a home that cannot be written is reported with what to do about it [cli-error-next]", async (t) => {
+  await using sandbox = await makeSandbox();
+  // No account can make a folder there.
+  const home = "/sys/svc";
+  for (const args of [["mute"], ["setup"], ["up", "--listen", "127.0.0.1:0"]]) {
+    await t.step(`svc ${args.join(" ")}`, async () => {
+      const { code, stdout, stderr } = await runSvc(sandbox, args, { env: { SVC_HOME: home } });
+      assert.deepEqual([code, stdout], [1, ""]);
+      assert.match(
+        stderr,
+        /^svc: Cannot write in "\/sys\/svc": .*\. Give it to your account, or set SVC_HOME /,
+      );
+    });
+  }
+});
+
+Deno.test("a disk that is full is reported with what to do about it [cli-error-next]", async () => {
+  await using sandbox = await makeSandbox();
+  const launch = ["sh", "-c", '"$0" "$@" > /dev/full', ...SVC];
+  const { code, stderr } = await runSvc(sandbox, ["--help"], { launch });
+  assert.equal(code, 1);
+  assert.match(stderr, /^svc: .*o space left on device.*\. Make room on that disk, /);
+});
+
+Deno.test("without a relay keys are neither listed nor revoked, and no store is created [cli-keys]", async () => {
+  await using sandbox = await makeSandbox();
+  const listed = await runSvc(sandbox, ["keys", "list", "--json"]);
+  assert.deepEqual([listed.code, listed.stdout], [0, "[]\n"]);
+  const revoked = await runSvc(sandbox, ["keys", "revoke", "key_1"]);
+  assert.equal(revoked.code, 1);
+  assert.match(revoked.stderr, /no working key has this id\. See: svc keys list/);
+  await assert.rejects(Deno.stat(`${sandbox.svcHome}/server`), Deno.errors.NotFound);
+});
+
 Deno.test("nothing is written outside SVC_HOME, and ~/.svc is the default [cli-home]", async () => {
   await using sandbox = await makeSandbox();
   await runSvc(sandbox, ["mute"], { env: { SVC_HOME: `${sandbox.root}/elsewhere` } });

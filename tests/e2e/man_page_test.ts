@@ -14,6 +14,17 @@ Deno.test("the manual page agrees with the current commands [cli-man]", async ()
   }
 });
 
+Deno.test("the manual page has every variable of docs/configuration.md [cli-man]", async () => {
+  const guide = await Deno.readTextFile(new URL("../../docs/configuration.md", import.meta.url));
+  const [, table = ""] = /^## Variables\n([^]*?)^## /m.exec(guide) ?? [];
+  const [, section = ""] = /^\.SH ENVIRONMENT\n([^]*?)^\.SH /m.exec(page) ?? [];
+  const names = [...table.matchAll(/^\| (`.*?`) +\|/gm)].flatMap(([, cell = ""]) =>
+    cell.match(/[A-Z_]{3,}/g) ?? []
+  );
+  assert.ok(names.length > 20, names.join(" "));
+  assert.deepEqual(names.filter((name) => !section.includes(name)), []);
+});
+
 Deno.test("a command's help is parsed with text that continues below its column", () => {
   const text =
     "Usage: svc x [options]\n\nDoes this\nand that.\n\nOptions:\n  -n, --number <n>  how many of\n" +

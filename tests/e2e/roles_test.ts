@@ -139,7 +139,7 @@ Deno.test("a key that claimed an unused id locks the host out until the id is re
   await Deno.writeTextFile(config, withoutAdmin);
   const again = await stack.svc("devices", "release", "dev_listener_99999999");
   assert.equal(again.code, 1);
-  assert.match(again.stderr, /Cannot change the device "dev_listener_99999999"/);
+  assert.match(again.stderr, /Cannot change the device "dev_listener_99999999".* See: svc devices$/m);
 });
 
 const UP = ["up", "--listen", "127.0.0.1:0"];

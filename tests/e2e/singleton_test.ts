@@ -242,11 +242,15 @@ Deno.test("--restart replaces a daemon of any version, --stop ends it [state-res
   assert.match(log, /svc listener stopped$/);
 });
 
-Deno.test("a hanging daemon is replaced by --restart, even if COLUMNS makes ps cut its lines [cmd-restart]", async () => {
+Deno.test("a hanging daemon is replaced by --restart, even if COLUMNS makes ps cut its lines, and its status says that it hangs [cmd-restart, cli-status]", async () => {
   await using host = await makeHost();
   await host.wrapper();
   const hung = await host.daemon();
   Deno.kill(hung, "SIGSTOP");
+  const status = await host.svc(["status", "--json"]);
+  assert.equal(status.code, 1);
+  const { running, answers, pid } = JSON.parse(status.stdout).listener;
+  assert.deepEqual({ running, answers, pid }, { running: true, answers: false, pid: hung });
   const restarted = await host.svc(["listener", "--restart"], { env: { COLUMNS: "40" } });
   assert.equal(restarted.code, 0, restarted.stderr);
   assert.notEqual(await host.daemon(), hung);

@@ -6,7 +6,6 @@ import { decideDaemon } from "../../home/daemon_decision.ts";
 import { looseEntries, secureHome } from "../../home/permissions.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { Files } from "../../runtime/types.ts";
-import { codeOf } from "../../runtime/system.ts";
 import { installedTmux, tmuxInstallHint, tmuxProblem } from "../../wrapper/preflight.ts";
 import type { Sealing } from "../../crypto/mode.ts";
 import {
@@ -25,6 +24,7 @@ import { RelayError } from "../../client/relay_error.ts";
 import { createNativeSocket, keyProtocols, type LinkSocket } from "../../client/socket.ts";
 import { encodeFrame, parseFrame } from "../../protocol/frames.ts";
 import { daemonHost } from "../context.ts";
+import { isFull, MAKE_ROOM, OWN_HOME } from "../home_fault.ts";
 import { nearest } from "../nearest.ts";
 import { tmuxSessions } from "../tmux_sessions.ts";
 import { relayApi } from "../settings.ts";
@@ -59,15 +59,6 @@ export const tmuxSocketsCheck: Check = {
     return warning(`no tmux server with sessions is running${where}`, "start an agent: svc cc");
   },
 };
-
-const OWN_HOME = "give it to your account, or set SVC_HOME";
-const MAKE_ROOM = "make room on that disk, or raise your quota there";
-
-/** True if a write failed because the disk or the account's quota is full. */
-export function isFull(error: unknown): boolean {
-  const codes = error instanceof Error ? [codeOf(error), codeOf(error.cause)] : [];
-  return codes.some((code) => code === "ENOSPC" || code === "EDQUOT");
-}
 
 /** Restores private modes where other accounts could read. */
 export const modesCheck: Check = {

@@ -1,14 +1,8 @@
 /** This host's checks: its home, configuration keys, required encryption, and its clock compared with the relay's. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
-import {
-  isFull,
-  judgeFloor,
-  judgeKeys,
-  judgeSkew,
-  sealingCheck,
-  tryWrite,
-} from "../../../../src/cli/checks/host.ts";
+import { judgeFloor, judgeKeys, judgeSkew, sealingCheck, tryWrite } from "../../../../src/cli/checks/host.ts";
+import { isFull } from "../../../../src/cli/home_fault.ts";
 import { changePaired } from "../../../../src/home/pairing.ts";
 import { makeTempHome } from "../../../helpers/temp_home.ts";
 

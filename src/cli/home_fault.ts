@@ -1,0 +1,45 @@
+/** What to do about a failure to write: a disk that is full, or a `~/.svc` that this account cannot use. */
+import { runtime } from "#runtime";
+import { errorText } from "../async/error_text.ts";
+import { codeOf } from "../runtime/system.ts";
+import { accountPaths } from "./context.ts";
+
+const FULL: readonly string[] = ["ENOSPC", "EDQUOT"];
+const DENIED: readonly string[] = ["EACCES", "EPERM", "EROFS"];
+
+export const OWN_HOME = "give it to your account, or set SVC_HOME";
+export const MAKE_ROOM = "make room on that disk, or raise your quota there";
+
+/** True if a write failed because the disk or the account's quota is full. */
+export function isFull(error: unknown): boolean {
+  return hasCode(error, FULL);
+}
+
+function hasCode(error: unknown, codes: readonly string[]): boolean {
+  const found = error instanceof Error ? [codeOf(error), codeOf(error.cause)] : [];
+  return found.some((code) => code !== undefined && codes.includes(code));
+}
+
+/** What to print for such a failure, because the system's error gives no advice. Undefined for any other. */
+export async function homeFault(error: unknown): Promise<string | undefined> {
+  const text = errorText(error);
+  try {
+    if (isFull(error)) return withAdvice(text, MAKE_ROOM);
+    const { root } = await accountPaths();
+    if (!text.includes(root)) return undefined;
+    const info = await runtime.files.info(root).catch(() => undefined);
+    if (info?.isDirectory === false) {
+      return `Cannot use "${root}": it is not a directory. Move it away, or set SVC_HOME to a directory of your own.`;
+    }
+    return hasCode(error, DENIED)
+      ? `Cannot write in "${root}": ${withAdvice(text, `${OWN_HOME} to a directory that it can write to`)}`
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** The text and the advice as two sentences. */
+function withAdvice(text: string, advice: string): string {
+  return `${text.replace(/\.$/, "")}. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`;
+}
