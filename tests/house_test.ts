@@ -117,10 +117,6 @@ const COINCIDENCES: Readonly<Record<string, { runs: number; reason: string }>> =
     runs: 1,
     reason: "two subcommands that take one argument and one option: their texts, as data",
   },
-  "cli/status.ts cli/verify.ts": {
-    runs: 1,
-    reason: "two commands whose only option is --json: their texts, as data",
-  },
   "crypto/stream_frames.ts crypto/stream_frames.ts": {
     runs: 1,
     reason: "two openers drop repeats, each by its own count",

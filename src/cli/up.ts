@@ -18,6 +18,7 @@ import {
 } from "../home/daemon.ts";
 import { offerPairing, type PairingHost, type PendingPairing } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
+import { checkHome } from "../home/permissions.ts";
 import type { Scope } from "../protocol/http.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
 import { createKey, findKey } from "../relay/api_keys.ts";
@@ -82,6 +83,7 @@ async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Prom
       "Cannot use --tunnel with --public-url or --tls-cert: a tunnel has an address and a certificate of its own.",
     );
   }
+  await checkHome(runtime.files, paths);
   const stopped = untilStopped(undo);
   const dataDir = await dataDirectory(options);
   const relay = await startOwnRelay(options, dataDir);

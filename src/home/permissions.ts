@@ -7,9 +7,13 @@ const DIRECTORY_MODE = 0o700;
 const FILE_MODE = 0o600;
 const OTHERS = 0o077;
 
-/** Creates the directories, corrects loose modes, and returns the corrected paths. Throws when a directory belongs to another user. */
+/**
+ * Creates the directories, corrects loose modes, and returns the corrected paths. Throws when a directory belongs to
+ * another user, or is not svc's.
+ */
 export async function secureHome(files: Files, home: { paths: HomePaths; uid: number }): Promise<string[]> {
   const { paths, uid } = home;
+  await checkHome(files, paths);
   for (const directory of [paths.root, paths.markers, parentOf(paths.socket)]) {
     const isOurs = directory !== paths.markers || (await files.info(directory))?.isDirectory !== false;
     if (isOurs) await files.makeDirectory(directory, { mode: DIRECTORY_MODE });
@@ -29,12 +33,40 @@ async function correct(files: Files, path: string, mode: number): Promise<void> 
   }
 }
 
+/** What `~/.svc` holds that no path of HomePaths names. */
+const OTHER_NAMES: readonly string[] = ["server", "package", "unpack.lock"];
+/** Common names of folders, which do not show that a directory is svc's. */
+const COMMON_NAMES: readonly string[] = ["bin", "setup", "remote", "uploads"];
+
+function isOfSvc(name: string, paths: HomePaths): boolean {
+  const inRoot = Object.values(paths).flatMap((path: string) =>
+    path.startsWith(`${paths.root}/`) ? [path.slice(paths.root.length + 1).split("/")[0] ?? ""] : []
+  );
+  if ([...inRoot, ...OTHER_NAMES].includes(name) || /^service-\w+\.log/.test(name)) return true;
+  // Rotated, damaged and half-written files begin with the name of their file.
+  return inRoot.some((known) => !COMMON_NAMES.includes(known) && name.startsWith(`${known}.`));
+}
+
+/** Throws Error for a directory of other files: a mistyped SVC_HOME would make them private and not executable. */
+export async function checkHome(files: Pick<Files, "info" | "list">, paths: HomePaths): Promise<void> {
+  const { root } = paths;
+  if (!(await files.info(root))?.isDirectory) return;
+  const names = (await files.list(root)).filter((name) => !name.startsWith(".") && name !== "lost+found");
+  const isSvcs = names.some((name) => isOfSvc(name, paths) && !COMMON_NAMES.includes(name));
+  if (root !== "/" && (isSvcs || names.length === 0)) return;
+  throw new Error(
+    `Cannot use "${root}" as svc's folder: it has other files. Set SVC_HOME to a new or empty directory, such as "${
+      root === "/" ? "" : root
+    }/.svc".`,
+  );
+}
+
 /** The paths that others may read or write, with the mode they should have. */
 export async function looseEntries(
   files: Files,
   paths: HomePaths,
 ): Promise<{ path: string; wanted: number }[]> {
-  const names = await files.list(paths.root);
+  const names = (await files.list(paths.root)).filter((name) => isOfSvc(name, paths));
   const candidates = [paths.root, parentOf(paths.socket), ...names.map((name) => `${paths.root}/${name}`)];
   const loose: { path: string; wanted: number }[] = [];
   for (const path of new Set(candidates)) {

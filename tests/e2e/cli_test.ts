@@ -163,6 +163,24 @@ Deno.test("a file in place of SVC_HOME is reported with what to do about it [cli
   }
 });
 
+Deno.test("a directory of other files as SVC_HOME is refused, and nothing in it changes [sec-home-foreign]", async (t) => {
+  await using sandbox = await makeSandbox();
+  const [home, script] = [sandbox.project, `${sandbox.project}/run.sh`];
+  await Deno.writeTextFile(script, "#!/bin/sh\n");
+  await Deno.chmod(script, 0o755);
+  // svc up that starts would run until it is stopped.
+  const launch = ["timeout", "60", ...SVC];
+  for (const args of [["mute"], ["setup"], ["verify"], ["up", "--listen", "127.0.0.1:0"]]) {
+    await t.step(`svc ${args.join(" ")}`, async () => {
+      const { code, stdout, stderr } = await runSvc(sandbox, args, { launch, env: { SVC_HOME: home } });
+      assert.equal(code, 1);
+      assert.match(stdout + stderr, /it has other files\. Set SVC_HOME to a new or empty directory/);
+      assert.equal((Deno.statSync(script).mode ?? 0) & 0o777, 0o755);
+      assert.deepEqual([...Deno.readDirSync(home)].map(({ name }) => name), ["run.sh"]);
+    });
+  }
+});
+
 Deno.test("a home that cannot be written is reported with what to do about it [cli-error-next]", async (t) => {
   await using sandbox = await makeSandbox();
   // No account can make a folder there.

@@ -58,6 +58,9 @@ const FILES_FROM_A_PHONE = rows("docs/security.md, Files from a phone", {
 
 const FILES_AND_SOCKETS_ON_THE_HOST = rows("docs/security.md, Files and sockets on the host", {
   "sec-other-account": main("~/.svc is 0700, its files and the control socket 0600."),
+  "sec-home-foreign": main(
+    "A directory with only other files is refused as svc's folder, and keeps its modes.",
+  ),
   "tmux-trust": main(
     "A tmux socket is used by its resolved path, and only where no other account owns or can write what lies on that path.",
   ),

@@ -3,7 +3,7 @@ import { runtime } from "#runtime";
 import { errorText } from "../../async/error_text.ts";
 import { daemonStatus, daemonVersion, isLockFree } from "../../home/daemon.ts";
 import { decideDaemon } from "../../home/daemon_decision.ts";
-import { looseEntries, secureHome } from "../../home/permissions.ts";
+import { checkHome, looseEntries, secureHome } from "../../home/permissions.ts";
 import { VERSION } from "../../protocol/version.ts";
 import type { Files } from "../../runtime/types.ts";
 import { installedTmux, tmuxInstallHint, tmuxProblem } from "../../wrapper/preflight.ts";
@@ -72,6 +72,11 @@ export const modesCheck: Check = {
         `${paths.root} is not a directory`,
         "move it away, or set SVC_HOME to a directory of your own",
       );
+    }
+    try {
+      await checkHome(files, paths);
+    } catch (error) {
+      return fault(errorText(error), "set SVC_HOME to a new or empty directory");
     }
     const loose = await looseEntries(files, paths);
     try {

@@ -1,7 +1,7 @@
 /** The home is accessible to its owner only. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
-import { looseEntries, secureHome } from "../../../src/home/permissions.ts";
+import { checkHome, looseEntries, secureHome } from "../../../src/home/permissions.ts";
 import { canBecomeOther, OTHER_UID } from "../../helpers/as_other_account.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
@@ -16,6 +16,34 @@ Deno.test("directories are created with 0700, looser modes corrected and reporte
   assert.deepEqual(await secureHome(files, { paths, uid: runtime.uid }), [paths.root, paths.config]);
   assert.deepEqual([mode(paths.root), mode(paths.markers), mode(paths.config)], [0o700, 0o700, 0o600]);
   assert.deepEqual(await secureHome(files, { paths, uid: runtime.uid }), []);
+});
+
+Deno.test("a directory of other files is refused, and keeps their modes [sec-home-foreign]", async () => {
+  await using home = await makeTempHome();
+  const { files, paths } = home;
+  await Deno.mkdir(`${paths.root}/bin`);
+  await Deno.chmod(`${paths.root}/bin`, 0o755);
+  await Deno.writeTextFile(`${paths.root}/run.sh`, "");
+  await Deno.chmod(`${paths.root}/run.sh`, 0o755);
+  await Deno.chmod(paths.root, 0o755);
+  const works = { paths, uid: runtime.uid };
+  await assert.rejects(
+    secureHome(files, works),
+    /as svc's folder: it has other files\. Set SVC_HOME to a new/,
+  );
+  const kept = [paths.root, `${paths.root}/bin`, `${paths.root}/run.sh`].map(mode);
+  assert.deepEqual(kept, [0o755, 0o755, 0o755]);
+  await Deno.writeTextFile(paths.config, "{}");
+  await secureHome(files, works);
+  assert.deepEqual([mode(paths.root), mode(paths.config), mode(`${paths.root}/run.sh`)], [
+    0o700,
+    0o600,
+    0o755,
+  ]);
+  // A listing is enough: no file there is touched before.
+  const system = { ...paths, root: "/" };
+  const listed = { info: files.info, list: () => Promise.resolve(["config.json"]) };
+  await assert.rejects(checkHome(listed, system), /Cannot use "\/" as svc's folder/);
 });
 
 Deno.test("a home of another user is refused", async () => {
@@ -37,7 +65,7 @@ Deno.test("the directory of a socket outside the home is created and protected t
 
 Deno.test("a file that disappears in the meantime is not a failure", async () => {
   await using home = await makeTempHome();
-  const vanishing = `${home.paths.root}/passing.tmp`;
+  const vanishing = `${home.paths.root}/config.json.tmp`;
   await Deno.writeTextFile(vanishing, "", { mode: 0o644 });
   const files = {
     ...home.files,
