@@ -21,9 +21,9 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommandExit) return error.code;
     if (isBrokenPipe(error)) return EXIT_FAILED;
-      const { homeFault } = await import("./home_fault.ts");
-      const text = await homeFault(error) ?? errorText(error);
-      printError(isRelays(error) ? inLine(text) : text);
+    const { homeFault } = await import("./home_fault.ts");
+    const text = await homeFault(error) ?? errorText(error);
+    printError(isRelays(error) ? inLine(text) : text);
     return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
   }
 }

@@ -4,7 +4,6 @@ import { LINK_PROBLEMS } from "../client/link_problem.ts";
 import { REASONS } from "../protocol/reasons.ts";
 import type { PushState, Reason } from "../protocol/receipt.ts";
 import type { AgentState } from "../protocol/session.ts";
-import type { FormFault } from "./check_input.ts";
 import type { NotificationType } from "../protocol/push.ts";
 import type { AnswerOutcome } from "./inbox.ts";
 import type { Group } from "./sessions.ts";
@@ -148,12 +147,6 @@ const ENGLISH = {
     answerLabel: "Your answer",
     noChoice: "Choose…",
     optional: "optional",
-    faults: {
-      required: "This field is required.",
-      number: "Enter a number, such as 1500 or 1.5.",
-      controls: "The text contains control characters.",
-      too_long: "The answers are too long in total. Shorten this one.",
-    } satisfies Record<FormFault, string>,
     yours: "Your answer",
     anothers: "The answer",
     reading: "Loading the answer…",

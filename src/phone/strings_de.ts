@@ -153,12 +153,6 @@ export const GERMAN: Strings = {
     answerLabel: "Deine Antwort",
     noChoice: "Auswählen …",
     optional: "optional",
-    faults: {
-      required: "Dieses Feld muss ausgefüllt werden.",
-      number: "Gib eine Zahl wie 1500 oder 1,5 ein.",
-      controls: "Der Text enthält Steuerzeichen.",
-      too_long: "Die Antworten sind zusammen zu lang. Kürze diese.",
-    },
     yours: "Deine Antwort",
     anothers: "Die Antwort",
     reading: "Die Antwort wird geladen …",

@@ -1,4 +1,5 @@
 /** The English texts of a session's views: terminal, dialogs, and tools for messages, such as snippets and files. */
+import type { FormFault } from "./check_input.ts";
 
 export const SESSION_STRINGS = {
   dialog: {
@@ -18,6 +19,14 @@ export const SESSION_STRINGS = {
       reject: 'To approve from here too, set allowRemoteApproval to "once" in the host\'s config.json.',
       type: "The host's allowRemoteApproval lets you answer it with the keys in its terminal.",
     },
+  },
+  form: {
+    faults: {
+      required: "This field is required.",
+      number: "Enter a number, such as 1500 or 1.5.",
+      controls: "The text contains control characters.",
+      too_long: "The answers are too long in total. Shorten this one.",
+    } satisfies Record<FormFault, string>,
   },
   later: {
     heading: "Send later",

@@ -22,6 +22,14 @@ export const SESSION_STRINGS_DE: SessionStrings = {
         "allowRemoteApproval auf dem Rechner erlaubt dir, ihn mit den Tasten in seinem Terminal zu beantworten.",
     },
   },
+  form: {
+    faults: {
+      required: "Dieses Feld muss ausgefüllt werden.",
+      number: "Gib eine Zahl wie 1500 oder 1,5 ein.",
+      controls: "Der Text enthält Steuerzeichen.",
+      too_long: "Die Antworten sind zusammen zu lang. Kürze diese.",
+    },
+  },
   later: {
     heading: "Später senden",
     idle: "Sobald der Agent bereit ist",

@@ -8,6 +8,7 @@ import { CardButtons, CARDS, marked, RequestText, type Settled, useReading } fro
 import { Icon } from "./shared.tsx";
 
 const { question: QUESTION } = STRINGS;
+const { faults: FAULTS } = SESSION_TEXT.form;
 
 export type ApprovalCard = Extract<CardData, { kind: "approval" }>;
 
@@ -184,7 +185,7 @@ function Reason({ id, text, onText }: ReasonProps): JSX.Element {
         aria-invalid={fault !== undefined}
         onInput={(event) => onText(event.currentTarget.value)}
       />
-      {fault && <p class="field-fault" role="alert">{QUESTION.faults[fault]}</p>}
+      {fault && <p class="field-fault" role="alert">{FAULTS[fault]}</p>}
     </div>
   );
 }

@@ -5,10 +5,12 @@ import type { Answer, AskData, AskField, FieldValue } from "../../protocol/ask.t
 import { parseJson } from "../../protocol/json.ts";
 import { checkBody, checkForm, type FormFault, type RawValue } from "../check_input.ts";
 import { formatNumber } from "../format_time.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 import { Checkbox } from "./shared.tsx";
 
 const { question: TEXT } = STRINGS;
+const { faults: FAULTS } = SESSION_TEXT.form;
 
 interface AskFormProps {
   /** The question's id. */
@@ -149,7 +151,7 @@ function FreeText({ id, draft, onDraft, onAnswer }: AskFormProps): JSX.Element {
         aria-invalid={check.fault !== undefined}
         onInput={(event) => onDraft(event.currentTarget.value)}
       />
-      {check.fault && <p class="field-fault" role="alert">{TEXT.faults[check.fault]}</p>}
+      {check.fault && <p class="field-fault" role="alert">{FAULTS[check.fault]}</p>}
       <button type="submit" class="primary" disabled={!check.sendable}>{TEXT.send}</button>
     </form>
   );
@@ -216,7 +218,7 @@ function Field(props: FieldProps): JSX.Element {
         {field.optional === true && <span class="optional">{TEXT.optional}</span>}
       </label>
       <Control {...props} />
-      {fault && <p id={`${id}-fault`} class="field-fault" role="alert">{TEXT.faults[fault]}</p>}
+      {fault && <p id={`${id}-fault`} class="field-fault" role="alert">{FAULTS[fault]}</p>}
     </div>
   );
 }

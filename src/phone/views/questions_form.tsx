@@ -11,11 +11,13 @@ import {
 import { parseJson } from "../../protocol/json.ts";
 import { singleOptions } from "../cards.ts";
 import { checkBody } from "../check_input.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 import { CardButtons, CARDS } from "./card_parts.tsx";
 import { Icon } from "./shared.tsx";
 
 const { question: TEXT } = STRINGS;
+const { faults: FAULTS } = SESSION_TEXT.form;
 
 interface Props {
   /** The push's id. */
@@ -220,7 +222,7 @@ function OwnWords({ id, describedBy, text, onText }: OwnWordsProps): JSX.Element
         aria-invalid={fault !== undefined}
         onInput={(event) => onText(event.currentTarget.value)}
       />
-      {fault && <p class="field-fault" role="alert">{TEXT.faults[fault]}</p>}
+      {fault && <p class="field-fault" role="alert">{FAULTS[fault]}</p>}
     </div>
   );
 }

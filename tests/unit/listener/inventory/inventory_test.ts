@@ -83,16 +83,8 @@ class Bench {
   }
 
   #session(): TmuxSession {
-    const pane = {
-      id: "%1",
-      pid: 42,
-      dead: false,
-      command: "deno",
-      title: "",
-      path: "/shop",
-      cols: this.cols,
-      rows: 24,
-    };
+    const shown = { command: "deno", title: "", path: "/shop", cols: this.cols, rows: 24 };
+    const pane = { id: "%1", pid: 42, dead: false, ...shown };
     return {
       socket: "/s",
       id: "$1",
