@@ -167,11 +167,8 @@ class Listener implements RunningListener {
   }
 
   status(): ListenerStatus {
-    return {
-      connected: this.#link.connected,
-      sessions: this.#inventory.sessions,
-      deviceId: this.#host.deviceId,
-    };
+    const { connected } = this.#link;
+    return { connected, sessions: this.#inventory.sessions, deviceId: this.#host.deviceId };
   }
 
   hook(from: HookReport): NamedSession | undefined {
@@ -337,9 +334,8 @@ class Listener implements RunningListener {
     const sessions = await this.#targets.sessions();
     this.#targets.holdClients(sessions);
     await this.#endedAgents.take(sessions);
-    await projects.learn(projectsOf(sessions)).catch((error) =>
-      this.#options.log(`projects: not remembered: ${error}`)
-    );
+    const failed = (error: unknown): void => this.#options.log(`projects: not remembered: ${error}`);
+    await projects.learn(projectsOf(sessions)).catch(failed);
     return sessions;
   }
 
