@@ -47,10 +47,13 @@ function isOfSvc(name: string, paths: HomePaths): boolean {
   return inRoot.some((known) => !COMMON_NAMES.includes(known) && name.startsWith(`${known}.`));
 }
 
-/** Throws Error for a directory of other files: a mistyped SVC_HOME would make them private and not executable. */
+/**
+ * Throws Error for a directory of other files: a mistyped SVC_HOME would make them private and not executable. One named
+ * `.svc` is svc's, whatever is left in it.
+ */
 export async function checkHome(files: Pick<Files, "info" | "list">, paths: HomePaths): Promise<void> {
   const { root } = paths;
-  if (!(await files.info(root))?.isDirectory) return;
+  if (root.endsWith("/.svc") || !(await files.info(root))?.isDirectory) return;
   const names = (await files.list(root)).filter((name) => !name.startsWith(".") && name !== "lost+found");
   const isSvcs = names.some((name) => isOfSvc(name, paths) && !COMMON_NAMES.includes(name));
   if (root !== "/" && (isSvcs || names.length === 0)) return;

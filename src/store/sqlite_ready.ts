@@ -20,6 +20,7 @@ export function readiness(
   let checking: Promise<void> | undefined;
   let writtenAt = -Infinity;
   const check = async (): Promise<void> => {
+    // A number that svc does not use: setting it writes a page and changes nothing.
     if (!batch.hasFailed) await writeUnsynced(() => database.exec("PRAGMA user_version = 0"));
     else {
       await write(() => database.exec(TAKE_ROOM));

@@ -1,6 +1,7 @@
 /** The home is accessible to its owner only. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
+import { homePaths } from "../../../src/home/paths.ts";
 import { checkHome, looseEntries, secureHome } from "../../../src/home/permissions.ts";
 import { canBecomeOther, OTHER_UID } from "../../helpers/as_other_account.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
@@ -20,8 +21,10 @@ Deno.test("directories are created with 0700, looser modes corrected and reporte
 
 Deno.test("a directory of other files is refused, and keeps their modes [sec-home-foreign]", async () => {
   await using home = await makeTempHome();
-  const { files, paths } = home;
-  await Deno.mkdir(`${paths.root}/bin`);
+  const { files, directory } = home;
+  const svcHome = `${directory}/scripts`;
+  const paths = await homePaths({ svcHome, homeDirectory: directory, cwd: directory, uid: runtime.uid });
+  await Deno.mkdir(`${paths.root}/bin`, { recursive: true });
   await Deno.chmod(`${paths.root}/bin`, 0o755);
   await Deno.writeTextFile(`${paths.root}/run.sh`, "");
   await Deno.chmod(`${paths.root}/run.sh`, 0o755);
@@ -44,6 +47,14 @@ Deno.test("a directory of other files is refused, and keeps their modes [sec-hom
   const system = { ...paths, root: "/" };
   const listed = { info: files.info, list: () => Promise.resolve(["config.json"]) };
   await assert.rejects(checkHome(listed, system), /Cannot use "\/" as svc's folder/);
+});
+
+Deno.test("a folder named .svc is svc's, even if only the launcher that agents' hooks start is left in it [sec-home-foreign]", async () => {
+  await using home = await makeTempHome();
+  const { files, paths } = home;
+  await Deno.mkdir(`${paths.root}/bin`);
+  await secureHome(files, { paths, uid: runtime.uid });
+  assert.equal(mode(`${paths.root}/bin`), 0o700);
 });
 
 Deno.test("a home of another user is refused", async () => {
