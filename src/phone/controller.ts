@@ -343,6 +343,18 @@ export class Controller {
     this.#live?.reconnectNow();
   }
 
+  /** Sends the messages of another page that was closed. */
+  async takeOver(): Promise<void> {
+    const { store, outboxStore } = this.#options;
+    const live = this.#live;
+    const messages = await outboxStore.restore(store.get().messages);
+    if (live === undefined || this.#live !== live) return;
+    const { drafts, seen } = store.get();
+    store.dispatch({ type: "restored", messages, drafts, seen });
+    await this.#own.cancelRest(messages);
+    await live.pump();
+  }
+
   readonly keepDrafts = (): void => this.#drafts.keep(this.#options.store.get());
 
   /** Returns the problem on failure. A phone that was already signed in stays signed in. */

@@ -46,6 +46,7 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
     pairing,
     store,
     history: () => controller.history(),
+    takeOver: () => controller.takeOver(),
     open: (hash) => location.hash = hash,
   });
   const controller = new Controller({

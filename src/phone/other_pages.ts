@@ -1,16 +1,24 @@
-/** Shows messages that one of the browser's pages has sent in its other pages, before there is a receipt. */
+/**
+ * Shows messages that one of the browser's pages has sent in its other pages, before there is a receipt; those that it
+ * could not send before it was closed are sent by another page.
+ */
 import type { RelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
 import type { Sealing } from "./sealing.ts";
-import type { PhoneState, Store } from "./state.ts";
+import { outboxOf, type PhoneState, type Store } from "./state.ts";
+
+/** Sent instead of a message's id by a page that is being closed. */
+const CLOSED = "closed";
 
 export interface OtherPagesOptions {
   store: Store;
+  /** Sends the messages of a page that was closed. */
+  takeOver(): Promise<void>;
   history(): Promise<{ api: Pick<RelayApi, "getPush">; sealing: Pick<Sealing, "openRecords"> }>;
 }
 
 /** Returns a function to call after every change of the state. */
-export function followSent({ store, history }: OtherPagesOptions): () => void {
+export function followSent({ store, history, takeOver }: OtherPagesOptions): () => void {
   const channel = new BroadcastChannel("svc-sent");
   const show = async (id: string): Promise<void> => {
     const { signIn } = store.get();
@@ -20,11 +28,18 @@ export function followSent({ store, history }: OtherPagesOptions): () => void {
     // The user may have signed out meanwhile, or signed in to another account.
     if (store.get().signIn === signIn) store.dispatch({ type: "history", records });
   };
-  channel.addEventListener("message", ({ data }) =>
-    void show(String(data)).catch((error) => {
-      // A message that cannot be read now arrives with its receipt, or after the next connect.
-      if (!(error instanceof RelayError)) throw error;
-    }));
+  channel.addEventListener(
+    "message",
+    ({ data }) =>
+      void (data === CLOSED ? takeOver() : show(String(data))).catch((error) => {
+        // A message that cannot be read now arrives with its receipt, or after the next connect.
+        if (!(error instanceof RelayError)) throw error;
+      }),
+  );
+  addEventListener("pagehide", ({ persisted }) => {
+    // A page that the browser keeps, to show it again, sends its messages then.
+    if (!persisted && outboxOf(store.get()).length > 0) channel.postMessage(CLOSED);
+  });
   let { messages } = store.get();
   return () => {
     const before = messages;

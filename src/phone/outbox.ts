@@ -181,9 +181,9 @@ export class OutboxStore {
     this.#storage = storage;
   }
 
-  /** The messages that an earlier page left here. */
-  async restore(): Promise<Message[]> {
-    const entries = await this.#storage.readOutbox();
+  /** The messages that other pages left here, without those that are `known` to this one. */
+  async restore(known: Pick<PhoneState["messages"], "has"> = new Map()): Promise<Message[]> {
+    const entries = (await this.#storage.readOutbox()).filter(({ id }) => !known.has(id));
     for (const entry of entries) {
       this.#note(entry);
       this.#restored.add(entry.id);

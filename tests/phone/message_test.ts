@@ -174,19 +174,22 @@ function noteChannels(): void {
   Object.assign(globalThis, { opened });
 }
 
+/** Opens the session in another page; resolves once both pages hear each other. */
+async function openBeside(page: Page): Promise<Page> {
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  await other.getByText("No messages yet").waitFor();
+  const hears = (one: Page): Promise<boolean> =>
+    one.evaluate(() => (globalThis as unknown as { opened: string[] }).opened.includes("svc-sent"));
+  for (const one of [page, other]) await until("the channel", () => hears(one));
+  return other;
+}
+
 Deno.test("a message shows in the other pages of the phone once it is sent, before its host has it [ux-receipt]", () =>
   withScene(async (scene) => {
     await scene.phone.page.context().addInitScript(noteChannels);
     const page = await openMessages(scene);
-    const other = await page.context().newPage();
-    await other.goto(page.url());
-    await other.getByText("No messages yet").waitFor();
-    for (const one of [page, other]) {
-      await until(
-        "the channel",
-        () => one.evaluate(() => (globalThis as unknown as { opened: string[] }).opened.includes("svc-sent")),
-      );
-    }
+    const other = await openBeside(page);
     scene.listener.stop();
     await other.getByText("workstation is offline").waitFor();
     await sendMessage(page, "from the first page");
@@ -196,6 +199,20 @@ Deno.test("a message shows in the other pages of the phone once it is sent, befo
     assert.equal(await other.locator(".message").count(), 2);
     await other.close();
     assert.deepEqual(scene.phone.faults, []);
+  }));
+
+Deno.test("a message that a page could not send before it was closed is sent by another page [ux-outbox]", () =>
+  withScene(async (scene) => {
+    await scene.phone.page.context().addInitScript(noteChannels);
+    const page = await openMessages(scene);
+    const other = await openBeside(page);
+    scene.wire.pointTo(1);
+    await sendMessage(other, "written in a tunnel");
+    await bubble(other, "written in a tunnel").getByText("Waiting for the connection").waitFor();
+    await other.close({ runBeforeUnload: true });
+    await bubble(page, "written in a tunnel").waitFor();
+    scene.wire.pointTo(scene.relay.port);
+    assert.equal((await scene.listener.receivedType("agent.command")).body, "written in a tunnel");
   }));
 
 /**

@@ -102,7 +102,9 @@ const PHONE_VIEWS = rows("docs/specification.md, Phone views", {
 
 const PHONE_BEHAVIOR = rows("docs/specification.md, Phone behavior", {
   "ux-textarea": main("The field is a real textarea, with IME and dictation."),
-  "ux-outbox": phone("The outbox survives a reload and sends with the same id when the connection is back."),
+  "ux-outbox": phone(
+    "The outbox survives a reload and sends with the same id when the connection is back; another open page takes over that of a closed one.",
+  ),
   "ux-earlier": phone(
     "After a reload without a link, messages and inbox say that earlier items appear when the relay is reached.",
   ),

@@ -135,6 +135,26 @@ for (const how of ["cancel", "edit", "discard"] as const) {
   });
 }
 
+Deno.test("a page sends the waiting messages of another one that was closed, once and in order, and its own after them [ux-outbox]", async () => {
+  const bench = await live(phoneWith({ apiKey: "svc_k" }));
+  bench.relay.away = true;
+  await bench.controller.send(TO, "first");
+  await bench.controller.send(TO, "second");
+  await bench.controller.stop();
+
+  const other = await live(phoneWith({ apiKey: "svc_k" }));
+  other.relay.away = true;
+  other.clock.advance(100);
+  await other.controller.send(TO, "written here");
+  // Both pages share one storage.
+  for (const [id, entry] of bench.storage.outbox) other.storage.outbox.set(id, entry);
+  other.relay.away = false;
+  await Promise.all([other.controller.takeOver(), other.controller.takeOver()]);
+  await until("an empty outbox", () => other.storage.outbox.size === 0);
+  assert.deepEqual(other.relay.records.map(({ push }) => push.body), ["first", "second", "written here"]);
+  await other.controller.stop();
+});
+
 Deno.test("a cancelled message that is sent again does not count as cancelled after a reload [ux-outbox]", async () => {
   const bench = await live(phoneWith({ apiKey: "svc_k" }));
   const { controller, relay, storage } = bench;
