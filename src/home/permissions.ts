@@ -35,8 +35,9 @@ async function correct(files: Files, path: string, mode: number): Promise<void> 
 
 /** What `~/.svc` holds that no path of HomePaths names. */
 const OTHER_NAMES: readonly string[] = ["server", "package", "unpack.lock"];
-/** Common names of folders, which do not show that a directory is svc's. */
-const COMMON_NAMES: readonly string[] = ["bin", "setup", "remote", "uploads"];
+const COMMON_FOLDERS: readonly string[] = ["bin", "package", "remote", "server", "setup", "uploads"];
+/** Common names, which do not show that a directory is svc's beside other files. */
+const COMMON_NAMES: readonly string[] = [...COMMON_FOLDERS, "config.json"];
 
 function isOfSvc(name: string, paths: HomePaths): boolean {
   const inRoot = Object.values(paths).flatMap((path: string) =>
@@ -44,7 +45,7 @@ function isOfSvc(name: string, paths: HomePaths): boolean {
   );
   if ([...inRoot, ...OTHER_NAMES].includes(name) || /^service-\w+\.log/.test(name)) return true;
   // Rotated, damaged and half-written files begin with the name of their file.
-  return inRoot.some((known) => !COMMON_NAMES.includes(known) && name.startsWith(`${known}.`));
+  return inRoot.some((known) => !COMMON_FOLDERS.includes(known) && name.startsWith(`${known}.`));
 }
 
 /**
@@ -55,8 +56,9 @@ export async function checkHome(files: Pick<Files, "info" | "list">, paths: Home
   const { root } = paths;
   if (root.endsWith("/.svc") || !(await files.info(root))?.isDirectory) return;
   const names = (await files.list(root)).filter((name) => !name.startsWith(".") && name !== "lost+found");
-  const isSvcs = names.some((name) => isOfSvc(name, paths) && !COMMON_NAMES.includes(name));
-  if (root !== "/" && (isSvcs || names.length === 0)) return;
+  const known = names.filter((name) => isOfSvc(name, paths));
+  const isSvcs = known.length === names.length || known.some((name) => !COMMON_NAMES.includes(name));
+  if (root !== "/" && isSvcs) return;
   throw new Error(
     `Cannot use "${root}" as svc's folder: it has other files. Set SVC_HOME to a new or empty directory, such as "${
       root === "/" ? "" : root

@@ -158,7 +158,7 @@ export function jsonText(text: string, status = 200): Response {
 }
 
 export function noContent(): Response {
-  return new Response(null, { status: 204 });
+  return new Response(null, { status: 204, headers: ANSWER_HEADERS });
 }
 
 interface ProblemOptions {

@@ -4,6 +4,7 @@ import { errorText } from "../async/error_text.ts";
 import { encodeUtf8 } from "../async/encodings.ts";
 import { Problem, WIRE_ERRORS, type WireErrorCode } from "../protocol/errors.ts";
 import { VERSION } from "../protocol/version.ts";
+import { ANSWER_HEADERS } from "./admission.ts";
 import { authenticate, keyOfRequest } from "./api_keys.ts";
 import { type Call, json, type Route, type Services } from "./handler.ts";
 import { Gauge } from "./metrics.ts";
@@ -30,7 +31,7 @@ export async function metrics(services: Services, call: Call): Promise<Response>
     await authenticate(services.store, { key: keyOfRequest(call.request), scopes: ["admin"] });
   }
   return new Response(services.metrics.render(gaugesOf(services)), {
-    headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8" },
+    headers: { "content-type": "text/plain; version=0.0.4; charset=utf-8", ...ANSWER_HEADERS },
   });
 }
 
@@ -70,8 +71,10 @@ export function openApi(services: Services, routes: readonly Route[]): Response 
   const body = documents.get(services) ??
     encodeUtf8(JSON.stringify(describe(routes, services.publicUrl ?? "/")));
   documents.set(services, body);
-  const headers = { "content-type": "application/json", "content-length": String(body.length) };
-  return new Response(body, { headers });
+  const length = { "content-length": String(body.length) };
+  return new Response(body, {
+    headers: { "content-type": "application/json", ...length, ...ANSWER_HEADERS },
+  });
 }
 
 function describe(routes: readonly Route[], serverUrl: string): Json {

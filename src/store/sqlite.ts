@@ -100,12 +100,31 @@ async function lockForRelay(dataDir: string): Promise<() => void> {
   );
 }
 
+/** What svc, or the file system, keeps in the folder of a store. */
+const OWN_NAME = /^(?:relay\.|nats\.json$|lost\+found$)/;
+const OTHERS_WRITE = 0o022;
+
+/**
+ * Makes the folder and the files private. A folder of other files keeps its mode unless other accounts may write there;
+ * then a new store in it is refused with an Error.
+ */
 async function makePrivate(dataDir: string): Promise<void> {
-  await runtime.files.makeDirectory(dataDir, { mode: 0o700 });
-  await runtime.files.chmod(dataDir, 0o700);
+  const { files } = runtime;
+  await files.makeDirectory(dataDir, { mode: 0o700 });
+  const names = await files.list(dataDir);
+  const isWritable = (((await files.info(dataDir))?.mode ?? 0) & OTHERS_WRITE) !== 0;
+  const isOwn = names.every((name) => OWN_NAME.test(name));
+  if (!isOwn && isWritable && !names.includes("relay.db")) {
+    throw new Error(
+      `it has other files, and other accounts may write there. Name a folder of its own, such as "${
+        dataDir.replace(/\/$/, "")
+      }/svc"`,
+    );
+  }
+  if (isOwn || isWritable) await files.chmod(dataDir, 0o700);
   // SQLite gives its journal and shared-memory files the mode of the database.
   for (const file of [databaseFile(dataDir), `${dataDir}/relay.lock`]) {
-    if (!await runtime.files.createText(file, "", { mode: 0o600 })) await runtime.files.chmod(file, 0o600);
+    if (!await files.createText(file, "", { mode: 0o600 })) await files.chmod(file, 0o600);
   }
 }
 

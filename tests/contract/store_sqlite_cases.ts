@@ -29,6 +29,29 @@ const SQLITE_CASES: readonly Case[] = [
   },
   {
     name:
+      "a folder of other files keeps its mode, and is refused if other accounts may write there [rl-one-folder]",
+    async run({ files }, directory) {
+      await files.makeDirectory(`${directory}/data`, { mode: 0o755 });
+      await files.writeText(`${directory}/data/run.sh`, "", { mode: 0o755 });
+      await (await open(directory)).close();
+      assert.equal((await files.info(`${directory}/data`))?.mode, 0o755);
+      assert.equal((await files.info(file(directory)))?.mode, 0o600);
+      await files.chmod(`${directory}/data`, 0o777);
+      await (await open(directory)).close();
+      assert.equal((await files.info(`${directory}/data`))?.mode, 0o700, "with a store in it");
+      await files.makeDirectory(`${directory}/other`, { mode: 0o700 });
+      await files.writeText(`${directory}/other/run.sh`, "", { mode: 0o755 });
+      await files.chmod(`${directory}/other`, 0o777);
+      await assert.rejects(
+        openStore(`${directory}/other`),
+        /it has other files, and other accounts may write there\. Name a folder of its own/,
+      );
+      assert.deepEqual(await files.list(`${directory}/other`), ["run.sh"]);
+      assert.equal((await files.info(`${directory}/other`))?.mode, 0o777);
+    },
+  },
+  {
+    name:
       "a lock held by another process is StoreUnavailable, and nothing is stored [http-503, http-2xx-stored, http-health]",
     async run(_runtime, directory) {
       const store = await open(directory);

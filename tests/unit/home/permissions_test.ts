@@ -25,6 +25,7 @@ Deno.test("a directory of other files is refused, and keeps their modes [sec-hom
   const svcHome = `${directory}/scripts`;
   const paths = await homePaths({ svcHome, homeDirectory: directory, cwd: directory, uid: runtime.uid });
   await Deno.mkdir(`${paths.root}/bin`, { recursive: true });
+  await Deno.mkdir(`${paths.root}/server`);
   await Deno.chmod(`${paths.root}/bin`, 0o755);
   await Deno.writeTextFile(`${paths.root}/run.sh`, "");
   await Deno.chmod(`${paths.root}/run.sh`, 0o755);
@@ -37,6 +38,8 @@ Deno.test("a directory of other files is refused, and keeps their modes [sec-hom
   const kept = [paths.root, `${paths.root}/bin`, `${paths.root}/run.sh`].map(mode);
   assert.deepEqual(kept, [0o755, 0o755, 0o755]);
   await Deno.writeTextFile(paths.config, "{}");
+  await assert.rejects(secureHome(files, works), /it has other files/, "also with a config.json of its own");
+  await Deno.writeTextFile(paths.log, "");
   await secureHome(files, works);
   assert.deepEqual([mode(paths.root), mode(paths.config), mode(`${paths.root}/run.sh`)], [
     0o700,
@@ -47,6 +50,17 @@ Deno.test("a directory of other files is refused, and keeps their modes [sec-hom
   const system = { ...paths, root: "/" };
   const listed = { info: files.info, list: () => Promise.resolve(["config.json"]) };
   await assert.rejects(checkHome(listed, system), /Cannot use "\/" as svc's folder/);
+});
+
+Deno.test("a folder that holds only what svc, or a person for it, put there is svc's [sec-home-foreign]", async () => {
+  await using home = await makeTempHome();
+  const { files, directory } = home;
+  const svcHome = `${directory}/second`;
+  const paths = await homePaths({ svcHome, homeDirectory: directory, cwd: directory, uid: runtime.uid });
+  await Deno.mkdir(`${paths.root}/server`, { recursive: true });
+  await Deno.writeTextFile(paths.config, "{}", { mode: 0o644 });
+  await secureHome(files, { paths, uid: runtime.uid });
+  assert.equal(mode(paths.config), 0o600);
 });
 
 Deno.test("a folder named .svc is svc's, even if only the launcher that agents' hooks start is left in it [sec-home-foreign]", async () => {

@@ -42,6 +42,16 @@ Deno.test("every route except the open ones rejects callers without a key [http-
   ]);
 });
 
+Deno.test("no answer is stored by a cache or taken for another type, whatever its form [http-no-leak]", async () => {
+  await using relay = await Fixture.make();
+  const key = await relay.key(["admin"]);
+  for (const path of ["/healthz", "/readyz", "/metrics", "/openapi.json", "/devices", "/nowhere"]) {
+    const { headers } = await relay.request("GET", path, { key });
+    const found = [headers.get("cache-control"), headers.get("x-content-type-options")];
+    assert.deepEqual(found, ["no-store", "nosniff"], path);
+  }
+});
+
 Deno.test("a key without the scope is 403 on every route [http-403, sec-leaked-key]", async () => {
   await using relay = await Fixture.make();
   for (const route of ROUTES) {
