@@ -76,7 +76,8 @@ const PUSHES: readonly Route[] = [
     path: "/pushes",
     summary: "The history, newest last. Without a cursor it starts with the oldest push.",
     query: {
-      after: "A push's id: returns the pushes after it. A page's `next` is the `after` of the next page.",
+      after:
+        "A push's id: returns the pushes after it. A page's `next` is the `after` of the next page. The id of a push that was removed is refused: begin again without it.",
       before:
         "A push's id, or `end`: returns the newest pushes before it. A page's `next` is the `before` of the next page.",
       open: "`questions`: returns only questions whose receipt is not final.",
