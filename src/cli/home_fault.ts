@@ -26,13 +26,13 @@ export async function homeFault(error: unknown): Promise<string | undefined> {
   try {
     if (isFull(error)) return withAdvice(text, MAKE_ROOM);
     const { root } = await accountPaths();
-    if (!text.includes(root)) return undefined;
+    if (!`${text}"`.includes(`${root}"`) && !text.includes(`${root}/`)) return undefined;
     const info = await runtime.files.info(root).catch(() => undefined);
     if (info?.isDirectory === false) {
       return `Cannot use "${root}": it is not a directory. Move it away, or set SVC_HOME to a directory of your own.`;
     }
     return hasCode(error, DENIED)
-      ? `Cannot write in "${root}": ${withAdvice(text, `${OWN_HOME} to a directory that it can write to`)}`
+      ? `Cannot use "${root}": ${withAdvice(text, `${OWN_HOME} to a directory that it can write to`)}`
       : undefined;
   } catch {
     return undefined;

@@ -5,7 +5,7 @@ import { agentProfile } from "../agents/profiles.ts";
 import { SETUP_KINDS } from "../agents/registry.ts";
 import { withLock } from "../home/lock.ts";
 import type { HomePaths } from "../home/paths.ts";
-import { checkHome, secureHome } from "../home/permissions.ts";
+import { makeHome, secureHome } from "../home/permissions.ts";
 import {
   type AgentReport,
   type FileAction,
@@ -108,8 +108,7 @@ async function alone<T>(
 ): Promise<T> {
   const isFirst = await files.info(paths.root) === undefined;
   if (options.dryRun || (options.remove && isFirst)) return await work();
-  await checkHome(files, paths);
-  await files.makeDirectory(paths.root, { mode: 0o700 });
+  await makeHome(files, paths);
   const busy = (): Error =>
     new Error(`Cannot change the agents' settings: another svc setup holds "${paths.setupLock}". Try again.`);
   return await withLock(files, paths.setupLock, { busy, work });

@@ -14,6 +14,7 @@ import type { Files } from "../runtime/types.ts";
 import { readStateText } from "./damage.ts";
 import { withLock } from "./lock.ts";
 import type { HomePaths } from "./paths.ts";
+import { makeHome } from "./permissions.ts";
 
 const WebAddress = z.string().check(z.regex(/^https?:\/\/\S+$/, "an http:// or https:// address"));
 
@@ -104,7 +105,7 @@ export async function saveConfig(
   paths: HomePaths,
   changes: (before: Config) => Partial<Config>,
 ): Promise<Config> {
-  await files.makeDirectory(paths.root, { mode: 0o700 });
+  await makeHome(files, paths);
   return await withLock(files, paths.configLock, {
     busy: () =>
       new Error(`Cannot change "${paths.config}": another svc holds "${paths.configLock}". Try again.`),

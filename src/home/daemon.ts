@@ -6,6 +6,7 @@ import { type DaemonDecision, decideDaemon, isVersion } from "./daemon_decision.
 import { failedStartReason } from "./log_files.ts";
 import { type FileLock, tryLock } from "./lock.ts";
 import type { HomePaths } from "./paths.ts";
+import { makeHome } from "./permissions.ts";
 import * as z from "zod/mini";
 import { parseJson } from "../protocol/json.ts";
 import { minLength } from "../protocol/lengths.ts";
@@ -172,7 +173,7 @@ async function waitForStartLock<T>(
   { paths }: DaemonOptions,
   judge: (lock: FileLock | undefined) => Promise<T | undefined>,
 ): Promise<T> {
-  await host.files.makeDirectory(paths.root, { mode: 0o700 });
+  await makeHome(host.files, paths);
   const found = await waitFor(async () => await judge(await tryLock(host.files, paths.startLock)), {
     clock: host.clock,
     limitMs: START_LOCK_LIMIT_MS,
@@ -194,7 +195,7 @@ async function startDaemon(
   options: DaemonOptions,
 ): Promise<{ status: DaemonStatus; isOwn: boolean }> {
   const { paths } = options;
-  await host.files.makeDirectory(paths.root, { mode: 0o700 });
+  await makeHome(host.files, paths);
   // A service cannot take an address that is for one run only.
   const isService = options.wsUrl === undefined && await startService(host, paths);
   const before = (await host.files.info(paths.log))?.size ?? 0;
@@ -341,7 +342,7 @@ export async function recordService(
   paths: HomePaths,
   service: z.infer<typeof ServiceFile>,
 ): Promise<void> {
-  await files.makeDirectory(paths.root, { mode: 0o700 });
+  await makeHome(files, paths);
   await files.replaceText(paths.service, `${JSON.stringify(service)}\n`, { mode: 0o600 });
 }
 

@@ -4,6 +4,7 @@ import type { Files } from "../runtime/types.ts";
 import { readStateText } from "./damage.ts";
 import { withLock } from "./lock.ts";
 import type { HomePaths } from "./paths.ts";
+import { makeHome } from "./permissions.ts";
 
 /** Real paths of directories. */
 export interface Muted {
@@ -84,7 +85,7 @@ export async function changeMuted(
   paths: HomePaths,
   edit: (before: Muted) => Muted,
 ): Promise<boolean> {
-  await files.makeDirectory(paths.root, { mode: 0o700 });
+  await makeHome(files, paths);
   const busy = (): Error =>
     new Error(`Cannot change the muted projects: another svc holds "${paths.mutedLock}". Try again.`);
   const work = async (): Promise<boolean> => {

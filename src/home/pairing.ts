@@ -9,6 +9,7 @@ import { PAIRING_TTL_SECONDS, SKEW_MS } from "../protocol/limits.ts";
 import type { PairingStatus } from "../protocol/http.ts";
 import type { Files } from "../runtime/types.ts";
 import type { HomePaths } from "./paths.ts";
+import { makeHome } from "./permissions.ts";
 import * as z from "zod/mini";
 import type { Sealing } from "../crypto/mode.ts";
 import { describeFaults } from "../protocol/errors.ts";
@@ -172,7 +173,7 @@ export async function withPairedLock<T>(
   paths: HomePaths,
   work: () => Promise<T>,
 ): Promise<T> {
-  await files.makeDirectory(paths.root, { mode: 0o700 });
+  await makeHome(files, paths);
   const busy = (): Error =>
     new PairingsBusy(`Cannot change the pairings: another svc holds "${paths.pairedLock}". Try again.`);
   return await withLock(files, paths.pairedLock, { busy, work });

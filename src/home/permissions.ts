@@ -13,7 +13,7 @@ const OTHERS = 0o077;
  */
 export async function secureHome(files: Files, home: { paths: HomePaths; uid: number }): Promise<string[]> {
   const { paths, uid } = home;
-  await checkHome(files, paths);
+  await makeHome(files, paths);
   for (const directory of [paths.root, paths.markers, parentOf(paths.socket)]) {
     const isOurs = directory !== paths.markers || (await files.info(directory))?.isDirectory !== false;
     if (isOurs) await files.makeDirectory(directory, { mode: DIRECTORY_MODE });
@@ -48,16 +48,34 @@ function isOfSvc(name: string, paths: HomePaths): boolean {
   return inRoot.some((known) => !COMMON_FOLDERS.includes(known) && name.startsWith(`${known}.`));
 }
 
+/** True if only svc gives a file such a name. Commands make locks and logs before they have checked the directory. */
+function isSign(name: string): boolean {
+  return !COMMON_NAMES.includes(name) && !/\.(?:lock|log)(?:\.|$)/.test(name);
+}
+
+function isNamedSvc({ root }: Pick<HomePaths, "root">): boolean {
+  return root.endsWith("/.svc");
+}
+
+/** Creates `~/.svc`. Throws as `checkHome` does. */
+export async function makeHome(
+  files: Pick<Files, "info" | "list" | "makeDirectory">,
+  paths: HomePaths,
+): Promise<void> {
+  await checkHome(files, paths);
+  await files.makeDirectory(paths.root, { mode: DIRECTORY_MODE });
+}
+
 /**
  * Throws Error for a directory of other files: a mistyped SVC_HOME would make them private and not executable. One named
  * `.svc` is svc's, whatever is left in it.
  */
 export async function checkHome(files: Pick<Files, "info" | "list">, paths: HomePaths): Promise<void> {
   const { root } = paths;
-  if (root.endsWith("/.svc") || !(await files.info(root))?.isDirectory) return;
+  if (isNamedSvc(paths) || !(await files.info(root))?.isDirectory) return;
   const names = (await files.list(root)).filter((name) => !name.startsWith(".") && name !== "lost+found");
   const known = names.filter((name) => isOfSvc(name, paths));
-  const isSvcs = known.length === names.length || known.some((name) => !COMMON_NAMES.includes(name));
+  const isSvcs = known.length === names.length || known.some(isSign);
   if (root !== "/" && isSvcs) return;
   throw new Error(
     `Cannot use "${root}" as svc's folder: it has other files. Set SVC_HOME to a new or empty directory, such as "${
@@ -71,7 +89,8 @@ export async function looseEntries(
   files: Files,
   paths: HomePaths,
 ): Promise<{ path: string; wanted: number }[]> {
-  const names = (await files.list(paths.root)).filter((name) => isOfSvc(name, paths));
+  const isAllOurs = isNamedSvc(paths);
+  const names = (await files.list(paths.root)).filter((name) => isAllOurs || isOfSvc(name, paths));
   const candidates = [paths.root, parentOf(paths.socket), ...names.map((name) => `${paths.root}/${name}`)];
   const loose: { path: string; wanted: number }[] = [];
   for (const path of new Set(candidates)) {

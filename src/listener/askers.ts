@@ -1,6 +1,6 @@
 /**
  * Remembers which agent asked each question, from this host's own reports: a late answer follows that agent into a session
- * that was renamed meanwhile, and nothing that a relay writes chooses the session.
+ * that was renamed meanwhile, and nothing that a relay writes beside a sealed answer chooses the session.
  */
 import type { HookReport } from "../home/control_socket.ts";
 import { ASK_EVENT } from "../home/notify_daemon.ts";

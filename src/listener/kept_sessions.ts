@@ -4,6 +4,7 @@
 import { agentProfile } from "../agents/profiles.ts";
 import { errorText } from "../async/error_text.ts";
 import type { HomePaths } from "../home/paths.ts";
+import { makeHome } from "../home/permissions.ts";
 import { type AgentKind, isAgentKind } from "../protocol/names.ts";
 import type { Commands, Files } from "../runtime/types.ts";
 import type { Ran } from "./agent_life.ts";
@@ -44,7 +45,7 @@ export async function changeKept(
   paths: HomePaths,
   edit: (before: KeptSession[]) => KeptSession[],
 ): Promise<void> {
-  await files.makeDirectory(paths.root, { mode: 0o700 });
+  await makeHome(files, paths);
   const busy = (): Error =>
     new Error(`Cannot change the kept sessions: another svc holds "${paths.keptLock}". Try again.`);
   const work = async (): Promise<void> => {

@@ -147,9 +147,10 @@ export async function unseal(push: Push, host: UnsealHost): Promise<Unsealed> {
   });
   if (typeof opened === "object") {
     const found = await judge(push, opened.content, host);
-    const { body, notAfter } = opened.content;
-    const isOld = "state" in found && found.state === "expired" && carriedAnswer(push) === undefined;
-    return { found, seal: opened.seal, ...(isOld ? { old: { ...push, body, notAfter } } : {}) };
+    const { body: text, notAfter } = opened.content;
+    const isOld = "state" in found && found.state === "expired";
+    const body = isOld ? await typedText(push, text) : undefined;
+    return { found, seal: opened.seal, ...(body === undefined ? {} : { old: { ...push, body, notAfter } }) };
   }
   if (opened) host.log(`push ${push.id}: sealed by "${push.from}" and not opened: ${opened}`);
   return { found: refused("unsealable") };
@@ -204,7 +205,7 @@ async function judge(
   const age = ageOf(notAfter, host.now());
   if (age !== "fresh") return age === "old" ? { state: "expired" } : refused("unsealable");
   const answer = carriedAnswer(push);
-  const body = answer === undefined ? text : await lateAnswer(push, text);
+  const body = await typedText(push, text);
   if (body === undefined) return refused("unsealable");
   const question = push.inReplyTo ?? "";
   if (answer !== undefined && !await host.claimQuestion(question, { answer, by: "listener" })) {
@@ -213,6 +214,11 @@ async function judge(
   return Body.safeParse(body).success
     ? { ...push, body, notAfter: notAfter + SKEW_MS }
     : refused("invalid_body");
+}
+
+/** What the sealed text types. Undefined for an answer that types nothing. */
+async function typedText(push: Push, text: string): Promise<string | undefined> {
+  return carriedAnswer(push) === undefined ? text : await lateAnswer(push, text);
 }
 
 /** Answers to an agent's own dialog. */

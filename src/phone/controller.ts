@@ -343,11 +343,13 @@ export class Controller {
     this.#live?.reconnectNow();
   }
 
-  /** Sends the messages of another page that was closed. */
-  async takeOver(): Promise<void> {
+  /** Sends these messages of another page that was closed. Without the storage they wait for the next start. */
+  async takeOver(ids: readonly string[]): Promise<void> {
     const { store, outboxStore } = this.#options;
     const live = this.#live;
-    const messages = await outboxStore.restore(store.get().messages);
+    const known = store.get().messages;
+    const wanted = (id: string): boolean => ids.includes(id) && !known.has(id);
+    const messages = await outboxStore.restore(wanted).catch(() => []);
     if (live === undefined || this.#live !== live) return;
     const { drafts, seen } = store.get();
     store.dispatch({ type: "restored", messages, drafts, seen });

@@ -46,7 +46,7 @@ export async function start({ cipher, stored }: Stored): Promise<void> {
     pairing,
     store,
     history: () => controller.history(),
-    takeOver: () => controller.takeOver(),
+    takeOver: (ids) => controller.takeOver(ids),
     open: (hash) => location.hash = hash,
   });
   const controller = new Controller({

@@ -7,13 +7,15 @@ import { RelayError } from "../client/relay_error.ts";
 import type { Sealing } from "./sealing.ts";
 import { outboxOf, type PhoneState, type Store } from "./state.ts";
 
-/** Sent instead of a message's id by a page that is being closed. */
-const CLOSED = "closed";
+/** Sent instead of a message's id by a page that is being closed: the ids of what it could not send. */
+interface Closed {
+  left: string[];
+}
 
 export interface OtherPagesOptions {
   store: Store;
-  /** Sends the messages of a page that was closed. */
-  takeOver(): Promise<void>;
+  /** Sends these messages of a page that was closed. Never throws. */
+  takeOver(ids: readonly string[]): Promise<void>;
   history(): Promise<{ api: Pick<RelayApi, "getPush">; sealing: Pick<Sealing, "openRecords"> }>;
 }
 
@@ -28,17 +30,17 @@ export function followSent({ store, history, takeOver }: OtherPagesOptions): () 
     // The user may have signed out meanwhile, or signed in to another account.
     if (store.get().signIn === signIn) store.dispatch({ type: "history", records });
   };
-  channel.addEventListener(
-    "message",
-    ({ data }) =>
-      void (data === CLOSED ? takeOver() : show(String(data))).catch((error) => {
-        // A message that cannot be read now arrives with its receipt, or after the next connect.
-        if (!(error instanceof RelayError)) throw error;
-      }),
-  );
+  channel.addEventListener("message", ({ data }: MessageEvent<string | Closed>) => {
+    if (typeof data !== "string") return void takeOver(data.left);
+    void show(data).catch((error) => {
+      // A message that cannot be read now arrives with its receipt, or after the next connect.
+      if (!(error instanceof RelayError)) throw error;
+    });
+  });
   addEventListener("pagehide", ({ persisted }) => {
+    const left = outboxOf(store.get()).map(({ id }) => id);
     // A page that the browser keeps, to show it again, sends its messages then.
-    if (!persisted && outboxOf(store.get()).length > 0) channel.postMessage(CLOSED);
+    if (!persisted && left.length > 0) channel.postMessage({ left } satisfies Closed);
   });
   let { messages } = store.get();
   return () => {

@@ -181,9 +181,9 @@ export class OutboxStore {
     this.#storage = storage;
   }
 
-  /** The messages that other pages left here, without those that are `known` to this one. */
-  async restore(known: Pick<PhoneState["messages"], "has"> = new Map()): Promise<Message[]> {
-    const entries = (await this.#storage.readOutbox()).filter(({ id }) => !known.has(id));
+  /** The messages that earlier pages left here, or those of them that are `wanted`. */
+  async restore(wanted: (id: string) => boolean = () => true): Promise<Message[]> {
+    const entries = (await this.#storage.readOutbox()).filter(({ id }) => wanted(id));
     for (const entry of entries) {
       this.#note(entry);
       this.#restored.add(entry.id);

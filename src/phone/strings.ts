@@ -210,21 +210,6 @@ const ENGLISH = {
     notReached: "Earlier messages appear when the relay is reached.",
   },
   ...HOST_STRINGS,
-  composer: {
-    label: (session: string) => `Message to ${session}`,
-    placeholders: {
-      psk: "Encrypted",
-      base: "Message",
-      off: "Unencrypted",
-    } satisfies Record<Sealing, string>,
-    send: "Send",
-    hint: "Ctrl+Enter to send",
-    later: "Send later",
-    size: (bytes: string, most: string) => `${bytes} of ${most} bytes`,
-    tooLong: (most: string) => `Too long: the limit is ${most} bytes.`,
-    controls: "The text contains control characters, which would act as keys in the terminal.",
-    badName: "This session's name contains characters that svc cannot use.",
-  },
   bubble: {
     showAll: "Show all",
     showLess: "Show less",

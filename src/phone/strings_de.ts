@@ -247,21 +247,6 @@ export const GERMAN: Strings = {
   },
   ofNotifications: NOTIFICATION_STRINGS_DE,
   ...HOST_STRINGS_DE,
-  composer: {
-    later: "Später senden",
-    label: (session) => `Nachricht an ${session}`,
-    placeholders: {
-      psk: "Verschlüsselt",
-      base: "Nachricht",
-      off: "Unverschlüsselt",
-    },
-    send: "Senden",
-    hint: "Senden mit Strg+Eingabe",
-    size: (bytes, most) => `${bytes} von ${most} Bytes`,
-    tooLong: (most) => `Zu lang: höchstens ${most} Bytes.`,
-    controls: "Der Text enthält Steuerzeichen, die im Terminal wie Tasten wirken würden.",
-    badName: "Der Name dieser Sitzung enthält Zeichen, die svc nicht verwenden kann.",
-  },
   bubble: {
     cancel: "Abbrechen",
     edit: "Bearbeiten",

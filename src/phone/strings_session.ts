@@ -1,4 +1,5 @@
 /** The English texts of a session's views: terminal, dialogs, and tools for messages, such as snippets and files. */
+import type { Sealing } from "../crypto/mode.ts";
 import type { FormFault } from "./check_input.ts";
 
 export const SESSION_STRINGS = {
@@ -19,6 +20,21 @@ export const SESSION_STRINGS = {
       reject: 'To approve from here too, set allowRemoteApproval to "once" in the host\'s config.json.',
       type: "The host's allowRemoteApproval lets you answer it with the keys in its terminal.",
     },
+  },
+  composer: {
+    label: (session: string) => `Message to ${session}`,
+    placeholders: {
+      psk: "Encrypted",
+      base: "Message",
+      off: "Unencrypted",
+    } satisfies Record<Sealing, string>,
+    send: "Send",
+    hint: "Ctrl+Enter to send",
+    later: "Send later",
+    size: (bytes: string, most: string) => `${bytes} of ${most} bytes`,
+    tooLong: (most: string) => `Too long: the limit is ${most} bytes.`,
+    controls: "The text contains control characters, which would act as keys in the terminal.",
+    badName: "This session's name contains characters that svc cannot use.",
   },
   form: {
     faults: {

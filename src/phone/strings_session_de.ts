@@ -22,6 +22,21 @@ export const SESSION_STRINGS_DE: SessionStrings = {
         "allowRemoteApproval auf dem Rechner erlaubt dir, ihn mit den Tasten in seinem Terminal zu beantworten.",
     },
   },
+  composer: {
+    later: "Später senden",
+    label: (session) => `Nachricht an ${session}`,
+    placeholders: {
+      psk: "Verschlüsselt",
+      base: "Nachricht",
+      off: "Unverschlüsselt",
+    },
+    send: "Senden",
+    hint: "Senden mit Strg+Eingabe",
+    size: (bytes, most) => `${bytes} von ${most} Bytes`,
+    tooLong: (most) => `Zu lang: höchstens ${most} Bytes.`,
+    controls: "Der Text enthält Steuerzeichen, die im Terminal wie Tasten wirken würden.",
+    badName: "Der Name dieser Sitzung enthält Zeichen, die svc nicht verwenden kann.",
+  },
   form: {
     faults: {
       required: "Dieses Feld muss ausgefüllt werden.",

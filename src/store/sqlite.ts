@@ -75,8 +75,6 @@ export async function backupStore(dataDir: string, file: string): Promise<void> 
   try {
     keepSnapshot(database);
     await copyTo(database, file);
-  } catch (error) {
-    throw storeError(error);
   } finally {
     database.close();
   }
@@ -84,8 +82,12 @@ export async function backupStore(dataDir: string, file: string): Promise<void> 
 
 /** Otherwise SQLite starts the copy over at each write of another process, and it never ends beside a busy relay. */
 function keepSnapshot(database: Database): void {
-  database.exec("BEGIN");
-  database.prepare("SELECT count(*) FROM sqlite_schema").get();
+  try {
+    database.exec("BEGIN");
+    database.prepare("SELECT count(*) FROM sqlite_schema").get();
+  } catch (error) {
+    throw storeError(error);
+  }
 }
 
 /**
@@ -105,23 +107,22 @@ const OWN_NAME = /^(?:relay\.|nats\.json$|lost\+found$)/;
 const OTHERS_WRITE = 0o022;
 
 /**
- * Makes the folder and the files private. A folder of other files keeps its mode unless other accounts may write there;
- * then a new store in it is refused with an Error.
+ * Makes the folder and the files private. A folder of other files keeps its mode, and is refused with an Error if other
+ * accounts may write there.
  */
 async function makePrivate(dataDir: string): Promise<void> {
   const { files } = runtime;
   await files.makeDirectory(dataDir, { mode: 0o700 });
   const names = await files.list(dataDir);
-  const isWritable = (((await files.info(dataDir))?.mode ?? 0) & OTHERS_WRITE) !== 0;
   const isOwn = names.every((name) => OWN_NAME.test(name));
-  if (!isOwn && isWritable && !names.includes("relay.db")) {
+  if (isOwn) await files.chmod(dataDir, 0o700);
+  else if ((((await files.info(dataDir))?.mode ?? 0) & OTHERS_WRITE) !== 0) {
     throw new Error(
       `it has other files, and other accounts may write there. Name a folder of its own, such as "${
         dataDir.replace(/\/$/, "")
       }/svc"`,
     );
   }
-  if (isOwn || isWritable) await files.chmod(dataDir, 0o700);
   // SQLite gives its journal and shared-memory files the mode of the database.
   for (const file of [databaseFile(dataDir), `${dataDir}/relay.lock`]) {
     if (!await files.createText(file, "", { mode: 0o600 })) await files.chmod(file, 0o600);

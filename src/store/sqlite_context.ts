@@ -115,8 +115,13 @@ export class WriteBatch {
   #commitEach(writes: readonly Write[]): void {
     for (const write of writes) {
       const failure = this.#commit([write]);
-      if (failure === undefined) write.resolve(write.result);
-      else write.reject(storeError(failure.error));
+      if (failure === undefined) {
+        write.resolve(write.result);
+        continue;
+      }
+      const error = storeError(failure.error);
+      this.hasFailed ||= error instanceof StoreUnavailable;
+      write.reject(error);
     }
   }
 

@@ -191,7 +191,7 @@ Deno.test("a home that cannot be written is reported with what to do about it [c
       assert.deepEqual([code, stdout], [1, ""]);
       assert.match(
         stderr,
-        /^svc: Cannot write in "\/sys\/svc": .*\. Give it to your account, or set SVC_HOME /,
+        /^svc: Cannot use "\/sys\/svc": .*\. Give it to your account, or set SVC_HOME /,
       );
     });
   }

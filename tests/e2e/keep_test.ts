@@ -85,6 +85,8 @@ Deno.test("sessions of one agent in two folders of a project all come back, as d
   await reboot(stack);
   const listener = await startService(stack);
   await listener.line(/kept session svc-proj-3: started again as svc-proj-3 in/);
+  // tmux knows where a program is once that is executed.
+  await until("the programs", async () => (await places()).every((place) => place.includes(" /")));
   assert.deepEqual(await places(), before);
   await stop(listener);
 });

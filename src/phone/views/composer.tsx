@@ -9,15 +9,13 @@ import { type BodyCheck, checkBody } from "../check_input.ts";
 import { formatNumber, formatTime } from "../format_time.ts";
 import { LATER_MAX_MS } from "../own_messages.ts";
 import { SESSION_TEXT } from "../session_text.ts";
-import { STRINGS } from "../strings.ts";
 import { onResize } from "./followed_end.ts";
 import { InsertSheet, type InsertTexts, withInserted } from "./insert_sheet.tsx";
 import { Icon, useNow } from "./shared.tsx";
 import { SuggestionList, type Suggestions, useSuggestions } from "./suggestion_list.tsx";
 import { FileButton, type FileUpload, UploadBar } from "./upload_bar.tsx";
 
-const { composer: TEXT } = STRINGS;
-const { insert: INSERT, later: LATER } = SESSION_TEXT;
+const { composer: TEXT, insert: INSERT, later: LATER } = SESSION_TEXT;
 const HOUR_MS = 3_600_000;
 const MORNING_HOUR = 8;
 /** How often the suggested times are updated, which are shown to the minute. */

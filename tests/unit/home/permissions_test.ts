@@ -11,10 +11,12 @@ const mode = (path: string): number => (Deno.statSync(path).mode ?? 0) & 0o777;
 Deno.test("directories are created with 0700, looser modes corrected and reported [sec-other-account]", async () => {
   await using home = await makeTempHome();
   const { files, paths } = home;
-  await Deno.writeTextFile(paths.config, "{}", { mode: 0o644 });
+  const copy = `${paths.root}/old-config.json`;
+  for (const path of [paths.config, copy]) await Deno.writeTextFile(path, "{}", { mode: 0o644 });
   await Deno.chmod(paths.root, 0o755);
-  assert.deepEqual((await looseEntries(files, paths)).map(({ path }) => path), [paths.root, paths.config]);
-  assert.deepEqual(await secureHome(files, { paths, uid: runtime.uid }), [paths.root, paths.config]);
+  const loose = [paths.root, paths.config, copy];
+  assert.deepEqual((await looseEntries(files, paths)).map(({ path }) => path).sort(), loose);
+  assert.deepEqual((await secureHome(files, { paths, uid: runtime.uid })).sort(), loose);
   assert.deepEqual([mode(paths.root), mode(paths.markers), mode(paths.config)], [0o700, 0o700, 0o600]);
   assert.deepEqual(await secureHome(files, { paths, uid: runtime.uid }), []);
 });
@@ -37,9 +39,13 @@ Deno.test("a directory of other files is refused, and keeps their modes [sec-hom
   );
   const kept = [paths.root, `${paths.root}/bin`, `${paths.root}/run.sh`].map(mode);
   assert.deepEqual(kept, [0o755, 0o755, 0o755]);
-  await Deno.writeTextFile(paths.config, "{}");
-  await assert.rejects(secureHome(files, works), /it has other files/, "also with a config.json of its own");
-  await Deno.writeTextFile(paths.log, "");
+  for (const path of [paths.config, paths.startLock, paths.log]) await Deno.writeTextFile(path, "{}");
+  await assert.rejects(
+    secureHome(files, works),
+    /it has other files/,
+    "also with a config.json, locks and logs",
+  );
+  await Deno.writeTextFile(paths.journal, "");
   await secureHome(files, works);
   assert.deepEqual([mode(paths.root), mode(paths.config), mode(`${paths.root}/run.sh`)], [
     0o700,

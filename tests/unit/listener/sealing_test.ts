@@ -164,6 +164,7 @@ const ANSWER = "00000000-0000-4000-8000-00000000000b";
 async function lateAnswer(
   question: string,
   answer: Answer = { kind: "choices", choices: ["the first", "the second"] },
+  notAfter = NOW + DAY_MS,
 ): Promise<Push> {
   const boundTo = {
     ...PLAIN,
@@ -175,12 +176,20 @@ async function lateAnswer(
   };
   const body = encodeAnswer(question, answer);
   const publicKey = await exportPublicKey(keyPair.publicKey);
-  const sealed = await sealMessage({ body, notAfter: NOW + DAY_MS }, { boundTo, publicKey, secret });
+  const sealed = await sealMessage({ body, notAfter }, { boundTo, publicKey, secret });
   return { ...PLAIN, id: await lateAnswerId(ANSWER), inReplyTo: QUESTION, data: { answer: ANSWER }, sealed };
 }
 
 Deno.test("a late answer is opened as the text of the answer [seal-answers, mcp-late]", async () => {
   assert.equal(await judged(await lateAnswer(QUESTION)), "text the first, the second");
+});
+
+Deno.test("the text of a late answer that has expired is known, so that it can be removed, and claims nothing [inj-take-back, mcp-late]", async () => {
+  const claimQuestion: UnsealHost["claimQuestion"] = () => assert.fail("claimed");
+  const expired = await lateAnswer(QUESTION, undefined, NOW - DAY_MS);
+  const { found, old } = await unseal(expired, makeHost({ claimQuestion }));
+  assert.deepEqual(found, { state: "expired" });
+  assert.equal(old?.body, "the first, the second");
 });
 
 Deno.test("an answer to a card is not typed if a relay forwards it as a message [hostile-relay, card-bound]", async () => {

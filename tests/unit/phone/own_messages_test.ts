@@ -148,9 +148,11 @@ Deno.test("a page sends the waiting messages of another one that was closed, onc
   await other.controller.send(TO, "written here");
   // Both pages share one storage.
   for (const [id, entry] of bench.storage.outbox) other.storage.outbox.set(id, entry);
+  const left = [...bench.storage.outbox.keys()];
+  other.storage.outbox.set(idOf(9), { ...TO, id: idOf(9), body: "of a page that is open", createdAt: NOW });
   other.relay.away = false;
-  await Promise.all([other.controller.takeOver(), other.controller.takeOver()]);
-  await until("an empty outbox", () => other.storage.outbox.size === 0);
+  await Promise.all([other.controller.takeOver(left), other.controller.takeOver(left)]);
+  await until("an empty outbox", () => other.storage.outbox.size === 1);
   assert.deepEqual(other.relay.records.map(({ push }) => push.body), ["first", "second", "written here"]);
   await other.controller.stop();
 });
