@@ -26,7 +26,8 @@ export async function homeFault(error: unknown): Promise<string | undefined> {
   try {
     if (isFull(error)) return withAdvice(text, MAKE_ROOM);
     const { root } = await accountPaths();
-    if (!`${text}"`.includes(`${root}"`) && !text.includes(`${root}/`)) return undefined;
+    // Another folder's name may begin with it.
+    if (text.split(root).slice(1).every((rest) => /^[\w.-]/.test(rest))) return undefined;
     const info = await runtime.files.info(root).catch(() => undefined);
     if (info?.isDirectory === false) {
       return `Cannot use "${root}": it is not a directory. Move it away, or set SVC_HOME to a directory of your own.`;
