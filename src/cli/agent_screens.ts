@@ -233,8 +233,8 @@ async function openPrivatePane(
   const run = tmuxRunner(`${folder}/tmux.sock`);
   const target = exactPane(SESSION);
   const words = `${folder}/last-words`;
-  const takeWords = (areShown: boolean): Promise<string> =>
-    takeLastWords({ files: runtime.files, clock: systemClock }, words, { areShown });
+  const takeWords = async (areShown: boolean): Promise<string> =>
+    await takeLastWords({ files: runtime.files, clock: systemClock }, words, { areShown }) ?? "";
   const close = async (): Promise<void> => {
     await run(verbs.killServer()).catch(ignoreTmux);
     if (pane !== undefined) await endLeftovers(HOST, pane);

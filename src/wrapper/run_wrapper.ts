@@ -2,6 +2,7 @@
 import type { AgentProfile } from "../agents/profile.ts";
 import { type Clock, delay, waitFor, withProgress } from "../async/clock.ts";
 import type { DaemonHost, DaemonOptions } from "../home/daemon.ts";
+import { shellLine } from "../runtime/system.ts";
 import type { LineConnection, Runtime } from "../runtime/types.ts";
 import { attachLine } from "../tmux/argv.ts";
 import { endLeftovers, hasLostTerminal, processIdentity } from "../tmux/leftovers.ts";
@@ -166,8 +167,15 @@ async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment
   if (agent !== undefined && agent.identity !== "") await endLeftBehind(host, agent);
   if (!created) return 0;
   const output = await takeLastWords(host, lastWordsFile(run, name), { areShown: wasSoon });
-  if (wasSoon && output !== "") host.terminal.write(`${output}\n`);
+  if (wasSoon && output === undefined) printSilent(host, run);
+  else if (wasSoon && output !== "") host.terminal.write(`${output}\n`);
   return 0;
+}
+
+/** What the agent printed, if anything, is lost. */
+function printSilent(host: WrapperHost, { profile, args }: WrapperRun): void {
+  printLine(host, `${profile.label} ended at once, and nothing that it printed came through tmux.`);
+  printLine(host, `To see what it prints: ${shellLine([profile.binary, ...args])}`);
 }
 
 /** Ends the agent if its terminal is gone. A session that was renamed keeps its terminal, and its agent goes on. */

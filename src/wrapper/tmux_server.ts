@@ -327,12 +327,16 @@ export async function forgetLastWords(files: Pick<Files, "remove">, file: string
   for (const path of [partOf(file), file]) await files.remove(path).catch(() => {});
 }
 
-/** Waits for the agent's last output to be written to `file`, deletes the file and returns the text; `""` without any. */
+/**
+ * Waits for the agent's last output to be written to `file`, deletes the file and returns the text; `""` if it was a screen
+ * or could not be saved. Undefined if nothing came: the agent printed nothing, or tmux lost it, as it does with the output
+ * of one program in a hundred that ends right afterwards.
+ */
 export async function takeLastWords(
   { files, clock }: { files: Pick<Files, "readText" | "remove" | "info">; clock: Clock },
   file: string,
   { areShown }: { areShown: boolean },
-): Promise<string> {
+): Promise<string | undefined> {
   const isThere = async (path: string): Promise<boolean> => await files.info(path) !== undefined;
   const isSaved = async (): Promise<boolean> => await isThere(file) || !await isThere(partOf(file));
   try {
@@ -343,7 +347,7 @@ export async function takeLastWords(
     });
     const saved = await files.readText(file);
     await files.remove(file);
-    return readableWords(saved ?? "");
+    return saved?.trim() === "" ? undefined : readableWords(saved ?? "");
   } catch {
     return "";
   }
