@@ -6,7 +6,8 @@
 import { agentProfile } from "../../agents/profiles.ts";
 import { AGENT_KINDS } from "../../agents/registry.ts";
 import { breather, systemClock } from "../../async/clock.ts";
-import { DELETES_RUN, isContent, NEVER_RUN, WRITTEN_BY_RUN } from "./never_run.ts";
+import { asCommands, withPlainLists } from "./command_words.ts";
+import { DELETES_RUN, kindOf, NEVER_RUN, type RequestKind, TRUNCATES, WRITTEN_BY_RUN } from "./never_run.ts";
 
 const AGENT_SETTINGS = AGENT_KINDS.flatMap((kind) => agentProfile(kind).offLimits.settings);
 
@@ -127,30 +128,16 @@ const FIELD_OF_FILE = /^(?:file_?path|notebook_?path|path|file):\n {2}(.+)$/gim;
  * The request as it is, and as a shell reads it: quotes, backslashes, line continuations and empty variables inside a
  * word hide it from the patterns above.
  */
-function readings(request: string): string[] {
-  const joined = request.replace(/\\\n */g, "").replace(/\$\{IFS\}|\$IFS\b/g, " ");
+function readings(request: string, runs: boolean): string[] {
+  const read = runs ? withPlainLists(request) : request;
+  const joined = read.replace(/\\\n */g, "").replace(/\$\{IFS\}|\$IFS\b/g, " ");
+  const commands = runs ? asCommands(request) : undefined;
   return [
     request,
-    request.replace(/["'\\]/g, ""),
+    read.replace(/["'\\]/g, ""),
     joined.replace(/["'\\]/g, "").replace(/\$(?:[@*\d]|\{\w{0,40}\})/g, ""),
-    ...(LISTED.test(request) ? [asCommand(request)] : []),
+    ...(commands === undefined ? [] : [commands]),
   ];
-}
-
-/** A list, a nested object, or arguments in a field of their own. */
-const LISTED = /\[\n {1,80}"|": "|^(?:args?|arguments|argv|parameters):$/im;
-const PROGRAM_FIELD = /^(?:commands?|cmd|program|executable|bin):\n {2}([^\n[{]{1,400})$/im;
-const ARGUMENTS_FIELD = /^(?:args?|arguments|argv|parameters):\n {2}(\[\n[^\]]{1,4000}|[^\n]{1,4000})/im;
-
-/** The words of lists, nested objects and separate fields as one command: JSON's quotes and line ends hide it, too. */
-function asCommand(request: string): string {
-  const program = PROGRAM_FIELD.exec(request)?.[1];
-  const given = ARGUMENTS_FIELD.exec(request)?.[1]?.replace(/^\[\n {1,80}/, "");
-  const all = program === undefined || given === undefined ? request : `${request}\n${program} ${given}`;
-  return all
-    .replace(/",\n {1,80}"/g, " ")
-    .replace(/\[\n {1,80}"|": "|\\[nrt]/g, "\n")
-    .replace(/["'\\]/g, "");
 }
 
 interface Judging {
@@ -166,16 +153,17 @@ export async function isNeverAllowed(
   request: string,
   { directory, more, breathe = breather(systemClock) }: Judging,
 ): Promise<boolean> {
-  const runs = !isContent(request);
+  const kind = kindOf(request);
+  const { runs } = kind;
   const never = new Entries([...NEVER, ...(runs ? [...NEVER_RUN, NEVER_IN_COMMANDS] : [])], breathe);
   const deletes = new Entries([...DELETES, ...(runs ? DELETES_RUN : [])], breathe);
   if (more.some((pattern) => pattern.test(request))) return true;
   const isLong = request.length > PART_CHARS;
   let leadsElsewhere = false;
   for (const part of partsOf(request)) {
-    const texts = [...new Set(readings(part))];
+    const texts = [...new Set(readings(part, runs))];
     const isIn = (pattern: RegExp): boolean => texts.some((text) => pattern.test(text));
-    if (more.some(isIn) || writesOutside(part, { directory, runs })) return true;
+    if (more.some(isIn) || writesOutside(part, { directory, ...kind })) return true;
     if (isLong && runs && isPadded(part)) return true;
     if (texts.some((text) => deletesAll(text, directory)) || await never.areMetBy(texts)) return true;
     leadsElsewhere ||= texts.some((text) => isElsewhere(isLong ? text : withKnownValues(text), directory));
@@ -267,7 +255,7 @@ const DELETED_MAX_CHARS = 8_000;
 /** True if it removes the project itself or everything in it, or what another program names. */
 function deletesAll(text: string, directory: string): boolean {
   return text.split(/[;&|\n()`]/).some((command) => {
-    if (!/(?<!--)\b(?:rm|rmdir|trash|unlink|truncate|shred)\b/i.test(command)) return false;
+    if (!/(?<!--)\b(?:rm|rmdir|trash|unlink)\b/i.test(command) && !TRUNCATES.test(command)) return false;
     if (/\bxargs\b/.test(command) || command.length > DELETED_MAX_CHARS) return true;
     return command.split(/[\s,{}]+/).some((word) => isWhole(word, directory));
   });
@@ -282,9 +270,9 @@ function isWhole(word: string, directory: string): boolean {
 
 function writesOutside(
   request: string,
-  { directory, runs }: { directory: string; runs: boolean },
+  { directory, runs, hasContent }: RequestKind & { directory: string },
 ): boolean {
-  const written = [WRITTEN, ...(runs ? WRITTEN_BY_RUN : [FIELD_OF_FILE])];
+  const written = [WRITTEN, ...(runs ? WRITTEN_BY_RUN : []), ...(hasContent ? [FIELD_OF_FILE] : [])];
   const paths = written.flatMap((pattern) => [...request.matchAll(pattern)].map(([, path = ""]) => path));
   return paths.map((path) => path.replace(/["'\\]/g, "").replace(/[;&|)]+$/, "")).some((path) =>
     /^[~$]|^\.\.(?:\/|$)|\/\.\.\//.test(path) || (path.startsWith("/") && isOutside(path, directory, SCRATCH))

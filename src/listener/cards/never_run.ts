@@ -2,6 +2,7 @@
 import { agentProfile } from "../../agents/profiles.ts";
 import { AGENT_KINDS } from "../../agents/registry.ts";
 import type { AgentKind } from "../../protocol/names.ts";
+import { fieldsOf } from "./command_words.ts";
 
 /** Where a shell looks for a program. */
 const PROGRAM =
@@ -145,7 +146,7 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   // Timers.
   programs("at\\s+(?:-\\S+\\s+(?:\\S+\\s+)?){0,3}?(?:\\d\\S*|now|noon|midnight|teatime|tomorrow|next)"),
   // Work that is in no commit, and commits that nothing names anymore.
-  /\b(?:rm|rmdir|mv|trash|shred|unlink)\b[^\n;&|]{0,400}[\s/"']\.git(?:\/+(?:objects|refs|logs|packed-refs|HEAD)\b[^\s;&|)]*|\/*)["']?(?=[\s;&|)]|$)/m,
+  /\b(?:rm|rmdir|mv|trash|unlink)\b[^\n;&|]{0,400}[\s/"']\.git(?:\/+(?:objects|refs|logs|packed-refs|HEAD)\b[^\s;&|)]*|\/*)["']?(?=[\s;&|)]|$)/m,
   git("stash", "(?:drop|clear)\\b"),
   git("(?:checkout|restore)", `["']?(?:\\.\\/?|:\\/|:\\(top\\)|(?:\\.\\/)?\\*)["']?${END}`),
   git("(?:checkout|switch)", `(?:-\\w*[fBC]\\w*|--fo\\w*(?:-create)?|--dis\\S*)${END}`),
@@ -153,11 +154,11 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   git("branch", `(?:-\\w*[Df]\\w*|--force)${END}`),
   git("(?:worktree[ \\t]+remove|checkout-index)", `(?:-\\w*f\\w*|--force)${END}`),
   git("(?:reset|read-tree)", "--(?:ha?r?d?|mer?g?e?|res?e?t?)(?![\\w-])"),
-  /\bgit\s+(?:-\S+\s+(?:\S+\s+)?){0,3}?(?:prune(?![\w-])|gc\s[^\n;&|]{0,80}--prune=(?:now|all)|svn\s+dcommit|send-email|p4\s+submit)/,
+  /\bgit\s+(?:-\S+\s+(?:\S+\s+)?){0,3}?(?:prune(?![\w-])|gc\s[^\n;&|]{0,80}--prune=all|svn\s+dcommit|send-email|p4\s+submit)/,
   // The whole project.
   /\bfind\s+(?:\.\/?\s|\*\s|(?=-))(?![^\n;&|]{0,200}?(?<!(?:!|-not)\s{1,4})-(?:i?name|i?path|i?wholename|empty)\b[^\n;&|]{0,200}\s-delete\b)[^\n;&|]{0,200}-delete\b/,
   /\bfind\s+\.\/?\s[^\n;&|]{0,200}-i?(?:name|path|wholename)\s+["']?[*?./]+["']?\s[^\n;&|]{0,200}-delete\b/,
-  /\b(?:rm|trash|shred)\b[^\n;&|]{0,200}\s!\(|\bfd(?:find)?\b[^\n;&|]{0,200}\s(?:-[xX]|--exec\S*)\s+rm\b/,
+  /\b(?:rm|trash)\b[^\n;&|]{0,200}\s!\(|\bfd(?:find)?\b[^\n;&|]{0,200}\s(?:-[xX]|--exec\S*)\s+rm\b/,
   /\brsync\b[^\n;&|]{0,200}\s--del\S*[^\n;&|]{0,200}\s\.\/?(?=\s|[;&|)]|$)/m,
   // Programs that Git runs.
   /\bGIT_(?:SSH(?:_COMMAND)?|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND|EXEC_PATH|TEMPLATE_DIR|CONFIG_(?:COUNT|PARAMETERS|KEY_\d+|VALUE_\d+))=/,
@@ -179,7 +180,9 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   /\bnpx\s+(?:-\S+\s+){0,4}(?:-p|--package)[\s=]|\bnpm\s+(?:exec|x)\s+(?:-\S+\s+){0,4}?(?:-y|--yes)\b/,
   /\b(?:npm\s+(?:init|create|innit)|(?:yarn|pnpm|bun)\s+create)\s+(?:-\S+\s+){0,4}[@a-z]|\bbun\s+x\s/,
   /\bdeno\s+run\s[^\n;&|]{0,200}?(?:npm|jsr):|\buv\s+tool\s+run\b|\bgo\s+install\s+\S{1,200}@/,
-  programs("pnpx dnx nix-shell deno\\s+x nix\\s+(?:run|shell|develop)\\s+\\S*[:#]\\S+"),
+  programs(
+    "pnpx dnx nix-shell deno\\s+x nix\\s+(?:run|shell|develop)\\s+(?:-\\S+\\s+){0,4}(?!(?:\\.(?:/[\\w-]{1,60}){0,8})?#)\\S*[:#]\\S+",
+  ),
   /\buv\s+run\s[^\n;&|]{0,80}--with\b/,
   /\bnpm\s+(?:i|install|add)\s+(?:-\S+\s+){0,4}[\w-]{1,100}\/[\w.-]{1,100}(?:#\S{0,100})?(?=\s|[;&|)]|$)/m,
   // Fetched, then run.
@@ -189,7 +192,8 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   ],
   [/\bgit\s+clone\b|\b(?:curl|wget)\b[^\n]{0,200}\|\s*(?:bsd|g)?tar\b/i, BUILDS],
   [
-    /\bcurl\b[^\n;&|]{0,400}(?:>|\s-\w*o|\s--output)[=\s]*(?!\/dev\/null|[^\s;&|]*\.(?:html?|txt|log|csv|xml|png|svg|pdf)\b|(?![^\s;&|]*package\.json)[^\s;&|]*\.json\b)[^\s&]|\bcurl\b[^\n;&|]{0,400}\s(?:-\w*O\b|--remote-name)|\bwget\s(?![^\n;&|]{0,200}\s(?:-\w*O\s*-(?!\w)|--spider\b|-\w*O\s*\/dev\/null))/,
+    // The word ends at the next place where a name may begin, so that no text is searched once for each of them.
+    /(?:>(?!>)|\s-\w{0,20}o|\s--output)[=\s]*(?=[^\s&=])(?!\/dev\/null|[^\s;&|>]{0,200}\.(?:html?|txt|log|csv|xml|png|svg|pdf)\b|(?![^\s;&|>]{0,200}package\.json)[^\s;&|>]{0,200}\.json\b)(?<=\bcurl\b[^\n;&|]{0,400})|\bcurl\b[^\n;&|]{0,400}\s(?:-\w{0,20}O\b|--remote-name)|\bwget\s(?![^\n;&|]{0,200}\s(?:-\w{0,20}O\s{0,8}-(?!\w)|--spider\b|-\w{0,20}O\s{0,8}\/dev\/null))/,
     BUILDS,
   ],
   // Data that leaves this machine in an address.
@@ -205,7 +209,7 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
     /\burlopen\b|\brequests\.get\b|\bfetch\s*\(|\bhttps?\.get\b|\bNet::HTTP\b/,
     /(?<![\w.])(?:exec|eval|compile|Function)\s*\(|\bos\.system\b|\bsubprocess\b|\bchild_process\b/,
   ],
-  /\bimport\s*\(?\s*["']?https?:/,
+  /\bimport(?:\s*\()?\s*["']?https?:/,
   /\|&?\s*(?:[({]\s*)?(?:[^\s|]*\/)?(?:lua|tclsh|Rscript|pwsh|powershell|iex|Invoke-Expression)\b/i,
   /\|&?\s*[({]\s*(?:\w+\s+)?(?:ba|z|da|k|fi)?sh\b/,
   /(?:^|[;&|(]|\b(?:do|then|else)\s)[ \t]*(?:\$\w+\$|\$\([^()\n]{0,80}\)\w|"?\$\w+"?[ \t]*(?:;|$))/m,
@@ -216,6 +220,14 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   /\b(?:bcdedit|diskpart|vssadmin|schtasks|certutil|bitsadmin|mshta|rundll32|regsvr32|wmic|reg\s+(?:add|delete)|net\s+(?:user|localgroup))\b/i,
   /\b(?:powershell|pwsh)\b[^\n]{0,100}\s[-/]e(?:c|nc\w*)?\s/i,
 ];
+
+/** `truncate` as a program, not as a word that is searched for. */
+export const TRUNCATES = new RegExp(
+  `${
+    programs("truncate").source
+  }|\\btruncate\\s+(?:-\\S{1,40}\\s+){0,4}?(?:-\\w{0,4}s\\s{0,8}[-+<>/%]?\\d|--s)`,
+  "m",
+);
 
 /** Commands that delete, move or overwrite: they may name only what is in the project. */
 export const DELETES_RUN: readonly RegExp[] = [
@@ -234,10 +246,23 @@ export const WRITTEN_BY_RUN: readonly RegExp[] = [
 ];
 
 const FIELD_OF_COMMAND =
-  /^(?:commands?|cmd|script|code|args?|arguments|argv|parameters|shell|bash|exec|program|executable|bin|input|(?:command|cmd)_?(?:line|string)):$|"(?:commands?|cmd|script|args?|argv|shell)": /im;
+  /^(?:commands?|cmd|script|code|args?|arguments|argv|parameters|shell|bash|exec|program|executable|bin|input|(?:command|cmd)_?(?:line|string)):$/im;
 const FIELD_OF_CONTENT = /^(?:contents?|new_?(?:string|str|source)|edits|file_text|diff|patch):$/im;
 
-/** True if the request shows a file's new content, and nothing that runs. */
-export function isContent(request: string): boolean {
-  return FIELD_OF_CONTENT.test(request) && !FIELD_OF_COMMAND.test(request);
+/** Fields with a file's text, which may show any name. */
+const FIELD_OF_TEXT = /^(?:contents?|(?:new|old)_?(?:string|str|source)|edits|file_text|diff|patch):\n/i;
+const NESTED_COMMAND = /"(?:commands?|cmd|script|args?|argv|shell)": /i;
+
+export interface RequestKind {
+  /** False if the request shows a file's new content, and nothing that runs. */
+  runs: boolean;
+  /** True if it shows a file's new content. */
+  hasContent: boolean;
+}
+
+export function kindOf(request: string): RequestKind {
+  const hasContent = FIELD_OF_CONTENT.test(request);
+  const runs = !hasContent || FIELD_OF_COMMAND.test(request) ||
+    fieldsOf(request).some((field) => !FIELD_OF_TEXT.test(field) && NESTED_COMMAND.test(field));
+  return { runs, hasContent };
 }

@@ -47,3 +47,36 @@ Deno.test("everything else continues while a request of maximum length is judged
   }
   assert.ok(turns > 0);
 });
+
+/** Parts that repeat the beginning of a pattern. */
+const HOSTILE = [
+  // Each part of the request has whole lines of this length.
+  `${`${"curl>".repeat(1_636)}x.html`.padEnd(8_191)}\n`,
+  "curl>",
+  "curl>a",
+  "curl -o",
+  "curl> ",
+  ">=",
+  ">",
+  "-o =",
+  "curlx>a ",
+  "> -o",
+  "wget -a",
+  "import ",
+  "nix run -a ",
+  "truncate ",
+  "find . -name ",
+  "git stash a ",
+  "git -c a.",
+  "docker -a ",
+  '"a": "',
+  '[\n    "a"\n  ]',
+  '[\n    "a",\n',
+];
+
+Deno.test("a long request that repeats the beginning of a pattern is judged at once [card-never]", async () => {
+  // A pattern that searches the same text for each beginning takes many seconds, and other work waits.
+  for (const part of HOSTILE) {
+    await isNever(call(`${part.repeat(Math.ceil(262_144 / part.length))}x.html`));
+  }
+});
