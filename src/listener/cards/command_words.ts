@@ -5,8 +5,8 @@
 
 /** Words in the name of a field that holds a command or a part of one. */
 const OF_COMMANDS = new Set(
-  "arg args argument arguments argv bash bin cmd cmds command commands exec executable execute input parameters program run script shell"
-    .split(" "),
+  ("arg args argument arguments argv bash bin cmd cmds command commands entrypoint exec executable execute input " +
+    "invocation parameters program run script shell tokens words").split(" "),
 );
 
 function isOfCommand(name: string): boolean {
@@ -14,18 +14,19 @@ function isOfCommand(name: string): boolean {
   return words.some((word) => OF_COMMANDS.has(word));
 }
 
-/** An option, a path or what a shell treats specially: labels and sentences have none. */
+/** An option, a path or what a shell treats specially: labels have none. */
 const OF_SHELL = /(?:^|\s)[-./~]|[;&|`$<>{}*\\]/;
 
 /** The name of a field, or of a nested one, right before its value. */
 const NAME_BEFORE = /"([^":\n]*)(?:": )?$|(?:^|\n)(\S[^\n]*):\n {2}$/;
 const NAME_MAX_CHARS = 100;
 
-/** True for the value at this place if its name and its words are not those of a command. */
-function isPlain(value: string | undefined, text: string, at: number): boolean {
+/** True for the words at this place if none of them, nor the name of their field, is that of a command. */
+function isPlain(words: readonly string[], text: string, at: number): boolean {
   const before = NAME_BEFORE.exec(text.slice(Math.max(0, at - NAME_MAX_CHARS), at));
   const name = before?.[1] ?? before?.[2];
-  return name !== undefined && value !== undefined && !isOfCommand(name) && !OF_SHELL.test(value);
+  return name !== undefined && !isOfCommand(name) &&
+    words.every((word) => !/\s/.test(word) && !OF_SHELL.test(word));
 }
 
 /** A list of short strings without escapes. */
@@ -35,8 +36,8 @@ const LIST = /\[\n( {1,80}"[^"\\\n]{0,200}"(?:,\n {1,80}"[^"\\\n]{0,200}"){0,200
 export function withPlainLists(request: string): string {
   return fieldsOf(request).map((field) =>
     isCommandObject(field) ? field : field.replace(LIST, (list, strings: string, at: number) => {
-      const words = strings.replace(/",\n {1,80}"/g, " ").trim();
-      return isPlain(words.slice(1, -1), field, at) ? `[${words}]` : list;
+      const words = strings.trim().slice(1, -1).split(/",\n {1,80}"/);
+      return isPlain(words, field, at) ? `["${words.join(" ")}"]` : list;
     })
   ).join("\n");
 }
@@ -69,11 +70,13 @@ export function asCommands(request: string): string | undefined {
 function inLines(field: string): string {
   const isCommand = isCommandObject(field);
   return field
+    // A program, and its arguments in the field after it.
+    .replace(/",\n {1,80}"(?:args?|arguments|argv|parameters)": (?:\[\n {1,80})?"/gi, " ")
     // The next value of an object.
     .replace(/",\n {1,80}"(?=[^"\\\n]{0,80}":)/g, '"\n"')
     .replace(/": "/g, (found, at: number, text: string) => {
       const value = /^[^"\\\n]{0,200}(?=")/.exec(text.slice(at + found.length, at + found.length + 201))?.[0];
-      return !isCommand && isPlain(value, text, at) ? found : "\n";
+      return !isCommand && value !== undefined && isPlain([value], text, at) ? found : "\n";
     })
     .replace(/",\n {1,80}"/g, " ")
     .replace(/\[\n {1,80}"|\\[nrt]/g, "\n");

@@ -394,9 +394,10 @@ Deno.test("a list or an object of plain values is no command, and one of a comma
     { tags: ["env"] },
     { filter: { type: "vault", state: "halt", labels: ["firebase", "surge"] } },
     { parameters: { tags: ["vault"], kind: "set" } },
-    { todos: [{ content: "vault rotation, then the docs", status: "set" }] },
-    { description: { title: "firebase setup is broken" } },
+    { todos: [{ content: "Vault rotation, then the docs", status: "set" }] },
+    { description: { title: "Firebase setup is broken" } },
     { command: "npm test", options: { mode: "vault" } },
+    { call: { command: "export", args: ["A=b"], timeout: 5 } },
   ];
   const commands: Record<string, unknown>[] = [
     { words: ["rm", "-rf", "."] },
@@ -408,6 +409,10 @@ Deno.test("a list or an object of plain values is no command, and one of a comma
     { options: { command_line: "docker stop x" } },
     { steps: [{ run: "docker stop x", name: "y" }] },
     { steps: [{ do: "cd src; docker stop x" }] },
+    { steps: [{ do: "docker stop x" }] },
+    { call: { command: "docker", args: ["login"] } },
+    { call: { command: "git", args: ["-c", "gpg.program=./x", "commit", "-S"] } },
+    { call: { program: "docker", arguments: "stop x" } },
     { command: ["docker", "stop", "x"], content: "x" },
     { request: { cmd: "docker stop x" }, content: "x" },
     { request: { args: ["docker", "stop", "x"] }, new_string: "x", old_string: "y" },
