@@ -311,8 +311,9 @@ export function saveLastWords(
 ): TmuxCommand {
   const part = shellQuote(partOf(file));
   const script = [
-    // A shell's background command gets no stdin but an explicit one.
-    "umask 077; exec 3<&0",
+    // A shell's background command gets no stdin but an explicit one. On a busy machine this shell may start after the
+    // wrapper has removed the file.
+    `umask 077; exec 3<&0; [ -e ${part} ] || exit`,
     `head -c ${WORDS_MAX_BYTES} <&3 > ${part} 3<&- & head=$!`,
     `{ trap 'kill $!; exit' TERM; sleep ${seconds} & wait $! && kill $head; } < /dev/null > /dev/null 2>&1 3<&- & limit=$!`,
     `exec 3<&-; wait $head; kill $limit; mv ${part} ${shellQuote(file)}`,

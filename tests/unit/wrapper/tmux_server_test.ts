@@ -115,6 +115,7 @@ Deno.test("the program that saves an agent's output ends by itself, so that the 
   const file = `${sandbox.root}/it's last`;
   await sandbox.newSession("svc-p", ["sh", "-c", "read line; echo said $line; read line"]);
   const save = async (options: { seconds?: number }): Promise<void> => {
+    await Deno.writeTextFile(`${file}.part`, "");
     await sandbox.tmux(...saveLastWords("=svc-p:", file, options));
   };
   const isFree = async (): Promise<boolean> =>
