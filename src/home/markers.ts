@@ -98,9 +98,9 @@ export async function isTaken(home: MarkerHome, handle: MarkerHandle): Promise<b
 
 /**
  * True when the submitted prompt is exactly an outstanding injection into this directory or one above it, or a join of
- * several. If the prompt's pane is certain, injections into that pane count in whatever directory the agent works: it may
- * have left the one of its process. The markers are removed: when two calls race for the same one, only one returns true. If several have the
- * same text, one for the pane is taken first, then the oldest.
+ * several. If the prompt's pane is certain, injections into that pane count in whatever directory the agent works: it
+ * may have left the one of its process. The markers are removed: when two calls race for the same one, only one returns
+ * true. If several have the same text, one for the pane is taken first, then the oldest.
  */
 export async function takeMarker(home: MarkerHome, submitted: MarkedText): Promise<boolean> {
   const { dir, text, now, pane, isPaneSure } = submitted;

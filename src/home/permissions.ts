@@ -13,7 +13,7 @@ const OTHERS = 0o077;
  */
 export async function secureHome(files: Files, home: { paths: HomePaths; uid: number }): Promise<string[]> {
   const { paths, uid } = home;
-  await makeHome(files, paths);
+  await checkHome(files, paths);
   for (const directory of [paths.root, paths.markers, parentOf(paths.socket)]) {
     const isOurs = directory !== paths.markers || (await files.info(directory))?.isDirectory !== false;
     if (isOurs) await files.makeDirectory(directory, { mode: DIRECTORY_MODE });

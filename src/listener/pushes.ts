@@ -355,13 +355,11 @@ export class PushIntake {
       get expiresAt() {
         return expiryOf(push, options);
       },
-      ...{
-        sendAnyway: push.data?.sendAnyway === true,
-        run: askersRun(push),
-        asker: options.askerOf(push),
-        turn,
-        left: leftIn(options.journal, push),
-      },
+      sendAnyway: push.data?.sendAnyway === true,
+      run: askersRun(push),
+      asker: options.askerOf(push),
+      turn,
+      left: leftIn(options.journal, push),
     };
   }
 

@@ -1,7 +1,8 @@
 /** What helps with writing a message, in a real browser: suggested commands, own snippets, texts sent before. */
 
 import assert from "node:assert/strict";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
+import type { Stack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
 import { messageField, openMessages, sendMessage, showMessages, withScene } from "./scene.ts";
 import { openSession, status, untilShown, withTerminals } from "./terminal_scene.ts";
@@ -160,12 +161,26 @@ Deno.test("the times offered for a message for later stay up to date while the s
     assert.deepEqual(scene.phone.faults, []);
   }));
 
+/** Opens the exact screen of a session with 300 lines above its input. */
+async function openLines(page: Page, { sandbox }: Stack): Promise<void> {
+  const command = "seq -f 'line %g' 300; exec cat";
+  await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "svc-lines", command);
+  await openSession(page, /svc-lines/);
+  await untilShown(page, "line 300");
+}
+
+/** Switches to the screen as text; returns its place. */
+async function showLinesAsText(page: Page): Promise<Locator> {
+  await page.getByRole("button", { name: "More keys" }).tap();
+  await page.getByRole("button", { name: "As text" }).tap();
+  const text = page.getByRole("region", { name: "Terminal text" });
+  await text.getByText("line 300").waitFor();
+  return text;
+}
+
 Deno.test("the screen as text, the exact screen and the messages stay at their end while a message of several lines is written [ux-reading]", () =>
   withTerminals(async ({ page, stack }) => {
-    const command = "seq -f 'line %g' 300; exec cat";
-    await stack.sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "svc-lines", command);
-    await openSession(page, /svc-lines/);
-    await untilShown(page, "line 300");
+    await openLines(page, stack);
     const write = async (): Promise<void> => {
       const field = messageField(page);
       await field.fill("one\ntwo\nthree\nfour\nfive");
@@ -180,10 +195,7 @@ Deno.test("the screen as text, the exact screen and the messages stay at their e
     assert.equal(await page.locator(".latest").count(), 0, "the exact screen is at its end");
 
     await messageField(page).fill("");
-    await page.getByRole("button", { name: "More keys" }).tap();
-    await page.getByRole("button", { name: "As text" }).tap();
-    const text = page.getByRole("region", { name: "Terminal text" });
-    await text.getByText("line 300").waitFor();
+    const text = await showLinesAsText(page);
     await write();
     await status(page).getByText("Live").waitFor();
     const isAtEnd = await text.evaluate((p) => p.scrollHeight - p.clientHeight - p.scrollTop < 1);
@@ -202,14 +214,8 @@ Deno.test("the screen as text, the exact screen and the messages stay at their e
 
 Deno.test("the screen as text stays at its end when the window gets larger and smaller again between two frames [ux-reading]", () =>
   withTerminals(async ({ page, stack }) => {
-    const command = "seq -f 'line %g' 300; exec cat";
-    await stack.sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "svc-lines", command);
-    await openSession(page, /svc-lines/);
-    await untilShown(page, "line 300");
-    await page.getByRole("button", { name: "More keys" }).tap();
-    await page.getByRole("button", { name: "As text" }).tap();
-    const text = page.getByRole("region", { name: "Terminal text" });
-    await text.getByText("line 300").waitFor();
+    await openLines(page, stack);
+    const text = await showLinesAsText(page);
     await until("the end", () => text.evaluate((p) => p.scrollHeight - p.clientHeight - p.scrollTop < 1));
     await text.evaluate(async (place) => {
       const { style } = document.querySelector<HTMLElement>(".session-foot") ?? document.body;

@@ -64,12 +64,10 @@ function useWholeRequest(
     setLoading({ kind: "loading", share: 0 });
     const { id, agentSessionName: session = "" } = push;
     const fetched = await fetchRequest({
-      ...{
-        id,
-        whole: card.whole,
-        open: (name, viewer) => openMirror(name, viewer, TerminalStream),
-        signal: abort.signal,
-      },
+      id,
+      whole: card.whole,
+      open: (name, viewer) => openMirror(name, viewer, TerminalStream),
+      signal: abort.signal,
       session: { deviceId: push.sealedFor?.host ?? "", session },
       onProgress: (share) => abort.signal.aborted || setLoading({ kind: "loading", share }),
     });

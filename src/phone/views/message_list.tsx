@@ -121,7 +121,8 @@ function endOf(list: HTMLElement): number {
 
 /**
  * Keeps the list at its end when messages are added or the field grows. If the user has scrolled away, the first
- * message in view keeps its place, even if earlier ones are added above it. A message that was `sent` comes into view. Call `scrolled` after each scroll event.
+ * message in view keeps its place, even if earlier ones are added above it. A message that was `sent` comes into view.
+ * Call `scrolled` after each scroll event.
  */
 function useStickToEnd(content: unknown, sent: string | undefined) {
   const list = useRef<HTMLElement>(null);

@@ -11,30 +11,27 @@ import type { DeviceSessions } from "../../../src/protocol/session.ts";
 
 const NOW = 1_795_000_000_000;
 
-const DEVICE: DeviceSessions = {
-  deviceId: "dev_listener_1",
-  host: "workstation",
-  online: true,
-  lastSeen: NOW,
-  sessions: [{
-    name: "svc-p",
-    project: "p",
-    agent: "cc",
-    agentLabel: "Claude",
-    ordinal: 1,
-    label: "p · Claude",
-    state: "waiting",
-    stateSince: NOW - 180_000,
-    attached: true,
-    lastActivity: NOW,
-    cwd: "/p",
-    title: "",
-    cols: 80,
-    rows: 24,
-    muted: false,
-    addressable: true,
-  }],
+const SESSION: DeviceSessions["sessions"][number] = {
+  name: "svc-p",
+  project: "p",
+  agent: "cc",
+  agentLabel: "Claude",
+  ordinal: 1,
+  label: "p · Claude",
+  state: "waiting",
+  stateSince: NOW - 180_000,
+  attached: true,
+  lastActivity: NOW,
+  cwd: "/p",
+  title: "",
+  cols: 80,
+  rows: 24,
+  muted: false,
+  addressable: true,
 };
+
+const HOST = { deviceId: "dev_listener_1", host: "workstation", online: true, lastSeen: NOW };
+const DEVICE: DeviceSessions = { ...HOST, sessions: [SESSION] };
 
 Deno.test("one row for each session, in columns; colors only on a terminal [cli-sessions]", () => {
   assert.deepEqual(sessionTable(listEntries([DEVICE]), NOW), [
@@ -58,29 +55,7 @@ Deno.test("without sessions the table says how to start one", () => {
 });
 
 function entry(name: string, change: Partial<ListedEntry> = {}): ListedEntry {
-  return {
-    deviceId: "dev_listener_1",
-    host: "workstation",
-    online: true,
-    lastSeen: NOW,
-    name,
-    project: "p",
-    agent: "cc",
-    agentLabel: "Claude",
-    ordinal: 1,
-    label: "p · Claude",
-    state: "idle",
-    stateSince: NOW - 180_000,
-    attached: false,
-    lastActivity: NOW,
-    cwd: "/p",
-    title: "",
-    cols: 80,
-    rows: 24,
-    muted: false,
-    addressable: true,
-    ...change,
-  };
+  return { ...HOST, ...SESSION, name, state: "idle", attached: false, ...change };
 }
 
 Deno.test("rows that are printed later are aligned with the headings", () => {

@@ -1,9 +1,15 @@
 /** A question is answered once: either the asker or the listener acts on the answer, never both. */
 import assert from "node:assert/strict";
 import { newSecret } from "../../../src/crypto/paired_secret.ts";
-import { claimQuestion, CLAIMS_LATEST, hostKeys, hostSealing } from "../../../src/home/host_sealing.ts";
+import {
+  claimQuestion,
+  CLAIMS_LATEST,
+  type HostKeys,
+  hostKeys,
+  hostSealing,
+} from "../../../src/home/host_sealing.ts";
 import { changePaired } from "../../../src/home/pairing.ts";
-import { makeTempHome } from "../../helpers/temp_home.ts";
+import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
 
 Deno.test("only the first to claim a question gets it, even if two claim it at the same instant [replay-window, seal-answers]", async () => {
   await using home = await makeTempHome();
@@ -35,6 +41,13 @@ Deno.test("an answer that an asker has taken is not typed after a clock was days
   assert.equal(await claim("a", "listener"), false);
 });
 
+/** The host's keys, without a relay. */
+function keysOf({ files, paths }: TempHome): HostKeys {
+  const none = (): Promise<never> => Promise.reject(new Error("no relay"));
+  const api = { createPairing: none, pairingStatus: none };
+  return hostKeys({ files, paths, api, deviceId: "dev_listener_a", hostname: "a", now: () => 0 });
+}
+
 Deno.test("a script's secret opens its messages and nothing else: no mirror, no answer [pair-script, role-speaks-for]", async () => {
   await using home = await makeTempHome();
   const pair = (deviceId: string, script?: true) => ({
@@ -47,15 +60,7 @@ Deno.test("a script's secret opens its messages and nothing else: no mirror, no 
   });
   const phones = [pair("dev_phone_a"), pair("dev_phone_script", true)];
   await changePaired(home.files, home.paths, (file) => ({ ...file, phones }));
-  const none = (): Promise<never> => Promise.reject(new Error("no relay"));
-  const keys = hostKeys({
-    files: home.files,
-    paths: home.paths,
-    api: { createPairing: none, pairingStatus: none },
-    deviceId: "dev_listener_a",
-    hostname: "a",
-    now: () => 0,
-  });
+  const keys = keysOf(home);
   const has = async (phone: string, use?: { orScript: boolean }): Promise<boolean> =>
     await keys.secretOf(phone, use) !== undefined;
   assert.deepEqual([await has("dev_phone_a"), await has("dev_phone_script")], [true, false]);
@@ -68,15 +73,7 @@ Deno.test("a script's secret opens its messages and nothing else: no mirror, no 
 
 Deno.test("a host that accepts only sealed messages sends nothing plain when its last phone is gone; other hosts do [seal-answers, sec-passive-relay]", async () => {
   await using home = await makeTempHome();
-  const none = (): Promise<never> => Promise.reject(new Error("no relay"));
-  const keys = hostKeys({
-    files: home.files,
-    paths: home.paths,
-    api: { createPairing: none, pairingStatus: none },
-    deviceId: "dev_listener_a",
-    hostname: "a",
-    now: () => 0,
-  });
+  const keys = keysOf(home);
   let config: { requireEncryption?: "psk" | "base" | "off" } = {};
   const sealing = hostSealing(keys, { config: () => Promise.resolve(config) });
   const push = { id: crypto.randomUUID(), type: "ask", body: "Delete the database?" };

@@ -1,10 +1,10 @@
 /** The home is accessible to its owner only. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
-import { homePaths } from "../../../src/home/paths.ts";
+import { type HomePaths, homePaths } from "../../../src/home/paths.ts";
 import { checkHome, looseEntries, secureHome } from "../../../src/home/permissions.ts";
 import { canBecomeOther, OTHER_UID } from "../../helpers/as_other_account.ts";
-import { makeTempHome } from "../../helpers/temp_home.ts";
+import { makeTempHome, type TempHome } from "../../helpers/temp_home.ts";
 
 const mode = (path: string): number => (Deno.statSync(path).mode ?? 0) & 0o777;
 
@@ -21,11 +21,16 @@ Deno.test("directories are created with 0700, looser modes corrected and reporte
   assert.deepEqual(await secureHome(files, { paths, uid: runtime.uid }), []);
 });
 
+/** The paths of an `SVC_HOME` that is not named `.svc`. */
+function namedHome({ directory }: TempHome, name: string): Promise<HomePaths> {
+  const place = { homeDirectory: directory, cwd: directory, uid: runtime.uid };
+  return homePaths({ svcHome: `${directory}/${name}`, ...place });
+}
+
 Deno.test("a directory of other files is refused, and keeps their modes [sec-home-foreign]", async () => {
   await using home = await makeTempHome();
-  const { files, directory } = home;
-  const svcHome = `${directory}/scripts`;
-  const paths = await homePaths({ svcHome, homeDirectory: directory, cwd: directory, uid: runtime.uid });
+  const { files } = home;
+  const paths = await namedHome(home, "scripts");
   await Deno.mkdir(`${paths.root}/bin`, { recursive: true });
   await Deno.mkdir(`${paths.root}/server`);
   await Deno.chmod(`${paths.root}/bin`, 0o755);
@@ -60,9 +65,8 @@ Deno.test("a directory of other files is refused, and keeps their modes [sec-hom
 
 Deno.test("a folder that holds only what svc, or a person for it, put there is svc's [sec-home-foreign]", async () => {
   await using home = await makeTempHome();
-  const { files, directory } = home;
-  const svcHome = `${directory}/second`;
-  const paths = await homePaths({ svcHome, homeDirectory: directory, cwd: directory, uid: runtime.uid });
+  const { files } = home;
+  const paths = await namedHome(home, "second");
   await Deno.mkdir(`${paths.root}/server`, { recursive: true });
   await Deno.writeTextFile(paths.config, "{}", { mode: 0o644 });
   await secureHome(files, { paths, uid: runtime.uid });
