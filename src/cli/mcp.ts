@@ -45,7 +45,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const cwd = workingDirectory();
   const [{ serveMcp }, { WaitingReports }] = await Promise.all([
     import("../mcp/serve.ts"),
-    import("../mcp/waiting_reports.ts"),
+    import("../mcp/follow_question.ts"),
   ]);
   const reports = new WaitingReports((report) => reportWaiting(report, cwd));
   await serveMcp({

@@ -1,6 +1,6 @@
 /** The German texts of a session's views: terminal, dialogs, tools for messages, and cards. */
 import type { SessionStrings } from "./strings.ts";
-import type { CardStrings } from "./strings_cards.ts";
+import type { CardStrings } from "./strings_session.ts";
 
 export const SESSION_STRINGS_DE: SessionStrings = {
   dialog: {

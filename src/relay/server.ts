@@ -1,5 +1,5 @@
 /** The relay: creates its store, bus, hub and HTTP server, starts them and stops them. */
-import { type Clock, systemClock } from "../async/clock.ts";
+import { atMost, type Clock, systemClock } from "../async/clock.ts";
 import { Mutex } from "../async/mutex.ts";
 import type { TokenRate } from "../async/token_bucket.ts";
 import { type Bus, LocalBus } from "../bus/bus.ts";
@@ -15,13 +15,12 @@ import { type HttpServer, type HttpServerLimits, type Peer, serveHttp } from "..
 import type { NatsAddress } from "../runtime/nats_address.ts";
 import { plainAddress } from "../runtime/plain_connections.ts";
 import { openStore } from "../store/sqlite.ts";
-import type { Store } from "../store/store.ts";
+import { type Store, StoreUnavailable } from "../store/store.ts";
 import { Admission } from "./admission.ts";
 import { createApp, errorResponse } from "./app.ts";
 import { makeBudgets, OVER_BUDGET, REPORT_MS, reportBudgets, shareBudgets } from "./budgets.ts";
 import { ClaimAnswers } from "./claim_answers.ts";
 import { repeatDepartures } from "./departures.ts";
-import { flush } from "./flush.ts";
 import { closeGaps } from "./gaps.ts";
 import { problemResponse, type Services, Tasks } from "./handler.ts";
 import { Hub } from "./hub.ts";
@@ -378,4 +377,35 @@ function listenError(error: unknown, address: string): unknown {
   return why === undefined
     ? error
     : new Error(`Cannot listen on "${address}": ${why} (${error.code})`, { cause: error });
+}
+
+/** The part of a flush's time that is reserved for marking devices offline. */
+const OFFLINE_MS = 500;
+/** How long closing the store and the bus may take. */
+const CLOSE_MS = 700;
+
+type Flushed = Pick<Services, "clock" | "log"> & {
+  tasks: Pick<Services["tasks"], "settled">;
+  store: Pick<Services["store"], "setAllOffline" | "close">;
+  bus: Pick<Services["bus"], "close">;
+};
+
+/**
+ * The last step of a stop, once clients and requests are gone: waits until the store has stored everything, for at most
+ * `limitMs`, and `CLOSE_MS` more for closing it.
+ */
+export async function flush(
+  { tasks, store, bus, clock, log }: Flushed,
+  limitMs: number,
+): Promise<void> {
+  const end = clock.elapsed() + limitMs;
+  const isSettled = await atMost(tasks.settled(), { clock, ms: limitMs - OFFLINE_MS });
+  // If the store fails here, it still lists the listeners as online; the next start corrects that.
+  const offline = store.setAllOffline(clock.now()).catch((error) => {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    log(`! ${error.message}`);
+  });
+  const isOffline = await atMost(offline, { clock, ms: end - clock.elapsed() });
+  if (!isSettled || !isOffline) log("! stopping although the store has not stored everything");
+  await atMost(bus.close().then(() => store.close()), { clock, ms: CLOSE_MS });
 }

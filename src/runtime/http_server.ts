@@ -12,7 +12,6 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
-import { keepAccepting } from "./accepting.ts";
 import { readRequest, writeRefusal, writeResponse } from "./http_messages.ts";
 import { PlainConnections, type PlainLimit, type Turn } from "./plain_connections.ts";
 
@@ -366,4 +365,25 @@ function attach(
   socket.on("close", (code) => handlers.closed(code));
   // A fault of the peer also closes the socket, which "close" reports.
   socket.on("error", () => undefined);
+}
+
+/** How often the server is made to listen again, in milliseconds. */
+const AGAIN_MS = 1_000;
+const BACKLOG = 511;
+
+/**
+ * Keeps a server accepting: Deno stops for good once the process has run out of file descriptors, so the server is made
+ * to listen again and again until it closes. Node recovers by itself.
+ */
+function keepAccepting(server: Server): void {
+  if (!("Deno" in globalThis)) return;
+  const timer = setInterval(() => listenAgain(server), AGAIN_MS);
+  server.once("close", () => clearInterval(timer));
+}
+
+/** Listens again on the same socket; this changes nothing while the server accepts. */
+function listenAgain(server: Server): void {
+  const handle: unknown = Reflect.get(server, "_handle");
+  if (typeof handle !== "object" || handle === null || !("listen" in handle)) return;
+  if (typeof handle.listen === "function") handle.listen(BACKLOG);
 }

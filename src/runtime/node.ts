@@ -5,12 +5,11 @@ import { dirname, resolve } from "node:path";
 import { constants, hostname, networkInterfaces } from "node:os";
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { runtime as lean } from "./node_lean.ts";
+import { files, runtime as lean } from "./node_lean.ts";
 import { codeOf, EMBEDDED_NAMES, hasProxy, lanAddressAmong } from "./system.ts";
 import type { Commands, EmbeddedFiles, PipedChild, RunOptions, RunResult, Runtime, Signal } from "./types.ts";
 import { spawnDetached } from "./detached.ts";
 import { exitCode, failedStart, findProgram, KILLED_CODE, processStates, suspendWith } from "./processes.ts";
-import { files } from "./node_files.ts";
 
 interface Place {
   cwd?: string;

@@ -1,16 +1,16 @@
 /** The store in one SQLite file, in WAL mode, with batched writes. */
-import { systemClock } from "../async/clock.ts";
+import { type Clock, systemClock } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
 import { tryLock } from "../home/lock.ts";
+import { REQUEST_MAX_BYTES } from "../protocol/limits.ts";
 import { runtime } from "#runtime";
 import { afterReads, type Database, openDatabase } from "../runtime/sqlite.ts";
 import { migrate } from "./migrations.ts";
 import { type SqliteCopies, sqliteCopies } from "./sqlite_copy.ts";
-import { sqliteContext, storeError, WriteBatch } from "./sqlite_context.ts";
+import { type SqliteContext, sqliteContext, storeError, WriteBatch } from "./sqlite_context.ts";
 import { sqliteDevices, sqliteInventories, sqlitePairings, sqliteWebPush } from "./sqlite_devices.ts";
 import { sqliteHooks, sqlitePushes } from "./sqlite_pushes.ts";
 import { sqliteKeys } from "./sqlite_keys.ts";
-import { readiness } from "./sqlite_ready.ts";
 import { type Store, StoreInUse, StoreUnavailable } from "./store.ts";
 
 /** How long a write waits for another process's lock. The whole process blocks meanwhile: see `OpenStoreOptions`. */
@@ -265,5 +265,41 @@ function sqliteStore(database: Database, { closed, isInUse }: StoreLock): Sqlite
       closed();
       return Promise.resolve();
     },
+  };
+}
+
+/** How long a write that succeeded answers for further callers, in milliseconds: anyone may ask a relay. */
+const WRITTEN_MS = 1_000;
+
+/** After a failed write, as much room is needed as the longest request takes. */
+const TAKE_ROOM = `
+  DROP TABLE IF EXISTS write_check;
+  CREATE TABLE write_check (bytes BLOB NOT NULL) STRICT;
+  INSERT INTO write_check VALUES (randomblob(${REQUEST_MAX_BYTES}));`;
+
+/**
+ * Returns the function that resolves if the store can be written, and else rejects with StoreUnavailable. It finds out by
+ * a write: a lock alone is granted on a full disk, too.
+ */
+function readiness(
+  { database, write, writeUnsynced }: SqliteContext,
+  { batch, clock }: { batch: WriteBatch; clock: Pick<Clock, "elapsed"> },
+): () => Promise<void> {
+  let checking: Promise<void> | undefined;
+  let writtenAt = -Infinity;
+  const check = async (): Promise<void> => {
+    // A number that svc does not use: setting it writes a page and changes nothing.
+    if (!batch.hasFailed) await writeUnsynced(() => database.exec("PRAGMA user_version = 0"));
+    else {
+      await write(() => database.exec(TAKE_ROOM));
+      await write(() => database.exec("DROP TABLE write_check"));
+      batch.hasFailed = false;
+    }
+    writtenAt = clock.elapsed();
+  };
+  return () => {
+    if (!batch.hasFailed && clock.elapsed() - writtenAt < WRITTEN_MS) return Promise.resolve();
+    checking ??= check().finally(() => checking = undefined);
+    return checking;
   };
 }

@@ -4,7 +4,7 @@
  */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
-import { requestText } from "../../src/agents/dialogs.ts";
+import { requestText } from "../../src/agents/hooks.ts";
 import { sha256Hex, utf8Length } from "../../src/async/encodings.ts";
 import type { QuestionItem } from "../../src/phone/inbox.ts";
 import { TerminalStream } from "../../src/phone/terminal_stream.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
 import { buildPhone } from "../../scripts/build_phone.ts";
-import { requestText } from "../../src/agents/dialogs.ts";
+import { requestText } from "../../src/agents/hooks.ts";
 import { runSvc } from "../helpers/program.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
 import { makeStack } from "../helpers/stack.ts";

@@ -1,8 +1,8 @@
 /** Hooks of agent 1, the primary agent. */
 import type { CardAnswer, CardQuestion, Decision } from "../../protocol/ask.ts";
-import { answersTo, questionsCall, questionsOf, reasonOf, requestText } from "../dialogs.ts";
 import {
   type AgentHooks,
+  answersTo,
   COMMON_HOOKS,
   type DialogAnswer,
   type DialogCall,
@@ -10,7 +10,11 @@ import {
   type HookMeaning,
   objectOf,
   plainPrompt,
+  questionsCall,
+  questionsOf,
+  reasonOf,
   recordOf,
+  requestText,
   textOf,
   toolStep,
   workingAt,

@@ -1,6 +1,5 @@
 /** Hooks of agent 3, the Codex command line. */
 import type { CardQuestion } from "../../protocol/ask.ts";
-import { questionsCall, questionsOf, reasonOf, refusalWithAnswers, requestText } from "../dialogs.ts";
 import {
   type AgentHooks,
   COMMON_HOOKS,
@@ -10,7 +9,12 @@ import {
   type HookInput,
   type HookMeaning,
   objectOf,
+  questionsCall,
+  questionsOf,
+  reasonOf,
   recordOf,
+  refusalWithAnswers,
+  requestText,
   textOf,
   toolStep,
   workingAt,

@@ -1,6 +1,5 @@
 /** Hooks of agent 2, the Gemini command line. */
 import type { CardQuestion } from "../../protocol/ask.ts";
-import { questionsCall, questionsOf, refusalWithAnswers } from "../dialogs.ts";
 import {
   type AgentHooks,
   COMMON_HOOKS,
@@ -9,6 +8,9 @@ import {
   type HookInput,
   type HookMeaning,
   objectOf,
+  questionsCall,
+  questionsOf,
+  refusalWithAnswers,
   textOf,
   toolStep,
   workingAt,

@@ -1,15 +1,19 @@
 /** Reads the reports of svc's plugin for OpenCode, which defines the form of its messages. */
 import type { CardQuestion, Decision } from "../../protocol/ask.ts";
-import { answersTo, questionsCall, questionsOf, reasonOf, requestText } from "../dialogs.ts";
 import {
   type AgentHooks,
+  answersTo,
   COMMON_HOOKS,
   type DialogAnswer,
   type DialogCall,
   type HookInput,
   type HookMeaning,
   objectOf,
+  questionsCall,
+  questionsOf,
+  reasonOf,
   recordOf,
+  requestText,
   textOf,
   toolStep,
   workingAt,

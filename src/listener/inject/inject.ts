@@ -19,11 +19,11 @@ import {
   failureOutcome,
   type HoldReason,
   holdReason,
+  LOCAL_USER_HOLD_MS,
   mayPressAgain,
   type PaneState,
   pressEnter,
 } from "./pane_check.ts";
-import { type Held, isOverdue, reportHold } from "./hold.ts";
 import { EARLY_MAX_MS, type EarlyPanes, findAsked } from "./find_pane.ts";
 import type { InFlight } from "./pane_input.ts";
 import { changesApproval, endsAgent } from "./policy.ts";
@@ -396,4 +396,26 @@ async function takeBackUnread(
   const end = await afterRemoval(attempt, { body: attempt.command.body, marker, untouched });
   if (end === "taken") return { state: "submitted" };
   return end === "removed" ? refused("not_submitted") : undefined;
+}
+
+type HeldContext = Pick<InjectContext, "elapsed" | "report"> & { command: Pick<Command, "id"> };
+
+/** The last reported hold reason, and since when the message has waited for the local user. */
+interface Held {
+  reason?: HoldReason;
+  localUserSince?: number;
+}
+
+/** Each new reason is reported once. */
+function reportHold(attempt: HeldContext, held: Held, reason: HoldReason | undefined): Held {
+  if (reason === undefined) return held;
+  if (held.reason !== reason) attempt.report(attempt.command.id, { state: "held", reason });
+  return reason === "desk_busy" || reason === "phone_draft"
+    ? { reason, localUserSince: held.localUserSince ?? attempt.elapsed() }
+    : { reason };
+}
+
+/** True once the message has waited long enough for the local user. */
+function isOverdue(attempt: HeldContext, { localUserSince }: Held): boolean {
+  return localUserSince !== undefined && attempt.elapsed() - localUserSince >= LOCAL_USER_HOLD_MS;
 }

@@ -3,7 +3,7 @@ import type { JSX, RefObject } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Asked, Decision } from "../../protocol/ask.ts";
 import { STRINGS } from "../strings.ts";
-import { CARD_STRINGS, type CardStrings } from "../strings_cards.ts";
+import { CARD_STRINGS, type CardStrings } from "../strings_session.ts";
 
 /** The texts of cards in the page's language. */
 export const CARDS: CardStrings = STRINGS.cards ?? CARD_STRINGS;

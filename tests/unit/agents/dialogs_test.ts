@@ -1,7 +1,6 @@
 /** The agents' own dialogs as phones get them, and the output that answers each, from recorded hook input. */
 import assert from "node:assert/strict";
-import type { AgentHooks, DialogAnswer, HookInput } from "../../../src/agents/hooks.ts";
-import { fieldsText } from "../../../src/agents/dialogs.ts";
+import { type AgentHooks, type DialogAnswer, fieldsText, type HookInput } from "../../../src/agents/hooks.ts";
 import { loadHooks } from "../../../src/agents/registry.ts";
 import type { AgentKind } from "../../../src/protocol/names.ts";
 import type { HookCallSample } from "../../helpers/hook_calls.ts";

@@ -1,7 +1,6 @@
 /** In which order the listener learns that an agent waits for its user, and that it no longer does. */
 import assert from "node:assert/strict";
-import type { WaitingReport } from "../../../src/mcp/follow_question.ts";
-import { WaitingReports } from "../../../src/mcp/waiting_reports.ts";
+import { type WaitingReport, WaitingReports } from "../../../src/mcp/follow_question.ts";
 
 interface Sending {
   report: WaitingReport;

@@ -8,7 +8,7 @@ import { STRINGS } from "../../../src/phone/strings.ts";
 import { ADD_HOST_STRINGS } from "../../../src/phone/strings_add_host.ts";
 import { SETTINGS_STRINGS } from "../../../src/phone/strings_settings.ts";
 import { AUDIT_STRINGS } from "../../../src/phone/strings_audit.ts";
-import { CARD_STRINGS } from "../../../src/phone/strings_cards.ts";
+import { CARD_STRINGS } from "../../../src/phone/strings_session.ts";
 import { accountName } from "../../../src/phone/storage.ts";
 import { GERMAN } from "../../../src/phone/strings_de.ts";
 

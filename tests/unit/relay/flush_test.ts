@@ -1,6 +1,6 @@
 /** The end of a stop: in order, and bounded when the store does not answer. */
 import assert from "node:assert/strict";
-import { flush } from "../../../src/relay/flush.ts";
+import { flush } from "../../../src/relay/server.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { until } from "../../helpers/until.ts";
 

@@ -1,6 +1,6 @@
 /** Commands of the kinds that docs/security.md lists as never allowed, in forms that a shell or a program also accepts. */
 import assert from "node:assert/strict";
-import { requestText } from "../../../../src/agents/dialogs.ts";
+import { requestText } from "../../../../src/agents/hooks.ts";
 import { isNeverAllowed } from "../../../../src/listener/cards/never_allowed.ts";
 
 /** Returns the commands that a phone may allow, or those that it may not. */
