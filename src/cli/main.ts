@@ -21,7 +21,7 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     if (error instanceof CommandExit) return error.code;
     if (isBrokenPipe(error)) return EXIT_FAILED;
-    const { homeFault } = await import("./home_fault.ts");
+    const { homeFault } = await import("./advice.ts");
     const text = await homeFault(error) ?? errorText(error);
     printError(isRelays(error) ? inLine(text) : text);
     return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
@@ -71,7 +71,7 @@ async function helpOn(topic: string | undefined): Promise<number> {
 
 /** Suggests options too: `svc version` is probably meant as `svc --version`. */
 async function unknownWord(what: "command" | "option", word: string): Promise<UsageError> {
-  const { nearest } = await import("./nearest.ts");
+  const { nearest } = await import("./advice.ts");
   const guess = nearest(word, [...Object.keys(AGENT_LABELS), ...COMMAND_NAMES, ...LISTED_OPTIONS]);
   const hint = guess === undefined ? "" : ` Did you mean "${guess}"?`;
   return new UsageError(`Unknown ${what} "${word}".${hint} ${SEE_HELP}`);

@@ -1,6 +1,5 @@
 /** A stored message sealed for one device: HPKE single-shot, bound to its destination (RFC 9180, section 6.1). */
-import { type Later, laterText } from "../protocol/later.ts";
-import type { SealedBody } from "../protocol/push.ts";
+import { type Later, laterText, type SealedBody } from "../protocol/push.ts";
 import { decodeBase64url, encodeBase64url, encodeUtf8 } from "../async/encodings.ts";
 import { encodeFields, SUITE } from "./hpke.ts";
 import { importPublicKey } from "./keys.ts";

@@ -7,8 +7,7 @@ import { errorText } from "../async/error_text.ts";
 import type { Audit } from "../home/log_files.ts";
 import type { Journal } from "../home/journal.ts";
 import { askersRun } from "../protocol/late_answer.ts";
-import { type Later, laterOf } from "../protocol/later.ts";
-import { Body, isAtOnce, isInTurn, type Push, rulesOf } from "../protocol/push.ts";
+import { Body, isAtOnce, isInTurn, type Later, laterOf, type Push, rulesOf } from "../protocol/push.ts";
 import type { PushState } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
 import {

@@ -4,11 +4,10 @@
  */
 import { type Clock, systemClock } from "../async/clock.ts";
 import { Mutex } from "../async/mutex.ts";
-import type { Later } from "../protocol/later.ts";
 import { SKEW_MS } from "../protocol/limits.ts";
 import type { Reason } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
-import type { Push } from "../protocol/push.ts";
+import type { Later, Push } from "../protocol/push.ts";
 import { type Progress, TakenOver, type Turn } from "./inject/context.ts";
 import type { OpenedPush } from "./sealing.ts";
 

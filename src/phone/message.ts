@@ -1,7 +1,6 @@
 /** A message from this or another device, as the session view shows it. */
 import { type AnswerData, answerFields, answerOf, answerText } from "../protocol/ask.ts";
-import { type Later, laterOf } from "../protocol/later.ts";
-import type { PushAccepted, PushRecord } from "../protocol/push.ts";
+import { type Later, laterOf, type PushAccepted, type PushRecord } from "../protocol/push.ts";
 import type { PushState, Receipt } from "../protocol/receipt.ts";
 import type { SessionName } from "./sessions.ts";
 

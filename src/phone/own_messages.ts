@@ -1,7 +1,7 @@
 /** The user's actions on messages of this phone: compose, schedule, edit, cancel, discard, resend. */
 import type { Clock } from "../async/clock.ts";
 import { randomUuid } from "../async/encodings.ts";
-import type { Later } from "../protocol/later.ts";
+import type { Later } from "../protocol/push.ts";
 import { TTL_MAX_SECONDS } from "../protocol/limits.ts";
 import type { LiveRelay } from "./live_relay.ts";
 import { type Message, unsent } from "./message.ts";

@@ -1,8 +1,7 @@
 /** What pairing stores on the phone, in IndexedDB: the phone's key pair, the paired hosts, and sent messages. */
 import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { PairedHost } from "../client/claim_pairing.ts";
-import type { Later } from "../protocol/later.ts";
-import type { SealedBody } from "../protocol/push.ts";
+import type { Later, SealedBody } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
 import { reopening, STRICT, write } from "./database.ts";
 

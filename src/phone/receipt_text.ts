@@ -1,7 +1,7 @@
 /** The text of a message's bubble: how far it got, why it stopped there, and what to do. */
 import { REASONS } from "../protocol/reasons.ts";
 import type { PushState, Reason, Receipt } from "../protocol/receipt.ts";
-import type { Later } from "../protocol/later.ts";
+import type { Later } from "../protocol/push.ts";
 import { formatTime } from "./format_time.ts";
 import { mayInsist, type Message, waitsForLink } from "./message.ts";
 import { failureDetail } from "./requests.ts";

@@ -1,7 +1,7 @@
 /** Seals a message for a paired host, with its expiry and what it is bound to. */
 import type { PairedHost } from "../client/claim_pairing.ts";
 import { sealMessage } from "../crypto/stored_message.ts";
-import type { Later } from "../protocol/later.ts";
+import type { Later } from "../protocol/push.ts";
 import { HOST_REQUESTS, type HostRequest } from "./message.ts";
 import type { SentForm } from "./pairing_storage.ts";
 import { ASKED_MAX_MS } from "./requests.ts";

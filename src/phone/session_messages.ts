@@ -1,5 +1,5 @@
 /** For session views, kept out of the list of sessions: times by the relay's clock, and cancelled messages. */
-import type { Later } from "../protocol/later.ts";
+import type { Later } from "../protocol/push.ts";
 import { SKEW_MS } from "../protocol/limits.ts";
 import type { PhoneState } from "./state.ts";
 

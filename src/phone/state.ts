@@ -25,7 +25,6 @@ import {
 } from "./message.ts";
 import type { HistoryPage } from "./missed_history.ts";
 import { openedItem, type Route } from "./route.ts";
-import type { AccountSwap, PairingResult, SignIn } from "./sign_in_state.ts";
 import {
   type ListedSessions,
   sessionKey,
@@ -43,6 +42,34 @@ export type LinkView =
   | { kind: "connecting" }
   | { kind: "live" }
   | { kind: "down"; problem?: LinkProblem };
+
+/** A failure that the sign-in page explains. */
+export interface SignInProblem {
+  code: string;
+  message: string;
+  /** The link is kept: it may work when it is tried again. */
+  hasLink?: boolean;
+  /** This phone's former device id, which should be revoked because the check words differ. */
+  deviceId?: string;
+}
+
+export type SignIn =
+  | { kind: "restoring" }
+  | { kind: "out"; problem?: SignInProblem }
+  /** `isAgain`: the relay has not answered, and the request is repeated. */
+  | { kind: "busy"; how: "key" | "pair"; isAgain?: boolean }
+  | { kind: "in" };
+
+/** The result of a pairing, until the user has dismissed it. */
+export type PairingResult =
+  | { kind: "words"; deviceId: string; host: string; words: readonly string[] }
+  | { kind: "failed" } & SignInProblem;
+
+/** A link would sign the phone in to another account: nothing changes until the user has decided. */
+export interface AccountSwap {
+  from: string;
+  to: string;
+}
 
 export interface PhoneState {
   signIn: SignIn;

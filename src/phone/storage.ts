@@ -1,9 +1,8 @@
 /** What the phone keeps in IndexedDB: the account and the last list of sessions, encrypted; unsent messages; drafts. */
 import * as z from "zod/mini";
 import { AnswerData } from "../protocol/ask.ts";
-import { Later } from "../protocol/later.ts";
 import { PAIRING_TTL_SECONDS } from "../protocol/limits.ts";
-import { DeviceId, PushId } from "../protocol/push.ts";
+import { DeviceId, Later, PushId } from "../protocol/push.ts";
 import { DeviceSessions } from "../protocol/session.ts";
 import {
   ACCOUNT_KEY,

@@ -2,7 +2,7 @@
 import type { JSX, RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
-import type { Later } from "../../protocol/later.ts";
+import type { Later } from "../../protocol/push.ts";
 import { BODY_MAX_BYTES } from "../../protocol/limits.ts";
 import type { SessionEntry } from "../../protocol/session.ts";
 import { type BodyCheck, checkBody } from "../check_input.ts";

@@ -1,8 +1,14 @@
 /** Signing in with a key, the result of a pairing, and the question before a link changes the account. */
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { AccountSwap, PairingResult, SignIn, SignInProblem } from "../sign_in_state.ts";
-import { outboxOf, type PhoneState } from "../state.ts";
+import {
+  type AccountSwap,
+  outboxOf,
+  type PairingResult,
+  type PhoneState,
+  type SignIn,
+  type SignInProblem,
+} from "../state.ts";
 import { UPLOADS } from "../running_uploads.ts";
 import { STRINGS } from "../strings.ts";
 import { LanguageSelect } from "./language_select.tsx";

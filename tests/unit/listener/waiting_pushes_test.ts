@@ -1,7 +1,7 @@
 /** Messages that wait for a time, for an idle agent, or for the reset of its usage limit. */
 import assert from "node:assert/strict";
 import { LATER_MAX, laterPush, LaterPushes, NEXT_IDLE_MS } from "../../../src/listener/waiting_pushes.ts";
-import type { Later } from "../../../src/protocol/later.ts";
+import type { Later } from "../../../src/protocol/push.ts";
 import { SKEW_MS } from "../../../src/protocol/limits.ts";
 import type { SessionEntry } from "../../../src/protocol/session.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
 import { judgeFloor, judgeKeys, judgeSkew, sealingCheck, tryWrite } from "../../../../src/cli/checks/host.ts";
-import { isFull } from "../../../../src/cli/home_fault.ts";
+import { isFull } from "../../../../src/cli/advice.ts";
 import { changePaired } from "../../../../src/home/pairing.ts";
 import { makeTempHome } from "../../../helpers/temp_home.ts";
 

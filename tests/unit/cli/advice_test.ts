@@ -1,6 +1,6 @@
-/** Guesses for misspelled words. */
+/** Advice for errors: guesses for misspelled words. */
 import assert from "node:assert/strict";
-import { editDistance, nearest } from "../../../src/cli/nearest.ts";
+import { editDistance, nearest } from "../../../src/cli/advice.ts";
 
 Deno.test("the distance counts inserted, deleted and replaced letters", () => {
   assert.equal(editDistance("kitten", "sitting"), 3);

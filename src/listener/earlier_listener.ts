@@ -1,11 +1,14 @@
-/**
- * Messages that an earlier listener typed without submitting them, and that ended at the relay while no listener ran. The
- * relay does not send them again, so they are fetched: their text may still be in a composer.
- */
+/** What an earlier listener has left when this one starts: in tmux, and typed messages that ended at the relay. */
+import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import { RelayError } from "../client/relay_error.ts";
 import type { JournalEntry } from "../home/journal.ts";
 import type { Push, PushRecord } from "../protocol/push.ts";
+import { verbs } from "../tmux/argv.ts";
+import { endOrphanedClients } from "../tmux/leftovers.ts";
+import { ownerOfBuffer } from "./inject/guard.ts";
+import { restoreAllWindowSizes } from "./mirror/act_on_pane.ts";
+import type { Targets } from "./targets.ts";
 
 /** Messages that are looked up; of more, the latest. */
 const LOOKED_UP_MAX = 100;
@@ -22,6 +25,10 @@ export interface EndedAtRelayOptions {
   log(line: string): void;
 }
 
+/**
+ * Messages that an earlier listener typed without submitting them, and that ended at the relay while no listener ran. The
+ * relay does not send them again, so they are fetched: their text may still be in a composer.
+ */
 export class EndedAtRelay {
   readonly #options: EndedAtRelayOptions;
   #ids: readonly string[];
@@ -69,4 +76,30 @@ function endedWithout({ receipt: { final, state } }: PushRecord): boolean {
 
 function unlessUnknown(error: unknown): undefined {
   if (!(error instanceof RelayError) || error.code !== "unknown_push") throw error;
+}
+
+/**
+ * Undoes, when a listener starts, what a killed one left in tmux: ends orphaned clients, restores the sizes of
+ * windows that were fitted to a phone, and removes texts from paste buffers. Never rejects.
+ */
+export async function undoKilledListener(
+  targets: Pick<Targets, "sessions" | "anyServer">,
+  log: (line: string) => void,
+): Promise<void> {
+  await endOrphanedClients(runtime.commands).catch((error) => log(`tmux clients: not ended: ${error}`));
+  await restoreAllWindowSizes(targets).catch((error) => log(`windows: sizes not restored: ${error}`));
+  await removeTexts(targets).catch((error) => log(`tmux buffers: not removed: ${error}`));
+}
+
+/** Removes the paste buffers of listeners that are gone. Their messages are typed from the journal, if at all. */
+async function removeTexts(targets: Pick<Targets, "sessions" | "anyServer">): Promise<void> {
+  const sockets = new Set((await targets.sessions()).map(({ socket }) => socket));
+  for (const socket of sockets) {
+    const server = targets.anyServer(socket);
+    for (const name of (await server.run(verbs.listBuffers("#{buffer_name}"))).split("\n")) {
+      const owner = ownerOfBuffer(name);
+      if (owner === undefined || runtime.commands.kill(owner, 0)) continue;
+      await server.run(verbs.deleteBuffer(name));
+    }
+  }
 }

@@ -1,4 +1,4 @@
-/** What to do about a failure to write: a disk that is full, or a `~/.svc` that this account cannot use. */
+/** Advice for errors: what to do about a failure to write, and which word a misspelled one was probably meant to be. */
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import { codeOf } from "../runtime/system.ts";
@@ -20,7 +20,10 @@ function hasCode(error: unknown, codes: readonly string[]): boolean {
   return found.some((code) => code !== undefined && codes.includes(code));
 }
 
-/** What to print for such a failure, because the system's error gives no advice. Undefined for any other. */
+/**
+ * What to print for a failure to write, such as a full disk or a `~/.svc` that this account cannot use: the system's error
+ * gives no advice. Undefined for any other error.
+ */
 export async function homeFault(error: unknown): Promise<string | undefined> {
   const text = errorText(error);
   try {
@@ -43,4 +46,30 @@ export async function homeFault(error: unknown): Promise<string | undefined> {
 /** The text and the advice as two sentences. */
 function withAdvice(text: string, advice: string): string {
   return `${text.replace(/\.$/, "")}. ${advice.charAt(0).toUpperCase()}${advice.slice(1)}.`;
+}
+
+/** With this many edits or more, it is a different word. */
+const FAR = 3;
+
+/** The candidate with the fewest edits to `word`; undefined when all are too different. */
+export function nearest(word: string, candidates: readonly string[]): string | undefined {
+  const ranked = candidates
+    .map((candidate) => ({ candidate, edits: editDistance(word, candidate) }))
+    .sort((one, other) => one.edits - other.edits);
+  const best = ranked[0];
+  return best !== undefined && best.edits < Math.min(FAR, best.candidate.length) ? best.candidate : undefined;
+}
+
+/** Levenshtein's distance. */
+export function editDistance(left: string, right: string): number {
+  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
+  for (const [index, letter] of [...left].entries()) {
+    const next = [index + 1];
+    for (const [column, other] of [...right].entries()) {
+      const replaced = (row[column] ?? 0) + Number(letter !== other);
+      next.push(Math.min(replaced, (row[column + 1] ?? 0) + 1, (next[column] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row.at(-1) ?? 0;
 }

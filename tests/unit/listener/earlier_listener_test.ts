@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { RelayError } from "../../../src/client/relay_error.ts";
 import type { JournalEntry } from "../../../src/home/journal.ts";
-import { EndedAtRelay } from "../../../src/listener/ended_at_relay.ts";
+import { EndedAtRelay } from "../../../src/listener/earlier_listener.ts";
 import type { Push, PushRecord } from "../../../src/protocol/push.ts";
 import type { PushState } from "../../../src/protocol/receipt.ts";
 import { ID, push } from "./push_bench.ts";
