@@ -397,17 +397,48 @@ export function encodeEntry(entry: JournalEntry | WindowEntry): string {
   return `${JSON.stringify({ sum: crc32Hex(JSON.stringify(entry)), entry })}\n`;
 }
 
-/** The intact entries in their order, and the number of damaged lines. */
+/**
+ * The entries in their order, and the number of damaged lines. A damaged line may be the step `typing` of the push that it
+ * names, which is then never typed again.
+ */
 export function decodeEntries(
   text: string,
 ): { entries: JournalEntry[]; windows: WindowEntry[]; damaged: number } {
   const lines = text.split("\n").filter((line) => line !== "");
-  const found = lines.flatMap((line) => decodeLine(line) ?? []);
-  return {
-    entries: found.filter((entry) => entry.step !== "window"),
-    windows: found.filter((entry) => entry.step === "window"),
-    damaged: lines.length - found.length,
+  const last = new Map<string, JournalEntry>();
+  const entries: JournalEntry[] = [];
+  const windows: WindowEntry[] = [];
+  let damaged = 0;
+  const add = (entry: JournalEntry): void => {
+    entries.push(entry);
+    last.set(entry.id, entry);
   };
+  for (const line of lines) {
+    const found = decodeLine(line);
+    if (found?.step === "window") windows.push(found);
+    else if (found !== undefined) add(found);
+    else {
+      damaged++;
+      for (const id of maybeTyped(line)) {
+        const { at = 0, step, sealed, promised } = last.get(id) ?? {};
+        const isOpen = step === undefined || step === "accepted" || step === "left";
+        if (isOpen) add({ id, at, step: "typing", ...(sealed && { sealed }), ...(promised && { promised }) });
+      }
+    }
+  }
+  return { entries, windows, damaged };
+}
+
+/** The end of a whole line. Without it a write was cut off, and its step was not acted on. */
+const LINE_END = /\}\}\s*$/;
+const NAMED = /"id":"([0-9a-f-]{36})"[^\n]*?(?="id":|$)/g;
+
+/** The pushes that a damaged line names, unless it shows a step in which nothing was typed. */
+function maybeTyped(line: string): string[] {
+  if (!LINE_END.test(line)) return [];
+  return [...line.matchAll(NAMED)].flatMap(([text, id]) =>
+    PushId.safeParse(id).success && !text.includes('"step":"accepted"') ? [id ?? ""] : []
+  );
 }
 
 function decodeLine(text: string): AnyEntry | undefined {

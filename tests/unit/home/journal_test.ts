@@ -101,7 +101,7 @@ Deno.test("damaged lines are skipped and counted, the others stay", async () => 
   for (const number of [1, 2, 3]) await journal.record(id(number), { step: "accepted" });
   await journal.close();
   const lines = (await Deno.readTextFile(home.paths.journal)).split("\n");
-  lines[1] = lines[1]?.replace("accepted", "typing!!") ?? "";
+  lines[1] = lines[1]?.replace("entry", "entr!") ?? "";
   await Deno.writeTextFile(home.paths.journal, `${lines.join("\n")}\u0000\u0001junk\n[]\n`);
   const after = await open(home);
   assert.equal(after.damaged, 3);
