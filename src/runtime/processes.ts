@@ -49,13 +49,19 @@ export function failedStart(argv: readonly string[], error: unknown): RunResult 
   throw error;
 }
 
-/** Whether a process of this user is alive, on Linux. @param read reads a file of /proc; throws when the process is gone */
+/** The system could not open or read a file: that says nothing about the process. */
+const CANNOT_READ: readonly string[] = ["EMFILE", "ENFILE", "ENOMEM", "EAGAIN", "EINTR", "EIO"];
+
+/**
+ * Whether a process of this user is alive, on Linux; true if the system cannot tell, because what a living process owns
+ * must not be taken for a dead one's. @param read reads a file of /proc; throws when the process is gone
+ */
 export function livesByProc(pid: number, uid: number, read: (path: string) => string): boolean {
   let status: string;
   try {
     status = read(`/proc/${pid}/status`);
-  } catch {
-    return false;
+  } catch (error) {
+    return CANNOT_READ.includes(codeOf(error) ?? "");
   }
   const state = /^State:\s+(\S)/m.exec(status)?.[1];
   const owner = /^Uid:\s+(\d+)/m.exec(status)?.[1];

@@ -55,6 +55,19 @@ Deno.test("a zombie, a dead and a missing process are not alive", () => {
   assert.equal(livesByProc(42, 1000, missing), false);
 });
 
+Deno.test("a process counts as alive while no file descriptor is left to look at it [fault-files]", () => {
+  const failing = (code: string) => (path: string): string => {
+    throw Object.assign(new Error(path), { code });
+  };
+  for (const code of ["EMFILE", "ENFILE", "ENOMEM"]) {
+    assert.equal(livesByProc(42, 1000, failing(code)), true, code);
+  }
+  // Gone, or another user's that the system hides.
+  for (const code of ["ENOENT", "ESRCH", "EACCES", "EPERM"]) {
+    assert.equal(livesByProc(42, 1000, failing(code)), false, code);
+  }
+});
+
 Deno.test("another user's process counts as alive only for root", () => {
   assert.equal(livesByProc(42, 1000, () => status("S (sleeping)", 0)), false);
   assert.equal(livesByProc(42, 0, () => status("S (sleeping)", 1000)), true);
