@@ -45,6 +45,9 @@ export const POLL_GAP_MS = 200;
 /** Claude's hook for a turn that an error ended: its text may say that the usage limit is reached. */
 const LIMIT_EVENT = "StopFailure";
 
+/** Reports of a limit by sessions that no read has found yet; of more, the latest. */
+const EARLY_LIMITS_MAX = 100;
+
 /** Bytes of the sessions in one report. The rest of its frame is for the host's details, sealed for the phones. */
 const SESSIONS_MAX_BYTES = TEXT_FRAME_MAX_BYTES - 65_536;
 /** Characters of a session's name that the log shows. */
@@ -114,6 +117,8 @@ export class Inventory {
   readonly #withDialog = new Map<string, number | undefined>();
   /** By pane. */
   readonly #limits = new Map<string, UsageLimit>();
+  /** What hooks reported of a limit in sessions that the next read finds, and when, in epoch milliseconds. */
+  #earlyLimits: { report: HookReport; now: number }[] = [];
   /** The names of the sessions that the last read left out. */
   #leftOut: ReadonlySet<string> = new Set();
   #sessions: TmuxSession[] = [];
@@ -134,8 +139,24 @@ export class Inventory {
     if (session !== undefined && (!canComeFrom(report, session) || isFromTool(report, session))) return;
     const before = session && this.#screens.get(paneKey(session))?.reading.state;
     this.#hints.take(report, { before, elapsed: this.#elapsed() });
-    if (report.event === LIMIT_EVENT && session !== undefined && session.recorded.agent !== "") {
-      this.#noteLimit(paneKey(session), readUsageLimit([report.news?.body ?? ""], this.#now()));
+    if (report.event !== LIMIT_EVENT) return;
+    const found = { report, now: this.#now() };
+    if (session !== undefined) this.#takeLimit(session, found);
+    else this.#earlyLimits = [...this.#earlyLimits, found].slice(-EARLY_LIMITS_MAX);
+  }
+
+  #takeLimit(session: TmuxSession, { report, now }: { report: HookReport; now: number }): void {
+    if (session.recorded.agent === "") return;
+    this.#noteLimit(paneKey(session), readUsageLimit([report.news?.body ?? ""], now));
+  }
+
+  /** A report may come before the first read, or name the session as it was called when its agent started. */
+  #takeEarlyLimits(): void {
+    for (const { report: from, now } of this.#earlyLimits.splice(0)) {
+      const report = this.placed(from);
+      const session = this.#sessions.find(({ name }) => name === report.session);
+      if (session === undefined || !canComeFrom(report, session) || isFromTool(report, session)) continue;
+      this.#takeLimit(session, { report, now });
     }
   }
 
@@ -178,6 +199,7 @@ export class Inventory {
     await this.#readVersions(sessions);
     const muted = await this.#options.muted();
     this.#sessions = sessions;
+    this.#takeEarlyLimits();
     const clock = this.#clock ??= new StateClock(await this.#options.states?.load());
     clock.keep(sessions);
     this.#forget(sessions);
