@@ -88,11 +88,10 @@ const now = (): number => Date.now();
 
 /** Resolves once the timers are running and the connection is being made. */
 export async function startListener(options: ListenerOptions): Promise<RunningListener> {
-  const { files } = runtime;
-  const journal = await openJournal({ files, path: options.paths.journal, now });
+  const journal = await openJournal({ files: runtime.files, path: options.paths.journal, now });
   if (journal.damage !== undefined) options.log(journal.damage);
   const host = await readIdentity(options);
-  return new Listener(options, { journal, audit: openAudit(files, options.paths.audit), host });
+  return new Listener(options, { journal, audit: openAudit(runtime.files, options.paths.audit), host });
 }
 
 class Listener implements RunningListener {
@@ -386,6 +385,7 @@ class Listener implements RunningListener {
         log,
       }),
       journal: this.#journal,
+      agents: this.#inventory.agents,
       acknowledge: (ack) => this.#acknowledger.acknowledge(ack),
       log,
       now,

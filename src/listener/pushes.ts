@@ -2,7 +2,7 @@
  * Accepts pushes from the relay: each is journalled, waits its turn unless it must be acted on at once, is carried out, and
  * is acknowledged. For a push that a paired phone sealed, a proof shows that the receipt is this host's, not the relay's.
  */
-import { type Clock, delay, systemClock } from "../async/clock.ts";
+import { delay, systemClock } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
 import type { Audit } from "../home/log_files.ts";
 import type { Journal } from "../home/journal.ts";
@@ -37,8 +37,10 @@ import {
   ARRIVALS_MAX,
   DELIVERED,
   Era,
+  type EraOptions,
   expiryOf,
   type InHand,
+  type LaterPush,
   laterPush,
   QUEUE_FULL_WAIT_SECONDS,
   type RelayTime,
@@ -120,13 +122,11 @@ export function pushSteps(
   };
 }
 
-export interface PushOptions extends PushSteps, OpenOptions, RelayTime {
+export interface PushOptions extends PushSteps, OpenOptions, RelayTime, EraOptions {
   journal: PushJournal;
   acknowledge(ack: Acknowledgement): void;
   queues?: SessionQueues;
-  clock?: Pick<Clock, "after">;
   log(line: string): void;
-  now(): number;
 }
 
 /** The steps of a push: `receive`, `#arrive`, `#openInTurn`, the queue of its session, `#work`, `#act`, `#end`. */
@@ -270,7 +270,8 @@ export class PushIntake {
     { enter, era }: { enter: () => Promise<void> | undefined; era: Era },
   ): boolean {
     if (later === "invalid") return false;
-    const release = async (): Promise<void> => {
+    const release: LaterPush["release"] = async (meant) => {
+      Object.assign(era.inHand.get(push.id)?.turn ?? {}, { meant });
       const running = enter();
       if (running === undefined) era.inHand.delete(push.id);
       await (running ?? this.#refuse(push, "rate_limited"));

@@ -8,7 +8,7 @@ import { SKEW_MS } from "../protocol/limits.ts";
 import type { Reason } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
 import type { Later, Push } from "../protocol/push.ts";
-import { type Progress, TakenOver, type Turn } from "./inject/context.ts";
+import { type Asker, type Progress, TakenOver, type Turn } from "./inject/context.ts";
 import type { OpenedPush } from "./sealing.ts";
 
 /** Messages that may wait on one host; more are refused. */
@@ -37,8 +37,16 @@ export interface LaterPush {
    */
   readonly atMs: number;
   readonly expiresAt: number;
-  /** Types it now; resolves when it has ended. */
-  release(): Promise<void>;
+  /** Types it now; resolves when it has ended. `meant`: the agent for which it waited. */
+  release(meant?: Asker): Promise<void>;
+}
+
+/** Where agents are by the last inventory. Nothing that a relay sends changes it. */
+export interface Agents {
+  /** The agent of the only session with this name; undefined if svc did not start it. */
+  agentOf(session: string): Asker | undefined;
+  /** The name that its session has; undefined once the agent has ended. */
+  sessionOf(agent: Asker): string | undefined;
 }
 
 export interface RelayTime {
@@ -82,28 +90,42 @@ interface SessionTurn {
 
 export class LaterPushes {
   readonly #clock: Pick<Clock, "now" | "elapsed">;
+  readonly #agents: Agents | undefined;
   /** By push id, in the order of arrival. */
   readonly #waiting = new Map<string, LaterPush>();
+  /** The agents for which they wait, by push id. */
+  readonly #meant = new Map<string, Asker>();
   /** The last message that was released for each session. */
   readonly #turns = new Map<string, SessionTurn>();
 
-  constructor(clock: Pick<Clock, "now" | "elapsed">) {
+  constructor(clock: Pick<Clock, "now" | "elapsed">, agents?: Agents) {
     this.#clock = clock;
+    this.#agents = agents;
   }
 
   /** False if too many wait. */
   add(id: string, push: LaterPush): boolean {
     if (this.#waiting.size >= LATER_MAX) return false;
     this.#waiting.set(id, push);
+    this.#meet(id, push);
     return true;
   }
 
   remove(id: string): void {
     this.#waiting.delete(id);
+    this.#meant.delete(id);
   }
 
   clear(): void {
     this.#waiting.clear();
+    this.#meant.clear();
+  }
+
+  /** The agent for which the message waits, once an inventory has shown it. */
+  #meet(id: string, { session }: LaterPush): Asker | undefined {
+    const meant = this.#meant.get(id) ?? this.#agents?.agentOf(session);
+    if (meant !== undefined) this.#meant.set(id, meant);
+    return meant;
   }
 
   /** Takes a new inventory, and releases the messages that are due. */
@@ -111,17 +133,19 @@ export class LaterPushes {
     const [now, elapsed] = [this.#clock.now(), this.#clock.elapsed()];
     const sessions = new Map(entries.map((entry) => [entry.name, entry]));
     for (const [id, push] of this.#waiting) {
-      const turn = this.#turns.get(push.session);
-      if (!isDue(push, { entry: sessions.get(push.session), turn, now, elapsed })) continue;
-      this.#waiting.delete(id);
-      void this.#release(push);
+      const meant = this.#meet(id, push);
+      const session = meant && this.#agents?.sessionOf(meant) || push.session;
+      const turn = this.#turns.get(session);
+      if (!isDue(push, { entry: sessions.get(session), turn, now, elapsed })) continue;
+      this.remove(id);
+      void this.#release(session, () => push.release(meant));
     }
     for (const [session, { isRunning, endedAt }] of this.#turns) {
       if (!isRunning && elapsed - endedAt > NEXT_IDLE_MS) this.#turns.delete(session);
     }
   }
 
-  async #release({ session, release }: LaterPush): Promise<void> {
+  async #release(session: string, release: () => Promise<void>): Promise<void> {
     const turn = { isRunning: true, endedAt: 0 };
     this.#turns.set(session, turn);
     await release();
@@ -210,6 +234,12 @@ export interface InHand {
   cancelling?: Promise<void> | undefined;
 }
 
+export interface EraOptions {
+  now(): number;
+  clock?: Pick<Clock, "after"> | undefined;
+  agents?: Agents | undefined;
+}
+
 /** The time from the start or a hand-over to the next hand-over or the stop. */
 export class Era {
   readonly inHand = new Map<string, InHand>();
@@ -218,8 +248,8 @@ export class Era {
   readonly end = new AbortController();
   readonly #clock: Pick<Clock, "after">;
 
-  constructor({ now, clock = systemClock }: { now(): number; clock?: Pick<Clock, "after"> | undefined }) {
-    this.later = new LaterPushes({ now, elapsed: systemClock.elapsed });
+  constructor({ now, clock = systemClock, agents }: EraOptions) {
+    this.later = new LaterPushes({ now, elapsed: systemClock.elapsed }, agents);
     this.#clock = clock;
   }
 

@@ -145,7 +145,7 @@ export interface Outcome {
   about?: string;
 }
 
-/** An agent that asked its user. */
+/** An agent that asked its user, or for which a message waits. */
 export interface Asker extends Required<Place> {
   run: string;
 }
@@ -181,6 +181,8 @@ export interface Turn {
   step: "waiting" | "typing" | "held" | "withdrawn";
   /** If set, Enter must not be pressed; the outcome once its text is removed. */
   takeBack?: Outcome;
+  /** The agent that had the session's name when the message began to wait for a later time. */
+  meant?: Asker | undefined;
 }
 
 /** Marks the message as being typed. False if it was cancelled. */

@@ -46,7 +46,8 @@ export async function findPane(session: string, context: TypingContext): Promise
 
 /**
  * Finds the pane of a message; for a late answer, that of the agent that asked. If this host knows the agent, it is found
- * even after its session was renamed.
+ * even after its session was renamed, and so is the agent for which a message waited. Once that one has ended, the message
+ * goes by the session's name.
  */
 export async function findAsked(
   command: Command,
@@ -54,11 +55,13 @@ export async function findAsked(
   early: Pick<EarlyPanes, "take">,
 ): Promise<FoundPane> {
   const named = await early.take(command) ?? await findPane(command.session, context);
-  const { asker } = command;
-  const run = asker?.run ?? command.run;
+  const { asker, turn: { meant } } = command;
+  const place = asker ?? meant;
+  const run = asker?.run ?? command.run ?? meant?.run;
   if (isOfRun(named, run)) return named;
-  const moved = asker && await findPlace(asker, context);
+  const moved = place && await findPlace(place, context);
   if (moved !== undefined && isOfRun(moved, run)) return moved;
+  if (asker === undefined && command.run === undefined) return named;
   return named.kind === "refused" ? named : { kind: "refused", reason: "session_changed" };
 }
 

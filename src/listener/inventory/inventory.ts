@@ -9,7 +9,14 @@ import { isAgentKind } from "../../protocol/names.ts";
 import { INVENTORY_POLL_MS, SESSIONS_MAX, TEXT_FRAME_MAX_BYTES } from "../../protocol/limits.ts";
 import type { AgentState, DialogAction, SessionEntry } from "../../protocol/session.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
-import { captureScreens, directoriesOf, type PaneScreen, type TmuxSession } from "../../tmux/sessions.ts";
+import {
+  agentRun,
+  captureScreens,
+  directoriesOf,
+  type PaneScreen,
+  type TmuxSession,
+} from "../../tmux/sessions.ts";
+import type { Asker } from "../inject/context.ts";
 import { RESET_MARGIN_MS } from "../waiting_pushes.ts";
 import { Dialogs, type OpenDialog } from "./dialogs.ts";
 import {
@@ -169,6 +176,17 @@ export class Inventory {
       recorded.agent !== "" && recorded.pane === report.pane && socket === report.socket
     );
     return own === undefined || report.session === undefined ? report : { ...report, session: own.name };
+  }
+
+  /** The agent of the only session with this name; undefined if svc did not start it. */
+  agentOf(name: string): Asker | undefined {
+    const [found, another] = this.#sessions.filter((session) => session.name === name);
+    return found === undefined || another !== undefined ? undefined : agentIn(found);
+  }
+
+  /** The name that this agent's session has; undefined once it has ended. */
+  sessionOf({ socket, run }: Asker): string | undefined {
+    return this.#sessions.find((one) => one.socket === socket && agentIn(one)?.run === run)?.name;
   }
 
   /** The session that a hook's report names; undefined if the last read found none. */
@@ -384,6 +402,11 @@ export class Inventory {
     for (const key of this.#limits.keys()) if (!panes.has(key)) this.#limits.delete(key);
     this.#hints.keep(sessions);
   }
+}
+
+function agentIn({ socket, name, created, recorded: { pane, pid } }: TmuxSession): Asker | undefined {
+  if (pane === "") return undefined;
+  return { session: name, socket, pane, run: agentRun({ created: String(created), pane, pid }) };
 }
 
 /** Returns the first entries that fit: the relay closes a connection that sends too long a frame. */

@@ -17,6 +17,7 @@ import type { Config } from "../../home/config.ts";
 import type { HookReport } from "../../home/control_socket.ts";
 import type { HostKeys } from "../../home/host_sealing.ts";
 import { Stopping } from "../inject/context.ts";
+import type { Agents } from "../waiting_pushes.ts";
 import { encodeUtf8 } from "../../async/encodings.ts";
 import { sealForPhones } from "../../crypto/host_push.ts";
 
@@ -242,6 +243,11 @@ export class InventoryPolling {
 
   namedIn(report: HookReport): NamedSession | undefined {
     return this.#inventory.namedIn(report);
+  }
+
+  /** Where agents are by the last inventory. */
+  get agents(): Agents {
+    return this.#inventory;
   }
 
   lines(): Record<string, string> {

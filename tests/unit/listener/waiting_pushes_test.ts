@@ -73,6 +73,38 @@ Deno.test("later: a clock that is set while a message waits moves neither its ti
   assert.deepEqual(bench.injected.map(({ id }) => id), [ID, expired], "late");
 });
 
+Deno.test("later: a message waits for the agent that had the session's name, and for the name once that has ended [later-typed]", () => {
+  const agent = { session: "svc-a", socket: "/s", pane: "%1", run: "1 %1 42" };
+  let [named, own]: [string, string | undefined] = ["", undefined];
+  const pushes = new LaterPushes(new FakeClock(1_000), {
+    agentOf: (session) => session === named ? agent : undefined,
+    sessionOf: () => own,
+  });
+  const released: unknown[] = [];
+  const release = (meant: unknown): Promise<void> => Promise.resolve(void released.push(meant));
+  const add = (id: string): boolean =>
+    pushes.add(id, { session: "svc-a", later: { kind: "idle" }, atMs: 0, expiresAt: 1e9, release });
+  const observe = (...idle: string[]): void =>
+    pushes.observe(["svc-a", "svc-b"].map((name) => ({
+      ...sessionNamed(name),
+      state: idle.includes(name) ? "idle" : "working",
+    })));
+  add("before the first inventory");
+  [named, own] = ["svc-a", "svc-a"];
+  observe();
+  // Renamed; another session has the name.
+  [named, own] = ["", "svc-b"];
+  observe("svc-a");
+  assert.deepEqual(released, []);
+  observe("svc-b");
+  assert.deepEqual(released.splice(0), [agent]);
+  [named, own] = ["svc-a", "svc-a"];
+  add("ended");
+  [named, own] = ["", undefined];
+  observe("svc-a");
+  assert.deepEqual(released, [agent]);
+});
+
 Deno.test("later: one message at a time is typed into an idle session [later-typed]", async () => {
   const { clock, released, add, observe, end } = makeBench();
   add("a", { kind: "idle" });
