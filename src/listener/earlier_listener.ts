@@ -1,8 +1,9 @@
 /** What an earlier listener has left when this one starts: in tmux, and typed messages that ended at the relay. */
 import { runtime } from "#runtime";
+import { systemClock } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
 import { RelayError } from "../client/relay_error.ts";
-import type { JournalEntry } from "../home/journal.ts";
+import { type Journal, JOURNAL_RETENTION_MS, type JournalStep } from "../home/journal.ts";
 import type { Push, PushRecord } from "../protocol/push.ts";
 import { verbs } from "../tmux/argv.ts";
 import { endOrphanedClients } from "../tmux/leftovers.ts";
@@ -16,13 +17,21 @@ const LOOKED_UP_MAX = 100;
 const SEARCH_LIMIT_MS = 5_000;
 
 export interface EndedAtRelayOptions {
-  /** The journal's entries when this listener started. */
-  unfinished: readonly JournalEntry[];
+  journal: Pick<Journal, "unfinished" | "record">;
   /** Throws RelayError. */
   find(id: string, options: { signal: AbortSignal }): Promise<PushRecord>;
   /** Takes the push as if the relay had sent it. Must not throw. */
   receive(push: Push): Promise<void>;
   log(line: string): void;
+  /** Epoch milliseconds. */
+  now?(): number;
+}
+
+/** An entry of the journal for a text that may be in a composer. */
+interface Typed {
+  id: string;
+  /** Epoch milliseconds. */
+  at: number;
 }
 
 /**
@@ -31,13 +40,13 @@ export interface EndedAtRelayOptions {
  */
 export class EndedAtRelay {
   readonly #options: EndedAtRelayOptions;
-  #ids: readonly string[];
+  #typed: readonly Typed[];
   #searching: Promise<void> | undefined;
 
   constructor(options: EndedAtRelayOptions) {
     this.#options = options;
-    const typed = options.unfinished.filter(({ step }) => step !== "accepted");
-    this.#ids = typed.map(({ id }) => id).slice(-LOOKED_UP_MAX);
+    const typed = options.journal.unfinished().filter(({ step }) => step !== "accepted");
+    this.#typed = typed.slice(-LOOKED_UP_MAX);
   }
 
   /** Set while it is being found out whether a text must be removed before other messages are typed. */
@@ -47,25 +56,46 @@ export class EndedAtRelay {
 
   /** Takes the pushes that have ended, once; after a failure again at the next call. */
   search(): void {
-    if (this.#ids.length > 0) this.#searching ??= this.#search();
+    if (this.#typed.length > 0) this.#searching ??= this.#search();
   }
 
   async #search(): Promise<void> {
     const { find, receive, log } = this.#options;
     const signal = AbortSignal.timeout(SEARCH_LIMIT_MS);
     try {
-      const records = await Promise.all(this.#ids.map((id) => find(id, { signal }).catch(unlessUnknown)));
-      this.#ids = [];
-      for (const record of records) {
-        if (record === undefined || !endedWithout(record)) continue;
+      const typed = this.#typed;
+      const records = await Promise.all(typed.map(({ id }) => find(id, { signal }).catch(unlessUnknown)));
+      this.#typed = [];
+      for (const [place, record] of records.entries()) {
+        const end = typed[place] && this.#endOf(typed[place], record);
+        if (end !== undefined) await this.#close(typed[place]?.id ?? "", end);
         // It is never submitted, even if it has not expired.
-        void receive({ ...record.push, expiresAt: 0 });
+        else if (record !== undefined && endedWithout(record)) void receive({ ...record.push, expiresAt: 0 });
       }
     } catch (error) {
       log(`an earlier message's text may stay in a composer: ${errorText(error)}`);
     } finally {
       this.#searching = undefined;
     }
+  }
+
+  /**
+   * How an entry ends that would otherwise be looked up at each start: an earlier listener reported the end, or the relay
+   * has removed the message. Another relay does not know a younger one either.
+   */
+  #endOf({ at }: Typed, record: PushRecord | undefined): JournalStep | undefined {
+    if (record === undefined) {
+      const isOld = (this.#options.now ?? systemClock.now)() - at > JOURNAL_RETENTION_MS;
+      return isOld ? { step: "done", outcome: "unknown", reason: "interrupted" } : undefined;
+    }
+    const { final, state } = record.receipt;
+    return final && !endedWithout(record) ? { step: "done", outcome: state } : undefined;
+  }
+
+  async #close(id: string, end: JournalStep): Promise<void> {
+    await this.#options.journal.record(id, end).catch((error) => {
+      this.#options.log(`push ${id}: the journal cannot be written: ${errorText(error)}`);
+    });
   }
 }
 

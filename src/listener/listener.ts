@@ -152,7 +152,7 @@ class Listener implements RunningListener {
     this.#cards = this.#makeCards(injection);
     this.#pushes = this.#makePushes(injection, projects);
     this.#ended = new EndedAtRelay({
-      unfinished: journal.unfinished(),
+      journal,
       find: (id, given) => this.#api.getPush(id, given),
       receive: (push) => this.#pushes.receive(push),
       log,

@@ -12,12 +12,24 @@ interface Found {
   final: boolean;
 }
 
-function makeSearch(records: Record<string, Found | RelayError>, unfinished: readonly JournalEntry[]) {
+const DAY_MS = 86_400_000;
+
+function makeSearch(
+  records: Record<string, Found | RelayError>,
+  unfinished: readonly JournalEntry[],
+  { now = 1 } = {},
+) {
+  const closed: string[] = [];
   const asked: string[] = [];
   const received: Push[] = [];
   const logged: string[] = [];
   const ended = new EndedAtRelay({
-    unfinished,
+    journal: {
+      unfinished: () => [...unfinished],
+      record: (id, step) =>
+        Promise.resolve(void closed.push(`${id} ${step.step} ${"outcome" in step && step.outcome}`)),
+    },
+    now: () => now,
     find: (id) => {
       asked.push(id);
       const found = records[id];
@@ -31,7 +43,7 @@ function makeSearch(records: Record<string, Found | RelayError>, unfinished: rea
     receive: (one) => Promise.resolve(void received.push(one)),
     log: (line) => void logged.push(line),
   });
-  return { ended, asked, received, logged };
+  return { ended, asked, received, logged, closed };
 }
 
 const idOf = (place: number): string => ID.replace(/.$/, String(place));
@@ -77,6 +89,20 @@ Deno.test("ended at the relay: a relay that cannot answer is asked again on the 
   ended.search();
   await ended.searching;
   assert.deepEqual(received.map(({ id }) => id), [ID]);
+});
+
+Deno.test("ended at the relay: an entry whose end is known, or whose message the relay removed long ago, is closed for good [inj-take-back]", async () => {
+  const [removed, reported, young] = [1, 2, 3].map(idOf);
+  const records = { [reported ?? ""]: { state: "submitted", final: true } as const };
+  const { ended, closed, received } = makeSearch(records, [
+    { id: removed ?? "", at: 1, step: "typed" },
+    { id: reported ?? "", at: 30 * DAY_MS, step: "typing" },
+    { id: young ?? "", at: 30 * DAY_MS, step: "typed" },
+  ], { now: 31 * DAY_MS });
+  ended.search();
+  await ended.searching;
+  assert.deepEqual(closed, [`${removed} done unknown`, `${reported} done submitted`]);
+  assert.deepEqual(received, []);
 });
 
 Deno.test("ended at the relay: without such an entry nothing is asked, and nothing waits", () => {
