@@ -137,7 +137,17 @@ function readings(request: string, runs: boolean): string[] {
     read.replace(/["'\\]/g, ""),
     joined.replace(/["'\\]/g, "").replace(/\$(?:[@*\d]|\{\w{0,40}\})/g, ""),
     ...(commands === undefined ? [] : [commands]),
+    ...(runs && STARTS.test(request) ? [request.replace(STARTED, startedInLine)] : []),
   ];
+}
+
+/** A function with which an interpreter starts a program, and the program with its arguments as strings. */
+const STARTS = /\b(?:python[\d.]*|perl|ruby|node|deno|bun|php)\b/;
+const STARTED =
+  /\b(?:run|call|check_call|check_output|Popen|system|spawn\w{0,6}|exec\w{0,8}|Command)\(\s{0,8}([["'][^()\n]{1,400})/g;
+
+function startedInLine(found: string, words: string): string {
+  return `${found.slice(0, found.length - words.length)}\n${words.replace(/["'`[\],\s]+/g, " ")}`;
 }
 
 interface Judging {
@@ -252,10 +262,15 @@ const GIVEN =
 /** The longest command that is judged: the rest of a longer one may be in another part. */
 const DELETED_MAX_CHARS = 8_000;
 
+/** `sed` that deletes every line of the files it is given. */
+const EMPTIES =
+  /\bsed\s+(?:-\S{1,40}\s+){0,4}?(?:-\w{0,8}i|--in-place)\S{0,20}\s+(?:-\S{1,40}\s+){0,4}["']?(?:1,\$)?d["']?\s/;
+
 /** True if it removes the project itself or everything in it, or what another program names. */
 function deletesAll(text: string, directory: string): boolean {
   return text.split(/[;&|\n()`]/).some((command) => {
-    if (!/(?<!--)\b(?:rm|rmdir|trash|unlink)\b/i.test(command) && !TRUNCATES.test(command)) return false;
+    const isOne = /(?<!--)\b(?:rm|rmdir|trash|unlink)\b/i.test(command) || TRUNCATES.test(command);
+    if (!isOne && !EMPTIES.test(command)) return false;
     if (/\bxargs\b/.test(command) || command.length > DELETED_MAX_CHARS) return true;
     return command.split(/[\s,{}]+/).some((word) => isWhole(word, directory));
   });

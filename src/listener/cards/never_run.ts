@@ -4,10 +4,21 @@ import { AGENT_KINDS } from "../../agents/registry.ts";
 import type { AgentKind } from "../../protocol/names.ts";
 import { fieldsOf } from "./command_words.ts";
 
+/** An option of a program that starts another one, with its value if that is a separate word. */
+const OPTION = "(?:-[^\\s;&|]{0,40}[ \\t]+(?:[^\\s;&|-][^\\s;&|]{0,20}[ \\t]+)?|\\d[\\w.]{0,10}[ \\t]+)";
+/** What starts the program after it. */
+const LAUNCHER =
+  "(?:if|elif|while|until|coproc|trap|env|exec|time|command|nohup|nice|ionice|chrt|timeout|setsid|stdbuf|watch|" +
+  "flock[ \\t]+[^\\s;&|]{1,40}|taskset|chronic|unbuffer|caffeinate|parallel|entr|xargs|bundle[ \\t]+exec|" +
+  `(?:uv|poetry|pipenv|pdm)[ \\t]+run|git[ \\t]+(?:bisect[ \\t]+run|submodule[ \\t]+foreach))[ \\t]+["']?`;
+/** A variable that is set, or a redirection, in front of a program. */
+const BEFORE = "(?:[A-Za-z_]\\w{0,40}=(?:\"[^\"\\n]{0,80}\"|'[^'\\n]{0,80}'|[^\\s;&|]{0,80})|" +
+  "\\d?[<>]{1,2}[ \\t]{0,4}[^\\s;&|<>]{1,80})[ \\t]+";
+
 /** Where a shell looks for a program. */
 const PROGRAM =
-  "(?:^|[;&|({!`]|\\s-\\w{0,8}c\\s|\\b(?:then|do|else|exec|env|time|nohup|xargs|command|npx|bunx)\\s)" +
-  "[ \\t]*(?:[A-Za-z_]\\w{0,40}=[^\\s;&|]{0,80}[ \\t]+){0,3}(?:[/.~][^\\s;&|(){}]{0,80}/)?";
+  "(?:^|[;&|({!`]|<<<[ \\t]{0,4}[\"']?|\\s-\\w{0,8}c\\s|\\b(?:then|do|else|exec|env|time|nohup|xargs|command|npx|bunx)\\s)" +
+  `[ \\t]*(?:${LAUNCHER}${OPTION}{0,4}){0,2}(?:${BEFORE}){0,6}(?:[/.~][^\\s;&|(){}]{0,80}/)?`;
 
 /** Matches these programs. Each name holds patterns separated by spaces. */
 function programs(...names: readonly string[]): RegExp {
@@ -160,7 +171,13 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   /\bfind\s+\.\/?\s[^\n;&|]{0,200}-i?(?:name|path|wholename)\s+["']?[*?./]+["']?\s[^\n;&|]{0,200}-delete\b/,
   /\b(?:rm|trash)\b[^\n;&|]{0,200}\s!\(|\bfd(?:find)?\b[^\n;&|]{0,200}\s(?:-[xX]|--exec\S*)\s+rm\b/,
   /\brsync\b[^\n;&|]{0,200}\s--del\S*[^\n;&|]{0,200}\s\.\/?(?=\s|[;&|)]|$)/m,
+  [
+    /\b(?:python[\d.]*|perl|ruby|node|deno|bun|php)\b[^\n]{0,80}(?:\s(?:-\w*[cepr]|--eval|--print|eval)\b|<<)/,
+    /\b(?:rmtree|rm_rf?|(?:rm|remove|unlink|rmdir)(?:Sync)?)\b/,
+    /\b(?:getcwd|cwd|pwd)\(\)|\bDir\.pwd\b|(?:\b(?:i?glob|Dir)[[(]|<)\s*["']?(?:\.\/)?\*{1,2}(?:\/\*)?["']?\s*[\])>]/,
+  ],
   // Programs that Git runs.
+  /\bgit\s[^\n;&|]{0,80}\brebase\b[^\n;&|]{0,80}\s-x[ \t]*["']?(?:docker|podman|ssh|rm|kubectl)\b/,
   /\bGIT_(?:SSH(?:_COMMAND)?|EXTERNAL_DIFF|ASKPASS|PROXY_COMMAND|EXEC_PATH|TEMPLATE_DIR|CONFIG_(?:COUNT|PARAMETERS|KEY_\d+|VALUE_\d+))=/,
   /\bgit\b[^\n;&|]{0,80}\s(?:difftool|mergetool)\b[^\n;&|]{0,80}\s(?:-[xt]|--extcmd|--tool)\b/,
   /\bGIT_(?:SEQUENCE_EDITOR|EDITOR|PAGER)=(?!["']?(?:true|:|cat|less|more)?["']?(?:[\s;&|)]|$))/m,
@@ -212,6 +229,7 @@ export const NEVER_RUN: readonly (RegExp | readonly RegExp[])[] = [
   /\bimport(?:\s*\()?\s*["']?https?:/,
   /\|&?\s*(?:[({]\s*)?(?:[^\s|]*\/)?(?:lua|tclsh|Rscript|pwsh|powershell|iex|Invoke-Expression)\b/i,
   /\|&?\s*[({]\s*(?:\w+\s+)?(?:ba|z|da|k|fi)?sh\b/,
+  /(?:^|[;&|(\s/])(?:ba|z|da|k|fi)?sh\b[^\n;&|]{0,80}<<<\s{0,4}["']?(?:\$|`)/m,
   /(?:^|[;&|(]|\b(?:do|then|else)\s)[ \t]*(?:\$\w+\$|\$\([^()\n]{0,80}\)\w|"?\$\w+"?[ \t]*(?:;|$))/m,
   /\bpty\.spawn\b|\bkill-port\b|\b(?:gdb|strace|ltrace)\s+-p|\bfuser\s+-\w*k|\b(?:LD_PRELOAD|BASH_ENV|DYLD_\w+)=|(?:^|[;&|]\s*|\bexport\s+)PATH=(?:\.|\/tmp)/m,
   // Windows.
