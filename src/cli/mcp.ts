@@ -9,7 +9,7 @@ import type { RelaySettings } from "../mcp/ask_client.ts";
 import type { AskingSession } from "../mcp/serve.ts";
 import type { WaitingReport } from "../mcp/follow_question.ts";
 import { VERSION } from "../protocol/version.ts";
-import { splitLines } from "../runtime/input.ts";
+import { type CutLine, splitLines } from "../runtime/input.ts";
 import { verbs } from "../tmux/argv.ts";
 import { spawningServer, tmuxEnvironment, withEnvironment } from "../tmux/server.ts";
 import { agentRun, SESSION_OPTIONS } from "../tmux/sessions.ts";
@@ -27,7 +27,7 @@ Examples, with Claude's own command line and in an agent's configuration:
   {"mcpServers": {"svc": {"command": "svc", "args": ["mcp"]}}}
 `;
 
-/** Longest message of a client; a question has at most 16 KiB. */
+/** Longest message of a client; a question has at most 16 KiB. A longer message is refused. */
 const LINE_MAX_BYTES = 1_048_576;
 
 /** How long the last reports may delay the end, in milliseconds. */
@@ -43,14 +43,19 @@ export async function run(args: readonly string[]): Promise<number> {
   if (args.length > 0) throw new UsageError(`Cannot use "${args.join(" ")}": svc mcp takes no arguments`);
   // The folder may be deleted while the agent runs.
   const cwd = workingDirectory();
-  const [{ serveMcp }, { WaitingReports }] = await Promise.all([
+  const [{ serveMcp }, { WaitingReports }, { refuseLongLine }] = await Promise.all([
     import("../mcp/serve.ts"),
     import("../mcp/follow_question.ts"),
+    import("../mcp/long_line.ts"),
   ]);
+  const refuse = (line: CutLine): void => {
+    const refusal = refuseLongLine(line, LINE_MAX_BYTES);
+    if (refusal !== undefined) runtime.terminal.write(refusal);
+  };
   const reports = new WaitingReports((report) => reportWaiting(report, cwd));
   await serveMcp({
     lines: {
-      read: splitLines(runtime.terminal.rawInput(), LINE_MAX_BYTES),
+      read: splitLines(runtime.terminal.rawInput(), LINE_MAX_BYTES, { onTooLong: refuse }),
       write: (text) => runtime.terminal.write(text),
     },
     settings: relaySettings,

@@ -6,10 +6,23 @@ export const MAX_LINE_BYTES = 8 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
-/** Yields each complete line without its line end. Ends early when a line exceeds the limit. */
+/** A line that exceeded the limit: its first and its last LINE_END_BYTES. */
+export interface CutLine {
+  head: string;
+  tail: string;
+}
+
+/** How much of either end of a line that is too long is kept, in bytes. */
+const LINE_END_BYTES = 1_024;
+
+/**
+ * Yields each complete line without its line end. Ends early when a line exceeds the limit, or with `onTooLong` passes
+ * that line's ends to it and goes on with the next line.
+ */
 export async function* splitLines(
   chunks: AsyncIterable<Uint8Array>,
   maxBytes: number = MAX_LINE_BYTES,
+  { onTooLong }: { onTooLong?: (line: CutLine) => void } = {},
 ): AsyncIterable<string> {
   const decoder = new TextDecoder();
   let parts: Uint8Array[] = [];
@@ -17,14 +30,27 @@ export async function* splitLines(
   for await (const chunk of chunks) {
     let start = 0;
     for (let end = chunk.indexOf(NEWLINE); end >= 0; end = chunk.indexOf(NEWLINE, start)) {
-      if (held + end - start > maxBytes) return;
-      yield decoder.decode(concatBytes([...parts, chunk.subarray(start, end)]));
+      const isTooLong = held + end - start > maxBytes;
+      if (isTooLong && onTooLong === undefined) return;
+      const line = concatBytes([...parts, chunk.subarray(start, end)]);
+      if (!isTooLong) yield decoder.decode(line);
+      else {
+        const [head, tail] = endsOf(line);
+        onTooLong?.({ head: decoder.decode(head), tail: decoder.decode(tail) });
+      }
       [parts, held, start] = [[], 0, end + 1];
     }
     held += chunk.length - start;
-    if (held > maxBytes) return;
+    if (held > maxBytes && onTooLong === undefined) return;
     if (start < chunk.length) parts.push(chunk.slice(start));
+    if (held > maxBytes) parts = endsOf(concatBytes(parts));
   }
+}
+
+/** The first and the last bytes of a line. Of a line that is already cut they are the same. */
+function endsOf(line: Uint8Array): [head: Uint8Array, tail: Uint8Array] {
+  const tailStart = Math.max(LINE_END_BYTES, line.length - LINE_END_BYTES);
+  return [line.slice(0, LINE_END_BYTES), line.slice(tailStart)];
 }
 
 /** A runtime's keyboard input. */

@@ -117,6 +117,29 @@ testOnBoth(
   },
 );
 
+testOnBoth(
+  "a request of more than 1 MiB is refused, a notification skipped, and the next call answered [mcp-too-long]",
+  async (bench) => {
+    const question = "x".repeat(1_048_576);
+    const params = { name: "svc_ask", arguments: { question, id: 8 } };
+    const { code, lines } = await exchange(bench, {
+      lines: [
+        initialize("2025-11-25"),
+        JSON.stringify({ jsonrpc: "2.0", id: "first", method: "tools/call", params }),
+        JSON.stringify({ method: "tools/call", params, jsonrpc: "2.0", id: 4 }),
+        JSON.stringify({ jsonrpc: "2.0", method: "notifications/message", params }),
+        JSON.stringify({ jsonrpc: "2.0", id: 5, method: "ping" }),
+      ],
+      until: /"id":5/,
+    });
+    const refused = lines.filter((line) => line["error"] !== undefined);
+    assert.deepEqual(refused.map(({ id }) => id), ["first", 4]);
+    assert.match(JSON.stringify(refused[0]), /at most 1048576 bytes/);
+    assert.ok(lines.some(({ id, result }) => id === 5 && result !== undefined));
+    assert.deepEqual([code, lines.length], [0, 4]);
+  },
+);
+
 testOnBoth("a broken configuration is reported in a result, and a signal ends the server", async (bench) => {
   await bench.configure('{"wsUrl": }');
   const call =

@@ -233,6 +233,9 @@ const MCP_TOOLS = rows("docs/specification.md, MCP tools", {
     "svc_ask takes a question, options, multiple and a timeout of 120 to 600 seconds, by default 300.",
   ),
   "mcp-batch": agents("The requests of a batch are answered one by one."),
+  "mcp-too-long": agents(
+    "A message of more than 1 MiB is refused with an error if it is a request, and otherwise skipped.",
+  ),
   "mcp-prompt": agents("svc_prompt asks for free text."),
   "mcp-input": agents(
     "svc_input asks for named, typed fields; secret ones are never logged and need sealing.",

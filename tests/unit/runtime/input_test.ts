@@ -1,7 +1,7 @@
 /** Bytes become lines, in whatever chunks they arrive; the terminal is raw only while a loop reads keys. */
 import assert from "node:assert/strict";
 import fc from "fast-check";
-import { type KeySource, rawInput, splitLines } from "../../../src/runtime/input.ts";
+import { type CutLine, type KeySource, rawInput, splitLines } from "../../../src/runtime/input.ts";
 
 async function* pieces(bytes: Uint8Array, sizes: readonly number[]): AsyncIterable<Uint8Array> {
   for (let at = 0, next = 0; at < bytes.length; next++) {
@@ -33,6 +33,18 @@ Deno.test("a line of maximum length passes, one byte more ends the lines", async
     assert.deepEqual(await cut("abcd\nok\n", sizes), ["abcd", "ok"]);
     assert.deepEqual(await cut("ok\nabcde\nlate\n", sizes), ["ok"]);
     assert.deepEqual(await cut("ok\nabcdefgh", sizes), ["ok"]);
+  }
+});
+
+Deno.test("a line that is too long is passed over by its ends, and the next one is read", async () => {
+  const long = `first${"x".repeat(9_000)}last`;
+  for (const sizes of [[1], [700, 3], [20_000]]) {
+    const cut: CutLine[] = [];
+    const lines = splitLines(pieces(encode(`ok\n${long}\nnext\n`), sizes), 5_000, {
+      onTooLong: (line) => void cut.push(line),
+    });
+    assert.deepEqual(await Array.fromAsync(lines), ["ok", "next"]);
+    assert.deepEqual(cut, [{ head: long.slice(0, 1_024), tail: long.slice(-1_024) }]);
   }
 });
 
