@@ -64,13 +64,25 @@ const KEYED_ERRORS: readonly WireErrorCode[] = [
 /** Answers without a key are limited by address. */
 const OPEN_ERRORS: readonly WireErrorCode[] = ["rate_limited"];
 
-const documents = new WeakMap<Services, Uint8Array<ArrayBuffer>>();
+interface MadeDocument {
+  serverUrl: string;
+  body: Uint8Array<ArrayBuffer>;
+}
 
-/** `GET /openapi.json`: needs no key and is the most expensive answer, so it is made once per relay. */
+const documents = new WeakMap<Services, MadeDocument>();
+
+/**
+ * `GET /openapi.json`: needs no key and is the most expensive answer, so it is made once per relay, and again when the
+ * relay's address becomes known.
+ */
 export function openApi(services: Services, routes: readonly Route[]): Response {
-  const body = documents.get(services) ??
-    encodeUtf8(JSON.stringify(describe(routes, services.publicUrl ?? "/")));
-  documents.set(services, body);
+  const serverUrl = services.publicUrl ?? "/";
+  let made = documents.get(services);
+  if (made?.serverUrl !== serverUrl) {
+    made = { serverUrl, body: encodeUtf8(JSON.stringify(describe(routes, serverUrl))) };
+    documents.set(services, made);
+  }
+  const { body } = made;
   const length = { "content-length": String(body.length) };
   return new Response(body, {
     headers: { "content-type": "application/json", ...length, ...ANSWER_HEADERS },

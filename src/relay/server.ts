@@ -203,7 +203,6 @@ function makeServices(
   const hub = new Hub({ bus, metrics, run: (work) => tasks.run(work) });
   const clock = clockOf(store, options);
   const remote = new RemotePhones({ bus, store });
-  const isSecure = options.publicUrl?.startsWith("https:") === true;
   const webPush = new WebPush({
     store,
     clock,
@@ -212,11 +211,11 @@ function makeServices(
     isConnected: async (device) => hub.isConnected(device) || await store.nodeOf(device) !== undefined,
     run: (work) => tasks.run(work),
     changed: (stored) => publishReceipt({ bus }, stored),
-    contact: options.webPushContact ?? (isSecure ? options.publicUrl : undefined),
+    contact: () => options.webPushContact ?? httpsOnly(services.publicUrl),
     allowLoopback: options.webPushLoopback,
   });
   const budgets = makeBudgets({ requests: options.rateLimit, shared: options.nats !== undefined });
-  return {
+  const services: Services = {
     store,
     bus,
     metrics,
@@ -234,6 +233,11 @@ function makeServices(
     publicUrl: options.publicUrl,
     log,
   };
+  return services;
+}
+
+function httpsOnly(url: string | undefined): string | undefined {
+  return url?.startsWith("https:") === true ? url : undefined;
 }
 
 /** Ignores a failure to write a line, as on a full disk or without a reader: the next line may succeed. */

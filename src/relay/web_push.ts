@@ -55,15 +55,12 @@ interface WebPushOptions {
   /** Sends phones the receipt after it changed. */
   changed(stored: StoredPush): void;
   log(line: string): void;
-  /** See `DeliveryOptions`. */
-  contact?: string | undefined;
+  /** See `DeliveryOptions`. Undefined as long as the relay knows no address of its operator. */
+  contact?: (() => string | undefined) | undefined;
   allowLoopback?: boolean | undefined;
   /** Defaults to the network. */
   post?: ((post: PublicPost) => Promise<PostAnswer>) | undefined;
 }
-
-/** The default contact, because vendors require an address; a relay that knows its public address uses that one. */
-const CONTACT = "mailto:relay@example.com";
 
 interface Recipient {
   device: DeviceName;
@@ -314,8 +311,9 @@ export class WebPush {
   }
 
   async #delivery(): Promise<DeliveryOptions> {
-    const { clock, contact = CONTACT, allowLoopback = false, post = postPublicly } = this.#options;
-    return { keys: await this.#vapidKeys(), contact, clock, signal: this.#end.signal, allowLoopback, post };
+    const { clock, contact, allowLoopback = false, post = postPublicly } = this.#options;
+    const { signal } = this.#end;
+    return { keys: await this.#vapidKeys(), contact: contact?.(), clock, signal, allowLoopback, post };
   }
 
   async #vapidKeys(): Promise<VapidKeys> {

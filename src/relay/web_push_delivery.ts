@@ -22,6 +22,12 @@ const BACKOFF = { minMs: 1_000, maxMs: 60_000 };
 /** These answers mean that the subscription no longer works: it was made with another key, or is gone. */
 const DEAD: ReadonlySet<number> = new Set([400, 403, 404, 410]);
 
+/** Vendors require an address, and some refuse one that cannot reach anybody with REFUSED_CONTACT. */
+const PLACEHOLDER_CONTACT = "mailto:relay@example.com";
+const REFUSED_CONTACT = 403;
+const CONTACT_HINT =
+  "; it may refuse the placeholder contact of this relay: start svc server with --web-push-contact mailto:YOU@YOUR.DOMAIN";
+
 export type WebPushOutcome =
   /** The vendor has the message. */
   | { kind: "sent"; status: number }
@@ -40,8 +46,8 @@ export interface WebPushMessage {
 
 export interface DeliveryOptions {
   keys: VapidKeys;
-  /** An address at which the vendor reaches the relay's operator: `mailto:` or `https:`. */
-  contact: string;
+  /** An address at which the vendor reaches the relay's operator: `mailto:` or `https:`. Undefined: a placeholder. */
+  contact: string | undefined;
   clock: Clock;
   signal: AbortSignal;
   allowLoopback: boolean;
@@ -146,7 +152,7 @@ export async function postOnce(
   { subscription, message }: { subscription: WebPushSubscription; message: WebPushMessage },
   options: DeliveryOptions,
 ): Promise<WebPushOutcome> {
-  const { signal, allowLoopback, post } = options;
+  const { contact, signal, allowLoopback, post } = options;
   const { endpoint } = subscription;
   const request = await encrypted(subscription, message, options);
   const limit = AbortSignal.any([signal, AbortSignal.timeout(POST_LIMIT_MS)]);
@@ -159,6 +165,9 @@ export async function postOnce(
   const { status } = answer;
   const why = `${new URL(endpoint).host} answered ${status}`;
   if (status >= 200 && status < 300) return { kind: "sent", status };
+  if (contact === undefined && status === REFUSED_CONTACT) {
+    return { kind: "failed", status, why: `${why}${CONTACT_HINT}` };
+  }
   if (DEAD.has(status)) return { kind: "dead", status, why };
   if (status === 429 || status >= 500) throw new Refused(why, answer);
   return { kind: "failed", status, why };
@@ -173,7 +182,7 @@ async function encrypted(
   const endpoint = subscription.endpoint.replace(/^http:/, "https:");
   const recipient = { endpoint, expirationTime: null, keys: subscription.keys };
   const [{ headers }, body] = await Promise.all([
-    vapidHeaders(recipient, { subject: contact, ...keys }),
+    vapidHeaders(recipient, { subject: contact ?? PLACEHOLDER_CONTACT, ...keys }),
     encryptNotification(recipient, encodeUtf8(JSON.stringify(payload))),
   ]);
   return {

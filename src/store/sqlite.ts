@@ -39,7 +39,10 @@ export async function openStore(dataDir: string, options: OpenStoreOptions = {})
       const checkLength = await lengthCheck(dataDir);
       const database = await openDatabase(databaseFile(dataDir), { busyMs: options.busyMs ?? BUSY_MS });
       const store = prepare(database, { checkLength, closed: unlock, isInUse: () => isLocked(dataDir) });
-      if (options.only === "relay") await store.forgetCopy();
+      if (options.only === "relay") {
+        await store.forgetCopy();
+        await store.forgetCheck();
+      }
       return store;
     } catch (error) {
       unlock();
@@ -144,7 +147,9 @@ interface StoreLock {
   isInUse(): Promise<boolean>;
 }
 
-type SqliteStore = Store & SqliteCopies;
+interface SqliteStore extends Store, SqliteCopies {
+  forgetCheck(): Promise<void>;
+}
 
 function prepare(
   database: Database,
@@ -257,6 +262,7 @@ function sqliteStore(database: Database, { closed, isInUse }: StoreLock): Sqlite
     ...sqliteHooks(context),
     ...sqliteCopies(context),
     isInUse,
+    forgetCheck: () => forgetCheck(context),
     ready: readiness(context, { batch, clock: systemClock }),
     backup: (file) => copyTo(database, file),
     close() {
@@ -271,11 +277,18 @@ function sqliteStore(database: Database, { closed, isInUse }: StoreLock): Sqlite
 /** How long a write that succeeded answers for further callers, in milliseconds: anyone may ask a relay. */
 const WRITTEN_MS = 1_000;
 
+const GIVE_ROOM = "DROP TABLE IF EXISTS write_check";
+
 /** After a failed write, as much room is needed as the longest request takes. */
 const TAKE_ROOM = `
-  DROP TABLE IF EXISTS write_check;
+  ${GIVE_ROOM};
   CREATE TABLE write_check (bytes BLOB NOT NULL) STRICT;
   INSERT INTO write_check VALUES (randomblob(${REQUEST_MAX_BYTES}));`;
+
+/** Removes what a check left when its relay was killed. On a full disk a later check does so. */
+async function forgetCheck({ database, write }: SqliteContext): Promise<void> {
+  await write(() => database.exec(GIVE_ROOM)).catch(() => undefined);
+}
 
 /**
  * Returns the function that resolves if the store can be written, and else rejects with StoreUnavailable. It finds out by
@@ -292,7 +305,7 @@ function readiness(
     if (!batch.hasFailed) await writeUnsynced(() => database.exec("PRAGMA user_version = 0"));
     else {
       await write(() => database.exec(TAKE_ROOM));
-      await write(() => database.exec("DROP TABLE write_check"));
+      await write(() => database.exec(GIVE_ROOM));
       batch.hasFailed = false;
     }
     writtenAt = clock.elapsed();

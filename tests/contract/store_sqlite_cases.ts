@@ -204,6 +204,20 @@ const SQLITE_CASES: readonly Case[] = [
     },
   },
   {
+    name: "what a killed relay's check for room left in the store is gone after the next start [http-health]",
+    async run(_runtime, directory) {
+      await (await open(directory)).close();
+      const killed = await openDatabase(file(directory), { busyMs: 0 });
+      killed.exec("CREATE TABLE write_check (bytes BLOB NOT NULL) STRICT");
+      const tables = killed.prepare("SELECT name FROM sqlite_schema WHERE name = 'write_check'");
+      await (await open(directory)).close();
+      assert.equal(tables.all().length, 1, "a command beside a running relay leaves the table to it");
+      await (await openStore(`${directory}/data`, { only: "relay" })).close();
+      assert.equal(tables.all().length, 0);
+      killed.close();
+    },
+  },
+  {
     name: "a file that is not a database is StoreUnavailable and names the folder",
     async run({ files }, directory) {
       await files.makeDirectory(`${directory}/data`);

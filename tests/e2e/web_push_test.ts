@@ -1,16 +1,18 @@
 /** Web Push with the real relay, listener and MCP server, and a local push service: from an agent's event to the phone's notification. */
 import assert from "node:assert/strict";
 import { say } from "../../scripts/say.ts";
+import { createRelayApi } from "../../src/client/api.ts";
 import { createWebPushApi } from "../../src/client/web_push_api.ts";
 import { openHostPush } from "../../src/crypto/host_push.ts";
 import type { Push } from "../../src/protocol/push.ts";
 import type { WebPushPayload } from "../../src/protocol/web_push.ts";
-import { DEFAULT_ACCOUNT } from "../../src/relay/api_keys.ts";
+import { createKey, DEFAULT_ACCOUNT } from "../../src/relay/api_keys.ts";
+import { startRelay } from "../../src/relay/server.ts";
 import { openRelayStore } from "../../src/store/open.ts";
 import { textOf } from "../helpers/mcp_bench.ts";
 import { startMcp } from "../helpers/mcp_process.ts";
 import { runSvc } from "../helpers/program.ts";
-import { PushVendor, type Subscriber } from "../helpers/push_vendor.ts";
+import { openToken, PushVendor, type Subscriber } from "../helpers/push_vendor.ts";
 import { pairScriptedPhone, type ScriptedPhone } from "../helpers/scripted_phone.ts";
 import { type EchoSession, makeStack, type Stack } from "../helpers/stack.ts";
 import { until } from "../helpers/until.ts";
@@ -80,6 +82,29 @@ async function hook({ stack, echo }: Scene, event: string, input: Record<string,
   });
   assert.equal(ran.code, 0, ran.stderr);
 }
+
+Deno.test("a relay whose https address becomes known after its start, as with a tunnel, gives it to push services as its contact [push-contact]", async () => {
+  await using vendor = new PushVendor();
+  const dataDir = await Deno.makeTempDir({ prefix: "svc-contact-" });
+  const relay = await startRelay({ listen: "127.0.0.1:0", dataDir, webPushLoopback: true });
+  try {
+    relay.setPublicUrl("https://tunnel.example");
+    const store = await openRelayStore(dataDir);
+    const scopes = ["push:send", "push:read"] as const;
+    const host = await createKey(store, { name: "host", scopes });
+    await store.close();
+    const { code } = await createRelayApi({ baseUrl: relay.url, apiKey: host.key }).createPairing();
+    const claimed = await createRelayApi({ baseUrl: relay.url }).claimPairing(code, { name: "phone" });
+    const api = createWebPushApi({ baseUrl: relay.url, apiKey: claimed.apiKey });
+    await api.saveWebPush(claimed.deviceId, (await vendor.subscribe("phone")).subscription);
+    assert.equal((await api.testWebPush(claimed.deviceId, { id: crypto.randomUUID() })).status, 201);
+    const { claims } = await openToken(vendor.messages[0]?.headers ?? {});
+    assert.equal(claims["sub"], "https://tunnel.example");
+  } finally {
+    await relay.stop();
+    await Deno.remove(dataDir, { recursive: true });
+  }
+});
 
 Deno.test("a turn's end, a dialog, a note and a question reach every phone's push service, sealed, and a subagent's end does not [push-rings, push-phones, push-sealed, push-subagent, seal-web-push]", () =>
   withScene(async (scene) => {

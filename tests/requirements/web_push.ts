@@ -14,6 +14,9 @@ export const WEB_PUSH_ROWS: readonly Requirement[] = rows("docs/protocol.md, Web
   "push-in-view": phone("A push that is on the phone's screen does not ring that phone."),
   "push-withdrawn": phone("A question that was closed does not ring, and its notification is taken away."),
   "push-dead": phone("A subscription that the vendor answers with 400, 403, 404 or 410 is removed."),
+  "push-contact": phone(
+    "Push services are given the operator's contact: --web-push-contact, or else the relay's https address.",
+  ),
   "push-retry": phone("A busy vendor is asked again after its Retry-After, a limited number of times."),
   "push-bounded": phone("Messages that wait for vendors are bounded for each phone and each account."),
   "push-restart": phone(

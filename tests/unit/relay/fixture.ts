@@ -116,6 +116,8 @@ export class Fixture implements AsyncDisposable {
   readonly logged: string[] = [];
   readonly bus = new LocalBus();
   readonly metrics = new RelayMetrics();
+  /** The operator's contact for browser vendors. */
+  contact: string | undefined = "mailto:operator@relay.test";
   /** The browser vendor's answer to a Web Push message. */
   vendor: (post: PublicPost) => Promise<PostAnswer> = () => Promise.resolve({ status: 201 });
   readonly services: Services;
@@ -165,6 +167,7 @@ export class Fixture implements AsyncDisposable {
       changed: (stored) => publishReceipt({ bus }, stored),
       log: (line) => void this.logged.push(line),
       post: (post) => this.vendor(post),
+      contact: () => this.contact,
     });
   }
 

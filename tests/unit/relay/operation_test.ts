@@ -61,6 +61,17 @@ Deno.test("optional parts and a failing relay's answers are described correctly 
   assert.deepEqual(Object.keys(paths["/readyz"].get.responses["503"].content), ["application/json"]);
 });
 
+Deno.test("/openapi.json names the address that a tunnel gave the relay, never the one it was asked by [http-openapi]", async () => {
+  await using relay = await Fixture.make();
+  const servers = async (): Promise<unknown> => {
+    const headers = { host: "attacker.example" };
+    return (await (await relay.request("GET", "/openapi.json", { headers })).json()).servers;
+  };
+  assert.deepEqual(await servers(), [{ url: "/" }]);
+  relay.services.publicUrl = "https://tunnel.example";
+  assert.deepEqual(await servers(), [{ url: "https://tunnel.example" }]);
+});
+
 Deno.test("/metrics has the number of messages that a node has still to read in NATS, but not on SQLite [nodes-watch]", async () => {
   await using relay = await Fixture.make();
   const key = await relay.key(["admin"]);

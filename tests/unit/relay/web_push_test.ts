@@ -199,6 +199,18 @@ for (const status of [400, 403, 404, 410]) {
   });
 }
 
+Deno.test("a vendor that may refuse the placeholder contact keeps its subscription, and the log says what to give [push-contact]", async () => {
+  await using stage = await Stage.make();
+  const phone = await stage.phone();
+  stage.relay.contact = undefined;
+  stage.answers.push({ status: 403 });
+  await stage.push({ id: uuid(1), type: "note", body: "x" });
+  await stage.relay.settle();
+  assert.match(stage.relay.logged.join("\n"), /push\.example answered 403; .*--web-push-contact mailto:/);
+  await stage.push({ id: uuid(2), type: "note", body: "x" });
+  assert.equal((await stage.sentTo(phone)).length, 2);
+});
+
 /** Stands in for a network whose DNS answers every name with an address inside that network. */
 function captured(): Promise<never> {
   return new Promise((_, reject) => {
