@@ -76,23 +76,44 @@ function perGroup(commands: readonly ListedCommand[], line: (name: string, words
   return groupsOf(commands).map(({ name, subcommands }) => line(name, subcommands.join(" "))).join("\n");
 }
 
-/** Completes an argument at the cursor: from fixed words or a lookup, else with files. */
+/** The options of commands whose values are files or folders. */
+export const FILE_OPTIONS: readonly string[] = [
+  "--as",
+  "--nats-ca",
+  "--nats-creds",
+  "--script",
+  "--tls-cert",
+  "--tls-key",
+];
+export const FOLDER_OPTIONS: readonly string[] = ["--data", "--out"];
+
+/** Completes an argument at the cursor. Files are for agents, and for the few commands and options that take them. */
 const BASH_ARGUMENTS = `  case "$command" in
-    send) if [[ $before != --as ]]; then ((at == 1)) && takes=sessions || takes=nothing; fi ;;
-    keep) if ((at == 1)) || [[ $before == --off ]]; then takes=sessions; fi ;;
-    setup) [[ $before == --agent ]] && takes="${SET_UP}" || takes=nothing ;;
+    ${namesOf(AGENTS, " | ")}) takes=files ;;
+    send) ((at == 1)) && takes=sessions ;;
+    keep)
+      if ((at == 1)) || [[ $before == --off ]]; then takes=sessions
+      elif [[ " \${COMP_WORDS[*]:first:at} " == *" -- "* ]]; then takes=files
+      fi
+      ;;
+    setup) [[ $before == --agent ]] && takes="${SET_UP}" ;;
     completions) takes="bash zsh fish" ;;
     mute | unmute) takes=folders ;;
     service) ((at == 1)) && takes="$group" || takes="${SERVICES}" ;;
     *)
-      if ((at == 1)); then takes="$group"
+      if ((at == 1)); then takes="\${group:-nothing}"
       elif [[ "$command $subcommand" == "agents check" ]]; then takes="${CHECKED}"
       elif [[ "$command $subcommand $at" == "agents record 2" ]]; then takes=sessions
+      elif [[ "$command $subcommand $at" == "server backup 2" ]]; then takes=files
       fi
       ;;
   esac
+  [[ $takes == files ]] || case "$before" in
+    ${FILE_OPTIONS.join(" | ")}) takes=files ;;
+    ${FOLDER_OPTIONS.join(" | ")}) takes=folders ;;
+  esac
   case "$takes" in
-    "") compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$word")) ;;
+    files) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$word")) ;;
     folders) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$word")) ;;
     nothing) ;;
     sessions)
@@ -112,7 +133,7 @@ export function bashScript(commands: readonly ListedCommand[]): string {
   const anything = `${namesOf(firstWords(commands), " ")} ${FIRST_OPTIONS}`;
   return `# bash completion of svc
 _svc() {
-  local name takes="" group="" first=1 offered="${anything}"
+  local name takes=nothing group="" first=1 offered="${anything}"
   local word="\${COMP_WORDS[COMP_CWORD]}" before="\${COMP_WORDS[COMP_CWORD - 1]}"
   COMPREPLY=()
   if ((COMP_CWORD > 1)) && [[ \${COMP_WORDS[1]} == --detach ]]; then
@@ -145,20 +166,30 @@ function describedWords(words: readonly Word[]): string {
   return words.map(({ name, summary }) => `    '${name}:${summary.replaceAll("'", "'\\''")}'`).join("\n");
 }
 
-const ZSH_ARGUMENTS = `  local takes=files before="\${words[CURRENT - 1]}"
+const ZSH_ARGUMENTS = `  local takes=nothing before="\${words[CURRENT - 1]}"
   case "\${words[2]}" in
-    send) if [[ "$before" != --as ]]; then ((CURRENT == 3)) && takes=sessions || takes=nothing; fi ;;
-    keep) if ((CURRENT == 3)) || [[ "$before" == --off ]]; then takes=sessions; fi ;;
-    setup) takes=group; group=(); [[ "$before" == --agent ]] && group=(${SET_UP}) ;;
+    ${namesOf(AGENTS, "|")}) takes=files ;;
+    send) ((CURRENT == 3)) && takes=sessions ;;
+    keep)
+      if ((CURRENT == 3)) || [[ "$before" == --off ]]; then takes=sessions
+      elif ((\${words[(Ie)--]})); then takes=files
+      fi
+      ;;
+    setup) [[ "$before" == --agent ]] && takes=group && group=(${SET_UP}) ;;
     completions) takes=group; group=(bash zsh fish) ;;
     mute | unmute) takes=folders ;;
     service) takes=group; ((CURRENT == 3)) || group=(${SERVICES}) ;;
     *)
-      if ((CURRENT == 3 && \${#group})); then takes=group
+      if ((CURRENT == 3)); then takes=group
       elif [[ "\${words[2]} \${words[3]}" == "agents check" ]]; then takes=group; group=(${CHECKED})
       elif [[ "\${words[2]} \${words[3]} $CURRENT" == "agents record 4" ]]; then takes=sessions
+      elif [[ "\${words[2]} \${words[3]} $CURRENT" == "server backup 4" ]]; then takes=files
       fi
       ;;
+  esac
+  [[ $takes == files ]] || case "$before" in
+    ${FILE_OPTIONS.join("|")}) takes=files ;;
+    ${FOLDER_OPTIONS.join("|")}) takes=folders ;;
   esac
   case "$takes" in
     files) _files ;;
@@ -222,6 +253,18 @@ function __svc_is_help
   set -l words (commandline -opc)
   test "$words" = 'svc help'
 end
+function __svc_takes_folders
+  set -l words (commandline -opc)
+  contains -- "$words[2]" ${namesOf(AGENTS, " ")} --detach; and return 1
+  contains -- "$words[2]" mute unmute; or contains -- "$words[-1]" ${FOLDER_OPTIONS.join(" ")}
+end
+function __svc_takes_no_files
+  set -l words (commandline -opc)
+  contains -- "$words[2]" ${namesOf(AGENTS, " ")} --detach; and return 1
+  contains -- -- $words; and return 1
+  contains -- "$words[-1]" ${FILE_OPTIONS.join(" ")}; and return 1
+  test "$words" != 'svc server backup'
+end
 function __svc_takes_session
   set -l words (commandline -opc)
   switch "$words[2] $words[3]"
@@ -272,17 +315,16 @@ export function fishScript(commands: readonly ListedCommand[]): string {
     perGroup(
       commands,
       (name, list) =>
-        `complete -c svc -n '__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${list}' -f -a '${list}'`,
+        `complete -c svc -n '__fish_seen_subcommand_from ${name}; and not __fish_seen_subcommand_from ${list}' -a '${list}'`,
     ),
     "complete -c svc -n 'string match -q -- \"-*\" (commandline -ct)' -f -a '(__svc_options)'",
-    "complete -c svc -n '__fish_seen_subcommand_from send setup' -f",
-    "complete -c svc -n '__fish_seen_subcommand_from send' -l as -r -F",
+    "complete -c svc -n __svc_takes_no_files -f",
     `complete -c svc -n __svc_is_help -f -a '${namesOf(commands, " ")}'`,
     "complete -c svc -n __svc_takes_session -f -a '(svc sessions --names 2>/dev/null)'",
     "complete -c svc -n '__svc_agents | string length -q' -f -a '(__svc_agents)'",
     "complete -c svc -n '__fish_seen_subcommand_from completions' -f -a 'bash zsh fish'",
     `complete -c svc -n '__fish_seen_subcommand_from service; and __fish_seen_subcommand_from install remove' -f -a '${SERVICES}'`,
-    "complete -c svc -n '__fish_seen_subcommand_from mute unmute' -f -a '(__fish_complete_directories)'",
+    "complete -c svc -n __svc_takes_folders -f -a '(__fish_complete_directories)'",
   ].join("\n");
 }
 

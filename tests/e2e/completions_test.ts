@@ -50,6 +50,18 @@ const TYPED: [typed: string, completed: string][] = [
   ["svc completions zs", "svc completions zsh"],
   ["svc help mu", "svc help mute"],
   ["svc send svc-proj --as /et", "svc send svc-proj --as /etc/"],
+  ["svc keep svc-proj -- /et", "svc keep svc-proj -- /etc/"],
+  ["svc server backup /et", "svc server backup /etc/"],
+  ["svc server --tls-cert /et", "svc server --tls-cert /etc/"],
+  ["svc keys list --data /et", "svc keys list --data /etc/"],
+];
+
+/** What Tab leaves as it is, although a file of that name exists. */
+const UNCHANGED: string[] = [
+  "svc status /et",
+  "svc pair --json /et",
+  "svc logs -n /et",
+  "svc devices revoke /et",
 ];
 
 const isInstalled = await Promise.all(
@@ -97,5 +109,19 @@ async function completeIn({ name, argv, load }: Shell): Promise<void> {
     });
     await type("C-u");
     await until("an empty line", async () => !(await sandbox.screen("shell")).includes(completed));
+  }
+  for (const typed of UNCHANGED) {
+    await type("-l", typed);
+    await until(typed, async () => (await sandbox.screen("shell")).includes(typed));
+    // The mark is typed after the completion.
+    await type("Tab");
+    await type("-l", ".");
+    await until(`"${typed}" to stay`, async () => {
+      const line = (await sandbox.screen("shell")).split("\n").find((one) => one.includes(typed)) ?? "";
+      assert.doesNotMatch(line, /\/etc/);
+      return line.includes(`${typed}.`);
+    });
+    await type("C-u");
+    await until("an empty line", async () => !(await sandbox.screen("shell")).includes(typed));
   }
 }

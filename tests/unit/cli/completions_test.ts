@@ -1,7 +1,13 @@
 /** Completion scripts: what they offer, and that they execute nothing from the command line. */
 import assert from "node:assert/strict";
 import { listedCommands } from "../../../src/cli/commands.ts";
-import { bashScript, fishScript, zshScript } from "../../../src/cli/completions.ts";
+import {
+  bashScript,
+  FILE_OPTIONS,
+  fishScript,
+  FOLDER_OPTIONS,
+  zshScript,
+} from "../../../src/cli/completions.ts";
 import { AGENT_LABELS } from "../../../src/protocol/names.ts";
 
 const commands = listedCommands();
@@ -89,4 +95,15 @@ Deno.test("zsh and fish offer every first word with its summary", () => {
     assert.ok(zshScript(commands).includes(`'${name}:`), name);
     assert.ok(fishScript(commands).includes(`-a ${name} `), name);
   }
+});
+
+Deno.test("every option whose value is a file or a folder by the help is completed as one [cli-completions]", async () => {
+  const page = (await Deno.readTextFile(new URL("../../../docs/svc.1", import.meta.url))).replaceAll(
+    "\\",
+    "",
+  );
+  const optionsWith = (value: RegExp): string[] =>
+    [...new Set([...page.matchAll(value)].map(([, option = ""]) => option))].sort();
+  assert.deepEqual(optionsWith(/(--[a-z-]+) <file>/g), [...FILE_OPTIONS].sort());
+  assert.deepEqual(optionsWith(/(--[a-z-]+) <(?:dir|folder)>/g), [...FOLDER_OPTIONS].sort());
 });
