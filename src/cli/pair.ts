@@ -64,7 +64,7 @@ export async function run(args: readonly string[]): Promise<number> {
     printJson({ code, url, expiresAt });
     return 0;
   }
-  print([...qrLines(url), "", url, `${LINK_LIFE} Waiting for it …`].join("\n"));
+  print([qrText(url), "", url, `${LINK_LIFE} Waiting for it …`].join("\n"));
   const outcome = await awaitPhone(host, pairing);
   if (outcome !== undefined) print(["", ...outcomeLines(outcome)].join("\n"));
   return outcome?.kind === "paired" || outcome?.kind === "joined" ? 0 : EXIT_FAILED;
@@ -102,6 +102,14 @@ export const LINK_LIFE = `This link pairs one phone, once, within ${PAIRING_TTL_
 /** A QR code that fits a terminal of 80 × 24: lines of half blocks, each holding two rows of the code. */
 export function qrLines(text: string): string[] {
   return renderUnicodeCompact(text, { ecc: "L", border: 1 }).split("\n");
+}
+
+/** The link's QR code, or why there is none: a code whose lines wrap cannot be scanned. */
+export function qrText(url: string, { columns }: { columns: number } = runtime.terminal.size()): string {
+  const lines = qrLines(url);
+  const width = Math.max(...lines.map((line) => line.length));
+  if (width <= columns) return lines.join("\n");
+  return `The QR code needs ${width} columns, and this terminal has ${columns}. Open the link on the phone, or widen the terminal and run: svc pair`;
 }
 
 const POLL_MS = 1_000;

@@ -129,6 +129,11 @@ async function backup(args: readonly string[]): Promise<number> {
     .option("--data <dir>", "the relay's folder (default: server in ~/.svc)");
   const parsed = parseOptions(command, args);
   const [file] = parsed.processedArgs;
+  if (file === "-") {
+    throw new UsageError(
+      "Cannot back up to standard output: SQLite writes the copy in place. Name a file, or ./- for one of that name.",
+    );
+  }
   const data = await dataDirectory(parsed.opts());
   if (await isOnNats(data)) {
     const command = shellLine(["svc", "server", "migrate", "--data", data, "--to"]);

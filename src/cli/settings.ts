@@ -15,6 +15,7 @@ import {
 } from "../home/config.ts";
 import type { PairingHost } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
+import { checkHome } from "../home/permissions.ts";
 import { listenerDeviceId } from "../protocol/names.ts";
 import { accountPaths } from "./context.ts";
 import { UsageError } from "./output.ts";
@@ -74,9 +75,13 @@ export async function pairingHost(paths: HomePaths, api: RelayApi): Promise<Pair
   return { files, paths, api, hostname, deviceId: await listenerDeviceId(hostname), now: () => Date.now() };
 }
 
-/** Where the relay keeps its store: `--data`, else `server` in `~/.svc`. */
+/** Where the relay keeps its store: `--data`, else `server` in `~/.svc`. Until that exists, throws as `checkHome` does. */
 export async function dataDirectory({ data }: { data?: string | undefined }): Promise<string> {
-  return data ?? `${(await accountPaths()).root}/server`;
+  if (data !== undefined) return data;
+  const paths = await accountPaths();
+  const folder = `${paths.root}/server`;
+  if (await runtime.files.info(folder) === undefined) await checkHome(runtime.files, paths);
+  return folder;
 }
 
 /** The PEM texts that `--tls-cert` and `--tls-key` name; undefined without the options. Throws UsageError when one is missing or a server cannot use them, and Error when one cannot be read. */

@@ -32,7 +32,7 @@ import { runTmux, tmuxEnvironment } from "../tmux/server.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths, daemonHost, daemonOptions, phoneDirectory } from "./context.ts";
 import { print, printError, UsageError } from "./output.ts";
-import { awaitPhone, LINK_LIFE, outcomeLines, pairingLink, qrLines } from "./pair.ts";
+import { awaitPhone, LINK_LIFE, outcomeLines, pairingLink, qrText } from "./pair.ts";
 import { isLoopback, openTunnel, reach, readPublicUrl } from "./reach.ts";
 import { listenAddress } from "./server.ts";
 import { watchSessions } from "./sessions.ts";
@@ -295,7 +295,7 @@ async function pause(ms: number, signal: AbortSignal): Promise<boolean> {
 }
 
 function show(url: string, lines: readonly string[]): void {
-  print(qrLines(url).join("\n"));
+  print(qrText(url));
   print(`\nOpen this link: ${url}`);
   print(`  ${LINK_LIFE} For another one, run: svc pair\n`);
   print(lines.join("\n"));

@@ -199,6 +199,13 @@ Deno.test("a backup taken under load has every push acknowledged before it [rl-b
   assert.deepEqual([none.code, /no store/.test(none.stderr)], [1, true]);
 });
 
+Deno.test("a backup to - is refused before anything is written [rl-backup]", async () => {
+  await using sandbox = await makeSandbox();
+  const { code, stdout, stderr } = await runSvc(sandbox, ["server", "backup", "-"]);
+  assert.deepEqual([code, stdout], [2, ""]);
+  assert.match(stderr, /^svc: Cannot back up to standard output: .* Name a file, or \.\/- for/);
+});
+
 Deno.test("a backup does not copy a database that the relay has left for NATS [rl-backup]", async () => {
   await using sandbox = await makeSandbox();
   const data = `${sandbox.root}/data`;

@@ -170,7 +170,9 @@ Deno.test("a directory of other files as SVC_HOME is refused, and nothing in it 
   await Deno.chmod(script, 0o755);
   // svc up that starts would run until it is stopped.
   const launch = ["timeout", "60", ...SVC];
-  for (const args of [["mute"], ["setup"], ["verify"], ["up", "--listen", "127.0.0.1:0"]]) {
+  const listen = ["--listen", "127.0.0.1:0"];
+  const create = ["keys", "create", "--name", "x", "--scope", "admin"];
+  for (const args of [["mute"], ["setup"], ["verify"], ["up", ...listen], ["server", ...listen], create]) {
     await t.step(`svc ${args.join(" ")}`, async () => {
       const { code, stdout, stderr } = await runSvc(sandbox, args, { launch, env: { SVC_HOME: home } });
       assert.equal(code, 1);

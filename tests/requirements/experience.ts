@@ -155,7 +155,7 @@ const TERMINAL_OUTPUT = rows("docs/specification.md, Terminal output", {
   "tty-status": main("svc status fits on one screen."),
   "tty-verify": main("svc verify is a checklist of ✓ ! ✗ with finding and fix, ending in one sentence."),
   "tty-sessions": main("svc sessions is a table."),
-  "tty-qr": main("The QR code of svc up fits into 80 × 24."),
+  "tty-qr": main("The QR code of svc up fits into 80 × 24; where it would wrap, the link is printed alone."),
   "tty-verify-agents": agents("svc verify covers the hooks and the MCP server of each agent."),
   "tty-browser-test": main(
     "The page is driven in a real browser with a phone's viewport against relay, listener and tmux.",

@@ -1,6 +1,6 @@
 /** What `svc pair` prints of the phone that claimed the code: its name hides neither the words nor how to revoke it. */
 import assert from "node:assert/strict";
-import { outcomeLines } from "../../../src/cli/pair.ts";
+import { outcomeLines, qrLines, qrText } from "../../../src/cli/pair.ts";
 import { sanitize } from "../../../src/cli/output.ts";
 import { PairingStatus } from "../../../src/protocol/http.ts";
 
@@ -15,6 +15,18 @@ Deno.test("a phone's name adds no line to what svc pair prints, and hides none [
     const text = sanitize(outcomeLines(outcome).join("\n"));
     assert.doesNotMatch(text, /^Nobody/m, outcome.kind);
     assert.ok(!text.includes("\x1b"), outcome.kind);
+  }
+});
+
+Deno.test("a QR code that would wrap in a narrow terminal is left out, with what to do instead [tty-qr]", () => {
+  const url = `https://relay.example/#pair=${"x".repeat(22)}&s=${"y".repeat(22)}`;
+  const whole = qrLines(url).join("\n");
+  const width = whole.indexOf("\n");
+  assert.equal(qrText(url, { columns: width }), whole);
+  for (const columns of [20, width - 1]) {
+    const text = qrText(url, { columns });
+    assert.match(text, new RegExp(`needs ${width} columns, and this terminal has ${columns}\\.`));
+    assert.match(text, /^[\x20-\x7e]+ svc pair$/);
   }
 });
 
