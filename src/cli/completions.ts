@@ -87,6 +87,15 @@ export const FILE_OPTIONS: readonly string[] = [
 ];
 export const FOLDER_OPTIONS: readonly string[] = ["--data", "--out"];
 
+/** The end of the case, and the value of an option: the same in bash and zsh. */
+const END_OF_CASE = `      fi
+      ;;
+  esac
+  [[ $takes == files ]] || case "$before" in
+    ${FILE_OPTIONS.join(" | ")}) takes=files ;;
+    ${FOLDER_OPTIONS.join(" | ")}) takes=folders ;;
+  esac`;
+
 /** Completes an argument at the cursor. Files are for agents, and for the few commands and options that take them. */
 const BASH_ARGUMENTS = `  case "$command" in
     ${namesOf(AGENTS, " | ")}) takes=files ;;
@@ -105,13 +114,7 @@ const BASH_ARGUMENTS = `  case "$command" in
       elif [[ "$command $subcommand" == "agents check" ]]; then takes="${CHECKED}"
       elif [[ "$command $subcommand $at" == "agents record 2" ]]; then takes=sessions
       elif [[ "$command $subcommand $at" == "server backup 2" ]]; then takes=files
-      fi
-      ;;
-  esac
-  [[ $takes == files ]] || case "$before" in
-    ${FILE_OPTIONS.join(" | ")}) takes=files ;;
-    ${FOLDER_OPTIONS.join(" | ")}) takes=folders ;;
-  esac
+${END_OF_CASE}
   case "$takes" in
     files) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -f -- "$word")) ;;
     folders) compopt -o filenames 2>/dev/null; COMPREPLY=($(compgen -d -- "$word")) ;;
@@ -184,13 +187,7 @@ const ZSH_ARGUMENTS = `  local takes=nothing before="\${words[CURRENT - 1]}"
       elif [[ "\${words[2]} \${words[3]}" == "agents check" ]]; then takes=group; group=(${CHECKED})
       elif [[ "\${words[2]} \${words[3]} $CURRENT" == "agents record 4" ]]; then takes=sessions
       elif [[ "\${words[2]} \${words[3]} $CURRENT" == "server backup 4" ]]; then takes=files
-      fi
-      ;;
-  esac
-  [[ $takes == files ]] || case "$before" in
-    ${FILE_OPTIONS.join("|")}) takes=files ;;
-    ${FOLDER_OPTIONS.join("|")}) takes=folders ;;
-  esac
+${END_OF_CASE}
   case "$takes" in
     files) _files ;;
     folders) _files -/ ;;

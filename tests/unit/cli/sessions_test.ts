@@ -8,27 +8,16 @@ import {
   shownOf,
 } from "../../../src/cli/sessions.ts";
 import type { DeviceSessions } from "../../../src/protocol/session.ts";
+import { sampleSession } from "../../helpers/sample_session.ts";
 
 const NOW = 1_795_000_000_000;
 
-const SESSION: DeviceSessions["sessions"][number] = {
-  name: "svc-p",
-  project: "p",
-  agent: "cc",
-  agentLabel: "Claude",
-  ordinal: 1,
-  label: "p · Claude",
+const SESSION = sampleSession({
   state: "waiting",
   stateSince: NOW - 180_000,
   attached: true,
   lastActivity: NOW,
-  cwd: "/p",
-  title: "",
-  cols: 80,
-  rows: 24,
-  muted: false,
-  addressable: true,
-};
+});
 
 const HOST = { deviceId: "dev_listener_1", host: "workstation", online: true, lastSeen: NOW };
 const DEVICE: DeviceSessions = { ...HOST, sessions: [SESSION] };

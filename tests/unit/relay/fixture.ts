@@ -33,6 +33,7 @@ import type { ServerSocket, SocketHandlers } from "../../../src/runtime/http_ser
 import { openStore } from "../../../src/store/sqlite.ts";
 import type { Store } from "../../../src/store/store.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
+import { sampleSession } from "../../helpers/sample_session.ts";
 
 export class FakeSocket implements ServerSocket {
   readonly sent: (string | Uint8Array)[] = [];
@@ -247,24 +248,7 @@ export function helloOf(fields: Partial<EventData<"hello">> = {}): EventData<"he
 }
 
 export function sessionNamed(name: string): EventData<"listener.sessions">["sessions"][number] {
-  return {
-    name,
-    project: "p",
-    agent: "cc",
-    agentLabel: "Claude",
-    ordinal: 1,
-    label: "p · Claude",
-    state: "idle",
-    stateSince: 1,
-    attached: false,
-    lastActivity: 1,
-    cwd: "/p",
-    title: "",
-    cols: 80,
-    rows: 24,
-    muted: false,
-    addressable: true,
-  };
+  return sampleSession({ name });
 }
 
 export const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, "0")}`;
