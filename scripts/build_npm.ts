@@ -7,12 +7,12 @@ import { bundleForNode } from "./bundle_for_node.ts";
 import { emitDeclarations } from "./declarations.ts";
 import { OLDEST_NODE } from "../src/runtime/system.ts";
 import { node22 } from "./node22.ts";
+import { fitPaper } from "./npm_paper.ts";
 import { nameLine, publishWarnings, repositoryUrl } from "./npm_registry.ts";
 import { say } from "./say.ts";
 
 const ROOT = fileURLToPath(new URL("..", import.meta.url));
 const SHEBANG = "#!/usr/bin/env node\n";
-/** Files copied unchanged. */
 const PAPERS = ["README.md", "LICENSE", "CHANGELOG.md", "SECURITY.md"];
 /** A global installation links it where `man` looks. */
 const MAN_PAGE = "svc.1";
@@ -98,7 +98,11 @@ export async function buildNpm(outDir: string): Promise<void> {
   await buildPhone({ outDir: `${outDir}/dist/phone` });
   await copyFolder(`${ROOT}plugin`, `${outDir}/plugin`);
   await emitDeclarations({ entry: `${ROOT}mod.ts`, root: ROOT, outDir: `${outDir}/types` });
-  for (const paper of PAPERS) await Deno.copyFile(ROOT + paper, `${outDir}/${paper}`);
+  const repository = await repositoryUrl(ROOT);
+  for (const paper of PAPERS) {
+    const text = await Deno.readTextFile(ROOT + paper);
+    await Deno.writeTextFile(`${outDir}/${paper}`, fitPaper(text, { repository, packed: PAPERS }));
+  }
   await Deno.copyFile(`${ROOT}docs/${MAN_PAGE}`, `${outDir}/${MAN_PAGE}`);
   await Deno.writeTextFile(`${outDir}/package.json`, `${JSON.stringify(await packageJson(), null, 2)}\n`);
 }

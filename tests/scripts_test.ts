@@ -6,6 +6,7 @@ import { faultsTable, rowsIn } from "../scripts/prove/faults_table.ts";
 import { type Tool, toolHint } from "../scripts/machine.ts";
 import { isSupported } from "../scripts/node22.ts";
 import { countStarts, type Reach, reachOf, suiteTable } from "../scripts/node_suites.ts";
+import { fitPaper } from "../scripts/npm_paper.ts";
 import { webAddress } from "../scripts/npm_registry.ts";
 import {
   countLines,
@@ -356,6 +357,26 @@ Deno.test("the package names the repository as a web address, and none for a fol
     ]
   ) assert.equal(webAddress(remote), address, remote);
   for (const folder of ["/srv/svc.git", "../svc", ""]) assert.equal(webAddress(folder), undefined, folder);
+});
+
+Deno.test("a document in the package leads to the repository for what is not packed, or names it without a link [pkg-links]", () => {
+  const text = [
+    "[why](docs/a.md#b), [here](SECURITY.md#c),",
+    "[web](https://x.example), [below](#d)",
+    '<img src="docs/e.webp" alt="f">',
+  ].join("\n");
+  const packed = ["SECURITY.md"];
+  const repository = "https://code.example/owner/svc";
+  assert.deepEqual(fitPaper(text, { repository, packed }).split("\n"), [
+    `[why](${repository}/blob/HEAD/docs/a.md#b), [here](SECURITY.md#c),`,
+    "[web](https://x.example), [below](#d)",
+    `<img src="${repository}/raw/HEAD/docs/e.webp" alt="f">`,
+  ]);
+  assert.deepEqual(fitPaper(text, { repository: undefined, packed }).split("\n"), [
+    "why, [here](SECURITY.md#c),",
+    "[web](https://x.example), [below](#d)",
+    "",
+  ]);
 });
 
 Deno.test("a test file on Node either starts the package, runs on both by itself, or has a reason", () => {

@@ -54,6 +54,17 @@ Deno.test("the npm package runs under Node 22 as packed [dep-npm-package]", asyn
       assert.deepEqual([help.code, help.stderr], [0, ""]);
     });
 
+    await test.step("its documents link only to files that it has, or to the web [pkg-links]", async () => {
+      for (const paper of ["README.md", "CHANGELOG.md", "SECURITY.md"]) {
+        const text = await Deno.readTextFile(`${root}/package/${paper}`);
+        const targets = [...text.matchAll(/\]\(([^)\s]+)\)|src="([^"]+)"/g)].map(([, link, image]) =>
+          link ?? image ?? ""
+        );
+        const local = targets.filter((target) => !/^(?:https?:|mailto:|#)/.test(target));
+        for (const target of local) await Deno.stat(`${root}/package/${target.replace(/#.*$/, "")}`);
+      }
+    });
+
     await test.step("every command of the table loads", async () => {
       for (const command of COMMAND_NAMES) {
         const { code, stderr } = await svc(command, "--help");

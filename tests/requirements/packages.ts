@@ -7,6 +7,7 @@ export const PACKAGE_ROWS: readonly Requirement[] = [
       "Each way of installing gives an svc whose demo takes a message, and whose hooks and MCP tools run in an agent.",
     ),
     "pkg-publish": packages("npm publish --dry-run has no warning, and no script runs at installation."),
+    "pkg-links": packages("The package's documents link only to files in it, or to the web."),
     "pkg-repository": packages("The package names the repository that was built, never a folder."),
   }),
   ...rows("docs/packages.md, Upgrades", {
