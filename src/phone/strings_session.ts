@@ -45,6 +45,7 @@ export const SESSION_STRINGS = {
       controls: "The text contains control characters.",
       too_long: "The answers are too long in total. Shorten this one.",
     } satisfies Record<FormFault, string>,
+    changeSign: "Change the sign",
   },
   later: {
     heading: "Send later",

@@ -44,6 +44,7 @@ export const SESSION_STRINGS_DE: SessionStrings = {
       controls: "Der Text enthält Steuerzeichen.",
       too_long: "Die Antworten sind zusammen zu lang. Kürze diese.",
     },
+    changeSign: "Vorzeichen wechseln",
   },
   later: {
     heading: "Später senden",

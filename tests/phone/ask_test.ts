@@ -120,6 +120,10 @@ Deno.test("checkboxes, free text and forms are answered too [ux-inbox, mcp-promp
     await scene.phone.shoot("ask-form");
     assert.deepEqual([await scene.phone.violations(), await scene.phone.misfits()], [[], []]);
     await where.getByLabel("Port").fill("8080");
+    const sign = where.getByRole("button", { name: "Change the sign" });
+    await sign.tap();
+    assert.equal(await where.getByLabel("Port").inputValue(), "-8080");
+    await sign.tap();
     await where.getByLabel("Zone").selectOption("Dublin");
     await where.getByRole("checkbox", { name: "With TLS" }).check();
     await where.getByRole("button", { name: "Send answer" }).tap();

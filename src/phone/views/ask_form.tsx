@@ -7,10 +7,12 @@ import { checkBody, checkForm, type FormFault, type RawValue } from "../check_in
 import { formatNumber } from "../format_time.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
+import { keepFocus } from "./kept_focus.ts";
 import { Checkbox } from "./shared.tsx";
 
 const { question: TEXT } = STRINGS;
-const { faults: FAULTS } = SESSION_TEXT.form;
+const { form: FORM } = SESSION_TEXT;
+const { faults: FAULTS } = FORM;
 
 interface AskFormProps {
   /** The question's id. */
@@ -242,8 +244,29 @@ function Control({ id, field, value, fault, onValue }: FieldProps): JSX.Element 
   if (field.secret === true) {
     return <input {...common} type="password" autocomplete="off" onInput={onInput} />;
   }
-  const inputMode = field.type === "number" ? "decimal" : "text";
-  return <input {...common} type="text" inputMode={inputMode} autocomplete="off" onInput={onInput} />;
+  const text = { ...common, type: "text", autocomplete: "off", onInput } as const;
+  if (field.type !== "number") return <input {...text} />;
+  return (
+    <div class="number-field">
+      <input {...text} inputMode="decimal" />
+      <button
+        type="button"
+        class="secondary"
+        aria-label={FORM.changeSign}
+        aria-controls={id}
+        onPointerDown={keepFocus}
+        onClick={() => onValue(withOtherSign(common.value))}
+      >
+        ±
+      </button>
+    </div>
+  );
+}
+
+/** An iPhone's keypad for numbers has no minus sign. */
+export function withOtherSign(text: string): string {
+  const [, sign, digits = ""] = /^\s*([-−+]?)(.*)$/s.exec(text) ?? [];
+  return sign === "-" || sign === "−" ? digits : `-${digits}`;
 }
 
 /** A field may have the name of something that every object inherits, such as `constructor`. */

@@ -29,3 +29,8 @@ export function useKeptFocus(): { onFocusIn(event: TargetedEvent<HTMLElement>): 
     },
   };
 }
+
+/** For a button's `pointerdown`: keeps the focus in the field, so that the phone's keyboard stays open. */
+export function keepFocus(event: Event): void {
+  event.preventDefault();
+}

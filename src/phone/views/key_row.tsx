@@ -6,6 +6,7 @@ import { checkBody } from "../check_input.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { inputsOfText } from "../terminal_input.ts";
 import { isBlocked } from "../terminal_status.ts";
+import { keepFocus } from "./kept_focus.ts";
 import type { Terminal } from "./use_terminal.ts";
 
 const { terminal: TEXT, keys: KEYS, latches: LATCHES, paste: PASTE } = SESSION_TEXT;
@@ -168,11 +169,6 @@ function Actions({ terminal, onSelect, onFind, onDone }: ActionsProps): JSX.Elem
       </button>
     </div>
   );
-}
-
-/** Keeps the focus in the field, so that the phone's keyboard stays open. */
-function keepFocus(event: Event): void {
-  event.preventDefault();
 }
 
 const TICK_MS = 8;

@@ -7,6 +7,7 @@ import {
   tickedAnswer,
   tickedDraft,
   tickedIn,
+  withOtherSign,
 } from "../../../src/phone/views/ask_form.tsx";
 import type { AskField } from "../../../src/protocol/ask.ts";
 
@@ -54,4 +55,9 @@ Deno.test("a field named like something that every object inherits is empty unti
     assert.equal(ownIn(formValues(fields, ""), name), undefined);
     assert.equal(ownIn(formValues(fields, formDraft(fields, { [name]: "x" })), name), "x");
   }
+});
+
+Deno.test("a number gets its minus sign by a button, which a phone's keypad may lack [ux-inbox]", () => {
+  const pairs = [["", "-"], ["5", "-5"], ["-1.5", "1.5"], ["+3", "-3"], ["−2", "2"], [" 7", "-7"], ["-", ""]];
+  for (const [before = "", after] of pairs) assert.equal(withOtherSign(before), after, before);
 });
