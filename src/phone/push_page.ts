@@ -1,8 +1,6 @@
 /** Connects the page with notifications, the service worker and the browser's other pages. */
 import { type Clock, systemClock } from "../async/clock.ts";
 import { randomUuid } from "../async/encodings.ts";
-import type { RelayApi } from "../client/api.ts";
-import { RelayError } from "../client/relay_error.ts";
 import { createWebPushApi, type WebPushApi } from "../client/web_push_api.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
 import type { SealedForPhones } from "../protocol/push.ts";
@@ -11,11 +9,11 @@ import { registerWorker } from "./browser.ts";
 import type { InboxItem } from "./inbox.ts";
 import { currentLanguage } from "./language.ts";
 import { NOTIFICATION_TEXT } from "./notification_text.ts";
+import { followSent, type OtherPagesOptions } from "./other_pages.ts";
 import type { PairingStorage } from "./pairing_storage.ts";
 import { type PushBrowser, pushFacts, pushStorage, pushSupport, Ringing, subscribe } from "./ringing.ts";
 import type { Route } from "./route.ts";
-import type { Sealing } from "./sealing.ts";
-import { outboxOf, type PhoneState, type Store } from "./state.ts";
+import type { PhoneState } from "./state.ts";
 import type { PhoneStorage } from "./storage.ts";
 import type { NotificationData, WorkerMessage } from "./worker/push.ts";
 
@@ -204,60 +202,4 @@ function isInView({ push }: InboxItem, route: Route): boolean {
   if (route.view !== "session" || push.agentSessionName !== route.session) return false;
   const host = hostOf(push);
   return host === "" || host === route.deviceId;
-}
-
-/** Sent instead of a message's id by a page that is being closed: the ids of what it could not send. */
-interface Closed {
-  left: string[];
-}
-
-interface OtherPagesOptions {
-  store: Store;
-  /** Sends these messages of a page that was closed. Never throws. */
-  takeOver(ids: readonly string[]): Promise<void>;
-  history(): Promise<{ api: Pick<RelayApi, "getPush">; sealing: Pick<Sealing, "openRecords"> }>;
-}
-
-/**
- * Shows messages that one of the browser's pages has sent in its other pages, before there is a receipt; those that it
- * could not send before it was closed are sent by another page. Returns a function to call after every change of the
- * state.
- */
-function followSent({ store, history, takeOver }: OtherPagesOptions): () => void {
-  const channel = new BroadcastChannel("svc-sent");
-  const show = async (id: string): Promise<void> => {
-    const { signIn } = store.get();
-    if (signIn.kind !== "in") return;
-    const { api, sealing } = await history();
-    const records = await sealing.openRecords([await api.getPush(id)]);
-    // The user may have signed out meanwhile, or signed in to another account.
-    if (store.get().signIn === signIn) store.dispatch({ type: "history", records });
-  };
-  channel.addEventListener("message", ({ data }: MessageEvent<string | Closed>) => {
-    if (typeof data !== "string") return void takeOver(data.left);
-    void show(data).catch((error) => {
-      // A message that cannot be read now arrives with its receipt, or after the next connect.
-      if (!(error instanceof RelayError)) throw error;
-    });
-  });
-  addEventListener("pagehide", ({ persisted }) => {
-    const left = outboxOf(store.get()).map(({ id }) => id);
-    // A page that the browser keeps, to show it again, sends its messages then.
-    if (!persisted && left.length > 0) channel.postMessage({ left } satisfies Closed);
-  });
-  let { messages } = store.get();
-  return () => {
-    const before = messages;
-    ({ messages } = store.get());
-    for (const id of newlySent(before, messages)) channel.postMessage(id);
-  };
-}
-
-/** The ids of the messages that have left the outbox: the relay has them, or may have them. */
-function newlySent(before: PhoneState["messages"], now: PhoneState["messages"]): string[] {
-  if (before === now) return [];
-  const sent = [...now.values()].filter(({ id, progress }) =>
-    progress.kind === "taken" && before.get(id)?.progress.kind === "outbox"
-  );
-  return sent.map(({ id }) => id);
 }

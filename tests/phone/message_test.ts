@@ -215,6 +215,23 @@ Deno.test("a message that a page could not send before it was closed is sent by 
     assert.equal((await scene.listener.receivedType("agent.command")).body, "written in a tunnel");
   }));
 
+Deno.test("a message of a page that the system has ended without an event is sent by another page that is open [ux-outbox]", () =>
+  withScene(async (scene) => {
+    await scene.phone.page.context().addInitScript(noteChannels);
+    const page = await openMessages(scene);
+    const other = await openBeside(page);
+    scene.wire.pointTo(1);
+    await sendMessage(other, "written in a tunnel");
+    await bubble(other, "written in a tunnel").getByText("Waiting for the connection").waitFor();
+    const crashed = other.waitForEvent("crash");
+    const devTools = await other.context().newCDPSession(other);
+    void devTools.send("Page.crash").catch(() => undefined);
+    await crashed;
+    await bubble(page, "written in a tunnel").waitFor();
+    scene.wire.pointTo(scene.relay.port);
+    assert.equal((await scene.listener.receivedType("agent.command")).body, "written in a tunnel");
+  }));
+
 /**
  * Runs in the page: focuses the field in the same task in which the session's view appears, and returns what has the
  * focus some frames later.
