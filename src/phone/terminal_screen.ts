@@ -42,6 +42,8 @@ interface TerminalScreenOptions {
   onAway(away: AwayFromEnd | undefined): void;
   /** Called after each drawing. */
   onDrawn(): void;
+  /** Called when the container has another width, as after the phone was turned. */
+  onWidth(): void;
 }
 
 /** The user has scrolled up. */
@@ -84,6 +86,8 @@ export class TerminalScreen {
   /** The line at the top of the view, and its last number, which changes when the oldest lines are dropped. */
   #place: { marker: IMarker; line: number } | undefined;
   #found: number | undefined;
+  /** The container's width, once it was observed. */
+  #width: number | undefined;
 
   constructor(options: TerminalScreenOptions) {
     const { container } = options;
@@ -353,6 +357,10 @@ export class TerminalScreen {
   }
 
   #resized(): void {
+    const { clientWidth } = this.#container;
+    const isTurned = this.#width !== undefined && clientWidth !== this.#width;
+    this.#width = clientWidth;
+    if (isTurned) this.#options.onWidth();
     if (!this.#isSized) this.#fitView();
     this.draw();
   }

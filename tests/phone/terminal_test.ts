@@ -149,6 +149,11 @@ Deno.test("terminal: it is fitted to the phone only on request, and gets its siz
     assert.ok(cols >= 30 && cols < 80, String(cols));
     await status(page).getByText(`Live, ${cols} ×`).waitFor();
     await scene.phone.shoot("terminal-fitted");
+    const upright = page.viewportSize() ?? { width: 0, height: 0 };
+    await page.setViewportSize({ width: upright.height, height: upright.width });
+    await until("more columns on the turned phone", async () => Number(await size()) > 1.5 * cols);
+    await page.setViewportSize(upright);
+    await until("the columns of the upright phone", async () => Number(await size()) === cols);
     wire.cut();
     await until("the local terminal's size after the break", async () => await size() === before);
     await status(page).getByText(`Live, ${before} ×`).waitFor();

@@ -19,6 +19,8 @@ const FEW_EARLIER_LINES = 50;
 const REQUEST_EARLIER_EVERY_MS = 2_000;
 /** Scrolling up by a page leaves a few of its lines visible. */
 const PAGE = 0.8;
+/** While the phone turns, its width may change several times. */
+const TURNED_MS = 300;
 
 export type OpenMirror = (name: SessionName, viewer: TerminalViewer) => TerminalStream | undefined;
 
@@ -120,6 +122,9 @@ class MountedTerminal {
   /** The user wants the session's window to fit: requested when the view opens, and not again after a break. */
   #wantsFit: boolean;
   #isFitAsked = false;
+  /** The host reports that the window fits this phone. */
+  #isFitted = false;
+  #turning: ReturnType<typeof setTimeout> | undefined;
 
   constructor(options: MountedTerminalOptions) {
     this.#options = options;
@@ -141,6 +146,7 @@ class MountedTerminal {
 
   close(): void {
     this.#abort.abort();
+    clearTimeout(this.#turning);
     this.#stream?.close();
     this.screen?.dispose();
   }
@@ -168,6 +174,15 @@ class MountedTerminal {
     if (screen === undefined || this.#abort.signal.aborted) return;
     this.#stream?.type(this.#wantsFit ? { type: "fit", ...screen.room() } : { type: "unfit" });
     screen.resetZoom();
+  }
+
+  /** While the window is fitted, it follows the width of the phone, which was turned, once that is settled. */
+  #fitAgain(): void {
+    clearTimeout(this.#turning);
+    this.#turning = setTimeout(() => {
+      const { screen } = this;
+      if (this.#isFitted && screen !== undefined) this.#stream?.type({ type: "fit", ...screen.room() });
+    }, TURNED_MS);
   }
 
   zoom(pixels: number): void {
@@ -212,6 +227,7 @@ class MountedTerminal {
       onTop: (pages) => this.showEarlier(pages),
       onAway: (away) => this.#options.update((info) => ({ ...info, away })),
       onDrawn: () => this.#listeners.forEach((listener) => listener()),
+      onWidth: () => this.#fitAgain(),
     });
     this.screen = screen;
     const { font } = this.#choices();
@@ -229,13 +245,13 @@ class MountedTerminal {
 
   #open(): void {
     if (this.#stream !== undefined) return;
-    const { name, openMirror, update } = this.#options;
+    const { name, openMirror } = this.#options;
     this.#stream = openMirror(name, {
       terminal: this.#terminal,
       onState: (stream) => this.#onState(stream),
       onStatus: ({ keys, fit }) => {
         if (keys !== undefined) this.#onKeys(keys);
-        if (fit !== undefined) update((info) => ({ ...info, fit }));
+        if (fit !== undefined) this.#onFit(fit);
       },
       onDrawn: () => this.screen?.draw(),
     });
@@ -257,9 +273,15 @@ class MountedTerminal {
       this.#isFitAsked = true;
       return update((info) => ({ ...info, stream }));
     }
+    this.#isFitted = false;
     const isUnsure = this.#pending !== undefined;
     this.#pending = undefined;
     update((info) => ({ stream, fit: "off", away: info.away, unsure: isUnsure || info.unsure === true }));
+  }
+
+  #onFit(fit: TerminalInfo["fit"]): void {
+    this.#isFitted = fit === "on";
+    this.#options.update((info) => ({ ...info, fit }));
   }
 
   #onKeys(keys: KeyState): void {
