@@ -210,3 +210,27 @@ Deno.test("nothing in the list moves when the link is lost and comes back, in an
       }
     }
   }));
+
+Deno.test("the end of a view scrolls out from under the notice of a lost link [ux-small]", () =>
+  withScene(async ({ phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    await page.addInitScript(() => localStorage.setItem("svc.language", "de"));
+    await listener.report(...["svc-one", "svc-two", "svc-three"].map((name) => ({ name })));
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.locator('.link-sign[data-link="live"]').waitFor();
+    wire.pointTo(1);
+    await page.getByText("Unter dieser Adresse antwortet kein Relay").waitFor();
+    for (const [width, height] of [[320, 568], [390, 844], [844, 390]] as const) {
+      await page.setViewportSize({ width, height });
+      for (const view of ["#/", "#/settings"]) {
+        await page.goto(`${wire.url}/${view}`);
+        const button = page.getByRole("button", { name: "Abmelden" });
+        const isCovered = await button.evaluate((element) => {
+          scrollTo(0, document.documentElement.scrollHeight);
+          const { left, top, width, height } = element.getBoundingClientRect();
+          return document.elementFromPoint(left + width / 2, top + height / 2) !== element;
+        });
+        assert.equal(isCovered, false, `${view} at ${width} x ${height}`);
+      }
+    }
+  }));
