@@ -25,6 +25,12 @@ Deno.test("German is chosen in the settings, stays after a reload, and needs no 
     await page.getByRole("link", { name: "Nachrichten" }).tap();
     await page.getByText("Noch keine Nachrichten").waitFor();
     await phone.shoot("messages-german");
+    const seal = page.locator(".session-seal");
+    for (const width of [320, 345, 360, 374, 375, 412]) {
+      await page.setViewportSize({ width, height: 740 });
+      const { height = 99 } = await seal.boundingBox() ?? {};
+      assert.ok(height < 44, `the mode of encryption has ${height} px at ${width}`);
+    }
     assert.deepEqual(await phone.misfits(), []);
     await page.getByRole("textbox", { name: /Nachricht an/ }).fill("é".repeat(8_193));
     await page.getByRole("status").getByText("16.384").waitFor();
