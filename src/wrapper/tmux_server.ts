@@ -250,6 +250,8 @@ function run({ commands, socket, env }: TmuxAccess, list: readonly TmuxCommand[]
 
 /** An agent that prints more is drawing a screen, and these are not its last words. */
 const WORDS_MAX_BYTES = 65_536;
+/** No line moves further to the right. */
+const WORDS_MAX_COLUMNS = 1_000;
 /**
  * How long output is saved, in seconds. It is shown only if the agent ends within SOON_MS (run_wrapper.ts); the rest
  * allows for a busy machine.
@@ -263,8 +265,15 @@ const WORDS_PROBE_MS = 20;
 /** Older files are most likely of sessions that are gone, in milliseconds. */
 const WORDS_KEPT_MS = 86_400_000;
 
-/** Moves the cursor, clears, or takes the whole screen (ECMA-48, xterm): unreadable when shown again. */
-const SCREEN_DRAWING = /\x1b\[[0-9;]*[A-HJKf]|\x1b\[\?1049h|\x1b[78cM]/;
+/** Moves the cursor off its line, clears, or takes the whole screen (ECMA-48, xterm): unreadable when shown again. */
+const SCREEN_DRAWING = /\x1b\[[0-9;]*[ABDEFHJKdfr]|\x1b[78cM]/;
+const OWN_SCREEN = /\x1b\[\?(?:47|1047|1049)h/;
+/** Sets a mode, asks the terminal something, names its title, or resets the scroll region and returns to its place. */
+// deno-fmt-ignore
+const INVISIBLE = /\x1bP(?:\x1b\x1b|[^\x1b])*\x1b\\|\x1b7\x1b\[r\x1b8|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b\[[?>=<][0-9;]*[ -/]*[@-~]|\x1b\[[0-9;]*[cn]|\x1b\([0B]|\x1b[=>]|[\x07\x0e\x0f]/g;
+/** Moves the cursor within its line, to a column (G) or by some columns (C): Claude does so in place of spaces. */
+const COLUMN_MOVE = /\x1b\[([0-9]*)([CG])/;
+const COLOR = /\x1b\[[0-9;:]*m/g;
 
 /**
  * Prepares the file for what an agent prints before it exits right away, which is shown again because tmux clears it
@@ -354,8 +363,25 @@ export async function takeLastWords(
   }
 }
 
-/** Empty when the agent had drawn a screen. */
+/** What an agent printed, in lines and colors. Empty when it had drawn a screen. */
 export function readableWords(saved: string): string {
-  const isScreen = SCREEN_DRAWING.test(saved) || utf8Length(saved) >= WORDS_MAX_BYTES;
-  return isScreen ? "" : saved.replaceAll("\r\n", "\n").trimEnd();
+  if (OWN_SCREEN.test(saved) || utf8Length(saved) >= WORDS_MAX_BYTES) return "";
+  const visible = saved.replace(INVISIBLE, "");
+  if (SCREEN_DRAWING.test(visible)) return "";
+  const lines = visible.split(/\r*\n/).map(withSpaces);
+  return lines.includes(undefined) ? "" : lines.join("\n").trimEnd();
+}
+
+/** The line with spaces in place of moves to the right. Undefined if it moves back, over its text. */
+function withSpaces(line: string): string | undefined {
+  const [first = "", ...rest] = line.split(COLUMN_MOVE);
+  let text = first;
+  for (let at = 0; at < rest.length; at += 3) {
+    const [count, kind, after] = rest.slice(at, at + 3);
+    const column = text.replace(COLOR, "").length;
+    const spaces = (Number(count) || 1) - (kind === "G" ? column + 1 : 0);
+    if (spaces < 0 || spaces > WORDS_MAX_COLUMNS) return undefined;
+    text += " ".repeat(spaces) + after;
+  }
+  return text;
 }

@@ -89,8 +89,29 @@ Deno.test("plain lines, including colored ones, are shown again", () => {
   assert.equal(readableWords(""), "");
 });
 
+Deno.test("lines in which an agent moves to columns in place of printing spaces are shown again, without what changes the terminal", () => {
+  const claude = "\x1b7\x1b[r\x1b8\x1b[?25l\x1b[?1004h\x1b[31mWelcome\x1b[9Gto\x1b[39m\r\r\n" +
+    "\x1bPtmux;\x1b\x1b]11;?\x07\x1b\\\x1b]11;?\x07\x1b[?2026$p\x1b[c\x1b[>0q\x1b[?u\x1b[2G\x1b[95mFailed\x1b[9Gto\x1b[1Cconnect:\x1b[C\u00fc\x1b[39m\r\r\n" +
+    "\x1b[?1004l\x1b[>4m\x1b[<u\x1b(B\x0f\x1b[?25h\x1b7\x1b[r\x1b8\x1b[?25h";
+  assert.equal(
+    readableWords(claude),
+    "\x1b[31mWelcome to\x1b[39m\n \x1b[95mFailed to connect: \u00fc\x1b[39m",
+  );
+});
+
 Deno.test("output that draws a screen, or too much output, is not shown again", () => {
-  for (const work of ["\x1b[?1049hx", "\x1b[2J", "\x1b[H", "a\x1b[3A", "\x1b[10;5Hx", "x".repeat(70_000)]) {
+  for (
+    const work of [
+      "\x1b[?1049hx",
+      "\x1b[2J",
+      "\x1b[H",
+      "a\x1b[3A",
+      "\x1b[10;5Hx",
+      "abc\x1b[Gd",
+      "\x1b[9999999C",
+      "x".repeat(70_000),
+    ]
+  ) {
     assert.equal(readableWords(work), "", JSON.stringify(work.slice(0, 20)));
   }
 });
