@@ -18,6 +18,7 @@ import { utf8Length } from "../async/encodings.ts";
 import { shellQuote } from "../runtime/system.ts";
 
 export interface ServerHost extends TrustHost {
+  files: TrustHost["files"] & Pick<Files, "makeDirectory">;
   commands: Pick<Runtime["commands"], "run" | "runInherited">;
 }
 
@@ -60,7 +61,22 @@ async function trustedSocket(
   await checkNothingElse(path, host);
   const folder = await closestFolder(parentOf(path), host);
   if (folder.kind === "refused") throw untrusted(path, folder.why);
+  if (named) await makeDefaultFolder(path, host);
   return named || undefined;
+}
+
+/**
+ * Makes the folder of tmux's own sockets, `tmux-<uid>`, if it is missing, as after a boot that emptied `/tmp`: tmux
+ * makes it only for a socket that is not named.
+ */
+async function makeDefaultFolder(path: string, host: ServerHost): Promise<void> {
+  const folder = parentOf(path);
+  if (!folder.endsWith(`/tmux-${host.uid}`)) return;
+  if ((await folderTrust(folder, host)).kind === "trusted") return;
+  if ((await folderTrust(parentOf(folder), host)).kind !== "trusted") return;
+  await host.files.makeDirectory(folder, { mode: 0o700 });
+  const made = await folderTrust(folder, host);
+  if (made.kind === "refused") throw untrusted(path, made.why);
 }
 
 /** Throws Error if something other than a socket is there: tmux deletes a file before it makes its socket. */

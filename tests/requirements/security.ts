@@ -64,6 +64,9 @@ const FILES_AND_SOCKETS_ON_THE_HOST = rows("docs/security.md, Files and sockets 
   "tmux-trust": main(
     "A tmux socket is used by its resolved path, and only where no other account owns or can write what lies on that path.",
   ),
+  "tmux-folder": main(
+    "Where SVC_TMUX_SOCKET names a socket in tmux's own folder, the wrapper makes that folder if it is missing.",
+  ),
   "tmux-env": main("tmux clients get a minimal environment without any key of a model or of the relay."),
   "sec-modes-mended": main("The listener and svc verify correct looser modes and report them."),
 });

@@ -16,7 +16,7 @@ import { until } from "../../helpers/until.ts";
 const folder = (uid = 7, mode = 0o700): Partial<FileInfo> => ({ isDirectory: true, uid, mode });
 const socket = (uid = 7): Partial<FileInfo> => ({ isSocket: true, uid, mode: 0o660 });
 
-function host(tree: Record<string, Partial<FileInfo>>): ServerHost {
+function host(tree: Record<string, Partial<FileInfo>>, made: string[] = []): ServerHost {
   const nodes: Record<string, Partial<FileInfo>> = {
     "/": folder(0, 0o755),
     "/tmp": folder(0, 0o1777),
@@ -29,6 +29,11 @@ function host(tree: Record<string, Partial<FileInfo>>): ServerHost {
     files: {
       info: (path) => Promise.resolve(nodes[path] as FileInfo | undefined),
       realPath: (path) => Promise.resolve(nodes[path] && path),
+      makeDirectory: (path, { mode } = {}) => {
+        nodes[path] = folder(7, mode);
+        made.push(path);
+        return Promise.resolve();
+      },
     },
   };
 }
@@ -42,6 +47,18 @@ Deno.test("the server is the named one, the one around the terminal, or the defa
   assert.equal(await socketOf({}, {}), undefined, "tmux makes its default folder itself");
   assert.equal(await socketOf(OWN, { SVC_TMUX_SOCKET: "/tmp/new" }), "/tmp/new");
   assert.equal(await socketOf({ "/tmp/s": socket() }, { TMUX: "/tmp/s,12,0" }), "/tmp/s");
+});
+
+Deno.test("a named socket in tmux's own folder works where a boot has removed that folder; no other folder is made [tmux-folder]", async () => {
+  const madeFor = async (socket: string): Promise<string[]> => {
+    const made: string[] = [];
+    assert.equal((await trustedServer(host({}, made), { SVC_TMUX_SOCKET: socket })).socket, socket);
+    return made;
+  };
+  assert.deepEqual(await madeFor("/tmp/tmux-7/work"), ["/tmp/tmux-7"]);
+  for (const other of ["/tmp/absent/s", "/tmp/absent/tmux-7/s", "/tmp/tmux-8/s", "/tmp/s"]) {
+    assert.deepEqual(await madeFor(other), [], other);
+  }
 });
 
 Deno.test("a server that could belong to another account is refused, and the error says what to do [tmux-trust]", async () => {
