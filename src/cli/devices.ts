@@ -47,11 +47,11 @@ export async function run(args: readonly string[]): Promise<number> {
 async function list(args: readonly string[]): Promise<number> {
   const command = defineCommand(DEVICES)
     .option("--json", "print a JSON array")
-    .option("--all", "include scripts: what svc verify and svc mcp connect as");
+    .option("--all", "include scripts that are not paired: what svc verify and svc mcp connect as");
   const options = parseOptions(command, args).opts();
   const paths = await accountPaths();
   const known = await listedDevices(paths);
-  const devices = options.all ? known : known.filter(({ kind, listed }) => kind !== "script" || !listed);
+  const devices = options.all ? known : known.filter(({ kind, paired }) => kind !== "script" || paired);
   if (options.json) printJson(devices);
   else for (const line of table(devices, Date.now())) print(line);
   return 0;

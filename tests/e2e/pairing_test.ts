@@ -76,15 +76,18 @@ Deno.test("svc devices lists listener and phones; revoking one closes its socket
   const [lost, kept] = [await paired(stack, "lost phone"), await paired(stack, "kept phone")];
   for (const phone of [lost, kept]) assert.equal(await sent(phone, name, "hello"), "submitted");
   await stack.svc("verify");
+  const made = await stack.svc("pair", "--script", `${stack.sandbox.root}/ci.json`);
+  const [script] = /dev_phone_\w+/.exec(made.stdout) ?? [];
   const all = JSON.parse((await stack.svc("devices", "--json", "--all")).stdout);
-  assert.equal(all.filter(({ kind }: { kind: string }) => kind === "script").length, 1);
+  assert.equal(all.filter(({ kind }: { kind: string }) => kind === "script").length, 2);
   const listed = JSON.parse((await stack.svc("devices", "--json")).stdout);
   const facts = listed.map(({ id, kind, paired }: Record<string, unknown>) => [id, kind, paired]);
   assert.deepEqual(facts, [
     [stack.deviceId, "listener", false],
     [lost.deviceId, "phone", true],
     [kept.deviceId, "phone", true],
-  ]);
+    [script, "script", true],
+  ], "a paired script can type into sessions, unlike what svc verify connects as");
   const table = (await stack.svc("devices")).stdout;
   assert.match(table, /^NAME +KIND +LAST SEEN +PAIRED HERE +ID$/m);
   assert.match(table, new RegExp(`^lost phone +phone +\\S.* +yes +${lost.deviceId}$`, "m"));
