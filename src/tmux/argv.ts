@@ -63,6 +63,11 @@ export function attachLine(socket: string | undefined, session: string): string 
   return shellLine(["tmux", ...(socket ? ["-S", socket] : []), "attach", "-t", session]);
 }
 
+/** A format that expands to this text. tmux halves `##`, but before `[`, where a style begins, it keeps every `#`. */
+export function formatText(text: string): string {
+  return text.replace(/#+(?![#[])/g, "$&$&");
+}
+
 /** Matches the session's name exactly; a bare name would match by prefix. */
 export function exactSession(name: string): string {
   return `=${name}`;
@@ -205,7 +210,7 @@ export const verbs = {
   /** Pipes the pane's output into a shell command, in which tmux would expand formats and the time. */
   pipePane: (pane: string, shellCommand: string): TmuxCommand => [
     ...["pipe-pane", "-t", pane],
-    shellCommand.replaceAll("#", "##").replaceAll("%", "%%"),
+    formatText(shellCommand).replaceAll("%", "%%"),
   ],
   killPane: (pane: string): TmuxCommand => ["kill-pane", "-t", pane],
   killSession: (name: string): TmuxCommand => ["kill-session", "-t", exactSession(name)],
@@ -241,7 +246,7 @@ export const verbs = {
     options.name,
     ...(options.size ? ["-x", String(options.size.columns), "-y", String(options.size.rows)] : []),
     "-c",
-    options.directory.replaceAll("#", "##"),
+    formatText(options.directory),
     ...Object.entries(options.env).flatMap(([name, value]) => ["-e", `${name}=${value}`]),
     "--",
     ...options.argv,

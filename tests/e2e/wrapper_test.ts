@@ -167,6 +167,17 @@ Deno.test("a directory with dots and spaces gives a name that tmux keeps [wr-und
   assert.deepEqual(Object.keys(await bench.sessions()), [stdout.trim()]);
 });
 
+Deno.test("an agent starts in its folder, whatever the folder's name means in a format of tmux [wr-own-process]", async () => {
+  await using bench = await makeWrapperBench();
+  for (const [index, name] of ["a#[b", "a##[b]", "#[", "a###,#}b", "#(x)#{y}%Y"].entries()) {
+    const cwd = `${bench.sandbox.root}/${name}`;
+    await Deno.mkdir(cwd);
+    assert.equal((await bench.svc(["--detach", "cc"], { cwd })).code, 0);
+    await until("the agent's start", async () => (await bench.starts()).length === index + 1);
+    assert.ok((await bench.starts()).some((start) => start.cwd === cwd), name);
+  }
+});
+
 Deno.test("the output of an agent that exits at once stays on the terminal; if tmux lost it, the terminal says how to see it", async () => {
   await using bench = await makeWrapperBench();
   /** Returns whether the output is shown. tmux loses about one in a hundred. */

@@ -8,7 +8,7 @@ import { MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts
 import { utf8Length } from "../../async/encodings.ts";
 import { canonicalText } from "../../protocol/canonical.ts";
 import type { Reason } from "../../protocol/receipt.ts";
-import { type TmuxCommand, verbs } from "../../tmux/argv.ts";
+import { formatText, type TmuxCommand, verbs } from "../../tmux/argv.ts";
 import { TmuxError, type TmuxServer } from "../../tmux/server.ts";
 import type { Policy } from "./policy.ts";
 import { GUARDED_PATTERN, isCommandProgram, isGuardedProgram } from "./programs.ts";
@@ -73,8 +73,8 @@ export function judgePane(
 export const SYNCHRONIZED_FORMAT = "#{?#{pane_synchronized},#{!=:#{window_panes},1},0}";
 
 /** `,` and `}` end a format's argument. */
-function formatText(text: string): string {
-  return text.replace(/[,}#]/g, "#$&");
+function formatArgument(text: string): string {
+  return formatText(text).replace(/[,}]/g, "#$&");
 }
 
 function all(conditions: readonly string[]): string {
@@ -93,7 +93,7 @@ export const READABLE_FORMAT = `#{?${TOO_LARGE},0,1}`;
 
 /** A tmux format: the first screen line, from 1, that looks like a dialog's; 0 if none does, -1 for a pane that is too large to be read. */
 export function dialogRowFormat(dialog: DialogMarks): string {
-  const search = `#{C/r:${formatText(dialog.lines.map((line) => `(${line})`).join("|"))}}`;
+  const search = `#{C/r:${formatArgument(dialog.lines.map((line) => `(${line})`).join("|"))}}`;
   return `#{?${TOO_LARGE},-1,${search}}`;
 }
 
@@ -117,15 +117,17 @@ export interface GuardedPane {
 /** The guard as a tmux format, true if the pane may be typed into. tmux evaluates it in the same queue as the typing. */
 export function guardFormat(guard: GuardedPane): string {
   const { dialog } = guard;
-  const titles = dialog?.titles.map((glob) => `#{?#{m:${formatText(glob)},#{pane_title}},0,1}`) ?? [];
+  const titles = dialog?.titles.map((glob) => `#{?#{m:${formatArgument(glob)},#{pane_title}},0,1}`) ?? [];
   const lines = dialog ? [`#{==:${dialogRowFormat(dialog)},${guard.dialogRow}}`] : [];
   return all([
     "#{==:#{pane_dead},0}",
     "#{==:#{pane_input_off},0}",
     `#{==:${SYNCHRONIZED_FORMAT},0}`,
     `#{==:#{pane_pid},${guard.pid}}`,
-    `#{?#{m/r:${formatText(GUARDED_PATTERN)},#{pane_current_command}},0,1}`,
-    ...(guard.command === undefined ? [] : [`#{==:#{pane_current_command},${formatText(guard.command)}}`]),
+    `#{?#{m/r:${formatArgument(GUARDED_PATTERN)},#{pane_current_command}},0,1}`,
+    ...(guard.command === undefined
+      ? []
+      : [`#{==:#{pane_current_command},${formatArgument(guard.command)}}`]),
     ...lines,
     ...titles,
   ]);

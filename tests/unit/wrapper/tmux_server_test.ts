@@ -175,9 +175,9 @@ Deno.test("the program that saves an agent's output ends by itself, so that the 
 });
 
 Deno.test("a path with special characters of a shell or a format is used unchanged", () => {
-  const [, , , command = ""] = saveLastWords("=svc-p:", "/home/it's #{x} 100%/$(y)");
+  const [, , , command = ""] = saveLastWords("=svc-p:", "/home/it's #[z] #{x} 100%/$(y)");
   assert.match(
     command,
-    /mv '\/home\/it'\\''s ##\{x\} 100%%\/\$\(y\)\.part' '\/home\/it'\\''s ##\{x\} 100%%\/\$\(y\)'$/,
+    /mv '\/home\/it'\\''s #\[z\] ##\{x\} 100%%\/\$\(y\)\.part' '\/home\/it'\\''s #\[z\] ##\{x\} 100%%\/\$\(y\)'$/,
   );
 });
