@@ -115,7 +115,8 @@ export const profile: AgentProfile = {
     // With a draft in the composer, only the spinner shows work: `✶ Channeling…`, `* Fixing the tests… (12s)`.
     working: { above: /^[·*✢✳✶✻✽] (?!\S+ for \d)[^…]*…/u, below: /esc to interrupt/, title: /^[⠁-⣿]/u },
     cursor: "hidden",
-    otherView: /\bclaude agents$/,
+    // The topic of a conversation, which is shown after a sign, may end in the same words.
+    otherView: /^(?:\S |.* · )?claude agents$/u,
     panel: PANEL,
   }),
 };

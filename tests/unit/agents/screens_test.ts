@@ -79,6 +79,22 @@ Deno.test("no agent takes another agent's screen for its own composer [read-posi
   assert.deepEqual(wrong, []);
 });
 
+Deno.test("a conversation about Claude's agents is not taken for the list of them, whatever its title says [inj-profile]", () => {
+  const { readScreen } = agentProfile("cc");
+  const of = (name: string): AgentScreen[] =>
+    agentScreens().filter((one) => one.kind === "cc" && one.name === name);
+  for (const { screen, expect } of of("start")) {
+    for (const title of ["✳ Configure claude agents", "✳ Review PR · fix claude agents"]) {
+      assert.deepEqual(readScreen({ ...screen, title }), expect, title);
+    }
+  }
+  for (const { screen, expect } of of("agents_view_80x24")) {
+    for (const title of ["claude agents", "✳ claude agents", "2 working · claude agents"]) {
+      assert.deepEqual(readScreen({ ...screen, title }), expect, title);
+    }
+  }
+});
+
 Deno.test("a pane of no known agent waits at every agent's dialogs for tools and trust [inj-dialog]", () => {
   const asked = agentScreens().filter(({ name }) => /^(permission|trust|question)(_|$)/.test(name));
   const missed = asked.filter(({ screen }) => unknownAgent.readScreen(screen).focus !== "dialog");
