@@ -3,6 +3,7 @@ import { runtime } from "#runtime";
 import { delay, systemClock } from "../async/clock.ts";
 import { deviceNameOf, listenerApiKey, loadConfig, resolveWsUrl } from "../home/config.ts";
 import { ASK_EVENT, notifyDaemon, type OwnPane, ownPane } from "../home/notify_daemon.ts";
+import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HostSealing } from "../home/host_sealing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import type { RelaySettings } from "../mcp/ask_client.ts";
@@ -63,6 +64,7 @@ export async function run(args: readonly string[]): Promise<number> {
     hostname: await hostname(),
     session: runtime.env.get("SVC_SESSION"),
     sessionNow,
+    isMuted: () => isMutedHere(cwd),
     version: VERSION,
     clock: systemClock,
     random: Math.random,
@@ -112,18 +114,41 @@ async function relaySettings(): Promise<RelaySettings> {
 /** The session in which svc started the agent. Its name is the original one if the agent does not pass on its pane. */
 async function sessionNow(): Promise<AskingSession & Partial<OwnPane> | undefined> {
   const name = runtime.env.get("SVC_SESSION");
-  const { pane, socket } = await ownPane(runtime);
+  const own = await ownPane(runtime);
   if (name === undefined) return undefined;
-  if (pane === undefined || socket === undefined) return { name };
-  const commands = withEnvironment(runtime.commands, tmuxEnvironment(runtime.env.all()));
-  // tmux would expand a pane's id in the format as a part of the time.
-  const read = verbs.print(pane, `#{session_name}\t#{session_created}\t${RECORDED}`);
-  const printed = await spawningServer(commands, socket).run(read).catch(() => "");
-  const [now = "", created = "", recorded = "", pid = ""] = printed.trimEnd().split("\t");
-  return recorded === pane ? { name: now, run: agentRun({ created, pane, pid }), pane, socket } : { name };
+  const read = await readPane(own, ["session_name", "session_created", SESSION_OPTIONS.pid]);
+  if (read === undefined || own.pane === undefined) return { name };
+  const [now = "", created = "", pid = ""] = read;
+  return { name: now, run: agentRun({ created, pane: own.pane, pid }), ...own };
 }
 
-const RECORDED = `#{${SESSION_OPTIONS.pane}}\t#{${SESSION_OPTIONS.pid}}`;
+/** Values of tmux for the pane in which svc started the agent; undefined in any other pane. */
+async function readPane(
+  { pane, socket }: Partial<OwnPane>,
+  names: readonly string[],
+): Promise<string[] | undefined> {
+  if (pane === undefined || socket === undefined) return undefined;
+  const commands = withEnvironment(runtime.commands, tmuxEnvironment(runtime.env.all()));
+  // tmux would expand a pane's id in the format as a part of the time.
+  const format = [SESSION_OPTIONS.pane, ...names].map((name) => `#{${name}}`).join("\t");
+  const printed = await spawningServer(commands, socket).run(verbs.print(pane, format)).catch(() => "");
+  const [recorded, ...values] = printed.trimEnd().split("\t");
+  return recorded === pane ? values : undefined;
+}
+
+/** An agent belongs to the project in which svc started it, also while it works in another directory. */
+async function isMutedHere(cwd: string): Promise<boolean> {
+  const { files } = runtime;
+  const muted = await loadMuted(files, await accountPaths());
+  if (muted.length === 0) return false;
+  const read = await readPane(await ownPane(runtime), [SESSION_OPTIONS.directory, SESSION_OPTIONS.root]) ??
+    [];
+  const directories = [cwd, ...read].filter((directory) => directory !== "");
+  return isMuted(
+    muted,
+    ...await Promise.all(directories.map(async (one) => await files.realPath(one) ?? one)),
+  );
+}
 
 /** Reports to the listener that the session waits for its user, or no longer does. */
 async function reportWaiting(waiting: WaitingReport, cwd: string): Promise<void> {

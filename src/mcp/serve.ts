@@ -33,6 +33,8 @@ export interface McpHost {
   session: string | undefined;
   /** The current session, read at each tool call: it may have been renamed, and another one may have its old name. */
   sessionNow?(): Promise<AskingSession | undefined>;
+  /** True if the agent's project is muted, read at each tool call. */
+  isMuted?(): Promise<boolean>;
   version: string;
   clock: Clock;
   random: () => number;
@@ -57,7 +59,7 @@ export async function serveMcp(host: McpHost): Promise<void> {
     capabilities: { tools: { listChanged: false } },
     instructions: INSTRUCTIONS,
   });
-  for (const tool of TOOLS) register(server, { tool, client, clock: host.clock });
+  for (const tool of TOOLS) register(server, { tool, client, host });
   const transport = new LineTransport(host.lines);
   host.onStop(() => void transport.close());
   await server.connect(transport);
@@ -68,15 +70,20 @@ export async function serveMcp(host: McpHost): Promise<void> {
 interface Registration {
   tool: Tool;
   client: LazyAskClient;
-  clock: Clock;
+  host: Pick<McpHost, "clock" | "isMuted">;
 }
 
-function register(server: McpServer, { tool, client, clock }: Registration): void {
+const MUTED =
+  "Nothing was sent: the user muted this project, so its questions and notes do not reach the phone, and no answer could come back. Ask the user in the terminal instead. They undo it with: svc unmute";
+
+function register(server: McpServer, { tool, client, host: { clock, isMuted } }: Registration): void {
   const { name, description, input } = tool;
   const config = { description, inputSchema: toolSchema(input), annotations: ANNOTATIONS };
   server.registerTool(name, config, async (args, context) => {
     try {
-      return await tool.run(args, callOf(context, { client: await client.open(), clock }));
+      const opened = await client.open();
+      if (await isMuted?.()) return errorResult(MUTED);
+      return await tool.run(args, callOf(context, { client: opened, clock }));
     } catch (error) {
       if (context.mcpReq.signal.aborted) throw error;
       return errorResult(errorText(error));
