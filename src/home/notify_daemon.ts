@@ -54,14 +54,18 @@ export async function waitAtGate(
 /** How long a hook waits for the phone, in milliseconds. The agents' own limit for the hook is longer. */
 export const DIALOG_LIMIT_MS = 590_000;
 
+/** While a hook waits: how often it checks that the listener still responds, and how long that may take, in milliseconds. */
+export const ALIVE_EVERY_MS = 15_000;
+
 /**
  * Resolves with the phone's answer; undefined when the agent should ask at the computer, also when no daemon listens or
- * a hung one does not respond within `aliveMs`: some agents show no dialog before this ends.
+ * a hung one does not respond within `aliveMs`, or within `everyMs` later on: some agents show no dialog before this
+ * ends.
  */
 export async function askPhones(
   socket: DaemonSocket,
   { report, call }: { report: HookReport; call: DialogCall },
-  { aliveMs = GATE_LIMIT_MS }: { aliveMs?: number } = {},
+  { aliveMs = GATE_LIMIT_MS, everyMs = ALIVE_EVERY_MS }: { aliveMs?: number; everyMs?: number } = {},
 ): Promise<DialogAnswer | undefined> {
   const line = JSON.stringify({ op: "dialog", report, call });
   // The listener would drop the connection; either way the dialog opens at the computer.
@@ -70,12 +74,48 @@ export async function askPhones(
     let isAlive = false;
     AbortSignal.timeout(aliveMs).addEventListener("abort", () => isAlive || connection.close());
     AbortSignal.timeout(DIALOG_LIMIT_MS).addEventListener("abort", () => connection.close());
-    await connection.send(`${JSON.stringify({ op: "status" })}\n${line}`);
-    for await (const answer of connection.lines) {
-      if (isAlive) return JSON.parse(answer).answer;
-      isAlive = true;
+    const end = new AbortController();
+    try {
+      await connection.send(`${STATUS}\n${line}`);
+      for await (const answer of connection.lines) {
+        if (isAlive) return JSON.parse(answer).answer;
+        isAlive = true;
+        void closeOnceHung(socket, { connection, everyMs, ended: end.signal });
+      }
+    } finally {
+      end.abort();
     }
   });
+}
+
+const STATUS = JSON.stringify({ op: "status" });
+
+/** Closes the connection once the daemon does not respond for `everyMs`. One connection answers one request at a time. */
+async function closeOnceHung(
+  socket: DaemonSocket,
+  { connection, everyMs, ended }: { connection: LineConnection; everyMs: number; ended: AbortSignal },
+): Promise<void> {
+  while (!ended.aborted) {
+    await fired(AbortSignal.any([AbortSignal.timeout(everyMs), ended]));
+    const limit = AbortSignal.any([AbortSignal.timeout(everyMs), ended]);
+    if (!ended.aborted) await Promise.race([fired(limit), respond(socket, limit)]);
+    if (limit.aborted) return connection.close();
+  }
+}
+
+/** Resolves once the daemon has responded, or has closed the connection. */
+async function respond(socket: DaemonSocket, limit: AbortSignal): Promise<void> {
+  await withDaemon(socket, async (connection) => {
+    if (limit.aborted) return;
+    limit.addEventListener("abort", () => connection.close(), { once: true });
+    await connection.send(STATUS);
+    await takeAnswers(connection, 1);
+  });
+}
+
+async function fired(signal: AbortSignal): Promise<void> {
+  if (signal.aborted) return;
+  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
 }
 
 /** Notifications do not wait at the gate: they go in a separate request. */

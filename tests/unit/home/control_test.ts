@@ -152,6 +152,22 @@ Deno.test("a hook with a dialog does not wait for an unresponsive daemon, becaus
   mute.close();
 });
 
+Deno.test("a hook that waits with a dialog stops waiting once the daemon hangs [card-local, rm-never-breaks]", async () => {
+  await using home = await makeTempHome();
+  const hangsAfter = 4;
+  let statuses = 0;
+  const server = await runtime.sockets.listen(home.paths.socket, async (connection) => {
+    for await (const line of connection.lines) {
+      const isAnswered = JSON.parse(line).op === "status" && ++statuses <= hangsAfter;
+      if (isAnswered) await connection.send(JSON.stringify({ ok: true, status: STATUS }));
+    }
+  });
+  const socket = { sockets: runtime.sockets, path: home.paths.socket };
+  assert.equal(await askPhones(socket, { report: REPORT, call: DIALOG }, { everyMs: 20 }), undefined);
+  assert.ok(statuses > hangsAfter, "it was asked while it responded");
+  server.close();
+});
+
 Deno.test("one connection takes several requests, junk among them", () =>
   withServer(async ({ path }) => {
     const connection = await connect(path);
