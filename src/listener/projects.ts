@@ -36,6 +36,8 @@ export class KnownProjects {
   readonly #files: Files;
   readonly #path: string;
   #known: Promise<readonly KnownProject[]> | undefined;
+  /** False while the file lacks a project, because it could not be written. */
+  #isSaved = true;
 
   constructor(files: Files, { projects }: Pick<HomePaths, "projects">) {
     this.#files = files;
@@ -43,21 +45,36 @@ export class KnownProjects {
   }
 
   /** A broken file counts as empty: running agents are added again. */
-  list(): Promise<readonly KnownProject[]> {
-    this.#known ??= this.#read();
-    return this.#known;
+  async list(): Promise<readonly KnownProject[]> {
+    const known = this.#known ??= this.#read();
+    try {
+      return await known;
+    } catch (error) {
+      // As without a free file descriptor: the next call reads it again.
+      if (this.#known === known) this.#known = undefined;
+      throw error;
+    }
   }
 
-  /** Adds the projects that are new. */
+  /** Adds the projects that are new. Throws once if the file cannot be written, and writes it as soon as it can be. */
   async learn(seen: readonly KnownProject[]): Promise<void> {
     const known = await this.list();
     const added = seen.filter((one, index) =>
       !known.some(isSame(one)) && seen.findIndex(isSame(one)) === index
     );
-    if (added.length === 0) return;
+    if (added.length === 0 && this.#isSaved) return;
     const projects = [...known, ...added].slice(-KNOWN_PROJECTS_MAX);
     this.#known = Promise.resolve(projects);
-    await this.#files.replaceText(this.#path, `${JSON.stringify({ projects }, null, 2)}\n`, { mode: 0o600 });
+    const isReported = !this.#isSaved;
+    this.#isSaved = false;
+    try {
+      await this.#files.replaceText(this.#path, `${JSON.stringify({ projects }, null, 2)}\n`, {
+        mode: 0o600,
+      });
+      this.#isSaved = true;
+    } catch (error) {
+      if (!isReported) throw error;
+    }
   }
 
   async #read(): Promise<readonly KnownProject[]> {

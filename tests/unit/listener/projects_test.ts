@@ -42,6 +42,29 @@ Deno.test("a broken file counts as empty, and is rewritten", async () => {
   assert.deepEqual(await new KnownProjects(home.files, home.paths).list(), [project("a")]);
 });
 
+Deno.test("projects are read and stored as soon as the host's files can be used again, and a full disk is reported once", async () => {
+  await using home = await makeTempHome();
+  await new KnownProjects(home.files, home.paths).learn([project("a")]);
+  let fault: string | undefined = "EMFILE";
+  const unlessBroken = <T>(work: () => Promise<T>): Promise<T> =>
+    fault === undefined ? work() : Promise.reject(new Error(fault));
+  const projects = new KnownProjects({
+    ...home.files,
+    readText: (path) => unlessBroken(() => home.files.readText(path)),
+    replaceText: (path, text, options) => unlessBroken(() => home.files.replaceText(path, text, options)),
+  }, home.paths);
+  await assert.rejects(projects.learn([project("b")]), /EMFILE/);
+  fault = undefined;
+  assert.deepEqual(await projects.list(), [project("a")]);
+  fault = "ENOSPC";
+  await assert.rejects(projects.learn([project("b")]), /ENOSPC/);
+  await projects.learn([project("b")]);
+  assert.deepEqual(await projects.list(), [project("a"), project("b")]);
+  fault = undefined;
+  await projects.learn([project("b")]);
+  assert.deepEqual(await new KnownProjects(home.files, home.paths).list(), [project("a"), project("b")]);
+});
+
 const CREATED = 1_790_000_000;
 
 function sessionOf(name: string, recorded: Partial<TmuxSession["recorded"]> = {}): TmuxSession {
