@@ -174,35 +174,54 @@ async function joinRelay(
       `Cannot join this relay: "${paths.config}" names another one, "${joined}". Add --replace to leave that one, or set SVC_HOME to another folder.`,
     );
   }
-  const { apiKey, notice } = await listenerKey(dataDir, config);
-  const changed = apiKey !== config.apiKey || wsUrl !== config.wsUrl;
+  const { apiKey, notice, name } = await listenerKey(dataDir, config);
+  const isNamed = name === deviceNameOf(config, runtime.hostname());
+  const changed = apiKey !== config.apiKey || wsUrl !== config.wsUrl || !isNamed;
   const made = newHookId();
-  if (changed || config.hookId === undefined) {
+  if (changed || config.hookId === undefined || config.deviceName === undefined) {
     // baseUrl is the other relay's.
     const left = wsUrl === config.wsUrl ? {} : { baseUrl: undefined };
-    const changes = ({ hookId = made }: Config): Partial<Config> => ({ apiKey, wsUrl, hookId, ...left });
+    // The name is kept, so that the host stays the same one when its hostname changes.
+    const changes = ({ hookId = made, deviceName = name }: Config): Partial<Config> => ({
+      apiKey,
+      wsUrl,
+      hookId,
+      deviceName,
+      ...left,
+    });
     await saveConfig(runtime.files, paths, changes);
   }
   return { apiKey, changed, notice };
 }
 
 /** The configured key if it belongs to this listener; else a new one, which replaces the one in use. */
-async function listenerKey(dataDir: string, config: Config): Promise<Omit<OwnKey, "changed">> {
-  const name = deviceNameOf(config, runtime.hostname());
-  const deviceId = await listenerDeviceId(name);
+async function listenerKey(
+  dataDir: string,
+  config: Config,
+): Promise<Omit<OwnKey, "changed"> & { name: string }> {
   const store = await openStore(dataDir);
   try {
     const used = config.apiKey ? await findKey(store, config.apiKey) : undefined;
+    const name = config.deviceName ?? await joinedName(store, used) ?? runtime.hostname();
+    const deviceId = await listenerDeviceId(name);
     if (config.apiKey && used && isListeners(used, deviceId)) {
-      return { apiKey: config.apiKey, notice: undefined };
+      return { apiKey: config.apiKey, notice: undefined, name };
     }
     const wanted = { name, scopes: LISTENER_SCOPES, role: "listener", deviceId } as const;
     const made = await createKey(store, { ...wanted, ...(used ? { account: used.account } : {}) });
-    if (used === undefined) return { apiKey: made.key, notice: undefined };
-    return { apiKey: made.key, notice: await takeOver(store, { used, made: made.id, dataDir }) };
+    if (used === undefined) return { apiKey: made.key, notice: undefined, name };
+    return { apiKey: made.key, notice: await takeOver(store, { used, made: made.id, dataDir }), name };
   } finally {
     await store.close();
   }
+}
+
+/** The name with which the owner of a listener's key has joined: the hostname may have changed since. */
+async function joinedName(store: Store, key: KeyRecord | undefined): Promise<string | undefined> {
+  if (key?.deviceId === undefined || key.role !== "listener") return undefined;
+  const device = await store.findDevice({ account: key.account, id: key.deviceId });
+  if (device === undefined || await listenerDeviceId(device.name) !== key.deviceId) return undefined;
+  return device.name;
 }
 
 function isListeners({ role, deviceId, scopes }: KeyRecord, wanted: string): boolean {

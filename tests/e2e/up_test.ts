@@ -7,6 +7,7 @@ import { homePaths } from "../../src/home/paths.ts";
 import { makeAuthority, makeCertificate } from "../helpers/nats_access.ts";
 import { freePorts } from "../helpers/nats_server.ts";
 import { runSvc, type Started, startSvc } from "../helpers/program.ts";
+import { NAMED_HOST, namedHost } from "../helpers/stack.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
 
@@ -295,6 +296,28 @@ Deno.test("a relay that is too busy to answer counts as running [up-addresses]",
   const refused = await runSvc(sandbox, UP);
   assert.equal(refused.code, 1);
   assert.ok(refused.stderr.includes(`names another one, "${wsUrl}". Add --replace`), refused.stderr);
+});
+
+Deno.test("a host whose hostname changes stays the same host after svc up, with the devices that it had [role-hostname]", async () => {
+  await using sandbox = await makeSandbox();
+  const config = `${sandbox.svcHome}/config.json`;
+  const hosts = async (hostname: string): Promise<unknown[]> => {
+    const up = startSvc(sandbox, UP, { launch: NAMED_HOST, env: namedHost(hostname) });
+    await up.line(/^Open this link:/);
+    await connectedListener(sandbox);
+    const { stdout } = await runSvc(sandbox, ["devices", "--json"]);
+    await stop(up);
+    const devices: { kind: string; id: string; name: string }[] = JSON.parse(stdout);
+    return devices.filter(({ kind }) => kind === "listener").map(({ id, name }) => [id, name]);
+  };
+  const first = await hosts("laptop");
+  assert.equal(first.length, 1);
+  assert.deepEqual(await hosts("dhcp-17.example"), first);
+  // As svc up left it before it kept the name.
+  const { deviceName, ...old } = JSON.parse(await Deno.readTextFile(config));
+  assert.equal(deviceName, "laptop");
+  await Deno.writeTextFile(config, JSON.stringify(old));
+  assert.deepEqual(await hosts("dhcp-18.example"), first);
 });
 
 Deno.test("svc up while it runs says so, and points to svc pair [up-one-command]", async () => {

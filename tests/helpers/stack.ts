@@ -91,9 +91,12 @@ export const ON_NATS = Deno.env.get("SVC_TEST_NATS") === "1";
 const helper = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
 /** Runs svc as on a machine whose name is in TEST_HOSTNAME. */
-const NAMED_HOST: Launch = SVC === FROM_CHECKOUT ? FROM_CHECKOUT.with(-1, helper("named_host.ts")) : SVC;
+export const NAMED_HOST: Launch = SVC === FROM_CHECKOUT
+  ? FROM_CHECKOUT.with(-1, helper("named_host.ts"))
+  : SVC;
 
-function namedHost(hostname: string): Record<string, string> {
+/** The environment that `NAMED_HOST` needs. */
+export function namedHost(hostname: string): Record<string, string> {
   const onNode = { NODE_OPTIONS: `--import ${helper("named_host_node.js")}` };
   return { TEST_HOSTNAME: hostname, ...(SVC === FROM_CHECKOUT ? {} : onNode) };
 }

@@ -28,6 +28,9 @@ const KEY_ROLES_AND_DEVICE_OWNERSHIP = rows("docs/security.md, Key roles and dev
   "role-device-name": main(
     "deviceName in the configuration distinguishes hosts of the same name, and the refusal names it.",
   ),
+  "role-hostname": main(
+    "svc up keeps the name with which a host joined, so that another hostname makes no other host.",
+  ),
   "role-upgrade": main(
     "Keys, phones and hosts of the previous version keep working; what changes is reported with what to do.",
   ),
