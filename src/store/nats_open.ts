@@ -37,6 +37,8 @@ export interface Checkpoint {
   pushes: number;
   receipts: number;
   open: OpenPush[];
+  /** When NATS stored the last of these pushes, in epoch milliseconds; undefined if that was gone. */
+  lastStoredAt?: number;
 }
 
 /** A checkpoint is one message: with more open pushes than this none is written. */

@@ -266,17 +266,33 @@ class Pushes {
   async saveCheckpoint(): Promise<void> {
     const checkpoint = this.open.newCheckpoint();
     if (checkpoint === undefined) return;
-    await this.#context.state.put(this.#context.subjects.checkpoint, JSON.stringify(checkpoint));
+    const { state, subjects, pushes } = this.#context;
+    const last = checkpoint.pushes;
+    const lastStoredAt = last === 0 ? undefined : await pushes.storedAt(last);
+    await state.put(subjects.checkpoint, JSON.stringify({ ...checkpoint, lastStoredAt }));
   }
 
-  /** Returns the stored checkpoint, unless the streams were restored from an older backup or created again. */
+  /**
+   * Returns the stored checkpoint, unless the streams were restored from an older backup or created again: then it is
+   * removed, because the next messages get the sequences that it covers.
+   */
   async #checkpoint(): Promise<Checkpoint | undefined> {
     const { state, subjects, pushes, receipts } = this.#context;
     const stored = await state.get(subjects.checkpoint);
     if (stored === undefined) return undefined;
     const checkpoint = JSON.parse(stored.text) as Checkpoint;
     const [ofPushes, ofReceipts] = await Promise.all([pushes.lastSeq(), receipts.lastSeq()]);
-    return checkpoint.pushes <= ofPushes && checkpoint.receipts <= ofReceipts ? checkpoint : undefined;
+    const isBehind = ofPushes < checkpoint.pushes || ofReceipts < checkpoint.receipts;
+    if (!isBehind && !await this.#isReplaced(checkpoint)) return checkpoint;
+    await state.remove(stored.seq);
+    return undefined;
+  }
+
+  /** True if another message has the sequence of the last push that the checkpoint covers. */
+  async #isReplaced({ pushes, lastStoredAt }: Checkpoint): Promise<boolean> {
+    if (lastStoredAt === undefined) return false;
+    const found = await this.#context.pushes.storedAt(pushes);
+    return found !== undefined && found !== lastStoredAt;
   }
 
   async #change(

@@ -293,6 +293,40 @@ export const cases: readonly Case[] = [
   },
   {
     name:
+      "a checkpoint of pushes that NATS has lost hides none of those in their place [nats-loss, nats-start]",
+    async run(_runtime, directory) {
+      const server = await startNats(directory);
+      const address = { servers: [server.url], prefix: "test" };
+      const open = () => openNatsStore(address, { node: crypto.randomUUID() });
+      const one = await open();
+      await one.insertKey(aKey(1));
+      for (const n of [1, 2, 3]) await one.insertPush(aPush(n));
+      await one.close();
+      const connection = await connectNats(address, { name: "test" });
+      const manager = await jetstreamManager(connection);
+      const checkpoint = async (lastStoredAt: number, ...open: unknown[]): Promise<void> => {
+        const text = JSON.stringify({ pushes: 3, receipts: 0, open, lastStoredAt });
+        await jetstream(connection).publish("test.state.checkpoint", text);
+      };
+      const found = async (): Promise<string[] | undefined> => {
+        const store = await open();
+        const pushes = await store.openPushes({ account: "a", id: "dev_l" }, { afterSeq: 0, limit: 9 });
+        await store.close();
+        return idsOf(pushes);
+      };
+      const last = (await manager.streams.getMessage("test-push", { seq: 3 }))?.time.getTime() ?? 0;
+      await checkpoint(last);
+      assert.deepEqual(await found(), [], "the checkpoint of what is there is used");
+      await checkpoint(last - 60_000);
+      assert.deepEqual(await found(), [1, 2, 3].map(uuid));
+      const left = await manager.streams.getMessage("test-state", { last_by_subj: "test.state.checkpoint" });
+      assert.equal(left, null);
+      await connection.close();
+      await server.stop();
+    },
+  },
+  {
+    name:
       "three nodes on three servers that change the same thing at once do not undo each other's changes [nats-exact]",
     async run(_runtime, directory) {
       const servers = await startNatsCluster(directory);
