@@ -41,6 +41,8 @@ export interface Services {
   tasks: Tasks;
   /** Where others reach this relay, when that is known. */
   publicUrl?: string | undefined;
+  /** The relay serves https itself: there is probably no proxy in front of it. */
+  isTls?: boolean | undefined;
   /** Writes one line; never a key, a body or a frame. */
   log(line: string): void;
 }

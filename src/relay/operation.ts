@@ -27,7 +27,7 @@ export async function ready({ store, bus, log }: Services): Promise<Response> {
 
 /** `GET /metrics`: from this machine, or with a key that has the scope admin. */
 export async function metrics(services: Services, call: Call): Promise<Response> {
-  if (!isLocal(call, services.publicUrl)) {
+  if (!isLocal(call, services)) {
     await authenticate(services.store, { key: keyOfRequest(call.request), scopes: ["admin"] });
   }
   return new Response(services.metrics.render(gaugesOf(services)), {
@@ -38,11 +38,15 @@ export async function metrics(services: Services, call: Call): Promise<Response>
 /** Headers of a proxy on this machine, whose requests come from the local address but are not local. */
 const FORWARDED = ["forwarded", "x-forwarded-for", "x-real-ip", "cf-connecting-ip", "tailscale-user-login"];
 
-/** Checking Host defeats DNS rebinding: a page whose name resolves to 127.0.0.1 in a browser on this machine. */
-function isLocal({ address, request }: Call, publicUrl: string | undefined): boolean {
+/**
+ * Checking Host defeats DNS rebinding: a page whose name resolves to 127.0.0.1 in a browser on this machine. The public
+ * name is this machine's only without a proxy in front, which may pass it on without a header of its own.
+ */
+function isLocal({ address, request }: Call, { publicUrl, isTls }: Services): boolean {
   const isLoopback = address === "::1" || /^(::ffff:)?127\./.test(address);
   const isForwarded = FORWARDED.some((name) => request.headers.has(name));
-  return isLoopback && !isForwarded && isOwnHost(request.headers.get("host"), publicUrl);
+  return isLoopback && !isForwarded &&
+    isOwnHost(request.headers.get("host"), isTls === true ? publicUrl : undefined);
 }
 
 function isOwnHost(host: string | null, publicUrl: string | undefined): boolean {

@@ -231,6 +231,7 @@ function makeServices(
     pageReads: new Mutex(),
     tasks,
     publicUrl: options.publicUrl,
+    isTls: options.tls !== undefined,
     log,
   };
   return services;

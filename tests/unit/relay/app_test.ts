@@ -207,6 +207,8 @@ Deno.test("metrics check the Host header, so a page that rebinds its name to thi
   for (const host of ["evil.example", "evil.example:7420", "127.0.0.1.evil.example", "127.evil", "", "a b"]) {
     assert.equal(await statusOf(host), 401, host);
   }
+  assert.equal(await statusOf("relay.example"), 401, "a proxy that adds no header passes on this name");
+  relay.services.isTls = true;
   assert.equal(await statusOf("relay.example"), 200);
   const headers = { host: "evil.example" };
   const key = await relay.key(["admin"]);
