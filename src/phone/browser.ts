@@ -29,18 +29,20 @@ async function androidModel(data: BrowserFacts["userAgentData"]): Promise<string
   return model.trim().slice(0, MODEL_MAX_LENGTH) || undefined;
 }
 
-/** Keeps the page within the visible area: iOS draws the on-screen keyboard over the page. */
+/**
+ * Keeps the page within the visible area: iOS draws the on-screen keyboard over the page, and scrolls the page to the
+ * field. A session has fitted itself by then and is scrolled back; in other views the field would be out of sight.
+ */
 export function followVisibleHeight(window: Window): void {
   const viewport = window.visualViewport;
   if (viewport === null) return;
   const apply = (): void => {
-    const covered = window.innerHeight - viewport.height;
+    const isCovered = window.innerHeight - viewport.height > 1 && viewport.scale === 1;
     const { style } = window.document.documentElement;
-    if (covered > 1 && viewport.scale === 1) {
-      style.setProperty("--visible-height", `${viewport.height}px`);
-      style.setProperty("--bottom", "0px");
-    } else for (const name of ["--visible-height", "--bottom"]) style.removeProperty(name);
-    if (covered > 1) window.scrollTo(0, 0);
+    // An empty text removes the property.
+    style.setProperty("--visible-height", isCovered ? `${viewport.height}px` : "");
+    style.setProperty("--bottom", isCovered ? "0px" : "");
+    if (isCovered && window.document.querySelector(".session")) window.scrollTo(0, 0);
   };
   viewport.addEventListener("resize", apply);
 }

@@ -1,5 +1,6 @@
 /** Pairing inside the app by camera and by link, and the settings, in a real browser with a real host. */
 import assert from "node:assert/strict";
+import type { Locator } from "playwright-core";
 import { until } from "../helpers/until.ts";
 import { sendMessage, withDemo, withScene } from "./scene.ts";
 
@@ -170,4 +171,48 @@ Deno.test("the settings of notifications open even if their script failed to loa
     await page.unroute(script);
     await page.goto(`${wire.url}/#/notifications`);
     await page.getByRole("heading", { name: "Notifications", exact: true }).waitFor();
+  }));
+
+/** Runs in the page: covers this much of it, as iOS does with its keyboard, which leaves the page's own height. */
+function coverBy(pixels: number): void {
+  const viewport = visualViewport as VisualViewport;
+  Object.defineProperty(viewport, "height", { value: innerHeight - pixels, configurable: true });
+  viewport.dispatchEvent(new Event("resize"));
+}
+
+Deno.test("zooming in, or a keyboard that opens, leaves a view where it was scrolled to, and shows a session's field [ux-small]", () =>
+  withScene(async ({ phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    await listener.report({ name: "svc-demo" });
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByRole("link", { name: /demo · Claude/ }).waitFor();
+    await page.setViewportSize({ width: 390, height: 500 });
+    await page.goto(`${wire.url}/#/settings`);
+    await page.getByRole("heading", { name: "Paired hosts" }).waitFor();
+    await page.evaluate(() => scrollTo(0, 200));
+    const devTools = await page.context().newCDPSession(page);
+    for (const pageScaleFactor of [1.5, 1]) {
+      const zoomed = page.evaluate(() =>
+        new Promise((done) => visualViewport?.addEventListener("resize", done, { once: true }))
+      );
+      await devTools.send("Emulation.setPageScaleFactor", { pageScaleFactor });
+      await zoomed;
+      assert.equal(await page.evaluate(() => scrollY), 200, `at ${pageScaleFactor}`);
+    }
+    await page.evaluate(coverBy, 200);
+    assert.equal(await page.evaluate(() => scrollY), 200, "with the keyboard open");
+
+    await page.goto(`${wire.url}/#/s/dev_listener_00000001/svc-demo/messages`);
+    const field = page.getByRole("textbox", { name: /Message to/ });
+    await field.waitFor();
+    await page.evaluate(coverBy, 200);
+    const end = async (one: Locator): Promise<number> => {
+      const { y = 0, height = 999 } = await one.boundingBox() ?? {};
+      return y + height;
+    };
+    assert.ok(await end(field) <= 300, `the field ends at ${await end(field)} px`);
+    await page.getByRole("button", { name: "Add to the message" }).tap();
+    const sheet = page.getByRole("dialog");
+    await sheet.waitFor();
+    assert.ok(await end(sheet) <= 300, `the sheet ends at ${await end(sheet)} px`);
   }));
