@@ -23,6 +23,9 @@ export const SESSION_STRINGS = {
       type: "The host's allowRemoteApproval lets you answer it with the keys in its terminal.",
     },
   },
+  /** More than a sealed text's times allow for. */
+  clocksDiffer: (apart: string) =>
+    `The clocks of this phone and of its relay are ${apart} apart. Set the clock: until then, questions and what you decide may count as too late.`,
   composer: {
     label: (session: string) => `Message to ${session}`,
     placeholders: {

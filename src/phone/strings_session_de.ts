@@ -22,6 +22,8 @@ export const SESSION_STRINGS_DE: SessionStrings = {
         "allowRemoteApproval auf dem Rechner erlaubt dir, ihn mit den Tasten in seinem Terminal zu beantworten.",
     },
   },
+  clocksDiffer: (apart) =>
+    `Die Uhren dieses Telefons und seines Relays gehen ${apart} auseinander. Stell die Uhr: Bis dahin gelten Fragen und was du entscheidest womöglich als zu spät.`,
   composer: {
     later: "Später senden",
     label: (session) => `Nachricht an ${session}`,

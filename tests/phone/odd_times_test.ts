@@ -1,4 +1,5 @@
-/** Times from other senders that no calendar has: the page shows what they belong to. */
+/** Times that no calendar has, from other senders, and a phone with a wrong clock. */
+import assert from "node:assert/strict";
 import { createRelayApi } from "../../src/client/api.ts";
 import { withScene } from "./scene.ts";
 
@@ -23,4 +24,24 @@ Deno.test("a session with times that no calendar has does not break the page", (
     await page.getByText("run the tests").waitFor();
     await page.goto(`${wire.url}/#/`);
     await page.getByText("Live", { exact: true }).waitFor();
+  }));
+
+/** Runs in the page before its scripts: its clock is an hour and a half fast. */
+function fast(): void {
+  const now = Date.now.bind(Date);
+  Date.now = () => now() + 5_400_000;
+}
+
+Deno.test("a session says that the phone's clock is wrong, by which encrypted questions and answers expire", () =>
+  withScene(async ({ phone, wire, listener, makeKey }) => {
+    const { page } = phone;
+    await listener.report({ name: "svc-demo" });
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByRole("link", { name: /demo · Claude/ }).tap();
+    await page.getByRole("textbox", { name: /Message to/ }).waitFor();
+    assert.equal(await page.getByText("The clocks of this phone").count(), 0);
+    await page.addInitScript(fast);
+    await page.reload();
+    await page.getByText("The clocks of this phone and of its relay are 1 h apart.").waitFor();
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
   }));

@@ -2,11 +2,12 @@
 import type { JSX } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
+import { SKEW_MS } from "../../protocol/limits.ts";
 import { isSessionName } from "../../protocol/names.ts";
 import type { SessionEntry } from "../../protocol/session.ts";
 import { dialogOf, itemsOf } from "../attention.ts";
 import { questionLine } from "../cards.ts";
-import { formatAgo, formatTime } from "../format_time.ts";
+import { formatAge, formatAgo, formatTime } from "../format_time.ts";
 import { type InboxItem, isOpen, type QuestionItem } from "../inbox.ts";
 import type { SendOptions } from "../own_messages.ts";
 import { isOwn, type Message, sentAgain } from "../message.ts";
@@ -35,7 +36,7 @@ import { type FileUpload, useUpload } from "./upload_bar.tsx";
 import type { OpenMirror } from "./use_terminal.ts";
 
 const { session: TEXT } = STRINGS;
-const { panels: PANELS, terminal: { foot: FOOT } } = SESSION_TEXT;
+const { panels: PANELS, terminal: { foot: FOOT }, clocksDiffer: CLOCKS_DIFFER } = SESSION_TEXT;
 const AGES_EVERY_MS = 15_000;
 /** The time left to answer is shown in minutes. */
 const LEFT_EVERY_MS = 5_000;
@@ -82,7 +83,7 @@ export function SessionView({ state, name, panel, item, option, notice, actions 
   const waiting = waitingOf({ state, name, panel, items, now, actions });
   const note = (
     <>
-      <SessionNote session={session} now={now} />
+      <SessionNote {...{ state, session, now }} />
       {panel === "terminal" && waiting}
     </>
   );
@@ -357,8 +358,9 @@ function MenuButton({ state, session, actions }: Pick<HeadProps, "state" | "sess
   );
 }
 
-function SessionNote({ session, now }: Pick<HeadProps, "session" | "now">): JSX.Element | null {
-  const why = noteOf(session, now);
+function SessionNote({ state, session, now }: Pick<HeadProps, "state" | "session" | "now">) {
+  const apartMs = Math.abs(state.clockOffsetMs);
+  const why = noteOf(session, now) || (apartMs > SKEW_MS ? CLOCKS_DIFFER(formatAge(apartMs)) : "");
   return why === "" ? null : <p class="session-note">{why}</p>;
 }
 
