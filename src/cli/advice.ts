@@ -29,8 +29,7 @@ export async function homeFault(error: unknown): Promise<string | undefined> {
   try {
     if (isFull(error)) return withAdvice(text, MAKE_ROOM);
     const { root } = await accountPaths();
-    // Another folder's name may begin with it.
-    if (text.split(root).slice(1).every((rest) => /^[\w.-]/.test(rest))) return undefined;
+    if (!concerns(text, root)) return undefined;
     const info = await runtime.files.info(root).catch(() => undefined);
     if (info?.isDirectory === false) {
       return `Cannot use "${root}": it is not a directory. Move it away, or set SVC_HOME to a directory of your own.`;
@@ -41,6 +40,14 @@ export async function homeFault(error: unknown): Promise<string | undefined> {
   } catch {
     return undefined;
   }
+}
+
+/** True if the text names svc's folder, or a folder above it that could not be made. */
+function concerns(text: string, root: string): boolean {
+  const [, made] = /\bmkdir '(\/[^']*)'/.exec(text) ?? [];
+  if (made !== undefined && root.startsWith(`${made}/`)) return true;
+  // Another folder's name may begin with it.
+  return !text.split(root).slice(1).every((rest) => /^[\w.-]/.test(rest));
 }
 
 /** The text and the advice as two sentences. */

@@ -64,7 +64,9 @@ function writeOrWait(write: (bytes: Uint8Array) => number, bytes: Uint8Array): n
 export function homeFrom(home: string | undefined): string {
   if (home?.startsWith("/")) return home;
   throw new Error(
-    `cannot find the home directory: HOME is ${JSON.stringify(home ?? null)}; set it to an absolute path`,
+    `cannot find the home directory: HOME is ${
+      home === undefined ? "not set" : JSON.stringify(home)
+    }; set it to an absolute path`,
   );
 }
 

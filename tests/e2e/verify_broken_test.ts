@@ -112,6 +112,15 @@ const BROKEN: Broken[] = [
     faults: ["home", "configuration", ...ASKED],
   },
   {
+    what: "a home that does not exist yet and cannot be made",
+    async breakIt({ sandbox }) {
+      await Deno.writeTextFile(`${sandbox.root}/file`, "");
+      return { SVC_HOME: `${sandbox.root}/file/svc` };
+    },
+    expected: ["home", /\/file\/svc cannot be made: Cannot write in ".*\/file": /, /or set SVC_HOME$/],
+    faults: ["home", "configuration", ...ASKED],
+  },
+  {
     what: "a key that the relay does not know",
     breakIt: (stack) => editConfig(stack, { apiKey: "svc_wrong" }),
     expected: [

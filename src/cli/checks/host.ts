@@ -65,7 +65,7 @@ export const modesCheck: Check = {
   async run({ paths }) {
     const { files, uid } = runtime;
     const info = await files.info(paths.root);
-    if (info === undefined) return ok(`${paths.root} does not exist yet`);
+    if (info === undefined) return await absentHome(paths.root);
     if (!info.isDirectory) {
       return fault(
         `${paths.root} is not a directory`,
@@ -92,6 +92,22 @@ export const modesCheck: Check = {
     );
   },
 };
+
+/** The folder is made when it is first needed, so the closest one above it that exists must be writable. */
+async function absentHome(root: string): Promise<Finding> {
+  try {
+    await tryWrite(runtime.files, await closestAbove(root));
+    return ok(`${root} does not exist yet`);
+  } catch (error) {
+    return fault(`${root} cannot be made: ${errorText(error)}`, isFull(error) ? MAKE_ROOM : OWN_HOME);
+  }
+}
+
+async function closestAbove(path: string): Promise<string> {
+  const above = path.slice(0, path.lastIndexOf("/")) || "/";
+  const isThere = above === "/" || await runtime.files.info(above) !== undefined;
+  return isThere ? above : await closestAbove(above);
+}
 
 /** Throws Error when nothing can be written there: another owner, no space, a read-only file system. */
 export async function tryWrite(

@@ -13,7 +13,7 @@ import {
 
 Deno.test("the home is used as it is set, and never guessed", () => {
   assert.equal(homeFrom("/home/me"), "/home/me");
-  assert.throws(() => homeFrom(undefined), /HOME is null; set it to an absolute path/);
+  assert.throws(() => homeFrom(undefined), /HOME is not set; set it to an absolute path/);
   assert.throws(() => homeFrom("me"), /HOME is "me"/);
 });
 
