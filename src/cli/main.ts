@@ -22,10 +22,16 @@ export async function main(args: readonly string[]): Promise<number> {
     if (error instanceof CommandExit) return error.code;
     if (isBrokenPipe(error)) return EXIT_FAILED;
     const { homeFault } = await import("./advice.ts");
-    const text = await homeFault(error) ?? errorText(error);
+    const text = await homeFault(error) ?? await textOf(error);
     printError(isRelays(error) ? inLine(text) : text);
     return error instanceof UsageError ? EXIT_USAGE : EXIT_FAILED;
   }
+}
+
+async function textOf(error: unknown): Promise<string> {
+  if (!isRelays(error)) return errorText(error);
+  const { relayErrorText } = await import("../client/certificate_fault.ts");
+  return relayErrorText(error);
 }
 
 /** True if the error may hold a relay's words. Checked by name, because its class would load the schemas. */

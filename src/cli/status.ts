@@ -1,6 +1,6 @@
 /** `svc status`: the listener, the relay and the sessions on one screen. */
 import { runtime } from "#runtime";
-import { errorText } from "../async/error_text.ts";
+import { relayErrorText } from "../client/certificate_fault.ts";
 import type { DaemonStatus } from "../home/control_socket.ts";
 import { daemonStatus, isLockFree, recordedPid } from "../home/daemon.ts";
 import type { HomePaths } from "../home/paths.ts";
@@ -44,7 +44,7 @@ async function viewRelay(paths: HomePaths): Promise<RelayView> {
     view.reachable = true;
     view.sessions = listEntries((await api.sessions()).devices);
   } catch (error) {
-    view.problem = errorText(error);
+    view.problem = relayErrorText(error);
   }
   return view;
 }

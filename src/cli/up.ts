@@ -2,6 +2,7 @@
 import { runtime } from "#runtime";
 import { delay, systemClock } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
+import { relayErrorText } from "../client/certificate_fault.ts";
 import { httpBaseFromWs, wsFromHttpBase } from "../client/addresses.ts";
 import { createRelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
@@ -128,7 +129,7 @@ async function ownAddress(
   } catch (error) {
     throw new Error(
       `This machine does not reach its relay at "${own}". Name the host that the certificate is for: --public-url https://NAME:PORT. (${
-        errorText(error)
+        relayErrorText(error)
       })`,
     );
   }

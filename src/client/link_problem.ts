@@ -27,6 +27,8 @@ export interface LinkProblem {
   code: LinkProblemCode;
   /** One sentence for a log or a screen. */
   message: string;
+  /** The error of the request that found it. */
+  cause?: unknown;
 }
 
 export const LINK_PROBLEMS: Readonly<Record<LinkProblemCode, string>> = {
@@ -100,7 +102,7 @@ export async function explainHandshake(api: RelayApi, signal: AbortSignal): Prom
     await api.listPushes({ limit: 1, signal });
     return linkProblem("handshake_failed");
   } catch (error) {
-    return linkProblem(error instanceof RelayError ? problemCode(error) : "unreachable");
+    return { ...linkProblem(error instanceof RelayError ? problemCode(error) : "unreachable"), cause: error };
   }
 }
 

@@ -1,5 +1,5 @@
 /** Notifies the phones, in order: of an agent's last message, of the dialog that it shows, or that it waits. */
-import { errorText } from "../async/error_text.ts";
+import { relayErrorText } from "../client/certificate_fault.ts";
 import { retryRelay } from "../client/relay_error.ts";
 import { type Clock, delay } from "../async/clock.ts";
 import type { HostPush } from "../crypto/host_push.ts";
@@ -141,7 +141,7 @@ export class HookNotifier {
         await this.#notify(entry);
       } catch (error) {
         if (this.#end.signal.aborted) break;
-        const why = errorText(error);
+        const why = relayErrorText(error);
         this.#options.log(`hook ${entry.report.event} ${entry.report.agent}: ${why}`);
       }
     }

@@ -3,6 +3,7 @@ import { runtime } from "#runtime";
 import { systemClock } from "../async/clock.ts";
 import { Wakeup } from "../async/wakeup.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
+import { problemText } from "../client/certificate_fault.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import type { Config } from "../home/config.ts";
 import { type Audit, openAudit } from "../home/log_files.ts";
@@ -269,9 +270,8 @@ class Listener implements RunningListener {
       // Another listener of this device took over: it types what is held or queued here.
       if (state.problem?.code === "replaced") this.#pushes.drop();
       this.#mirrors.lost();
-      const why = state.problem ? `: ${state.problem.message}` : "";
-      const advice = state.problem?.code === "revoked" ? ` ${REVOKED_HOST}` : "";
-      log(`disconnected${why}${advice} (next try in ${Math.round(state.retryInMs)} ms)`);
+      const why = problemText(state.problem) + (state.problem?.code === "revoked" ? ` ${REVOKED_HOST}` : "");
+      log(`disconnected${why} (next try in ${Math.round(state.retryInMs)} ms)`);
     }
   }
 

@@ -8,7 +8,7 @@ import {
   type Transport,
 } from "@modelcontextprotocol/server";
 import type { Clock } from "../async/clock.ts";
-import { errorText } from "../async/error_text.ts";
+import { relayErrorText } from "../client/certificate_fault.ts";
 import type { SecondOutlet } from "../home/config.ts";
 import type { HostSealing } from "../home/host_sealing.ts";
 import { AskClient, identify, type RelaySettings } from "./ask_client.ts";
@@ -86,7 +86,7 @@ function register(server: McpServer, { tool, client, host: { clock, isMuted } }:
       return await tool.run(args, callOf(context, { client: opened, clock }));
     } catch (error) {
       if (context.mcpReq.signal.aborted) throw error;
-      return errorResult(errorText(error));
+      return errorResult(relayErrorText(error));
     }
   });
 }

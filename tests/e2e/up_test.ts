@@ -159,6 +159,14 @@ Deno.test("svc up with a certificate uses the address that the certificate is fo
   await up.line(new RegExp(`^Open this link: https://localhost:${port}/`));
   await up.line(/^svc-demo +demo · Echo/);
   assert.equal((await runSvc(sandbox, ["send", "svc-demo", "hello"], { env })).code, 0);
+  const other = `${sandbox.root}/other`;
+  await makeAuthority(other);
+  const untrusting = { env: { DENO_CERT: `${other}.pem`, NODE_EXTRA_CA_CERTS: `${other}.pem` } };
+  const said = /no authority that this machine trusts .* in NODE_EXTRA_CA_CERTS, or in DENO_CERT/s;
+  for (const args of [["send", "svc-demo", "hello"], ["sessions"], ["status"], ["verify"]]) {
+    const { stdout, stderr } = await runSvc(sandbox, args, untrusting);
+    assert.match(stdout + stderr, said);
+  }
   await stop(up);
 });
 

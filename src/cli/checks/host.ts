@@ -20,6 +20,7 @@ import {
 import { loadIdentity, loadPaired, sealingFloor } from "../../home/pairing.ts";
 import type { HomePaths } from "../../home/paths.ts";
 import type { RelayApi } from "../../client/api.ts";
+import { certificateFault } from "../../client/certificate_fault.ts";
 import { RelayError } from "../../client/relay_error.ts";
 import { createNativeSocket, keyProtocols, type LinkSocket } from "../../client/socket.ts";
 import { encodeFrame, parseFrame } from "../../protocol/frames.ts";
@@ -276,6 +277,8 @@ export const relayCheck: Check = {
       return ok(`v${version} at ${api.baseUrl}`);
     } catch (error) {
       if (!(error instanceof RelayError)) return fault(errorText(error), CONFIGURE);
+      const distrust = certificateFault(error);
+      if (distrust !== undefined) return fault(`the relay is not trusted: ${distrust.why}`, distrust.fix);
       return fault(
         errorText(error),
         "check that the relay runs there (svc up or svc server), and that the address is right",
