@@ -99,10 +99,15 @@ Deno.test("crash: a text that an earlier listener typed is removed even if its m
   await using stack = await makeStack({ listener: false });
   const { sandbox, api } = stack;
   const echo = await stack.echo();
+  const isOnline = async (): Promise<boolean | undefined> =>
+    (await api.devices()).devices.find(({ id }) => id === stack.deviceId)?.online;
+  await until("the listener that the agent started to connect", async () => await isOnline() === true);
   await stack.svc("listener", "--stop");
   for (const step of ["typed", "left"] as const) {
     const body = `${step} by an earlier listener`;
     const about = { agentSessionName: echo.name, targetDeviceId: stack.deviceId };
+    // Until then, the relay may send the message into the connection that is ending, and leave its end to the host.
+    await until("the relay to see that the listener has gone", async () => await isOnline() === false);
     const { id } = await api.sendPush({ type: "agent.command", body, ...about });
     await api.sendPush({ type: "agent.cancel", inReplyTo: id, ...about });
     assert.equal((await api.getPush(id)).receipt.final, true);
