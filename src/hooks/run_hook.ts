@@ -1,5 +1,11 @@
 /** Runs an agent's hook: it reports to the listener, informs the model of REMOTE mode, and never disturbs the agent. */
-import { type DialogCall, type HookInput, type HookMeaning, isFromSubagent } from "../agents/hooks.ts";
+import {
+  type DialogCall,
+  type HookInput,
+  type HookMeaning,
+  isFromSubagent,
+  textOf,
+} from "../agents/hooks.ts";
 import { loadHooks } from "../agents/registry.ts";
 import type { HookReport } from "../home/control_socket.ts";
 import { askPhones, type DaemonSocket, notifyDaemon, waitAtGate } from "../home/notify_daemon.ts";
@@ -137,10 +143,21 @@ function ownMeaning({ hooks, event, input }: HookCall): HookMeaning {
   return isSubagentStop ? {} : meaning;
 }
 
-/** The fields of every report, which identify the agent. */
-function reportOf(host: HookHost, { event, kind }: HookCall, directory: string): HookReport {
+/** A longer id or word is left out, because the listener would refuse the report. */
+const ID_MAX_CHARS = 200;
+const SOURCE_MAX_CHARS = 50;
+
+/** The fields of every report, which identify the agent and its conversation. */
+function reportOf(host: HookHost, { event, kind, hooks, input }: HookCall, directory: string): HookReport {
   const { session, pane, tmuxSocket: socket, gates } = host;
-  return { event, agent: kind, cwd: directory, session, pane, socket, ...(gates ? { gates } : {}) };
+  const own = { event, agent: kind, cwd: directory, session, pane, socket };
+  const conversation = upTo(ID_MAX_CHARS, hooks.sessionOf(input));
+  const source = /^sessionStart$/i.test(event) ? upTo(SOURCE_MAX_CHARS, textOf(input, "source")) : undefined;
+  return { ...own, conversation, source, ...(gates ? { gates } : {}) };
+}
+
+function upTo(most: number, text: string | undefined): string | undefined {
+  return text === undefined || text.length > most ? undefined : text;
 }
 
 /** One agent puts a byte order mark before its JSON. Throws if it is not JSON. */

@@ -81,10 +81,13 @@ export class HookNotifier {
     this.#options = options;
   }
 
-  /** Queues the report's notification, if it has one. `session`: the one that the report names. Never throws. */
+  /**
+   * Queues the report's notification, if it has one and is not from a tool of the session's agent. `session`: the one that
+   * the report names. Never throws.
+   */
   take(report: HookReport, session?: NamedSession): void {
     const { news } = report;
-    if (news === undefined || this.#end.signal.aborted) return;
+    if (news === undefined || session?.isOfTool || this.#end.signal.aborted) return;
     const title = session?.label === undefined ? news.title : sessionTitle(session.label, news.type);
     const [id, at] = [crypto.randomUUID(), this.#options.clock.elapsed()];
     const entry = { id, at, report, news: { ...news, title }, directories: session?.directories ?? [] };

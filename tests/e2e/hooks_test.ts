@@ -230,6 +230,37 @@ Deno.test("a push has the session's name from the picker, wherever in the projec
   ]);
 });
 
+Deno.test("an agent of the same kind that the session's agent runs as a tool neither ends its turn nor notifies the phones [ls-state-foreign, type-stop]", async () => {
+  await using stack = await makeStack();
+  const { sandbox, api } = stack;
+  const { name } = await secondOfProject(stack);
+  const print = async (format: string): Promise<string> =>
+    (await sandbox.tmux("display-message", "-p", "-t", `=${name}:`, format)).trim();
+  const TMUX_PANE = await print("#{pane_id}");
+  await sandbox.tmux("set-option", "-t", `=${name}:`, "@svc_pane", TMUX_PANE);
+  const env = { SVC_SESSION: name, TMUX_PANE, TMUX: await print("#{socket_path},#{pid},0") };
+  const call = async (event: string, conversation: string): Promise<void> => {
+    const recorded = await recordedCall("codex", event);
+    const text = { last_assistant_message: `the words of ${conversation}` };
+    const input = { ...recorded, ...text, cwd: sandbox.project, session_id: conversation };
+    assert.deepEqual(await hook(sandbox, ["hook", event, "codex"], JSON.stringify(input), env), SILENT);
+  };
+  await untilAsked("the recorded pane", async () => {
+    await call("PreToolUse", "own");
+    const { devices } = await api.sessions();
+    return devices.some(({ sessions }) =>
+      sessions.some((one) => one.name === name && one.state === "working")
+    );
+  });
+  await call("Stop", "nested");
+  await call("PostToolUse", "own");
+  await call("Stop", "own");
+  // Pushes are delivered in order.
+  assert.equal((await newest(stack, "agent.stop")).body, "the words of own");
+  const { pushes } = await api.listPushes({ before: "end" });
+  assert.equal(pushes.filter(({ push }) => push.type === "agent.stop").length, 1);
+});
+
 Deno.test("a muted project stays silent while its agent works in another directory [cli-mute]", async () => {
   await using stack = await makeStack();
   const { sandbox } = stack;

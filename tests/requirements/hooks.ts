@@ -96,7 +96,7 @@ const AGENT_STATES = rows("docs/specification.md, Agent states", {
   ),
   "ls-state-ask": agents("A session is waiting while a question of svc_ask waits for the user."),
   "ls-state-foreign": agents(
-    "A report from another pane, another project or another kind of agent does not change a session's state.",
+    "A report from another pane, another project, or an agent that the session's agent runs as a tool does not change a session's state.",
   ),
   "ls-state-pace": agents(
     "While something happens in a session, the inventory is read at least every second.",

@@ -18,6 +18,7 @@ import {
 } from "../../tmux/sessions.ts";
 import type { Asker } from "../inject/context.ts";
 import { RESET_MARGIN_MS } from "../waiting_pushes.ts";
+import { Conversations } from "./conversations.ts";
 import { Dialogs, type OpenDialog } from "./dialogs.ts";
 import {
   canComeFrom,
@@ -30,6 +31,7 @@ import {
   type NamedSession,
   namedSession,
   paneKey,
+  type PlacedReport,
   type ScreenCapture,
   StateClock,
   StateHints,
@@ -115,6 +117,7 @@ export class Inventory {
   #unsaved: KnownStates | undefined;
   #saving: Promise<void> | undefined;
   readonly #hints = new StateHints();
+  readonly #conversations = new Conversations();
   /** By pane. */
   readonly #screens = new Map<string, CapturedScreen>();
   /** By pane. */
@@ -169,13 +172,24 @@ export class Inventory {
 
   /**
    * Replaces the session's name in the report, which the agent got at its start, by the one that its pane's session has
-   * now.
+   * now. What an agent reports that this one runs as a tool is neither its state nor news of it.
    */
-  placed(report: HookReport): HookReport {
+  placed(report: HookReport): PlacedReport {
     const own = this.#sessions.find(({ socket, recorded }) =>
       recorded.agent !== "" && recorded.pane === report.pane && socket === report.socket
     );
-    return own === undefined || report.session === undefined ? report : { ...report, session: own.name };
+    if (own === undefined || report.session === undefined) return report;
+    const placed = { ...report, session: own.name };
+    return this.#isOfTool(report, own)
+      ? { ...placed, state: undefined, news: undefined, isOfTool: true }
+      : placed;
+  }
+
+  #isOfTool(report: HookReport, session: TmuxSession): boolean {
+    if (report.agent !== session.recorded.agent) return false;
+    const { reading, at } = this.#screens.get(paneKey(session)) ?? {};
+    const idleAt = reading?.state === "idle" ? at : undefined;
+    return this.#conversations.isOfTool(paneKey(session), report, { idleAt, elapsed: this.#elapsed() });
   }
 
   /** The agent of the only session with this name; undefined if svc did not start it. */
@@ -190,7 +204,7 @@ export class Inventory {
   }
 
   /** The session that a hook's report names; undefined if the last read found none. */
-  namedIn(report: HookReport): NamedSession | undefined {
+  namedIn(report: PlacedReport): NamedSession | undefined {
     return namedSession(report, this.#sessions);
   }
 
@@ -399,6 +413,7 @@ export class Inventory {
     for (const key of this.#screens.keys()) if (!panes.has(key)) this.#screens.delete(key);
     for (const key of this.#versions.keys()) if (!panes.has(key)) this.#versions.delete(key);
     this.#dialogs.keep(panes);
+    this.#conversations.keep(panes);
     for (const key of this.#limits.keys()) if (!panes.has(key)) this.#limits.delete(key);
     this.#hints.keep(sessions);
   }

@@ -11,7 +11,7 @@ import {
   type SessionEntry,
 } from "../../protocol/session.ts";
 import { Inventory, type InventoryOptions, POLL_GAP_MS, POLL_SOON_MS } from "./inventory.ts";
-import type { NamedSession } from "./session_entry.ts";
+import type { NamedSession, PlacedReport } from "./session_entry.ts";
 import { Wakeup } from "../../async/wakeup.ts";
 import type { Config } from "../../home/config.ts";
 import type { HookReport } from "../../home/control_socket.ts";
@@ -237,11 +237,11 @@ export class InventoryPolling {
     this.readNow();
   }
 
-  placed(report: HookReport): HookReport {
+  placed(report: HookReport): PlacedReport {
     return this.#inventory.placed(report);
   }
 
-  namedIn(report: HookReport): NamedSession | undefined {
+  namedIn(report: PlacedReport): NamedSession | undefined {
     return this.#inventory.namedIn(report);
   }
 

@@ -342,6 +342,12 @@ export function statesFile(files: Files, { states: path }: Pick<HomePaths, "stat
   };
 }
 
+/** A hook's report with the current name of its session. */
+export type PlacedReport = HookReport & {
+  /** It is from an agent of the same kind that the session's agent runs as a tool. */
+  isOfTool?: true;
+};
+
 /** The session that a hook's report names. */
 export interface NamedSession {
   name: string;
@@ -351,11 +357,13 @@ export interface NamedSession {
   label: string | undefined;
   /** Where its project may lie. */
   directories: string[];
+  /** As in the report: its agent is still at work. */
+  isOfTool?: true;
 }
 
 /** The session that a report names, if any. An agent belongs to it even while it works in another directory. */
 export function namedSession(
-  report: HookReport,
+  report: PlacedReport,
   all: readonly TmuxSession[],
 ): NamedSession | undefined {
   const named = all.filter(({ name }) => name === report.session);
@@ -372,6 +380,7 @@ export function namedSession(
     pane: only === undefined || further !== undefined ? undefined : paneKey(only),
     label: isSure ? labelOf(own) : undefined,
     directories: sessions.flatMap(knownDirectories),
+    ...(report.isOfTool ? { isOfTool: true } : {}),
   };
 }
 

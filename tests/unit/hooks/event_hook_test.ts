@@ -18,10 +18,12 @@ async function reported(bench: HookBench, ...call: Parameters<HookBench["call"]>
 Deno.test("a stop carries the agent's last message [type-stop, ls-hook-at-once]", async () => {
   await using bench = await makeHookBench();
   const news = { type: "agent.stop", title: "app · Claude has finished", body: "Done." } as const;
-  assert.deepEqual(await reported(bench, "cc", "Stop", await recordedCall("cc", "Stop")), {
+  const input = await recordedCall("cc", "Stop");
+  assert.deepEqual(await reported(bench, "cc", "Stop", input), {
     event: "Stop",
     agent: "cc",
     cwd: "/work/app",
+    conversation: input.session_id,
     session: "svc-proj",
     pane: "%7",
     socket: "/tmp/tmux-1000/default",
@@ -33,6 +35,16 @@ Deno.test("a stop carries the agent's last message [type-stop, ls-hook-at-once]"
   assert.equal(codex.news?.body, "Done.");
   const gemini = await reported(bench, "gemini", "AfterAgent", await recordedCall("gemini", "AfterAgent"));
   assert.deepEqual([gemini.news?.body, gemini.state], ["Done.", "idle"]);
+});
+
+Deno.test("the start of a conversation is reported with how it began [ls-state-foreign]", async () => {
+  await using bench = await makeHookBench();
+  const input = await recordedCall("cc", "SessionStart");
+  const { conversation, source } = await reported(bench, "cc", "SessionStart", input);
+  assert.deepEqual([conversation, source], [input.session_id, "startup"]);
+  const long = { ...input, session_id: "c".repeat(1_000), source: "s".repeat(1_000) };
+  const short = await reported(bench, "cc", "SessionStart", long);
+  assert.deepEqual([short.conversation, short.source, short.state], [undefined, undefined, "idle"]);
 });
 
 Deno.test("the end of a subagent is neither a notification nor the end of the turn [push-subagent]", async () => {
@@ -106,6 +118,7 @@ Deno.test("a tool call waits at the gate until it opens, and prints no decision 
     event: "PreToolUse",
     agent: "cc",
     cwd: "/work/app",
+    conversation: input.session_id,
     session: "svc-proj",
     gates: true,
     pane: "%7",

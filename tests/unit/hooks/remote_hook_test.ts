@@ -136,6 +136,7 @@ Deno.test("the prompt is reported to the daemon at once: the agent works [ls-hoo
       session: "svc-proj",
       pane: "%7",
       socket: "/tmp/tmux-1000/default",
+      conversation: "c-1",
       gates: true,
       state: "working",
     };
