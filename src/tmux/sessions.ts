@@ -212,15 +212,22 @@ function splitScreens(
   const screens: PaneScreen[] = [];
   for (const line of output.split("\n")) {
     const fields = parseFields(line, { tag: mark, fields: SCREEN_FIELDS });
-    if (fields === undefined) screens.at(-1)?.lines.push(line);
+    if (fields === undefined) screens.at(-1)?.lines.push(withoutStrays(line));
     else screens.push(screenOf(fields, []));
   }
   return new Map(panes.flatMap((pane, index) => screens[index] ? [[pane, screens[index]]] : []));
 }
 
+/** A character without width at the start of a row or behind a blank: tmux 3.3a draws one that follows a blank elsewhere. */
+const STRAYS = /(?<=^| )[\u200b-\u200d\u2060\ufeff]+/gu;
+
+function withoutStrays(line: string): string {
+  return line.replace(STRAYS, "");
+}
+
 export function screenOf(fields: Record<keyof typeof SCREEN_FIELDS, string>, lines: string[]): PaneScreen {
   return {
-    lines,
+    lines: lines.map(withoutStrays),
     title: fields.title,
     cursor: {
       x: Number(fields.cursorX),

@@ -23,6 +23,8 @@ export const NAUGHTY_BODIES: Readonly<Record<string, string>> = {
   "right to left": "שלום مرحبا",
   "combining": "e\u0301 n\u0303 \u0915\u094d\u0937",
   "zero width": "a\u200bb\u200dc\ufeffd",
+  "a joiner after a blank": "a \u200d:b",
+  "a joiner at the start": "\u200dy",
   "plane 16": "\u{10fffd}\u{1f600}",
   "the longest": `${"é;".repeat(5_461)}x`,
 };

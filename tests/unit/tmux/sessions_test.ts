@@ -1,6 +1,6 @@
 /** Sessions and their agent panes are read from tmux's lists. */
 import assert from "node:assert/strict";
-import { parseSessions } from "../../../src/tmux/sessions.ts";
+import { parseSessions, SCREEN_FIELDS, screenOf } from "../../../src/tmux/sessions.ts";
 
 interface PaneSpec {
   session?: string;
@@ -84,4 +84,12 @@ Deno.test("sessions: a path with a tab stays one field", () => {
     parseSessions("/s", paneLine({ pane: "%1", active: "1", path: "/a\tb" }))[0]?.pane?.path,
     "/a\tb",
   );
+});
+
+Deno.test("screens: a joiner that tmux draws in another row than it was printed in changes no row, one in an emoji stays [show-bytes]", () => {
+  const drawn = ["❯ a :b", "echo \u200d· idle", "\u200d\u200b  esc \ufeffto cancel", "👨\u200d👩 a\u200db"];
+  assert.deepEqual(screenOf(SCREEN_FIELDS, drawn).lines, [
+    ...["❯ a :b", "echo · idle", "  esc to cancel"],
+    "👨\u200d👩 a\u200db",
+  ]);
 });
