@@ -1,5 +1,5 @@
 /** Builds the inventory of this user's agent sessions on all tmux servers, and decides when to read it again. */
-import { dialogText, lastLine, readUsageLimit, type UsageLimit } from "../../agents/screen_texts.ts";
+import { dialogText, lastLine } from "../../agents/screen_texts.ts";
 import { agentProfile, unknownAgent } from "../../agents/profiles.ts";
 import { compiledMarks, MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts";
 import { systemClock } from "../../async/clock.ts";
@@ -17,7 +17,6 @@ import {
   type TmuxSession,
 } from "../../tmux/sessions.ts";
 import type { Asker } from "../inject/context.ts";
-import { RESET_MARGIN_MS } from "../waiting_pushes.ts";
 import { Conversations } from "./conversations.ts";
 import { Dialogs, type OpenDialog } from "./dialogs.ts";
 import {
@@ -38,6 +37,7 @@ import {
   type StatesStore,
   toEntry,
 } from "./session_entry.ts";
+import { UsageLimits } from "./usage_limits.ts";
 
 /** Delay until the next read after a hook's report, or after svc typed something. */
 export const POLL_SOON_MS = 400;
@@ -50,12 +50,6 @@ export const POLL_ATTENDED_MS = 1_500;
 export const ATTENDED_FOR_MS = 15_000;
 /** The minimum delay between two reads, however many hooks report, and the delay while a dialog may be half drawn. */
 export const POLL_GAP_MS = 200;
-
-/** Claude's hook for a turn that an error ended: its text may say that the usage limit is reached. */
-const LIMIT_EVENT = "StopFailure";
-
-/** Reports of a limit by sessions that no read has found yet; of more, the latest. */
-const EARLY_LIMITS_MAX = 100;
 
 /** Bytes of the sessions in one report. The rest of its frame is for the host's details, sealed for the phones. */
 const SESSIONS_MAX_BYTES = TEXT_FRAME_MAX_BYTES - 65_536;
@@ -125,10 +119,7 @@ export class Inventory {
   readonly #dialogs = new Dialogs();
   /** The panes whose dialog was reported as open: since when, by `elapsed`, the screen has not shown it. */
   readonly #withDialog = new Map<string, number | undefined>();
-  /** By pane. */
-  readonly #limits = new Map<string, UsageLimit>();
-  /** What hooks reported of a limit in sessions that the next read finds, and when, in epoch milliseconds. */
-  #earlyLimits: { report: HookReport; now: number }[] = [];
+  readonly #limits = new UsageLimits();
   /** The names of the sessions that the last read left out. */
   #leftOut: ReadonlySet<string> = new Set();
   #sessions: TmuxSession[] = [];
@@ -149,25 +140,15 @@ export class Inventory {
     if (session !== undefined && (!canComeFrom(report, session) || isFromTool(report, session))) return;
     const before = session && this.#screens.get(paneKey(session))?.reading.state;
     this.#hints.take(report, { before, elapsed: this.#elapsed() });
-    if (report.event !== LIMIT_EVENT) return;
-    const found = { report, now: this.#now() };
-    if (session !== undefined) this.#takeLimit(session, found);
-    else this.#earlyLimits = [...this.#earlyLimits, found].slice(-EARLY_LIMITS_MAX);
+    this.#limits.takeReport({ report, now: this.#now() }, session);
   }
 
-  #takeLimit(session: TmuxSession, { report, now }: { report: HookReport; now: number }): void {
-    if (session.recorded.agent === "") return;
-    this.#noteLimit(paneKey(session), readUsageLimit([report.news?.body ?? ""], now));
-  }
-
-  /** A report may come before the first read, or name the session as it was called when its agent started. */
-  #takeEarlyLimits(): void {
-    for (const { report: from, now } of this.#earlyLimits.splice(0)) {
-      const report = this.placed(from);
-      const session = this.#sessions.find(({ name }) => name === report.session);
-      if (session === undefined || !canComeFrom(report, session) || isFromTool(report, session)) continue;
-      this.#takeLimit(session, { report, now });
-    }
+  /** The session of a report that came before a read found it, or that names it as it was called when its agent started. */
+  #sessionOfEarly(from: HookReport): TmuxSession | undefined {
+    const report = this.placed(from);
+    const session = this.#sessions.find(({ name }) => name === report.session);
+    if (session === undefined || !canComeFrom(report, session)) return undefined;
+    return isFromTool(report, session) ? undefined : session;
   }
 
   /**
@@ -231,7 +212,7 @@ export class Inventory {
     await this.#readVersions(sessions);
     const muted = await this.#options.muted();
     this.#sessions = sessions;
-    this.#takeEarlyLimits();
+    this.#limits.takeEarly((report) => this.#sessionOfEarly(report));
     const clock = this.#clock ??= new StateClock(await this.#options.states?.load());
     clock.keep(sessions);
     this.#forget(sessions);
@@ -294,7 +275,7 @@ export class Inventory {
     const asking = this.#hints.isAsking(session, { screen, elapsed });
     const state = decideState({ session, screen, hint, asking, known: screen?.known, now, elapsed });
     const stateSince = clock.since(session, { state, now });
-    const limit = limitNow(this.#limits.get(paneKey(session)), { state, now });
+    const limit = this.#limits.of(paneKey(session), { state, now });
     return toEntry(session, {
       state,
       stateSince,
@@ -363,11 +344,7 @@ export class Inventory {
       this.#withDialog.set(paneKey(session), undefined);
       this.#options.dialogOpened?.(session, dialog);
     }
-    const limit = readUsageLimit(lines, epochMs);
-    // A limit without a time lasts for as long as the screen shows it.
-    const isTimed = this.#limits.get(paneKey(session))?.resetsAt !== undefined;
-    if (limit === undefined && !isTimed) this.#limits.delete(paneKey(session));
-    this.#noteLimit(paneKey(session), limit);
+    this.#limits.takeScreen(paneKey(session), { lines, now: epochMs });
   }
 
   #dialogOf(session: TmuxSession): SessionEntry["dialog"] {
@@ -402,19 +379,13 @@ export class Inventory {
     }
   }
 
-  /** Stores a new limit. The same text read again does not mean a later one. */
-  #noteLimit(pane: string, limit: UsageLimit | undefined): void {
-    if (limit === undefined || this.#limits.get(pane)?.text === limit.text) return;
-    this.#limits.set(pane, limit);
-  }
-
   #forget(sessions: readonly TmuxSession[]): void {
     const panes = new Set(sessions.map(paneKey));
     for (const key of this.#screens.keys()) if (!panes.has(key)) this.#screens.delete(key);
     for (const key of this.#versions.keys()) if (!panes.has(key)) this.#versions.delete(key);
     this.#dialogs.keep(panes);
     this.#conversations.keep(panes);
-    for (const key of this.#limits.keys()) if (!panes.has(key)) this.#limits.delete(key);
+    this.#limits.keep(panes);
     this.#hints.keep(sessions);
   }
 }
@@ -442,14 +413,4 @@ function newest(
 ): AgentState | undefined {
   const shown = screen.reading.state;
   return hint !== undefined && (shown === undefined || hint.at > screen.at) ? hint.state : shown;
-}
-
-function limitNow(
-  limit: UsageLimit | undefined,
-  { state, now }: { state: AgentState; now: number },
-): SessionEntry["limit"] {
-  if (limit === undefined || state === "working" || state === "exited") return undefined;
-  const { resetsAt } = limit;
-  if (resetsAt === undefined) return {};
-  return now < resetsAt + RESET_MARGIN_MS ? { resetsAt } : undefined;
 }
