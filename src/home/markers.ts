@@ -18,6 +18,24 @@ export interface Marker {
   pane?: string | undefined;
   /** The socket of that pane's tmux server, if known: pane ids repeat on other servers. */
   socket?: string | undefined;
+  /** The time since this machine's start, where the system shows it: the clock may be set. */
+  since?: BootTime | undefined;
+}
+
+/** A time that no clock changes. */
+export interface BootTime {
+  /** Differs at each start of the machine. */
+  boot: string;
+  /** Milliseconds since then. */
+  ms: number;
+}
+
+/** Undefined on a system without /proc. */
+export async function bootTime(files: Pick<Files, "readText">): Promise<BootTime | undefined> {
+  const read = (path: string): Promise<string | undefined> => files.readText(path).catch(() => undefined);
+  const [boot, uptime] = await Promise.all([read("/proc/sys/kernel/random/boot_id"), read("/proc/uptime")]);
+  const ms = Number(uptime?.split(" ")[0]) * 1_000;
+  return boot === undefined || !Number.isFinite(ms) ? undefined : { boot: boot.trim(), ms };
 }
 
 /** An agent may submit a queued message late; after this time its marker has expired. */
@@ -29,6 +47,8 @@ export interface MarkerHome {
   files: Files;
   /** The directory of the markers. */
   markers: string;
+  /** Without it a marker's age is that by the clock. */
+  bootTime?(): Promise<BootTime | undefined>;
 }
 
 /** An injection, or a submitted prompt, in a project. */
@@ -62,14 +82,15 @@ export async function writeMarker(
     const key = await home.files.realPath(dir) ?? dir;
     return { key, directory: await sha256Hex(key) };
   };
-  const [{ key, directory }, sha256, all] = await Promise.all([
+  const [{ key, directory }, sha256, all, since] = await Promise.all([
     project(),
     canonicalDigest(text),
     storedMarkers(home),
+    home.bootTime?.(),
   ]);
   const random = crypto.randomUUID().slice(0, 8);
   const path = `${home.markers}/${formatMarkerName({ directory, epoch: now, random, sha256 })}`;
-  const marker: Marker = { epoch: now, sha256, key, length: canonicalText(text).length, pane, socket };
+  const marker: Marker = { epoch: now, sha256, key, length: canonicalText(text).length, pane, socket, since };
   await sweep(home, { all, directory, now });
   const write = (): Promise<void> =>
     home.files.writeText(path, `${JSON.stringify(marker)}\n`, { mode: 0o600 });
@@ -104,7 +125,7 @@ export async function isTaken(home: MarkerHome, handle: MarkerHandle): Promise<b
  */
 export async function takeMarker(home: MarkerHome, submitted: MarkedText): Promise<boolean> {
   const { dir, text, now, pane, isPaneSure } = submitted;
-  const current = (await storedMarkers(home)).filter((marker) => isCurrent(marker, now));
+  const current = await currentMarkers(home, await storedMarkers(home), now);
   if (current.length === 0) return false;
   const keys = new Set(
     await Promise.all(directoriesAbove(await home.files.realPath(dir) ?? dir).map(sha256Hex)),
@@ -200,10 +221,29 @@ async function sweep(
   home: MarkerHome,
   { all, directory, now }: { all: readonly StoredMarker[]; directory: string; now: number },
 ): Promise<void> {
-  const expired = all.filter((marker) => !isCurrent(marker, now));
-  const own = all.filter((marker) => marker.directory === directory && isCurrent(marker, now));
+  const current = await currentMarkers(home, all, now);
+  const expired = all.filter((marker) => !current.includes(marker));
+  const own = current.filter((marker) => marker.directory === directory);
   const surplus = own.slice(0, Math.max(0, own.length + 1 - MARKERS_MAX));
   await Promise.all([...expired, ...surplus].map((marker) => home.files.remove(marker.path)));
+}
+
+/** A clock that was set in the meantime makes no marker expire. */
+async function currentMarkers(
+  home: MarkerHome,
+  markers: readonly StoredMarker[],
+  now: number,
+): Promise<StoredMarker[]> {
+  const areCurrent = markers.map((marker) => isCurrent(marker, now));
+  const uptime = areCurrent.every((one) => one) ? undefined : await home.bootTime?.();
+  if (uptime === undefined) return markers.filter((_, at) => areCurrent[at]);
+  const areYoung = await Promise.all(markers.map(async ({ path }, at) => {
+    if (areCurrent[at]) return true;
+    const since = fieldOf(await home.files.readText(path) ?? "", "since");
+    if (typeof since !== "object" || since === null || !("boot" in since) || !("ms" in since)) return false;
+    return since.boot === uptime.boot && uptime.ms - Number(since.ms) < MARKER_LIFE_MS;
+  }));
+  return markers.filter((_, at) => areYoung[at]);
 }
 
 /** A clock that was set back must not keep markers forever: one that is a day in the future has expired too. */

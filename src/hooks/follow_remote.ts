@@ -1,6 +1,6 @@
 /** Updates the REMOTE mode of a conversation at each event: decides, instructs the model and stores the state. */
 import type { AgentHooks, HookInput } from "../agents/hooks.ts";
-import { takeMarker } from "../home/markers.ts";
+import { bootTime, takeMarker } from "../home/markers.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { type Conversation, readRemote, type RemoteState, writeRemote } from "../home/remote_mode.ts";
@@ -50,7 +50,7 @@ export async function followPrompt(
   const { files, paths } = host;
   const [matched, before] = await Promise.all([
     takeMarker(
-      { files, markers: paths.markers },
+      { files, markers: paths.markers, bootTime: () => bootTime(files) },
       {
         dir: directory,
         text: prompt,

@@ -1,7 +1,7 @@
 /** What messages and keystrokes need to type into panes: shared state, limits, effects on this machine beyond tmux, outcomes. */
 import { runtime } from "#runtime";
 import { TokenBuckets } from "../../async/token_bucket.ts";
-import { isTaken, withdrawMarker, writeMarker } from "../../home/markers.ts";
+import { bootTime, isTaken, withdrawMarker, writeMarker } from "../../home/markers.ts";
 import { isMuted, loadMuted } from "../../home/muted.ts";
 import type { HomePaths } from "../../home/paths.ts";
 import { INJECTIONS_PER_MINUTE } from "../../protocol/limits.ts";
@@ -96,7 +96,7 @@ export interface TypingEffects {
 
 export function typingEffects(paths: HomePaths): TypingEffects {
   const { files } = runtime;
-  const home = { files, markers: paths.markers };
+  const home = { files, markers: paths.markers, bootTime: () => bootTime(files) };
   return {
     processFacts: (pid, options) => readProcessFacts(pid, runtime, options),
     isBusy: (pid) => isPaneBusy(pid, runtime),

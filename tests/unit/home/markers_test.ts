@@ -194,6 +194,26 @@ Deno.test("a marker expires after 24 hours, and the next one removes it [rm-day]
     assert.equal(await take("new", { now: NOW }), false, "nor from a clock a day back");
   }));
 
+Deno.test("a clock that is set by days between Enter and the hook makes no marker expire, and a day without a change does [rm-day, fault-clock]", () =>
+  withMarkers(async ({ home, dir, names }) => {
+    const days = (count: number): number => NOW + count * MARKER_LIFE_MS;
+    let boot = { boot: "a", ms: 1_000 };
+    const machine = { ...home, bootTime: () => Promise.resolve(boot) };
+    const write = (text: string, now = NOW): Promise<unknown> => writeMarker(machine, { dir, text, now });
+    const take = (text: string, now: number): Promise<boolean> => takeMarker(machine, { dir, text, now });
+    for (const text of ["ahead", "back", "day", "start"]) await write(text);
+    boot = { boot: "a", ms: 2_000 };
+    await write("other", days(300));
+    assert.equal(names().length, 5, "those of the other messages stay");
+    assert.deepEqual([await take("ahead", days(300)), await take("back", days(-300))], [true, true]);
+    assert.equal(await take("start", days(2)), true);
+    await write("start");
+    boot = { boot: "b", ms: 3_000 };
+    assert.equal(await take("start", days(2)), false, "the machine was started again");
+    boot = { boot: "a", ms: 1_000 + MARKER_LIFE_MS };
+    assert.equal(await take("day", days(1)), false);
+  }));
+
 Deno.test("an agent that takes none does not fill the disk: the oldest of its project are removed", () =>
   withMarkers(async ({ write, take, names }) => {
     for (let index = 0; index < MARKERS_MAX + 3; index++) await write(`text ${index}`, { now: NOW + index });
