@@ -1,7 +1,7 @@
 /** `svc remote-hook <agent>` and `svc hook <event> <agent>`: what the agents' hooks run. An agent waits for them, so no option parser is loaded. */
 import { runtime } from "#runtime-lean";
 import { CARDS_ARGUMENT, GATES_ARGUMENT } from "../agents/hooks.ts";
-import { ownPane } from "../home/notify_daemon.ts";
+import { ownPane, ownServer } from "../home/notify_daemon.ts";
 import { homePaths } from "../home/paths.ts";
 import { type HookHost, runHook } from "../hooks/run_hook.ts";
 
@@ -64,6 +64,7 @@ async function hookHost(mark: string | undefined): Promise<HookHost> {
     session: env.get("SVC_SESSION"),
     pane,
     tmuxSocket,
+    tmuxServer: ownServer(env),
     gates: cards || mark === GATES_ARGUMENT,
     cards,
   };

@@ -18,6 +18,8 @@ export interface Marker {
   pane?: string | undefined;
   /** The socket of that pane's tmux server, if known: pane ids repeat on other servers. */
   socket?: string | undefined;
+  /** That server's process id, if known: another server at this socket gives its panes the same ids. */
+  server?: number | undefined;
   /** The time since this machine's start, where the system shows it: the clock may be set. */
   since?: BootTime | undefined;
 }
@@ -61,6 +63,8 @@ export interface MarkedText {
   pane?: string | undefined;
   /** The resolved path of the socket of that pane's tmux server. */
   socket?: string | undefined;
+  /** That server's process id, if known. */
+  server?: number | undefined;
   /** The prompt was certainly submitted in that pane, so that no marker for another pane matches. */
   isPaneSure?: boolean;
 }
@@ -76,7 +80,7 @@ interface StoredMarker extends MarkerName {
 /** Writes a marker. Must end before Enter is sent, because the hook runs right afterwards. */
 export async function writeMarker(
   home: MarkerHome,
-  { dir, text, now, pane, socket }: MarkedText,
+  { dir, text, now, pane, socket, server }: MarkedText,
 ): Promise<MarkerHandle> {
   const project = async (): Promise<{ key: string; directory: string }> => {
     const key = await home.files.realPath(dir) ?? dir;
@@ -90,7 +94,16 @@ export async function writeMarker(
   ]);
   const random = crypto.randomUUID().slice(0, 8);
   const path = `${home.markers}/${formatMarkerName({ directory, epoch: now, random, sha256 })}`;
-  const marker: Marker = { epoch: now, sha256, key, length: canonicalText(text).length, pane, socket, since };
+  const marker: Marker = {
+    epoch: now,
+    sha256,
+    key,
+    length: canonicalText(text).length,
+    pane,
+    socket,
+    server,
+    since,
+  };
   await sweep(home, { all, directory, now });
   const write = (): Promise<void> =>
     home.files.writeText(path, `${JSON.stringify(marker)}\n`, { mode: 0o600 });
@@ -146,12 +159,17 @@ export async function takeMarker(home: MarkerHome, submitted: MarkedText): Promi
 interface MarkedPane {
   pane: unknown;
   socket: unknown;
+  server: unknown;
 }
 
 function panesOf(home: MarkerHome, markers: readonly StoredMarker[]): Promise<MarkedPane[]> {
   return Promise.all(markers.map(async ({ path }) => {
     const content = await home.files.readText(path) ?? "";
-    return { pane: fieldOf(content, "pane"), socket: fieldOf(content, "socket") };
+    return {
+      pane: fieldOf(content, "pane"),
+      socket: fieldOf(content, "socket"),
+      server: fieldOf(content, "server"),
+    };
   }));
 }
 
@@ -159,7 +177,9 @@ function panesOf(home: MarkerHome, markers: readonly StoredMarker[]): Promise<Ma
 async function ofSurePane(
   home: MarkerHome,
   markers: readonly StoredMarker[],
-  { pane, socket, keys }: Pick<MarkedText, "pane" | "socket"> & { keys: ReadonlySet<string> },
+  { pane, socket, server, keys }: Pick<MarkedText, "pane" | "socket" | "server"> & {
+    keys: ReadonlySet<string>;
+  },
 ): Promise<StoredMarker[]> {
   const panes = pane === undefined ? [] : await panesOf(home, markers);
   return markers.filter(({ directory }, at) => {
@@ -168,7 +188,8 @@ async function ofSurePane(
     if (marked.socket === undefined || socket === undefined) {
       return marked.pane === pane && keys.has(directory);
     }
-    return marked.pane === pane && marked.socket === socket;
+    const isOther = marked.server !== undefined && server !== undefined && marked.server !== server;
+    return marked.pane === pane && marked.socket === socket && !isOther;
   });
 }
 

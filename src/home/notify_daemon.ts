@@ -170,3 +170,9 @@ export async function ownPane({ env, files }: PaneHost): Promise<OwnPane> {
   const socket = path === undefined ? undefined : await files.realPath(path).catch(() => undefined);
   return { pane, socket };
 }
+
+/** The process id of the tmux server in whose pane this process runs. */
+export function ownServer(env: PaneHost["env"]): number | undefined {
+  const [, pid] = /^\/.+,(\d+),-?\d+$/.exec(env.get("TMUX") ?? "") ?? [];
+  return pid === undefined ? undefined : Number(pid);
+}

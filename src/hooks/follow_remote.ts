@@ -19,6 +19,8 @@ export interface RemoteHost {
   session?: string | undefined;
   /** The resolved path of the socket of that pane's tmux server. */
   tmuxSocket?: string | undefined;
+  /** That server's process id. */
+  tmuxServer?: number | undefined;
   /** Epoch milliseconds. */
   now(): number;
   /** Gives the text to the agent. */
@@ -57,6 +59,7 @@ export async function followPrompt(
         now: host.now(),
         pane: host.pane,
         socket: host.tmuxSocket,
+        server: host.tmuxServer,
         isPaneSure: host.session !== undefined,
       },
     ),

@@ -190,6 +190,15 @@ export async function isPaneBusy(
   return isRunning(await statOf(`/proc/${parent}`));
 }
 
+/** The process that started this one: of a pane's process its tmux server. Undefined if the system does not report it. */
+export async function parentOf(
+  pid: number,
+  host: Pick<ProcessHost, "files" | "platform">,
+): Promise<number | undefined> {
+  if (host.platform !== "linux") return undefined;
+  return parseStat(await readProc(`/proc/${pid}/stat`, host) ?? "").parent || undefined;
+}
+
 const isRunning = ({ state }: ProcessStat): boolean => state === "R" || state === "D";
 
 /** True if ps shows an agent in this process group. */

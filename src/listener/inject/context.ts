@@ -7,7 +7,7 @@ import type { HomePaths } from "../../home/paths.ts";
 import { INJECTIONS_PER_MINUTE } from "../../protocol/limits.ts";
 import type { PushState, Reason } from "../../protocol/receipt.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
-import { type FactsOptions, isPaneBusy, readProcessFacts } from "../process_facts.ts";
+import { type FactsOptions, isPaneBusy, parentOf, readProcessFacts } from "../process_facts.ts";
 import type { Place, Target, Targets } from "../targets.ts";
 import type { ProcessFacts } from "./guard.ts";
 import type { PaneInput } from "./pane_input.ts";
@@ -90,7 +90,7 @@ export interface TypingEffects {
   isMuted(...directories: string[]): Promise<boolean>;
   writeMarker(
     directory: string,
-    message: { body: string; pane: string; socket: string },
+    message: { body: string; pane: string; socket: string; panePid: number },
   ): Promise<WrittenMarker>;
 }
 
@@ -101,8 +101,9 @@ export function typingEffects(paths: HomePaths): TypingEffects {
     processFacts: (pid, options) => readProcessFacts(pid, runtime, options),
     isBusy: (pid) => isPaneBusy(pid, runtime),
     isMuted: async (...directories) => isMuted(await loadMuted(files, paths), ...directories),
-    async writeMarker(dir, { body: text, pane, socket }) {
-      const handle = await writeMarker(home, { dir, text, pane, socket, now: Date.now() });
+    async writeMarker(dir, { body: text, pane, socket, panePid }) {
+      const server = await parentOf(panePid, runtime);
+      const handle = await writeMarker(home, { dir, text, pane, socket, server, now: Date.now() });
       return { withdraw: () => withdrawMarker(home, handle), taken: () => isTaken(home, handle) };
     },
   };

@@ -172,9 +172,14 @@ async function typeInto(
   if (!beginTyping(command.turn)) return { kind: "ended", outcome: { state: "withdrawn" } };
   // 7. The marker, and the journal. The agent's hook runs right after Enter. 8. The text. A paste buffer is filled
   // meanwhile: until it is pasted, which follows the journal, nothing is in the pane.
-  const { pane: id, socket } = target;
+  const { pane: id, socket, panePid } = target;
   const since = attempt.elapsed();
-  const marking = attempt.effects.writeMarker(pane.directory, { body: command.body, pane: id, socket });
+  const marking = attempt.effects.writeMarker(pane.directory, {
+    body: command.body,
+    pane: id,
+    socket,
+    panePid,
+  });
   const text = fillText(attempt, pane);
   const earlier = { emptyAt: pane.reading.draft === "" ? attempt.now() : undefined };
   const noting = attempt.record(command.id, "typing", earlier);
@@ -284,8 +289,8 @@ async function announceEnter(
 ): Promise<WrittenMarker | undefined> {
   try {
     if (typed.isLeft) await record(command.id, "typed");
-    const { pane, socket } = target;
-    return await effects.writeMarker(before.directory, { body: command.body, pane, socket });
+    const { pane, socket, panePid } = target;
+    return await effects.writeMarker(before.directory, { body: command.body, pane, socket, panePid });
   } catch {
     return undefined;
   }

@@ -79,6 +79,10 @@ Deno.test("a prompt that was certainly submitted in one pane takes its marker in
     assert.equal(await take("continue", { ...elsewhere, pane: "%7" }), false);
     assert.equal(await take("continue", elsewhere), true);
     assert.equal(await isTaken(home, other), false);
+    // tmux was started again: a new pane has the id, in another project.
+    await write("continue", { ...here, server: 41 });
+    assert.equal(await take("continue", { ...elsewhere, server: 42 }), false);
+    assert.equal(await take("continue", { ...elsewhere, server: 41 }), true);
   }));
 
 Deno.test("a marker is a file with time, hash and directory, and never the text [rm-files, res-marker-epoch, res-marker-hash, res-marker-key]", () =>

@@ -1,6 +1,6 @@
 /** What a process reads about its tmux pane from its environment. */
 import assert from "node:assert/strict";
-import { type OwnPane, ownPane } from "../../../src/home/notify_daemon.ts";
+import { type OwnPane, ownPane, ownServer } from "../../../src/home/notify_daemon.ts";
 
 async function paneIn(variables: Record<string, string>): Promise<OwnPane> {
   const env = { get: (name: string): string | undefined => variables[name] };
@@ -26,4 +26,11 @@ Deno.test("own pane: its id, and the socket of its server as the resolved path t
   for (const TMUX_PANE of ["", "12", "%12 "]) {
     assert.deepEqual(await paneIn({ TMUX_PANE }), { pane: undefined, socket: undefined }, TMUX_PANE);
   }
+});
+
+Deno.test("own pane: the process id of its tmux server [rm-cwd]", () => {
+  const servers = ["/tmp/tmux-1000/a,b,4242,-1", "default,4242,0", ""].map((TMUX) =>
+    ownServer({ get: (name) => name === "TMUX" ? TMUX : undefined })
+  );
+  assert.deepEqual(servers, [4242, undefined, undefined]);
 });

@@ -1,7 +1,13 @@
 /** The system's data about a process is parsed correctly, whatever its name contains. */
 import assert from "node:assert/strict";
 import { judgePane } from "../../../src/listener/inject/guard.ts";
-import { isPaneBusy, parseStat, readProcessFacts, THREADS_MAX } from "../../../src/listener/process_facts.ts";
+import {
+  isPaneBusy,
+  parentOf,
+  parseStat,
+  readProcessFacts,
+  THREADS_MAX,
+} from "../../../src/listener/process_facts.ts";
 import { runtime } from "../../../src/runtime/deno.ts";
 import { makeSandbox } from "../../helpers/sandbox.ts";
 import { until } from "../../helpers/until.ts";
@@ -173,4 +179,13 @@ Deno.test("process facts: the threads of a child in a separate process group are
   const { host, read } = threaded(100, { state: "R", group: 9 });
   assert.equal(await isPaneBusy(7, host), false);
   assert.deepEqual(read.filter((path) => /^\/proc\/8\/task\/\d+\/stat$/.test(path)), []);
+});
+
+Deno.test("process facts: a pane's process was started by its tmux server, as the agent's hook finds it in TMUX [rm-cwd]", async () => {
+  await using sandbox = await makeSandbox();
+  await sandbox.newSession("work", ["cat"]);
+  const ids = await sandbox.tmux("display-message", "-p", "-t", "=work:", "#{pane_pid} #{pid}");
+  const [pane = 0, server] = ids.trim().split(" ").map(Number);
+  assert.equal(await parentOf(pane, runtime), server);
+  assert.equal(await parentOf(pane, { ...runtime, platform: "darwin" }), undefined);
 });
