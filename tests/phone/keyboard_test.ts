@@ -129,3 +129,28 @@ Deno.test("the keyboard alone signs in, opens a session, sends, answers, mutes a
     await page.getByLabel("API key", { exact: true }).waitFor();
     assert.deepEqual(phone.faults, []);
   }));
+
+Deno.test("the focus stays on a session that moves to another group, and on a question that is answered meanwhile [ux-keyboard]", () =>
+  withScene(async ({ phone: { page }, wire, listener, makeKey }) => {
+    const apiKey = await makeKey("push:read", "push:send");
+    const api = createRelayApi({ baseUrl: wire.url, apiKey });
+    const hasFocus = (one: Locator) => one.evaluate((element) => element === document.activeElement);
+    await listener.report({ name: "svc-demo" }, { name: "svc-shop" });
+    await page.goto(`${wire.url}/#key=${apiKey}`);
+    const card = page.getByRole("link", { name: /shop · Claude/ });
+    await card.waitFor();
+    await page.evaluate(async () => void await navigator.serviceWorker.ready);
+    await card.focus();
+    await listener.report({ name: "svc-demo" }, { name: "svc-shop", state: "working" });
+    await page.getByRole("link", { name: /shop · Claude.*Working/ }).waitFor();
+    assert.ok(await hasFocus(card), "the session's card");
+
+    const data = { kind: "ask", timeoutSeconds: 300, options: ["Keep it", "Drop it"] };
+    const { id } = await api.sendPush({ type: "ask", agentSessionName: "svc-demo", body: "Drop it?", data });
+    await page.goto(`${wire.url}/#/inbox`);
+    const question = page.locator(`.question[data-id="${id}"]`);
+    await question.getByRole("button", { name: "Keep it" }).focus();
+    await api.sendPush({ type: "ask.answer", inReplyTo: id, body: "Drop it" });
+    await question.getByRole("button", { name: "Keep it" }).waitFor({ state: "detached" });
+    assert.ok(await hasFocus(question), "the question");
+  }));

@@ -4,6 +4,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { SESSION_TEXT } from "../session_text.ts";
 import type { KeyPress } from "../terminal_input.ts";
 import { Checkbox, SEARCH_EVENT } from "./shared.tsx";
+import { followMovedFocus } from "./moved_focus.ts";
 
 const { shortcuts: TEXT } = SESSION_TEXT;
 
@@ -18,8 +19,9 @@ const LIST: readonly [keyof typeof TEXT.names, readonly (readonly string[])[]][]
   ["help", [["?"]]],
 ];
 
-/** Starts listening to the keyboard. */
+/** Starts listening to the keyboard, and keeps its focus on what moves. */
 export function startShortcuts(): void {
+  followMovedFocus(document.body);
   const place = document.createElement("div");
   document.body.append(place);
   const close = (): void => render(null, place);
