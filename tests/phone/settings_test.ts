@@ -215,4 +215,12 @@ Deno.test("zooming in, or a keyboard that opens, leaves a view where it was scro
     const sheet = page.getByRole("dialog");
     await sheet.waitFor();
     assert.ok(await end(sheet) <= 300, `the sheet ends at ${await end(sheet)} px`);
+    await page.keyboard.press("Escape");
+    await sheet.waitFor({ state: "detached" });
+
+    await page.setViewportSize({ width: 844, height: 390 });
+    await page.evaluate(coverBy, 220);
+    await field.fill("/");
+    const { y = -1 } = await page.getByRole("listbox").boundingBox() ?? {};
+    assert.ok(y >= 0, `the suggestions begin at ${y} px`);
   }));
