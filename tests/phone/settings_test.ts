@@ -103,6 +103,11 @@ Deno.test("the theme and the text size apply at once and after a reload; a key w
     assert.equal(await page.evaluate(() => getComputedStyle(document.documentElement).fontSize), "32px");
     await page.getByLabel("Theme").selectOption("Automatic");
     assert.equal(await ground(), light);
+    await page.getByLabel("Text size").selectOption("85 %");
+    const small = await page.locator("input, select, textarea").evaluateAll((fields) =>
+      fields.filter((field) => parseFloat(getComputedStyle(field).fontSize) < 16).length
+    );
+    assert.equal(small, 0, "iOS zooms in on fields of less than 16 px");
 
     page.once("dialog", (dialog) => void dialog.accept());
     await page.getByRole("region", { name: "Devices" }).getByRole("button", { name: /^Revoke/ }).first()
