@@ -6,6 +6,7 @@ import {
   checkSocketPath,
   codeOf,
   homeFrom,
+  inTemporary,
   isInOwnFolder,
   MISSING,
   NOBODY_LISTENS,
@@ -128,7 +129,8 @@ export const files: Files = {
   remove: (path, options) => unless(MISSING, Deno.remove(path, options).then(() => true), false),
   rename: (from, to) => Deno.rename(from, to),
   makeDirectory: (path, options) => Deno.mkdir(path, { recursive: true, ...options }),
-  makeTempDirectory: (prefix) => Deno.makeTempDir({ prefix }),
+  makeTempDirectory: (prefix) =>
+    inTemporary(Deno.env.get("TMPDIR"), (dir) => Deno.makeTempDir({ dir, prefix })),
   list: (path) => unless(MISSING, names(path), []),
   info: (path) => unless(MISSING, Deno.stat(path).then(toInfo), undefined),
   entryInfo: (path) => unless(MISSING, Deno.lstat(path).then(toInfo), undefined),

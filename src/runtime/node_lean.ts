@@ -27,13 +27,13 @@ import { DEFAULT_SIZE, type KeySource, rawInput, splitLines } from "./input.ts";
 import {
   checkSocketPath,
   homeFrom,
+  inTemporary,
   isInOwnFolder,
   MISSING,
   NOBODY_LISTENS,
   nodeProblem,
   SOCKET_MODE,
   SOCKET_UMASK,
-  temporaryFrom,
   unless,
   writeFully,
   writeToFile,
@@ -161,7 +161,7 @@ export const files: Files = {
   async makeDirectory(path, options) {
     await mkdir(path, { recursive: true, ...options });
   },
-  makeTempDirectory: (prefix) => mkdtemp(`${temporaryFrom(process.env.TMPDIR)}/${prefix}`),
+  makeTempDirectory: (prefix) => inTemporary(process.env.TMPDIR, (folder) => mkdtemp(`${folder}/${prefix}`)),
   list: (path) => unless(MISSING, readdir(path).then((names) => names.sort()), []),
   info: (path) => unless(MISSING, stat(path).then(toInfo), undefined),
   entryInfo: (path) => unless(MISSING, lstat(path).then(toInfo), undefined),

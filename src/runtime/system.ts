@@ -70,6 +70,23 @@ export function homeFrom(home: string | undefined): string {
   );
 }
 
+/** Adds to a failure what helps: on Deno it does not even name the folder. */
+export async function inTemporary(
+  tmpdir: string | undefined,
+  make: (folder: string) => Promise<string>,
+): Promise<string> {
+  const folder = temporaryFrom(tmpdir);
+  try {
+    return await make(folder);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `Cannot make a temporary folder in "${folder}": ${why}. Set TMPDIR to a folder that this account can write to.`,
+      { cause: error },
+    );
+  }
+}
+
 /** The directory without its trailing slash (macOS sets one in TMPDIR). */
 export function temporaryFrom(tmpdir: string | undefined): string {
   return tmpdir?.startsWith("/") ? tmpdir.replace(/(?<=.)\/+$/, "") : "/tmp";

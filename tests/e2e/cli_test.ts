@@ -163,6 +163,15 @@ Deno.test("a file in place of SVC_HOME is reported with what to do about it [cli
   }
 });
 
+Deno.test("a TMPDIR that does not exist is reported with what to do about it [cli-error-next]", async () => {
+  await using sandbox = await makeSandbox();
+  const TMPDIR = `${sandbox.root}/gone`;
+  const args = ["up", "--demo", "--listen", "127.0.0.1:0"];
+  const { code, stderr } = await runSvc(sandbox, args, { env: { TMPDIR } });
+  assert.equal(code, 1);
+  assert.match(stderr, /Cannot make a temporary folder in ".*\/gone": .*\. Set TMPDIR to a folder that /);
+});
+
 Deno.test("a directory of other files as SVC_HOME is refused, and nothing in it changes [sec-home-foreign]", async (t) => {
   await using sandbox = await makeSandbox();
   const [home, script] = [sandbox.project, `${sandbox.project}/run.sh`];
