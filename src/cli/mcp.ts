@@ -15,7 +15,7 @@ import { verbs } from "../tmux/argv.ts";
 import { spawningServer, tmuxEnvironment, withEnvironment } from "../tmux/server.ts";
 import { agentRun, SESSION_OPTIONS } from "../tmux/sessions.ts";
 import { accountPaths, workingDirectory } from "./context.ts";
-import { UsageError } from "./output.ts";
+import { printError, UsageError } from "./output.ts";
 import { addressInputs, listenerSettings, pairingHost } from "./settings.ts";
 
 const HELP = `Usage: svc mcp
@@ -42,6 +42,9 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   if (args.length > 0) throw new UsageError(`Cannot use "${args.join(" ")}": svc mcp takes no arguments`);
+  if (runtime.terminal.isInputTerminal()) {
+    printError("Waiting for an MCP client on standard input: agents start this command. End it with Ctrl-D.");
+  }
   // The folder may be deleted while the agent runs.
   const cwd = workingDirectory();
   const [{ serveMcp }, { WaitingReports }, { refuseLongLine }] = await Promise.all([
@@ -56,7 +59,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const reports = new WaitingReports((report) => reportWaiting(report, cwd));
   await serveMcp({
     lines: {
-      read: splitLines(runtime.terminal.rawInput(), LINE_MAX_BYTES, { onTooLong: refuse }),
+      read: splitLines(runtime.terminal.input(), LINE_MAX_BYTES, { onTooLong: refuse }),
       write: (text) => runtime.terminal.write(text),
     },
     settings: relaySettings,

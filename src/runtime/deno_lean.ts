@@ -1,7 +1,7 @@
 /** The part of the Deno runtime that an agent's hook needs: the agent waits while its modules load. */
 import { Mutex } from "../async/mutex.ts";
 import { encodeUtf8 } from "../async/encodings.ts";
-import { DEFAULT_SIZE, type KeySource, rawInput, splitLines } from "./input.ts";
+import { DEFAULT_SIZE, type KeySource, plainInput, rawInput, splitLines } from "./input.ts";
 import {
   checkSocketPath,
   codeOf,
@@ -308,6 +308,7 @@ const terminal: Terminal = {
   writeError: (text) => writeFully((bytes) => Deno.stderr.writeSync(bytes), encodeUtf8(text)),
   readAll,
   rawInput: () => rawInput(openKeys),
+  input: () => plainInput(openKeys),
 };
 
 function exit(code: number): never {

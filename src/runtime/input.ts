@@ -67,6 +67,11 @@ export function rawInput(open: () => KeySource): AsyncIterable<Uint8Array> {
   return { [Symbol.asyncIterator]: () => iterate(open()) };
 }
 
+/** Iterates over the input as its terminal passes it on. `open` is called when a loop starts. */
+export function plainInput(open: () => KeySource): AsyncIterable<Uint8Array> {
+  return rawInput(() => ({ ...open(), setRaw: () => undefined }));
+}
+
 function iterate(source: KeySource): AsyncIterator<Uint8Array> {
   let isOver = false;
   const end = (): IteratorReturnResult<undefined> => {

@@ -23,7 +23,7 @@ import { constants, fdatasync, type Stats, writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import { promisify } from "node:util";
 import { encodeUtf8 } from "../async/encodings.ts";
-import { DEFAULT_SIZE, type KeySource, rawInput, splitLines } from "./input.ts";
+import { DEFAULT_SIZE, type KeySource, plainInput, rawInput, splitLines } from "./input.ts";
 import {
   checkSocketPath,
   homeFrom,
@@ -296,6 +296,7 @@ const terminal: Terminal = {
   writeError: (text) => writeFully((bytes) => writeSync(errors, bytes), encodeUtf8(text)),
   readAll,
   rawInput: () => rawInput(openKeys),
+  input: () => plainInput(openKeys),
 };
 
 function allVariables(): Record<string, string> {

@@ -142,6 +142,8 @@ export interface Terminal {
   readAll(options?: { strict?: boolean }): Promise<string>;
   /** stdin as chunks, for programs that read keys; raw mode is on from the first read until the iterator ends. */
   rawInput(): AsyncIterable<Uint8Array>;
+  /** stdin as chunks; on a terminal a line at a time, and Ctrl-C and Ctrl-D work. */
+  input(): AsyncIterable<Uint8Array>;
 }
 
 /** Files by path, such as `plugin/svc/.mcp.json`. */

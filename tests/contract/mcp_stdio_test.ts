@@ -6,6 +6,7 @@ import { buildForNode } from "../helpers/node_build.ts";
 import { FROM_CHECKOUT, type Launch } from "../helpers/program.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { CHECKOUT } from "../helpers/sources.ts";
+import { until } from "../helpers/until.ts";
 
 interface Bench {
   sandbox: Sandbox;
@@ -35,7 +36,7 @@ function testOnBoth(name: string, body: (bench: Bench) => Promise<void>): void {
 /** Returns what the process prints for these input lines, after which its input ends or the signal is sent. */
 async function exchange(
   { sandbox, launch }: Bench,
-  { lines, until, signal }: { lines: string[]; until: RegExp; signal?: Deno.Signal },
+  { lines, until: wanted, signal }: { lines: string[]; until: RegExp; signal?: Deno.Signal },
 ): Promise<{ code: number; lines: Record<string, unknown>[]; stderr: string }> {
   const [program = "", ...args] = [...launch, "mcp"];
   const child = new Deno.Command(program, {
@@ -55,7 +56,7 @@ async function exchange(
   let asked = false;
   for await (const part of child.stdout.pipeThrough(new TextDecoderStream())) {
     text += part;
-    if (asked || !until.test(text)) continue;
+    if (asked || !wanted.test(text)) continue;
     asked = true;
     if (signal === undefined) await input.close();
     else child.kill(signal);
@@ -137,6 +138,26 @@ testOnBoth(
     assert.match(JSON.stringify(refused[0]), /at most 1048576 bytes/);
     assert.ok(lines.some(({ id, result }) => id === 5 && result !== undefined));
     assert.deepEqual([code, lines.length], [0, 4]);
+  },
+);
+
+testOnBoth(
+  "started by hand in a terminal it says who starts it, and Ctrl-D and Ctrl-C end it [mcp-by-hand]",
+  async ({ sandbox, launch }) => {
+    for (const key of ["C-d", "C-c"]) {
+      const name = `mcp-${key}`;
+      // The shell outlives the interrupt, which reaches every program in the foreground.
+      await sandbox.newSession(name, [
+        "sh",
+        "-c",
+        'trap : INT; "$@" mcp; echo "ended $?"; exec sleep 1000',
+        "sh",
+        ...launch,
+      ]);
+      await until("the hint", async () => /agents start this command/.test(await sandbox.screen(name)));
+      await sandbox.tmux("send-keys", "-t", `=${name}:`, key);
+      await until("its end", async () => /ended (?:0|130)$/m.test(await sandbox.screen(name)));
+    }
   },
 );
 

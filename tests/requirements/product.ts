@@ -233,6 +233,9 @@ const MCP_TOOLS = rows("docs/specification.md, MCP tools", {
     "svc_ask takes a question, options, multiple and a timeout of 120 to 600 seconds, by default 300.",
   ),
   "mcp-batch": agents("The requests of a batch are answered one by one."),
+  "mcp-by-hand": agents(
+    "svc mcp that a user starts in a terminal says that agents start it, and Ctrl-D ends it.",
+  ),
   "mcp-too-long": agents(
     "A message of more than 1 MiB is refused with an error if it is a request, and otherwise skipped.",
   ),
