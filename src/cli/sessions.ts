@@ -1,5 +1,5 @@
 /** `svc sessions`: the account's sessions as a table, also for `svc status` and, whenever they change, `svc up`. */
-import { delay, systemClock } from "../async/clock.ts";
+import { type Clock, delay, systemClock } from "../async/clock.ts";
 import type { RelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { AGENT_STATES, type DeviceSessions, type SessionEntry } from "../protocol/session.ts";
@@ -68,20 +68,33 @@ function row(entry: ListedEntry, now: number): string[] {
 
 const POLL_MS = 1_000;
 
+/** Reads without a session before the first table: a listener that has just connected has not reported any yet. */
+const EMPTY_READS = 2;
+
 /** What was printed for each session, in the table's order. */
 export type Shown = readonly { session: string; look: string }[];
 
+export interface WatchOptions {
+  signal: AbortSignal;
+  clock?: Clock;
+  write?(text: string): void;
+}
+
 /** Prints the sessions' changes until the signal fires. */
-export async function watchSessions(api: RelayApi, signal: AbortSignal): Promise<void> {
+export async function watchSessions(
+  api: Pick<RelayApi, "sessions">,
+  { signal, clock = systemClock, write = print }: WatchOptions,
+): Promise<void> {
   let shown: Shown | undefined;
-  while (!signal.aborted) {
+  for (let emptyReads = 0; !signal.aborted;) {
     const entries = await readEntries(api, signal);
-    if (entries !== undefined) {
-      const lines = changedLines(entries, shown, Date.now());
-      if (lines.length > 0) print(lines.join("\n"));
+    const isEarly = entries?.length === 0 && shown === undefined && emptyReads++ < EMPTY_READS;
+    if (entries !== undefined && !isEarly) {
+      const lines = changedLines(entries, shown, clock.now());
+      if (lines.length > 0) write(lines.join("\n"));
       shown = shownOf(entries);
     }
-    await delay(POLL_MS, { clock: systemClock, signal }).catch(() => {});
+    await delay(POLL_MS, { clock, signal }).catch(() => {});
   }
 }
 
@@ -107,7 +120,7 @@ export function changedLines(
 }
 
 async function readEntries(
-  api: RelayApi,
+  api: Pick<RelayApi, "sessions">,
   signal: AbortSignal,
 ): Promise<ReturnType<typeof listEntries> | undefined> {
   try {

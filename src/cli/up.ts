@@ -111,7 +111,7 @@ async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Prom
   const pairing = await offerPairing(host);
   show(pairingLink(link, pairing), lines);
   const phone = announcePhone(host, pairing, { signal: stopped });
-  await Promise.all([watchSessions(api, stopped), phone, keepListener(stopped)]);
+  await Promise.all([watchSessions(api, { signal: stopped }), phone, keepListener(stopped)]);
   print("Stopping.");
 }
 

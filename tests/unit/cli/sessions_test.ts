@@ -1,11 +1,13 @@
 /** The table of sessions. */
 import assert from "node:assert/strict";
+import { type Clock, systemClock } from "../../../src/async/clock.ts";
 import {
   changedLines,
   type ListedEntry,
   listEntries,
   sessionTable,
   shownOf,
+  watchSessions,
 } from "../../../src/cli/sessions.ts";
 import type { DeviceSessions } from "../../../src/protocol/session.ts";
 import { sampleSession } from "../../helpers/sample_session.ts";
@@ -66,4 +68,32 @@ Deno.test("the table is printed once, then only the rows that changed; again whe
   ]);
   assert.equal(changedLines([entry("svc-a")], shownOf(before), NOW).length, 3);
   assert.deepEqual(changedLines([], shownOf(before), NOW), ["", "No sessions. Start one with: svc cc"]);
+});
+
+const AT_ONCE: Clock = { ...systemClock, after: (_, action) => systemClock.after(0, action) };
+
+Deno.test("svc up shows no empty table while a listener that has just connected reports its sessions [up-inventory]", async () => {
+  const ended = new AbortController();
+  const answers = [[], [], [DEVICE], [DEVICE]];
+  const written: string[] = [];
+  const sessions = (): Promise<{ devices: DeviceSessions[] }> => {
+    const devices = answers.shift() ?? [];
+    if (answers.length === 0) ended.abort();
+    return Promise.resolve({ devices });
+  };
+  const write = (text: string): void => void written.push(text);
+  await watchSessions({ sessions }, { signal: ended.signal, clock: AT_ONCE, write });
+  assert.deepEqual(written.map((text) => text.includes("svc-p ")), [true]);
+});
+
+Deno.test("svc up says how to start a session when there is none", async () => {
+  const ended = new AbortController();
+  const written: string[] = [];
+  const write = (text: string): void => {
+    written.push(text);
+    ended.abort();
+  };
+  const sessions = (): Promise<{ devices: DeviceSessions[] }> => Promise.resolve({ devices: [] });
+  await watchSessions({ sessions }, { signal: ended.signal, clock: AT_ONCE, write });
+  assert.deepEqual(written, ["\nNo sessions. Start one with: svc cc"]);
 });
