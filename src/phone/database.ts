@@ -35,6 +35,11 @@ export function isLost(error: unknown): boolean {
   return error instanceof DOMException && /^(InvalidState|Abort|Unknown)Error$/.test(error.name);
 }
 
+/** Closes the connection of this page, for which a page of a newer version waits. */
+export function blocking(_from: number, _to: number | null, event: IDBVersionChangeEvent): void {
+  (event.target as IDBDatabase).close();
+}
+
 /** Reopens the database after a failure, and repeats the work once if the connection was lost. */
 export function reopening<D extends { close(): void }>(open: () => Promise<D>): Opened<D> {
   let opened: Promise<D> | undefined;
@@ -90,8 +95,7 @@ export async function openDatabase(): Promise<Database> {
         if (from < 2) created.createObjectStore("drafts");
         created.createObjectStore("seen");
       },
-      // A page of a newer version waits for this one.
-      blocking: (_from, _to, event) => (event.target as IDBDatabase).close(),
+      blocking,
     });
   return await open(3).catch((error) => error.name === "VersionError" ? open() : Promise.reject(error));
 }

@@ -3,7 +3,7 @@ import { type DBSchema, type IDBPDatabase, openDB } from "idb";
 import type { PairedHost } from "../client/claim_pairing.ts";
 import type { Later, SealedBody } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
-import { reopening, STRICT, write } from "./database.ts";
+import { blocking, reopening, STRICT, write } from "./database.ts";
 
 /** What a sealed text is bound to. The relay's record of the message may say something else. */
 export interface BoundTo {
@@ -75,6 +75,7 @@ export async function openPairingStorage(makeKeys: () => Promise<CryptoKeyPair>)
         created.createObjectStore("hosts", { keyPath: "deviceId" });
         created.createObjectStore("sent", { keyPath: "id" }).createIndex("sentAt", "sentAt");
       },
+      blocking,
     })
   );
   await database(() => Promise.resolve());

@@ -10,7 +10,7 @@ import {
   RingPreferences,
   type WebPushSubscription,
 } from "../protocol/web_push.ts";
-import { reopening } from "./database.ts";
+import { blocking, reopening } from "./database.ts";
 import type { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
 import type { WorkerMessage } from "./worker/push.ts";
 
@@ -275,6 +275,7 @@ export function pushStorage(): PushStorage {
   const database = reopening(() =>
     openDB("svc-push", 1, {
       upgrade: (created) => void created.createObjectStore(STORE),
+      blocking,
     })
   );
   const read = (key: string): Promise<unknown> => database((one) => one.get(STORE, key));

@@ -37,3 +37,33 @@ Deno.test("a page that was open once opens without a network, terminal included,
     await until("the list", async () => await page.getByRole("link", { name: /demo · Claude/ }).isVisible());
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
+
+Deno.test("an open page lets a newer version upgrade its databases [ph-offline-shell]", () =>
+  withScene(async ({ phone: { page, faults }, wire, listener, makeKey }) => {
+    await listener.report({ name: "svc-demo" });
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByRole("link", { name: /demo · Claude/ }).waitFor();
+    await page.goto(`${wire.url}/#/settings`);
+    await until(
+      "all databases",
+      () => page.evaluate(async () => (await indexedDB.databases()).length === 3),
+    );
+    const upgraded = await page.evaluate(async () => {
+      const databases = (await indexedDB.databases()).map(({ name = "", version = 0 }) => ({
+        name,
+        version,
+      }));
+      return await Promise.all(databases.map(({ name, version }) =>
+        new Promise<string>((done) => {
+          const opening = indexedDB.open(name, version + 1);
+          opening.onblocked = () => done(`${name} is blocked`);
+          opening.onsuccess = () => {
+            opening.result.close();
+            done(name);
+          };
+        })
+      ));
+    });
+    assert.deepEqual(upgraded.sort(), ["svc", "svc-keys", "svc-push"]);
+    assert.deepEqual(faults, []);
+  }));
