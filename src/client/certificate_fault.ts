@@ -41,8 +41,10 @@ const FAULTS: readonly (CertificateFault & { signs: RegExp })[] = [
   },
 ];
 
+/** Of a relay client's error. Only its causes count: its own text may be the words of something that answers. */
 export function certificateFault(error: unknown): CertificateFault | undefined {
-  const facts = causes(error).map((cause) => `${codeOf(cause)} ${errorText(cause)}`).join("\n");
+  const [, ...below] = causes(error);
+  const facts = below.map((cause) => `${codeOf(cause)} ${errorText(cause)}`).join("\n");
   return FAULTS.find(({ signs }) => signs.test(facts));
 }
 

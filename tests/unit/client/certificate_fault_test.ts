@@ -40,6 +40,13 @@ Deno.test("any other failure keeps its text", () => {
   const refused = onNode("ECONNREFUSED");
   assert.equal(relayErrorText(refused), refused.message);
   assert.equal(certificateFault("text"), undefined);
+  const words = "Cannot read the sessions: invalid peer certificate: Expired";
+  const answered = new RelayError(words, { code: "forbidden", status: 403 });
+  assert.equal(relayErrorText(answered), words);
+  assert.equal(
+    problemText({ ...linkProblem("handshake_failed"), cause: answered }),
+    `: ${linkProblem("handshake_failed").message}`,
+  );
   assert.equal(problemText(linkProblem("silent")), ": The relay has been silent for too long.");
   assert.equal(problemText(undefined), "");
 });
