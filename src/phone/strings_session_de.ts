@@ -23,7 +23,7 @@ export const SESSION_STRINGS_DE: SessionStrings = {
     },
   },
   clocksDiffer: (apart) =>
-    `Die Uhren dieses Telefons und seines Relays gehen ${apart} auseinander. Stell die Uhr: Bis dahin gelten Fragen und deine Entscheidungen womöglich als verspätet.`,
+    `Die Uhren dieses Telefons und seines Relays gehen ${apart} auseinander. Stell die Uhr: Bis dahin gelten Fragen und deine Entscheidungen womöglich als zu spät.`,
   composer: {
     later: "Später senden",
     label: (session) => `Nachricht an ${session}`,
