@@ -76,7 +76,7 @@ const FLOOD_LIMITS = rows("docs/security.md, Flood limits", {
     "The sockets of a key together can leave a limited number of bytes unread; over it the ones that do not read close.",
   ),
   "flood-metrics-host": main(
-    "Without a key /metrics answers only this machine, and only under the host's own names.",
+    "Without a key /metrics answers only this machine, and only as localhost, by a loopback address, or under the name in --public-url if the relay serves https itself.",
   ),
   "flood-unseen": main("No table of the CLI prints direction marks or zero-width characters as they are."),
   "flood-proxy": main("Callers behind a trusted proxy are counted by the address that the proxy reports."),
