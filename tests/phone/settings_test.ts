@@ -85,7 +85,8 @@ Deno.test("the camera ignores other codes, and if it is refused the page names a
 Deno.test("the theme and the text size apply at once and after a reload; a key without admin revokes nobody [ux-settings]", () =>
   withScene(async ({ phone, wire, listener, makeKey }) => {
     const { page } = phone;
-    await listener.report();
+    // Enough for the list's search field.
+    await listener.report(...Array.from({ length: 8 }, (_, index) => ({ name: `svc-p${index}` })));
     await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
     await page.getByRole("link", { name: "Settings" }).tap();
     const ground = (): Promise<string> =>
@@ -104,11 +105,16 @@ Deno.test("the theme and the text size apply at once and after a reload; a key w
     await page.getByLabel("Theme").selectOption("Automatic");
     assert.equal(await ground(), light);
     await page.getByLabel("Text size").selectOption("85 %");
-    const small = await page.locator("input, select, textarea").evaluateAll((fields) =>
-      fields.filter((field) => parseFloat(getComputedStyle(field).fontSize) < 16).length
-    );
-    assert.equal(small, 0, "iOS zooms in on fields of less than 16 px");
+    for (const view of ["settings", ""]) {
+      await page.goto(`${wire.url}/#/${view}`);
+      await (view === "" ? page.getByRole("searchbox") : page.getByLabel("Theme")).waitFor();
+      const small = await page.locator("input, select, textarea").evaluateAll((fields) =>
+        fields.filter((field) => parseFloat(getComputedStyle(field).fontSize) < 16).length
+      );
+      assert.equal(small, 0, "iOS zooms in on fields of less than 16 px");
+    }
 
+    await page.goto(`${wire.url}/#/settings`);
     page.once("dialog", (dialog) => void dialog.accept());
     await page.getByRole("region", { name: "Devices" }).getByRole("button", { name: /^Revoke/ }).first()
       .tap();
