@@ -35,9 +35,21 @@ export function isLost(error: unknown): boolean {
   return error instanceof DOMException && /^(InvalidState|Abort|Unknown)Error$/.test(error.name);
 }
 
-/** Closes the connection of this page, for which a page of a newer version waits. */
-export function blocking(_from: number, _to: number | null, event: IDBVersionChangeEvent): void {
-  (event.target as IDBDatabase).close();
+/**
+ * Opens a database, even one of a newer version: this page must not lose what the user writes. A page of a newer version
+ * waits until this one has closed its connection.
+ */
+export function openAny<S extends DBSchema | unknown>(
+  name: string,
+  version: number,
+  upgrade: (created: IDBPDatabase<S>, from: number) => void,
+): Promise<IDBPDatabase<S>> {
+  const open = (version?: number): Promise<IDBPDatabase<S>> =>
+    openDB<S>(name, version, {
+      upgrade,
+      blocking: (_from, _to, event) => (event.target as IDBDatabase).close(),
+    });
+  return open(version).catch((error) => error.name === "VersionError" ? open() : Promise.reject(error));
 }
 
 /** Reopens the database after a failure, and repeats the work once if the connection was lost. */
@@ -83,21 +95,15 @@ export interface FirstRead {
   link: Kept;
 }
 
-/** Opens the database, even one of a newer version: this page must not lose what the user writes. */
-export async function openDatabase(): Promise<Database> {
-  const open = (version?: number): Promise<Database> =>
-    openDB<Schema>("svc", version, {
-      upgrade(created, from) {
-        if (from < 1) {
-          created.createObjectStore("account");
-          created.createObjectStore("outbox", { keyPath: "id" });
-        }
-        if (from < 2) created.createObjectStore("drafts");
-        created.createObjectStore("seen");
-      },
-      blocking,
-    });
-  return await open(3).catch((error) => error.name === "VersionError" ? open() : Promise.reject(error));
+export function openDatabase(): Promise<Database> {
+  return openAny<Schema>("svc", 3, (created, from) => {
+    if (from < 1) {
+      created.createObjectStore("account");
+      created.createObjectStore("outbox", { keyPath: "id" });
+    }
+    if (from < 2) created.createObjectStore("drafts");
+    created.createObjectStore("seen");
+  });
 }
 
 /** Reads what the first view needs. First stores `opened`, the link that opened the page. */

@@ -1,9 +1,9 @@
 /** What pairing stores on the phone, in IndexedDB: the phone's key pair, the paired hosts, and sent messages. */
-import { type DBSchema, type IDBPDatabase, openDB } from "idb";
+import type { DBSchema, IDBPDatabase } from "idb";
 import type { PairedHost } from "../client/claim_pairing.ts";
 import type { Later, SealedBody } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
-import { blocking, reopening, STRICT, write } from "./database.ts";
+import { openAny, reopening, STRICT, write } from "./database.ts";
 
 /** What a sealed text is bound to. The relay's record of the message may say something else. */
 export interface BoundTo {
@@ -69,13 +69,10 @@ interface Schema extends DBSchema {
 /** The browser stores a CryptoKey as it is: one that is not extractable stays so. */
 export async function openPairingStorage(makeKeys: () => Promise<CryptoKeyPair>): Promise<PairingStorage> {
   const database = reopening(() =>
-    openDB<Schema>("svc-keys", 1, {
-      upgrade(created) {
-        created.createObjectStore("keys");
-        created.createObjectStore("hosts", { keyPath: "deviceId" });
-        created.createObjectStore("sent", { keyPath: "id" }).createIndex("sentAt", "sentAt");
-      },
-      blocking,
+    openAny<Schema>("svc-keys", 1, (created) => {
+      created.createObjectStore("keys");
+      created.createObjectStore("hosts", { keyPath: "deviceId" });
+      created.createObjectStore("sent", { keyPath: "id" }).createIndex("sentAt", "sentAt");
     })
   );
   await database(() => Promise.resolve());

@@ -1,5 +1,4 @@
 /** Notifications on this phone: support, switching them on and off, what rings, the test, and the subscription. */
-import { openDB } from "idb";
 import { decodeBase64url, encodeBase64url } from "../async/encodings.ts";
 import { errorText } from "../async/error_text.ts";
 import type { WebPushApi } from "../client/web_push_api.ts";
@@ -10,7 +9,7 @@ import {
   RingPreferences,
   type WebPushSubscription,
 } from "../protocol/web_push.ts";
-import { blocking, reopening } from "./database.ts";
+import { openAny, reopening } from "./database.ts";
 import type { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
 import type { WorkerMessage } from "./worker/push.ts";
 
@@ -273,10 +272,7 @@ const LANGUAGE_KEY = "language";
 /** Opens the database when it is first used. */
 export function pushStorage(): PushStorage {
   const database = reopening(() =>
-    openDB("svc-push", 1, {
-      upgrade: (created) => void created.createObjectStore(STORE),
-      blocking,
-    })
+    openAny("svc-push", 1, (created) => void created.createObjectStore(STORE))
   );
   const read = (key: string): Promise<unknown> => database((one) => one.get(STORE, key));
   const write = (key: string, value: unknown): Promise<void> =>

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
-import { withScene } from "./scene.ts";
+import { sendMessage, withScene } from "./scene.ts";
 
 /** Waits until the page's copy is stored and answers for this page. */
 async function untilKept(page: Page): Promise<void> {
@@ -38,7 +38,7 @@ Deno.test("a page that was open once opens without a network, terminal included,
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("an open page lets a newer version upgrade its databases [ph-offline-shell]", () =>
+Deno.test("an open page lets a newer version upgrade its databases, and still sends messages [ph-offline-shell]", () =>
   withScene(async ({ phone: { page, faults }, wire, listener, makeKey }) => {
     await listener.report({ name: "svc-demo" });
     await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
@@ -65,5 +65,8 @@ Deno.test("an open page lets a newer version upgrade its databases [ph-offline-s
       ));
     });
     assert.deepEqual(upgraded.sort(), ["svc", "svc-keys", "svc-push"]);
+    await page.goto(`${wire.url}/#/s/dev_listener_00000001/svc-demo/messages`);
+    await sendMessage(page, "from the older version");
+    assert.equal((await listener.receivedType("agent.command")).body, "from the older version");
     assert.deepEqual(faults, []);
   }));
