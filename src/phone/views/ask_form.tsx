@@ -252,7 +252,7 @@ function Control({ id, field, value, fault, onValue }: FieldProps): JSX.Element 
       <button
         type="button"
         class="secondary"
-        aria-label={FORM.changeSign}
+        aria-label={`${FORM.changeSign}: ${field.label ?? field.name}`}
         aria-controls={id}
         onPointerDown={keepFocus}
         onClick={() => onValue(withOtherSign(common.value))}
