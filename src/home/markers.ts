@@ -262,7 +262,9 @@ async function currentMarkers(
     if (areCurrent[at]) return true;
     const since = fieldOf(await home.files.readText(path) ?? "", "since");
     if (typeof since !== "object" || since === null || !("boot" in since) || !("ms" in since)) return false;
-    return since.boot === uptime.boot && uptime.ms - Number(since.ms) < MARKER_LIFE_MS;
+    const age = uptime.ms - Number(since.ms);
+    // A container that was started again has the same boot and a smaller time.
+    return since.boot === uptime.boot && age >= 0 && age < MARKER_LIFE_MS;
   }));
   return markers.filter((_, at) => areYoung[at]);
 }

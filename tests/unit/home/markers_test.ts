@@ -214,6 +214,14 @@ Deno.test("a clock that is set by days between Enter and the hook makes no marke
     await write("start");
     boot = { boot: "b", ms: 3_000 };
     assert.equal(await take("start", days(2)), false, "the machine was started again");
+    boot = { boot: "b", ms: 5_000 };
+    await write("container");
+    boot = { boot: "b", ms: 3_000 };
+    assert.equal(
+      await take("container", days(2)),
+      false,
+      "a container of the same machine was started again",
+    );
     boot = { boot: "a", ms: 1_000 + MARKER_LIFE_MS };
     assert.equal(await take("day", days(1)), false);
   }));
