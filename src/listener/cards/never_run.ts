@@ -4,21 +4,25 @@ import { AGENT_KINDS } from "../../agents/registry.ts";
 import type { AgentKind } from "../../protocol/names.ts";
 import { fieldsOf } from "./command_words.ts";
 
-/** An option of a program that starts another one, with its value if that is a separate word. */
-const OPTION = "(?:-[^\\s;&|]{0,40}[ \\t]+(?:[^\\s;&|-][^\\s;&|]{0,20}[ \\t]+)?|\\d[\\w.]{0,10}[ \\t]+)";
 /** What starts the program after it. */
 const LAUNCHER =
   "(?:if|elif|while|until|coproc|trap|env|exec|time|command|nohup|nice|ionice|chrt|timeout|setsid|stdbuf|watch|" +
   "flock[ \\t]+[^\\s;&|]{1,40}|taskset|chronic|unbuffer|caffeinate|parallel|entr|xargs|bundle[ \\t]+exec|" +
   `(?:uv|poetry|pipenv|pdm)[ \\t]+run|git[ \\t]+(?:bisect[ \\t]+run|submodule[ \\t]+foreach))[ \\t]+["']?`;
 /** A variable that is set, or a redirection, in front of a program. */
-const BEFORE = "(?:[A-Za-z_]\\w{0,40}=(?:\"[^\"\\n]{0,80}\"|'[^'\\n]{0,80}'|[^\\s;&|]{0,80})|" +
-  "\\d?[<>]{1,2}[ \\t]{0,4}[^\\s;&|<>]{1,80})[ \\t]+";
+const BEFORE = "(?:[A-Za-z_]\\w{0,40}=(?:\"[^\"\\n]{0,80}\"|'[^'\\n]{0,80}'|[^\\s;&|\"']){0,80}|" +
+  "\\d?[<>]{1,2}(?:&\\d|[ \\t]{0,4}[^\\s;&|<>]{1,80}))[ \\t]+";
+/**
+ * An option of a program that starts another one, with its value if that is a separate word, or a number. No text can be
+ * matched in two ways, of which a hostile request could make very many.
+ */
+const OPTION =
+  `(?:-[^\\s;&|]{0,40}[ \\t]+(?:(?!${LAUNCHER}|\\w{0,41}=)[^\\s;&|\\d<>-][^\\s;&|]{0,40}[ \\t]+)?|\\d[^\\s;&|<>]{0,20}[ \\t]+)`;
 
 /** Where a shell looks for a program. */
 const PROGRAM =
   "(?:^|[;&|({!`]|<<<[ \\t]{0,4}[\"']?|\\s-\\w{0,8}c\\s|\\b(?:then|do|else|exec|env|time|nohup|xargs|command|npx|bunx)\\s)" +
-  `[ \\t]*(?:${LAUNCHER}${OPTION}{0,4}){0,2}(?:${BEFORE}){0,6}(?:[/.~][^\\s;&|(){}]{0,80}/)?`;
+  `[ \\t]*(?:${LAUNCHER}${OPTION}{0,6}|${BEFORE}){0,8}(?:[/.~][^\\s;&|(){}]{0,80}/)?`;
 
 /** Matches these programs. Each name holds patterns separated by spaces. */
 function programs(...names: readonly string[]): RegExp {

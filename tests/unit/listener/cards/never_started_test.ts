@@ -18,6 +18,11 @@ time -p docker stop x
 command -p docker stop x
 exec -a x docker stop x
 flock x docker stop x
+LANG=C timeout -k 5 -s 9 30 docker stop x
+2>/dev/null timeout 5 docker stop x
+2>&1 env -i A="b c"d nice docker stop x
+nice -n 5 timeout 5 setsid stdbuf -oL docker stop x
+env -u A_VARIABLE_WITH_A_LONG_NAME docker stop x
 ls | entr docker stop x
 ls | xargs -n 1 -P 4 docker stop
 docker ps -q | xargs -r docker stop
@@ -64,6 +69,7 @@ bash <<< 'echo hi'
 grep foo <<< "$x"
 > out.txt npm test
 FOO="a b" npm test
+LANG=C timeout 5 nice -n 10 npm test
 uv run pytest -x
 trap 'rm -f tmp.txt' EXIT
 git commit -m "If the service restarts, wait; while docker stops, hold"
@@ -94,6 +100,7 @@ Deno.test("a request that repeats what starts a command is judged at once [card-
   const parts = [
     "|nice -a b ",
     "|xargs -n 1 ",
+    `;${"nice -a nice -a ".repeat(8)}`,
     ';A="b ',
     "> a ",
     "sed -i -a ",
