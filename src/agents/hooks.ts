@@ -54,6 +54,8 @@ export interface AgentHooks {
   promptEvent: string | undefined;
   /** The agent's own id of the conversation. */
   sessionOf(input: HookInput): string | undefined;
+  /** One process works in several conversations at once: another conversation does not mean another agent. */
+  hasSeveralConversations?: true;
   /** The agent's working directory, according to the input. */
   directoryOf(input: HookInput): string | undefined;
   /** The prompt as it was typed; undefined when the input has none. */

@@ -35,7 +35,7 @@ export const HookReport = z.looseObject({
   pane: z.optional(z.string().check(z.regex(/^%\d{1,9}$/))),
   /** The resolved path of the socket in `TMUX`: that pane's server. Hooks of an older svc do not report it. */
   socket: z.optional(z.string().check(maxLength(4_096))),
-  /** The agent's own id of the conversation. */
+  /** The agent's own id of the conversation, unless one agent works in several at once. */
   conversation: z.optional(z.string().check(maxLength(200))),
   /** How the conversation began, in the agent's word, such as `startup` or `clear`. */
   source: z.optional(z.string().check(maxLength(50))),

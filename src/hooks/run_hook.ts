@@ -147,11 +147,13 @@ function ownMeaning({ hooks, event, input }: HookCall): HookMeaning {
 const ID_MAX_CHARS = 200;
 const SOURCE_MAX_CHARS = 50;
 
-/** The fields of every report, which identify the agent and its conversation. */
+/** The fields of every report, which identify the agent and, where another one means another agent, its conversation. */
 function reportOf(host: HookHost, { event, kind, hooks, input }: HookCall, directory: string): HookReport {
   const { session, pane, tmuxSocket: socket, gates } = host;
   const own = { event, agent: kind, cwd: directory, session, pane, socket };
-  const conversation = upTo(ID_MAX_CHARS, hooks.sessionOf(input));
+  // A subagent may have one of its own.
+  const isSure = hooks.hasSeveralConversations !== true && !isFromSubagent(input);
+  const conversation = isSure ? upTo(ID_MAX_CHARS, hooks.sessionOf(input)) : undefined;
   const source = /^sessionStart$/i.test(event) ? upTo(SOURCE_MAX_CHARS, textOf(input, "source")) : undefined;
   return { ...own, conversation, source, ...(gates ? { gates } : {}) };
 }

@@ -22,6 +22,7 @@ import {
 export const hooks: AgentHooks = {
   ...COMMON_HOOKS,
   promptEvent: "chat.message",
+  hasSeveralConversations: true,
   meaning,
   dialogOf,
   answerOutput,

@@ -4,27 +4,27 @@
  */
 import type { HookReport } from "../../home/control_socket.ts";
 
-interface Conversation {
-  id: string;
-  /**
-   * The tool calls under way, by their ids ("" for those of an agent that gives them none): when they began, by the
-   * clock's `elapsed`.
-   */
-  calls: Map<string, number>;
+interface PaneConversations {
+  /** Whether each is the tool's, by its id, the one that reported last at the end. */
+  areTools: Map<string, boolean>;
+  /** When the pane's own agent last began something, by the clock's `elapsed`; undefined once its turn has ended. */
+  workedAt: number | undefined;
 }
+
+/** Conversations of one pane that are remembered; of more, the latest. */
+const CONVERSATIONS_MAX = 200;
 
 const START = /^sessionStart$/i;
 const END = /^sessionEnd$/i;
-/** How a conversation begins in a process that has just started. Others continue in the same one: `clear`, `resume`. */
-const NEW_PROCESS: readonly (string | undefined)[] = ["startup", "new", undefined];
+/** How a conversation begins in the process of the one before it. Others begin in a new process, at least during a turn. */
+const SAME_PROCESS: readonly (string | undefined)[] = ["clear", "compact"];
 
 export class Conversations {
-  /** That of the pane's own agent, by pane. */
-  readonly #own = new Map<string, Conversation>();
+  readonly #panes = new Map<string, PaneConversations>();
 
   /**
-   * Takes a report that names this pane. True if it is from another conversation while a tool call of the pane's agent
-   * is under way. `idleAt`: when its screen was idle, by `elapsed`. An interrupted call's end is not always reported.
+   * Takes a report that names this pane. True if it is from a conversation that began during a turn of the pane's agent.
+   * `idleAt`: when its screen was idle, by `elapsed`. An interrupted turn's end is not always reported.
    */
   isOfTool(
     pane: string,
@@ -32,27 +32,33 @@ export class Conversations {
     { idleAt = -Infinity, elapsed }: { idleAt: number | undefined; elapsed: number },
   ): boolean {
     const { conversation: id, event, tool, state, source } = report;
-    if (id === undefined) return false;
-    const known = this.#own.get(pane);
-    const isOther = known !== undefined && known.id !== id;
-    const continues = START.test(event) && !NEW_PROCESS.includes(source);
-    const isInCall = known?.calls.values().some((begun) => begun > idleAt) ?? false;
-    if (isOther && isInCall && !continues) return true;
-    const { calls } = known === undefined || isOther ? this.#begin(pane, id) : known;
-    if (tool?.step === "before") calls.set(tool.id ?? "", elapsed);
-    else if (tool?.step === "after") calls.delete(tool.id ?? "");
-    else if (state === "idle" || state === "working" || END.test(event)) calls.clear();
+    // A person answers a dialog, also one of a task to which the agent itself gave a conversation.
+    if (id === undefined || state === "waiting") return false;
+    const known = this.#of(pane);
+    const isInTurn = known.workedAt !== undefined && known.workedAt > idleAt;
+    const begins = START.test(event) || (state === "working" && tool === undefined);
+    let isTools = known.areTools.get(id);
+    if (isTools === undefined || (isTools && begins && source !== "compact" && !isInTurn)) {
+      isTools = isInTurn && !(START.test(event) && SAME_PROCESS.includes(source));
+    }
+    known.areTools.delete(id);
+    known.areTools.set(id, isTools);
+    const [oldest = id] = known.areTools.keys();
+    if (known.areTools.size > CONVERSATIONS_MAX) known.areTools.delete(oldest);
+    if (isTools) return true;
+    if (tool?.step === "before" || state === "working") known.workedAt = elapsed;
+    else if (state === "idle" || END.test(event)) known.workedAt = undefined;
     return false;
   }
 
-  #begin(pane: string, id: string): Conversation {
-    const conversation = { id, calls: new Map<string, number>() };
-    this.#own.set(pane, conversation);
-    return conversation;
+  #of(pane: string): PaneConversations {
+    const known = this.#panes.get(pane) ?? { areTools: new Map(), workedAt: undefined };
+    this.#panes.set(pane, known);
+    return known;
   }
 
   /** Forgets panes that are gone. */
   keep(panes: ReadonlySet<string>): void {
-    for (const pane of this.#own.keys()) if (!panes.has(pane)) this.#own.delete(pane);
+    for (const pane of this.#panes.keys()) if (!panes.has(pane)) this.#panes.delete(pane);
   }
 }

@@ -47,6 +47,17 @@ Deno.test("the start of a conversation is reported with how it began [ls-state-f
   assert.deepEqual([short.conversation, short.source, short.state], [undefined, undefined, "idle"]);
 });
 
+Deno.test("OpenCode works in several conversations at once: none is taken for another agent's [ls-state-foreign]", async () => {
+  await using bench = await makeHookBench();
+  for (const event of ["permission.asked", "session.idle"]) {
+    const { conversation } = await reported(bench, "opencode", event, {
+      session_id: "ses_2",
+      cwd: "/work/app",
+    });
+    assert.equal(conversation, undefined, event);
+  }
+});
+
 Deno.test("the end of a subagent is neither a notification nor the end of the turn [push-subagent]", async () => {
   await using bench = await makeHookBench();
   const own = await recordedCall("cc", "SubagentStop");
@@ -55,8 +66,8 @@ Deno.test("the end of a subagent is neither a notification nor the end of the tu
     error: "overloaded",
   }]] as const;
   for (const [event, input] of calls) {
-    const { news, state } = await reported(bench, "cc", event, input);
-    assert.deepEqual([news, state], [undefined, undefined], event);
+    const { news, state, conversation } = await reported(bench, "cc", event, input);
+    assert.deepEqual([news, state, conversation], [undefined, undefined, undefined], event);
   }
 });
 

@@ -24,36 +24,56 @@ function makeBench() {
 }
 
 const STOP = { event: "Stop", state: "idle" } as const;
+const PROMPT = { event: "UserPromptSubmit", state: "working" } as const;
 
-Deno.test("conversations: what begins during a tool call is the tool's, until the call ends [ls-state-foreign]", () => {
-  const { take, began, ended, started } = makeBench();
-  assert.equal(take("own", started("startup")), false);
-  assert.equal(take("own", began("1")), false);
-  assert.equal(take("own", began("2")), false);
-  for (const report of [started("startup"), began("9"), ended("9"), STOP]) {
-    assert.equal(take("tool's", report), true, report.event);
+Deno.test("conversations: what begins during a turn is the tool's, also after its call has ended [ls-state-foreign]", () => {
+  for (const source of ["startup", "resume"]) {
+    const { take, began, ended, started } = makeBench();
+    assert.equal(take("own", started("startup")), false);
+    assert.equal(take("own", PROMPT), false);
+    assert.equal(take("own", began("1")), false);
+    // A command that runs in the background ends its call at once.
+    assert.equal(take("own", ended("1")), false);
+    for (const report of [started(source), PROMPT, began("9"), ended("9"), started("compact")]) {
+      assert.equal(take("tool's", report), true, `${source} ${report.event}`);
+    }
+    assert.equal(take("own", STOP), false);
+    assert.equal(take("tool's", STOP), true, "it ends later");
+    assert.equal(take("own", PROMPT), false);
+    assert.equal(take("own", STOP), false);
+    assert.equal(take("tool's", started("resume")), false, "the user resumed it in the pane");
   }
-  assert.equal(take("own", ended("1")), false);
-  assert.equal(take("tool's", STOP), true, "the other call goes on");
-  assert.equal(take("own", ended("2")), false);
-  assert.equal(take("next", { event: "UserPromptSubmit", state: "working" }), false);
 });
 
-Deno.test("conversations: a new conversation of the pane's own agent counts, whatever call was under way before [ls-state-foreign]", () => {
-  const calls = ["cleared", "resumed", "ended", "turn over", "interrupted", "without an id"];
-  for (const what of calls) {
+Deno.test("conversations: a dialog of a task in a conversation of its own is the session's [ls-state-foreign]", () => {
+  const { take, began } = makeBench();
+  take("own", began("task"));
+  assert.equal(take("task's", { event: "Notification", state: "waiting" }), false);
+  assert.equal(take("task's", began("1")), true);
+});
+
+Deno.test("conversations: a new conversation of the pane's own agent counts, whatever was under way before [ls-state-foreign]", () => {
+  for (const what of ["cleared", "ended", "turn over", "interrupted", "without an id"]) {
     const { take, began, started } = makeBench();
     take("own", began("1"));
     if (what === "ended") take("own", { event: "SessionEnd" });
     if (what === "turn over") take("own", STOP);
-    const source = { cleared: "clear", resumed: "resume" }[what] ?? "startup";
     const conversation = what === "without an id" ? { conversation: undefined } : {};
     const idleAt = what === "interrupted" ? 1 : undefined;
-    assert.equal(take("new", { ...started(source), ...conversation }, idleAt), false, what);
+    const start = started(what === "cleared" ? "clear" : "startup");
+    assert.equal(take("new", { ...start, ...conversation }, idleAt), false, what);
   }
 });
 
-Deno.test("conversations: a screen that was idle before the call began shows no interruption [ls-state-foreign]", () => {
+Deno.test("conversations: the pane's own agent stays so after another one ran in its pane between two turns [ls-state-foreign]", () => {
+  const { take, started } = makeBench();
+  take("own", STOP);
+  assert.equal(take("other", started("startup")), false);
+  assert.equal(take("other", PROMPT), false);
+  assert.deepEqual([take("own", PROMPT), take("own", STOP)], [false, false]);
+});
+
+Deno.test("conversations: a screen that was idle before the turn began shows no interruption [ls-state-foreign]", () => {
   const { take, began } = makeBench();
   take("own", began("1"), 0);
   assert.equal(take("tool's", STOP, 0), true);
