@@ -10,8 +10,8 @@ const LAUNCHER =
   "flock[ \\t]+[^\\s;&|]{1,40}|taskset|chronic|unbuffer|caffeinate|parallel|entr|xargs|bundle[ \\t]+exec|" +
   `(?:uv|poetry|pipenv|pdm)[ \\t]+run|git[ \\t]+(?:bisect[ \\t]+run|submodule[ \\t]+foreach))[ \\t]+["']?`;
 /** A variable that is set, or a redirection, in front of a program. */
-const BEFORE = "(?:[A-Za-z_]\\w{0,40}=(?:\"[^\"\\n]{0,80}\"|'[^'\\n]{0,80}'|[^\\s;&|\"']){0,80}|" +
-  "\\d?[<>]{1,2}(?:&\\d|[ \\t]{0,4}[^\\s;&|<>]{1,80}))[ \\t]+";
+const BEFORE = "(?:[A-Za-z_]\\w{0,40}=(?:\"[^\"\\n]{0,400}\"|'[^'\\n]{0,400}'|[^\\s;&|\"']){0,400}|" +
+  "\\d?[<>]{1,2}(?:&\\d|[ \\t]{0,4}[^\\s;&|<>]{1,400}))[ \\t]+";
 /**
  * An option of a program that starts another one, with its value if that is a separate word, or a number. No text can be
  * matched in two ways, of which a hostile request could make very many.
@@ -22,7 +22,7 @@ const OPTION =
 /** Where a shell looks for a program. */
 const PROGRAM =
   "(?:^|[;&|({!`]|<<<[ \\t]{0,4}[\"']?|\\s-\\w{0,8}c\\s|\\b(?:then|do|else|exec|env|time|nohup|xargs|command|npx|bunx)\\s)" +
-  `[ \\t]*(?:${LAUNCHER}${OPTION}{0,6}|${BEFORE}){0,8}(?:[/.~][^\\s;&|(){}]{0,80}/)?`;
+  `[ \\t]*(?:${LAUNCHER}${OPTION}{0,6}|${BEFORE}){0,8}(?:[/.~][^\\s;&|(){}]{0,200}/)?`;
 
 /** Matches these programs. Each name holds patterns separated by spaces. */
 function programs(...names: readonly string[]): RegExp {

@@ -92,6 +92,12 @@ Deno.test("a command stays at the computer whatever starts it [card-never]", asy
   assert.deepEqual(await differing(NEVER, true), []);
 });
 
+Deno.test("a command stays at the computer behind a long value, file or path [card-never]", async () => {
+  const long = "long/".repeat(40);
+  const commands = [`A="${long} b" docker stop x`, `A=${long} docker stop x`, `> ${long}f docker stop x`];
+  assert.deepEqual(await differing([...commands, `/${long}docker stop x`].join("\n"), true), []);
+});
+
 Deno.test("everyday commands may be allowed from a phone, whatever starts them", async () => {
   assert.deepEqual(await differing(EVERYDAY, false), []);
 });
