@@ -66,12 +66,14 @@ export class EndedAtRelay {
       const typed = this.#typed;
       const records = await Promise.all(typed.map(({ id }) => find(id, { signal }).catch(unlessUnknown)));
       this.#typed = [];
-      for (const [place, record] of records.entries()) {
-        const end = typed[place] && this.#endOf(typed[place], record);
-        if (end !== undefined) await this.#close(typed[place]?.id ?? "", end);
+      // Together, because each write waits for the disk, and other messages wait for all of them.
+      await Promise.all(typed.map(async (entry, place) => {
+        const record = records[place];
+        const end = this.#endOf(entry, record);
+        if (end !== undefined) return await this.#close(entry.id, end);
         // It is never submitted, even if it has not expired.
-        else if (record !== undefined && endedWithout(record)) void receive({ ...record.push, expiresAt: 0 });
-      }
+        if (record !== undefined && endedWithout(record)) void receive({ ...record.push, expiresAt: 0 });
+      }));
     } catch (error) {
       log(`an earlier message's text may stay in a composer: ${errorText(error)}`);
     } finally {

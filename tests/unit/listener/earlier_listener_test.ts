@@ -17,7 +17,7 @@ const DAY_MS = 86_400_000;
 function makeSearch(
   records: Record<string, Found | RelayError>,
   unfinished: readonly JournalEntry[],
-  { now = 1 } = {},
+  { now = 1, written = () => Promise.resolve() }: { now?: number; written?: () => Promise<void> } = {},
 ) {
   const closed: string[] = [];
   const asked: string[] = [];
@@ -26,8 +26,10 @@ function makeSearch(
   const ended = new EndedAtRelay({
     journal: {
       unfinished: () => [...unfinished],
-      record: (id, step) =>
-        Promise.resolve(void closed.push(`${id} ${step.step} ${"outcome" in step && step.outcome}`)),
+      record: (id, step) => {
+        closed.push(`${id} ${step.step} ${"outcome" in step && step.outcome}`);
+        return written();
+      },
     },
     now: () => now,
     find: (id) => {
@@ -103,6 +105,20 @@ Deno.test("ended at the relay: an entry whose end is known, or whose message the
   await ended.searching;
   assert.deepEqual(closed, [`${removed} done unknown`, `${reported} done submitted`]);
   assert.deepEqual(received, []);
+});
+
+Deno.test("ended at the relay: entries are closed in one write, for which other messages wait", async () => {
+  const entries = [1, 2, 3].map((place) => ({ id: idOf(place), at: 1, step: "typed" } as const));
+  const all = Promise.withResolvers<void>();
+  let count = 0;
+  const written = (): Promise<void> => {
+    if (++count === entries.length) all.resolve();
+    return all.promise;
+  };
+  const { ended, closed } = makeSearch({}, entries, { now: 31 * DAY_MS, written });
+  ended.search();
+  await ended.searching;
+  assert.equal(closed.length, entries.length);
 });
 
 Deno.test("ended at the relay: without such an entry nothing is asked, and nothing waits", () => {
