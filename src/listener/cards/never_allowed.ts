@@ -141,13 +141,15 @@ function readings(request: string, runs: boolean): string[] {
   ];
 }
 
-/** A function with which an interpreter starts a program, and the program with its arguments as strings. */
+/** An interpreter, and a program with its arguments as strings in its code: in a call, or in a list that has a name. */
 const STARTS = /\b(?:python[\d.]*|perl|ruby|node|deno|bun|php)\b/;
-const STARTED =
-  /\b(?:run|call|check_call|check_output|Popen|system|spawn\w{0,6}|exec\w{0,8}|Command)\(\s{0,8}([["'][^()\n]{1,400})/g;
+const STARTED = /(?:[(=]\s{0,8}\(?|\b(?:system|exec)[ \t]{1,8})((?:\[\s{0,8})?["'][^()\n]{1,400})/g;
 
+/** The words as a line, and those of a list in them as another one, which may repeat the program's name. */
 function startedInLine(found: string, words: string): string {
-  return `${found.slice(0, found.length - words.length)}\n${words.replace(/["'`[\],\s]+/g, " ")}`;
+  const [, list = ""] = /["'],\s{0,8}\[(.*)/.exec(words) ?? [];
+  const [line, own] = [words, list].map((text) => text.replace(/["'`[\],\s]+/g, " "));
+  return `${found.slice(0, found.length - words.length)}\n${line}\n${own}`;
 }
 
 interface Judging {

@@ -40,6 +40,12 @@ bash <<< "docker stop x"
 bash -s <<< "$x"
 python3 -c "import subprocess; subprocess.run(['docker', 'stop', 'x'])"
 node -e 'require("child_process").spawn("docker", ["stop", "x"])'
+python3 -c "import subprocess; subprocess.run(args=['docker', 'stop', 'x'])"
+python3 -c "import subprocess; subprocess.check_call(('docker', 'stop', 'x'))"
+python3 -c "import subprocess; c = ['docker', 'stop', 'x']; subprocess.run(c)"
+python3 -c "import os; os.execvp('docker', ['docker', 'stop', 'x'])"
+ruby -e 'system "docker", "stop", "x"'
+perl -e 'exec "docker", "stop", "x"'
 python3 -c "import shutil, os; shutil.rmtree(os.getcwd())"
 python3 -c "import os, glob; [os.remove(f) for f in glob.glob('*')]"
 perl -e 'unlink <*>'
@@ -64,6 +70,8 @@ sed -i 's/a/d/' *
 sed -i 3d a.txt
 python3 -c "import subprocess; print(subprocess.run(['git', 'status'], capture_output=True))"
 python3 -c "import os; print(os.getcwd())"
+python3 -c "names = ['docker', 'git']; print(names)"
+ruby -e 'system "npm test"'
 node -e "require('child_process').execSync('npm test', {stdio: 'inherit'})"
 bash <<< 'echo hi'
 grep foo <<< "$x"
@@ -111,6 +119,8 @@ Deno.test("a request that repeats what starts a command is judged at once [card-
     "> a ",
     "sed -i -a ",
     "python -c run(['a'",
+    "python -c run('a', ['b', ",
+    "python exec 'a",
     "bash <<< ",
   ];
   // A pattern with quadratic time would take minutes.
