@@ -39,3 +39,14 @@ Deno.test("a message for later reaches its agent although the session was rename
   assert.deepEqual([state, reason], ["submitted", undefined]);
   assert.deepEqual(await echo.prompts(1), ["to the renamed one"]);
 });
+
+Deno.test("a message for later is refused if its agent's session has a name to which nothing can be sent, and reaches no other one [later-typed]", async () => {
+  await using stack = await makeStack();
+  const echo = await stack.echo();
+  await until("the session at the relay", () => isListed(stack, echo.name));
+  const id = await sendLater(stack, echo, "to the renamed one");
+  await stack.sandbox.tmux("rename-session", "-t", `=${echo.name}`, "my work");
+  assert.equal((await stack.echo()).name, echo.name);
+  const { state, reason } = await receiptOf(stack, id, { final: true });
+  assert.deepEqual([state, reason], ["refused", "invalid_session_name"]);
+});

@@ -61,6 +61,8 @@ export async function findAsked(
   if (isOfRun(named, run)) return named;
   const moved = place && await findPlace(place, context);
   if (moved !== undefined && isOfRun(moved, run)) return moved;
+  // The agent has not ended: its session has a name to which nothing can be sent, and another one may have the old name.
+  if (moved?.kind === "refused" && moved.reason === "invalid_session_name") return moved;
   if (asker === undefined && command.run === undefined) return named;
   return named.kind === "refused" ? named : { kind: "refused", reason: "session_changed" };
 }
