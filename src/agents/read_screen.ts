@@ -29,6 +29,8 @@ export interface ComposerPatterns {
   otherView?: RegExp;
   /** The first row of a panel that the agent draws over its composer. */
   panel?: RegExp;
+  /** The first row of a tip below the composer, which may name any key. The tip ends at a blank row. */
+  tip?: RegExp;
 }
 
 export interface FooterPlace {
@@ -85,8 +87,16 @@ function takesKeys(composer: Composer, { screen, patterns }: ScreenContext): boo
   const rowsBelow = screen.lines.length - (bottom + 1 + footer.length);
   const isPlaced = isInside(screen.cursor, composer);
   return patterns.hasFooter(footer, { rowsBelow, isPlaced }) &&
-    !footer.some((line) => NAMES_ENTER.test(line)) &&
+    !namesEnter(footer, patterns.tip) &&
     isCursorRight(screen.cursor, { composer, habit: patterns.cursor });
+}
+
+function namesEnter(footer: readonly string[], tip: RegExp | undefined): boolean {
+  const start = tip === undefined ? -1 : footer.findIndex((line) => tip.test(line));
+  const length = start < 0 ? 0 : footer.slice(start).findIndex(isBlank);
+  // A tip without an end is not one: nothing else is below it.
+  const hints = length < 0 ? footer : footer.toSpliced(Math.max(0, start), length);
+  return hints.some((line) => NAMES_ENTER.test(line));
 }
 
 function isCursorRight(cursor: Cursor, seen: { composer: Composer; habit: CursorHabit }): boolean {
@@ -159,11 +169,11 @@ interface UnknownContext {
  * names of its keys.
  */
 function asksSomething(screen: Screen, { composer, patterns }: UnknownContext): boolean {
-  const { panel, working, cursor: habit } = patterns;
+  const { panel, tip, working, cursor: habit } = patterns;
   if (panel !== undefined && screen.lines.some((line) => panel.test(line))) return true;
   if (composer !== undefined) {
     return !isCursorRight(screen.cursor, { composer, habit }) ||
-      composer.footer.some((line) => NAMES_ENTER.test(line));
+      namesEnter(composer.footer, tip);
   }
   const tail = tailOf(screen.lines);
   if (tail.some((line) => CHOSEN_ROW.test(line))) return true;

@@ -77,5 +77,6 @@ export const profile: AgentProfile = {
     working: { below: /\besc (?:again to )?interrupt/ },
     // Lists are drawn over the composer, which still shows around them.
     cursor: "shown",
+    tip: /^ +● Tip /u,
   }),
 };

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { composerAtPrompt, composerInRules } from "../../../src/agents/composer.ts";
 import type { DialogMarks, Screen, ScreenReading } from "../../../src/agents/profile.ts";
+import { agentProfile } from "../../../src/agents/profiles.ts";
 import {
   compiledMarks,
   type ComposerPatterns,
@@ -242,3 +243,31 @@ for (
     assert.equal(showsEditor(plainScreen([row, "  the footer of an agent"])), false);
   });
 }
+
+Deno.test("a tip below OpenCode's composer may name Enter, and is not taken for a dialog's keys [inj-dialog]", () => {
+  const home = (...below: string[]): Screen => ({
+    lines: [
+      "   ┃",
+      '   ┃  Ask anything… "Fix broken tests"',
+      "   ┃",
+      "   ┃  Build · stand-in stand-in",
+      `   ╹${"▀".repeat(70)}`,
+      "                                                   tab agents  ctrl+p commands",
+      ...below,
+      "  /home/ana/proj  ⊙ 1 MCP /status                                      1.18.33",
+      "",
+    ],
+    title: "OpenCode",
+    cursor: { x: 6, y: 1, visible: true },
+  });
+  const { readScreen } = agentProfile("opencode");
+  const suspend = "       ● Tip Press ctrl+z to suspend the terminal and return to your shell";
+  assert.deepEqual(readScreen(home("", "", suspend, "")), IDLE);
+  const lines = [
+    "       ● Tip Press shift+enter to add newlines in",
+    "         your prompt, or return to it",
+  ];
+  assert.deepEqual(readScreen(home("", ...lines, "")), IDLE);
+  assert.deepEqual(readScreen(home("", suspend, "", "       enter to select")), WAITING);
+  assert.deepEqual(readScreen(home("", "       enter to select", "", suspend, "")), WAITING);
+});
