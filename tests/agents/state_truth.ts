@@ -267,7 +267,7 @@ export async function runStateTruth(kind: RealAgent, { minutes, say }: TruthOpti
   await using stack = await makeStack();
   await using agent = await runAgent(kind, stack);
   const script = new Script(stack, agent);
-  const recorder = new Recorder(stack, agent.session);
+  await using recorder = new Recorder(stack, agent.session);
   const end = Date.now() + minutes * 60_000;
   // svc's tools are available from the second turn on.
   await script.turn();
