@@ -76,6 +76,8 @@ export class TerminalStream {
   #cancelTimer: () => void = () => {};
   #isClosed = false;
   #typed = 0;
+  /** The last pulse that arrived. */
+  #pulse = 0;
   /** Frames that arrived during the handshake. */
   #early: Uint8Array[] = [];
   #earlyBytes = 0;
@@ -114,7 +116,7 @@ export class TerminalStream {
       uncredited: 0,
     };
     this.#opened = opened;
-    this.#typed = 0;
+    this.#typed = this.#pulse = 0;
     opened.handshake = await this.#options.handshake();
     if (this.#opened !== opened) return;
     this.#cancelTimer = this.#options.clock.after(OPEN_LIMIT_MS, () => this.#onEnded("host_silent"));
@@ -144,7 +146,7 @@ export class TerminalStream {
 
   /** Sends input. Returns the number by which the host will refer to it, or undefined if the stream is not live. */
   type(input: KeyInput): number | undefined {
-    const sending = this.#sendSealed(encodeKeyInput(input));
+    const sending = this.#sendSealed(encodeKeyInput({ ...input, pulse: this.#pulse }));
     if (sending !== undefined) this.#feed.expectEcho();
     return sending?.sequence;
   }
@@ -213,6 +215,7 @@ export class TerminalStream {
     const message = decodeMirror(frame.bytes);
     if (message === undefined) return;
     if (message.tag === "R") this.#onResized(message);
+    if (message.tag === "T") this.#pulse = message.status.pulse ?? this.#pulse;
     this.#feed.take(message, frame.bytes.length);
   }
 

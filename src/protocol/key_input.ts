@@ -35,6 +35,9 @@ const KeyName = z.string().check(
   z.refine((name) => MODIFIED.test(name) || (KEY_NAMES as readonly string[]).includes(name), "a key's name"),
 );
 
+/** The last pulse of the mirror that the phone had received when the key was pressed; 0 before the first one. */
+const Pulse = z.optional(z.int().check(z.minimum(0)));
+
 export const KeyInput = z.discriminatedUnion("type", [
   /** Characters as typed, or as an input method produced them. */
   z.object({
@@ -45,16 +48,18 @@ export const KeyInput = z.discriminatedUnion("type", [
       z.refine((text) => !CONTROL.test(text), "no control characters"),
       z.refine((text) => text.isWellFormed(), "no lone surrogate"),
     ),
+    pulse: Pulse,
   }),
-  z.object({ type: z.literal("key"), key: KeyName }),
-  z.object({ type: z.literal("paste"), text: Body }),
+  z.object({ type: z.literal("key"), key: KeyName, pulse: Pulse }),
+  z.object({ type: z.literal("paste"), text: Body, pulse: Pulse }),
   /** Resizes the window until the stream ends or `unfit` arrives. */
   z.object({
     type: z.literal("fit"),
     cols: z.int().check(z.minimum(FIT_LEAST.cols), z.maximum(PANE_SIZE_MAX)),
     rows: z.int().check(z.minimum(FIT_LEAST.rows), z.maximum(PANE_SIZE_MAX)),
+    pulse: Pulse,
   }),
-  z.object({ type: z.literal("unfit") }),
+  z.object({ type: z.literal("unfit"), pulse: Pulse }),
 ]);
 export type KeyInput = z.infer<typeof KeyInput>;
 

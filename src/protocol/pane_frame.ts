@@ -89,6 +89,8 @@ export const MirrorStatus = z.object({
   audit: z.optional(AuditPage),
   /** Heartbeat of a mirror: how many keystroke frames the host has accepted. */
   received: z.optional(z.number()),
+  /** The number of this heartbeat, from 1 on. The phone's keys name the last one that it has received. */
+  pulse: z.optional(z.number()),
 });
 export type MirrorStatus = z.infer<typeof MirrorStatus>;
 

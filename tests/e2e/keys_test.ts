@@ -52,7 +52,7 @@ async function bytesOf(stage: MirrorStage, session: string): Promise<number[]> {
   return shown.trim().split(/\s+/).filter((word) => /^[0-7]{3}$/.test(word)).map((word) => parseInt(word, 8));
 }
 
-Deno.test("keys: text, an input method's text, keys and pastes reach the agent [spec-live-typing, spec-key-row]", async () => {
+Deno.test("keys: text, an input method's text, keys and pastes reach the agent, also after a pulse [spec-live-typing, spec-key-row]", async () => {
   await using stage = await makeMirrorStage();
   const { session, prompts } = await startEcho(stage);
   const phone = await stage.watch(session);
@@ -61,8 +61,11 @@ Deno.test("keys: text, an input method's text, keys and pastes reach the agent [
   await until("the first prompt", async () => (await prompts()).length === 1);
   phone.type(paste("two\nlines; -t \\"), key("Enter"));
   await until("the second prompt", async () => (await prompts()).length === 2);
-  assert.deepEqual(await prompts(), ["hallo 漢字 👨‍👩‍👧", "two\nlines; -t \\"]);
-  assert.equal(await said(phone, 5), "typed");
+  await until("the first pulse", () => phone.statuses.some(({ pulse }) => pulse === 1));
+  phone.type(text("after it"), key("Enter"));
+  await until("the third prompt", async () => (await prompts()).length === 3);
+  assert.deepEqual(await prompts(), ["hallo 漢字 👨‍👩‍👧", "two\nlines; -t \\", "after it"]);
+  assert.equal(await said(phone, 7), "typed");
 });
 
 Deno.test("keys: each named key is the byte sequence a terminal sends [spec-key-row]", async () => {

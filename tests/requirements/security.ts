@@ -30,6 +30,7 @@ const WHAT_A_PHONE_MAY_DO = rows("docs/specification.md, What a phone may do", {
 });
 
 const WHAT_A_HOSTILE_RELAY_CAN_DO = rows("docs/security.md, What a hostile relay can do", {
+  "sec-keys-late": mirror("Keys that were held back on their way for more than a minute are not typed."),
   "sec-search": main(
     "Names of unknown sessions make the host search for tmux servers at most once a second.",
   ),

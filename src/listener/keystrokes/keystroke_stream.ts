@@ -31,6 +31,12 @@ export const KEYS_UNKNOWN_HOLD_MS = 1_000;
 /** How often a held key checks its pane again. */
 export const KEYS_HOLD_STEP_MS = 200;
 
+/**
+ * A key is not typed if the phone had not even received a pulse of this long ago when it was pressed: someone held back
+ * either direction. On a slow network, output that is on its way delays the pulses, too.
+ */
+export const KEYS_AGE_MS = 60_000;
+
 export interface KeystrokeStreamOptions {
   opener: FrameOpener;
   /** The session's, shared by all its phones. */
@@ -45,7 +51,7 @@ export interface KeystrokeStreamOptions {
   read(input: ReadInput): void;
   sendState(state: KeyState): void;
   audit(input: Keystroke, outcome: string): void;
-  /** The stream cannot continue: frames were lost or cannot be opened. */
+  /** The stream cannot continue: frames were lost, came much too late, or cannot be opened. */
   end(reason: "unsealable" | "keys_lost"): void;
   /** A frame was dropped, for the first time for this reason. It was repeated or tampered with. */
   dropped(reason: "repeated" | "unsealable"): void;
@@ -62,6 +68,10 @@ interface Waiting {
 export class KeystrokeStream {
   readonly #options: KeystrokeStreamOptions;
   #next = 0n;
+  /** By the clock's `elapsed`: when each pulse of the last KEYS_AGE_MS was sent. */
+  #pulses: number[] = [];
+  /** Number of pulses before these. */
+  #oldPulses = 0;
   #waiting: Waiting[] = [];
   #isWorking = false;
   #isOver = false;
@@ -87,6 +97,21 @@ export class KeystrokeStream {
     return Number(this.#next);
   }
 
+  /** Call this when a pulse is sent. Returns its number. */
+  pulse(): number {
+    this.#pulses.push(this.#options.clock.elapsed());
+    return this.#oldPulses + this.#pulses.length;
+  }
+
+  /** True for a key that was pressed before the phone had received a pulse of KEYS_AGE_MS ago. An older page names none. */
+  #isOld(input: KeyInput | undefined): boolean {
+    const oldest = this.#options.clock.elapsed() - KEYS_AGE_MS;
+    const old = this.#pulses.filter((at) => at < oldest).length;
+    this.#oldPulses += old;
+    this.#pulses.splice(0, old);
+    return (input?.pulse ?? Infinity) < this.#oldPulses;
+  }
+
   /**
    * Takes the payload of a keystroke frame. A repeated frame is dropped; a gap means that keys were lost, and ends the stream.
    */
@@ -100,7 +125,9 @@ export class KeystrokeStream {
     const upload = decodeUpload(opened.bytes);
     if (upload?.type === "card.part" || upload?.type === "audit.read") return this.#options.read(upload);
     if (upload !== undefined) return this.#options.upload(upload);
-    this.#accept(Number(opened.sequence), decodeKeyInput(opened.bytes));
+    const input = decodeKeyInput(opened.bytes);
+    if (this.#isOld(input)) return this.#options.end("keys_lost");
+    this.#accept(Number(opened.sequence), input);
   }
 
   /** Keystrokes that still wait are not typed. */

@@ -356,7 +356,7 @@ class WatchedSession {
   /** Reports to phones regularly that the host is alive and which keystrokes it has received. */
   #pulse(): void {
     this.#cancelPulse = this.#context.clock.after(MIRROR_PULSE_MS, () => {
-      for (const { viewer, keystrokes } of this.#watchers.values()) viewer.pulse(keystrokes.received);
+      for (const { viewer, keystrokes } of this.#watchers.values()) viewer.pulse(keystrokes);
       this.#pulse();
     });
   }

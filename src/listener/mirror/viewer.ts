@@ -21,6 +21,7 @@ import { errorText } from "../../async/error_text.ts";
 import type { Audit } from "../../home/log_files.ts";
 import type { ReadInput } from "../../protocol/key_input.ts";
 import type { Cards } from "../cards/cards.ts";
+import type { KeystrokeStream } from "../keystrokes/keystroke_stream.ts";
 
 /** `hello` goes into `pane.opened`; `reason` into `pane.closed`. */
 export type GrantedStream =
@@ -150,8 +151,10 @@ export class Viewer {
   }
 
   /** Not sent to a phone that has no screen yet. */
-  pulse(received: number): void {
-    if (this.#size !== undefined) this.sendStatus({ received });
+  pulse(keystrokes: Pick<KeystrokeStream, "received" | "pulse">): void {
+    if (this.#size !== undefined) {
+      this.sendStatus({ received: keystrokes.received, pulse: keystrokes.pulse() });
+    }
   }
 
   sendStatus(status: MirrorStatus): void {

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { plainChannel } from "../../../../src/crypto/stream.ts";
 import {
   BURST_CALM_MS,
+  KEYS_AGE_MS,
   KEYS_HOLD_MS,
   KEYS_HOLD_STEP_MS,
   KEYS_UNKNOWN_HOLD_MS,
@@ -359,4 +360,20 @@ Deno.test("a request for a part of a card is neither a key nor a part of a file 
   const wish: ReadInput = { type: "card.part", card: crypto.randomUUID(), at: 32_768 };
   await bench.keys.receive(encodeSequenced(0n, encodeUpload(wish)));
   assert.deepEqual([bench.wishes, bench.uploads, bench.typed, bench.reported], [[wish], [], [], []]);
+});
+
+Deno.test("keys that were held back on the way for more than a minute are not typed, and end the stream [sec-keys-late]", async () => {
+  const bench = new Bench();
+  const key = (pulse?: number): KeyInput => ({ type: "text", text: "y", pulse });
+  await bench.press(0, key(0));
+  const first = bench.keys.pulse();
+  bench.clock.advance(KEYS_AGE_MS);
+  await bench.press(1, key(0));
+  const second = bench.keys.pulse();
+  bench.clock.advance(1);
+  await bench.press(2, key(first));
+  await bench.press(3, key());
+  assert.deepEqual([first, second, bench.typed, bench.ends], [1, 2, ["y", "y", "y", "y"], []]);
+  await bench.press(4, key(0));
+  assert.deepEqual([bench.typed.length, bench.ends], [4, ["keys_lost"]]);
 });
