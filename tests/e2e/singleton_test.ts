@@ -215,7 +215,7 @@ Deno.test("a foreground listener keeps running after its reader has ended, and s
   for (const name of ["listener.pid", "listener.version", "listener.sock"]) {
     assert.equal(await runtime.files.info(host.path(name)), undefined, name);
   }
-  assert.match(await host.read("listener.log"), /svc listener stopping\n.*svc listener stopped$/);
+  assert.match(await host.read("listener.log"), /svc listener stopping\n[^]*svc listener stopped$/);
 });
 
 Deno.test("--restart replaces a daemon of any version, --stop ends it [state-restart, cmd-restart, cli-listener-stop, ls-handover]", async () => {
