@@ -144,8 +144,8 @@ Deno.test("a control-mode client does not count as attached [wr-control-client]"
   await attached(bench, "svc-proj");
   assert.equal((await bench.svc(["--detach", "cc"])).stdout, "svc-proj\n");
   await control.stdin.close();
-  await control.stdout.cancel();
-  await control.status;
+  // tmux 3.3a may never end a client whose output is closed before it has been written.
+  await control.output();
 });
 
 Deno.test("each kind of agent has separate sessions; names match exactly [wr-lowest, wr-exact]", async () => {
