@@ -3,6 +3,7 @@
  * the command line. A command's options are read from its help, but only a command's: `--help` after an agent's name
  * would start the agent.
  */
+import { folderOf } from "../runtime/system.ts";
 import { SETUP_KINDS } from "../agents/registry.ts";
 import { AGENT_LABELS } from "../protocol/names.ts";
 import { defineCommand, type ListedCommand, parseOptions, type Run } from "./command.ts";
@@ -41,7 +42,7 @@ async function run(args: readonly string[], commands: readonly ListedCommand[]):
 }
 
 function installLines(shell: string, file: string): string[] {
-  return [`mkdir -p ${file.slice(0, file.lastIndexOf("/"))}`, `svc completions ${shell} > ${file}`];
+  return [`mkdir -p ${folderOf(file)}`, `svc completions ${shell} > ${file}`];
 }
 
 const AGENTS: readonly Word[] = Object.entries(AGENT_LABELS).map(([name, label]) => ({

@@ -1,5 +1,5 @@
 /** Finds out from the command that runs this svc how it was installed, and how it is upgraded. */
-import { shellLine } from "../runtime/system.ts";
+import { folderOf, shellLine } from "../runtime/system.ts";
 
 /** The name in the npm registry; must match deno.json. */
 export const PACKAGE = "@svc/svc";
@@ -54,10 +54,6 @@ export function npxAdvice(command: readonly string[], starter = "It"): string | 
   const cached = command.find((word) => word.includes("/_npx/"));
   return cached &&
     `${starter} starts "${cached}", which is in npx's cache: npm may clear that, so install it for good.`;
-}
-
-function folderOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/"));
 }
 
 /** A phrase for people. */

@@ -104,7 +104,7 @@ export function qrLines(text: string): string[] {
   return renderUnicodeCompact(text, { ecc: "L", border: 1 }).split("\n");
 }
 
-/** The link's QR code, or why there is none: a code whose lines wrap cannot be scanned. */
+/** The link's QR code. If the terminal is too narrow, an explanation instead: a code whose lines wrap cannot be scanned. */
 export function qrText(url: string, { columns }: { columns: number } = runtime.terminal.size()): string {
   const lines = qrLines(url);
   const width = Math.max(...lines.map((line) => line.length));

@@ -3,7 +3,7 @@ import { runtime } from "#runtime";
 import { systemClock, waitFor } from "../async/clock.ts";
 import { daemonStatus, ensureListener, forgetService, recordService, stopDaemon } from "../home/daemon.ts";
 import { hostAndPort, parseListenAddress } from "../relay/server.ts";
-import { shellLine } from "../runtime/system.ts";
+import { folderOf, shellLine } from "../runtime/system.ts";
 import { defineCommand, parseOptions, runSubcommand } from "./command.ts";
 import { EXIT_FAILED, print, printError, printJson, UsageError } from "./output.ts";
 import { npxAdvice } from "./installation.ts";
@@ -294,7 +294,7 @@ async function ownFile(path: string): Promise<string | undefined> {
 }
 
 async function writeFile(file: string, text: string): Promise<void> {
-  await runtime.files.makeDirectory(file.slice(0, file.lastIndexOf("/")));
+  await runtime.files.makeDirectory(folderOf(file));
   await runtime.files.replaceText(file, text, { mode: 0o644 });
 }
 

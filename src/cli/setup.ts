@@ -1,5 +1,6 @@
 /** `svc setup`: registers svc's hooks and MCP server with the installed agents, removes them again, and reports what changed. */
 import { runtime } from "#runtime";
+import { folderOf } from "../runtime/system.ts";
 import { errorText } from "../async/error_text.ts";
 import { agentProfile } from "../agents/profiles.ts";
 import { SETUP_KINDS } from "../agents/registry.ts";
@@ -173,7 +174,7 @@ function notInstalled(kind: AgentKind): string {
 /** Removes the launcher, unless the manifest still lists a file: an agent may then run it. */
 async function removeLauncher({ files, paths }: SetupHost): Promise<void> {
   if (!(await Manifest.open(files, paths)).isEmpty) return;
-  await files.remove(paths.launcher.slice(0, paths.launcher.lastIndexOf("/")), { recursive: true });
+  await files.remove(folderOf(paths.launcher), { recursive: true });
 }
 
 interface ReportOptions {

@@ -1,4 +1,5 @@
 /** Unpacks the phone's page and the plugin from a single-file program into `~/.svc/package`, where agents find them. */
+import { folderOf } from "../runtime/system.ts";
 import { encodeHex } from "../async/encodings.ts";
 import { sha256 } from "../runtime/digest.ts";
 import { withLock } from "../home/lock.ts";
@@ -53,7 +54,7 @@ async function replaceFolder(
 }
 
 async function writePart(files: Files, path: string, bytes: Uint8Array): Promise<void> {
-  await files.makeDirectory(path.slice(0, path.lastIndexOf("/")), { mode: FOLDER_MODE });
+  await files.makeDirectory(folderOf(path), { mode: FOLDER_MODE });
   const file = await files.openAppend(path, { mode: path.endsWith(".sh") ? 0o700 : 0o600 });
   await file.append(bytes);
   file.close();

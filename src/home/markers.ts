@@ -77,20 +77,26 @@ interface StoredMarker extends MarkerName {
   path: string;
 }
 
+/** An injection. Its server may still be looked up. */
+export type WrittenText = Omit<MarkedText, "server" | "isPaneSure"> & {
+  server?: MarkedText["server"] | Promise<MarkedText["server"]>;
+};
+
 /** Writes a marker. Must end before Enter is sent, because the hook runs right afterwards. */
 export async function writeMarker(
   home: MarkerHome,
-  { dir, text, now, pane, socket, server }: MarkedText,
+  { dir, text, now, pane, socket, ...marked }: WrittenText,
 ): Promise<MarkerHandle> {
   const project = async (): Promise<{ key: string; directory: string }> => {
     const key = await home.files.realPath(dir) ?? dir;
     return { key, directory: await sha256Hex(key) };
   };
-  const [{ key, directory }, sha256, all, since] = await Promise.all([
+  const [{ key, directory }, sha256, all, since, server] = await Promise.all([
     project(),
     canonicalDigest(text),
     storedMarkers(home),
     home.bootTime?.(),
+    marked.server,
   ]);
   const random = crypto.randomUUID().slice(0, 8);
   const path = `${home.markers}/${formatMarkerName({ directory, epoch: now, random, sha256 })}`;

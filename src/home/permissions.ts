@@ -1,5 +1,5 @@
 /** Keeps `~/.svc` private: directories 0700, files 0600, looser modes corrected. */
-import { strangerAt } from "../runtime/system.ts";
+import { folderOf, strangerAt } from "../runtime/system.ts";
 import type { Files } from "../runtime/types.ts";
 import type { HomePaths } from "./paths.ts";
 
@@ -14,7 +14,7 @@ const OTHERS = 0o077;
 export async function secureHome(files: Files, home: { paths: HomePaths; uid: number }): Promise<string[]> {
   const { paths, uid } = home;
   await checkHome(files, paths);
-  for (const directory of [paths.root, paths.markers, parentOf(paths.socket)]) {
+  for (const directory of [paths.root, paths.markers, folderOf(paths.socket)]) {
     const isOurs = directory !== paths.markers || (await files.info(directory))?.isDirectory !== false;
     if (isOurs) await files.makeDirectory(directory, { mode: DIRECTORY_MODE });
     await checkOwner(files, directory, uid);
@@ -91,7 +91,7 @@ export async function looseEntries(
 ): Promise<{ path: string; wanted: number }[]> {
   const isAllOurs = isNamedSvc(paths);
   const names = (await files.list(paths.root)).filter((name) => isAllOurs || isOfSvc(name, paths));
-  const candidates = [paths.root, parentOf(paths.socket), ...names.map((name) => `${paths.root}/${name}`)];
+  const candidates = [paths.root, folderOf(paths.socket), ...names.map((name) => `${paths.root}/${name}`)];
   const loose: { path: string; wanted: number }[] = [];
   for (const path of new Set(candidates)) {
     const info = await files.info(path);
@@ -108,8 +108,4 @@ async function checkOwner(files: Files, directory: string, uid: number): Promise
   throw new Error(
     `Cannot use "${directory}": it belongs to user ${stranger}, not to ${uid}. Set SVC_HOME to a directory of your own.`,
   );
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/"));
 }

@@ -2,6 +2,7 @@
  * The daemon: takes the lock, repairs its home, writes its files, runs the listener until a stop is requested, and
  * removes its files.
  */
+import { folderOf } from "../runtime/system.ts";
 import { errorText } from "../async/error_text.ts";
 import { type ControlHandlers, serveControl } from "../home/control_socket.ts";
 import { type FileLock, tryLock } from "../home/lock.ts";
@@ -349,7 +350,7 @@ export class Presence {
     const { files, sockets } = this.#host;
     const { paths, handlers } = this.#options;
     this.#control?.close();
-    const directory = paths.socket.slice(0, paths.socket.lastIndexOf("/"));
+    const directory = folderOf(paths.socket);
     const bound = `${directory}/${crypto.randomUUID().slice(0, BOUND_NAME_CHARS)}`;
     this.#control = await serveControl(sockets, bound, handlers);
     await files.rename(bound, paths.socket);

@@ -2,6 +2,7 @@
  * Reads from the operating system what tmux does not report about a pane's process: its state, foreground program and
  * version.
  */
+import { folderOf } from "../runtime/system.ts";
 import type { Commands, Files } from "../runtime/types.ts";
 import type { ProcessFacts } from "./inject/guard.ts";
 import { isGuardedProgram } from "./inject/programs.ts";
@@ -191,7 +192,7 @@ export async function isPaneBusy(
 }
 
 /** The process that started this one: of a pane's process its tmux server. Undefined if the system does not report it. */
-export async function parentOf(
+export async function parentProcess(
   pid: number,
   host: Pick<ProcessHost, "files" | "platform">,
 ): Promise<number | undefined> {
@@ -239,7 +240,7 @@ export async function runningVersion(
 
 async function versionAt(path: string, files: ProcessHost["files"]): Promise<string | undefined> {
   const target = await files.readLink(path).catch(() => undefined);
-  const folder = path.slice(0, path.lastIndexOf("/"));
+  const folder = folderOf(path);
   const real = target === undefined ? path : target.startsWith("/") ? target : `${folder}/${target}`;
   const parts = real.split("/");
   for (let above = 1; above <= FOLDERS_ABOVE_MAX && above < parts.length; above++) {

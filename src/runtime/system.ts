@@ -87,6 +87,12 @@ export async function inTemporary(
   }
 }
 
+/** The folder that contains the file or folder: "/" for one at the root, "." for a name alone. */
+export function folderOf(path: string): string {
+  const end = path.lastIndexOf("/");
+  return end > 0 ? path.slice(0, end) : end === 0 ? "/" : ".";
+}
+
 /** The directory without its trailing slash (macOS sets one in TMPDIR). */
 export function temporaryFrom(tmpdir: string | undefined): string {
   return tmpdir?.startsWith("/") ? tmpdir.replace(/(?<=.)\/+$/, "") : "/tmp";
@@ -189,7 +195,7 @@ export async function isInOwnFolder(
   path: string,
   { files, uid }: { files: Pick<Files, "info" | "entryInfo">; uid: number },
 ): Promise<boolean> {
-  const folder = path.slice(0, path.lastIndexOf("/"));
+  const folder = folderOf(path);
   return await files.info(folder) !== undefined && await strangerAt(folder, { files, uid }) === undefined;
 }
 

@@ -5,6 +5,7 @@ import { tryLock } from "../home/lock.ts";
 import { REQUEST_MAX_BYTES } from "../protocol/limits.ts";
 import { runtime } from "#runtime";
 import { afterReads, type Database, openDatabase } from "../runtime/sqlite.ts";
+import { folderOf } from "../runtime/system.ts";
 import { migrate } from "./migrations.ts";
 import { type SqliteCopies, sqliteCopies } from "./sqlite_copy.ts";
 import { type SqliteContext, sqliteContext, storeError, WriteBatch } from "./sqlite_context.ts";
@@ -234,8 +235,7 @@ async function createOwnFile(path: string): Promise<void> {
  */
 async function targetFault(database: Database, file: string): Promise<string | undefined> {
   const { files } = runtime;
-  const end = file.lastIndexOf("/");
-  const folder = end < 0 ? "." : file.slice(0, end) || "/";
+  const folder = folderOf(file);
   const realFolder = await files.realPath(folder);
   if (realFolder === undefined) return `there is no folder "${folder}". Create it, or name another file.`;
   const info = await files.info(file);
@@ -244,7 +244,8 @@ async function targetFault(database: Database, file: string): Promise<string | u
   if (info?.isFile === false || realFolder === "/dev") return "that is not a plain file. Name another file.";
   // SQLite reports the file behind every link.
   const store = String(database.prepare("PRAGMA database_list").get()?.["file"]);
-  const real = await files.realPath(file) ?? `${realFolder.replace(/\/$/, "")}/${file.slice(end + 1)}`;
+  const real = await files.realPath(file) ??
+    `${realFolder.replace(/\/$/, "")}/${file.slice(file.lastIndexOf("/") + 1)}`;
   const own = ["", "-wal", "-shm"].map((suffix) => `${store}${suffix}`);
   return own.includes(real) ? "that is the store itself. Name another file." : undefined;
 }

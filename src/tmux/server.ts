@@ -1,4 +1,5 @@
 /** A tmux server: runs commands on it and returns what they print, as text or as the fields of a format; and whether only this account can be behind its socket. */
+import { folderOf } from "../runtime/system.ts";
 import type { Commands, FileInfo, Files } from "../runtime/types.ts";
 import { commandLine, spawnArgv, type TmuxCommand, verbs } from "./argv.ts";
 import { utf8Length } from "../async/encodings.ts";
@@ -182,7 +183,7 @@ export async function socketTrust(path: string, host: TrustHost): Promise<Socket
 async function judge(path: string, host: TrustHost): Promise<SocketTrust> {
   const resolved = await host.files.realPath(path);
   if (resolved === undefined) return { kind: "absent" };
-  const fault = folderFault(parentOf(resolved), host);
+  const fault = folderFault(folderOf(resolved), host);
   const info = await host.files.info(resolved);
   if (!info?.isSocket) return { kind: "absent" };
   const why = socketFault(resolved, info, host.uid) ?? await fault;
@@ -217,7 +218,7 @@ async function folderFault(folder: string, host: TrustHost): Promise<string | un
 
 /** A folder and all above it. */
 function upwards(folder: string): string[] {
-  return folder === "/" ? ["/"] : [folder, ...upwards(parentOf(folder))];
+  return folder === "/" ? ["/"] : [folder, ...upwards(folderOf(folder))];
 }
 
 function socketFault(path: string, info: FileInfo, uid: number): string | undefined {
@@ -238,10 +239,6 @@ function isOwn({ uid }: FileInfo, own: number): boolean {
 
 function modeText({ mode }: FileInfo): string {
   return mode.toString(8).padStart(4, "0");
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/")) || "/";
 }
 
 /** The log names at most this many rejected sockets and folders. */

@@ -15,7 +15,7 @@ import {
 import { parseSessions, SESSION_OPTIONS, sessionQuery, type TmuxSession } from "../tmux/sessions.ts";
 import { type Clock, waitFor } from "../async/clock.ts";
 import { utf8Length } from "../async/encodings.ts";
-import { shellQuote } from "../runtime/system.ts";
+import { folderOf, shellQuote } from "../runtime/system.ts";
 
 export interface ServerHost extends TrustHost {
   files: TrustHost["files"] & Pick<Files, "makeDirectory">;
@@ -59,7 +59,7 @@ async function trustedSocket(
   if (trust.kind === "trusted") return trust.path;
   if (trust.kind === "refused") throw untrusted(path, trust.why);
   await checkNothingElse(path, host);
-  const folder = await closestFolder(parentOf(path), host);
+  const folder = await closestFolder(folderOf(path), host);
   if (folder.kind === "refused") throw untrusted(path, folder.why);
   if (named) await makeDefaultFolder(path, host);
   return named || undefined;
@@ -70,10 +70,10 @@ async function trustedSocket(
  * makes it only for a socket that is not named.
  */
 async function makeDefaultFolder(path: string, host: ServerHost): Promise<void> {
-  const folder = parentOf(path);
+  const folder = folderOf(path);
   if (!folder.endsWith(`/tmux-${host.uid}`)) return;
   if ((await folderTrust(folder, host)).kind === "trusted") return;
-  if ((await folderTrust(parentOf(folder), host)).kind !== "trusted") return;
+  if ((await folderTrust(folderOf(folder), host)).kind !== "trusted") return;
   await host.files.makeDirectory(folder, { mode: 0o700 });
   const made = await folderTrust(folder, host);
   if (made.kind === "refused") throw untrusted(path, made.why);
@@ -93,8 +93,8 @@ async function checkNothingElse(path: string, { files }: TrustHost): Promise<voi
 /** The folder, or the closest one above it that exists. */
 async function closestFolder(folder: string, host: TrustHost): Promise<SocketTrust> {
   const trust = await folderTrust(folder, host);
-  if (trust.kind !== "absent" || folder === parentOf(folder)) return trust;
-  return await closestFolder(parentOf(folder), host);
+  if (trust.kind !== "absent" || folder === folderOf(folder)) return trust;
+  return await closestFolder(folderOf(folder), host);
 }
 
 function untrusted(path: string, why: string): Error {
@@ -102,10 +102,6 @@ function untrusted(path: string, why: string): Error {
     `Cannot use the tmux socket "${path}": ${why}, so another account could answer there in place of tmux. ` +
       "Set SVC_TMUX_SOCKET to a path in a folder that you own.",
   );
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/")) || (path.startsWith("/") ? "/" : ".");
 }
 
 export interface ServerView {
@@ -302,7 +298,7 @@ export async function prepareLastWords(
   file: string,
   { now }: { now: number },
 ): Promise<string | undefined> {
-  const folder = file.slice(0, file.lastIndexOf("/"));
+  const folder = folderOf(file);
   try {
     await files.makeDirectory(folder, { mode: 0o700 });
     await files.remove(file);

@@ -10,7 +10,7 @@ async function call({ client }: McpProcess, name: string, args: Record<string, u
   return `${result.isError === true ? "error: " : ""}${textOf(result)}`;
 }
 
-Deno.test("no question and no note of a muted project reaches the phone, and the agent is told to ask in the terminal [cli-mute]", async () => {
+Deno.test("a muted project's questions and notes do not reach the phone, and the agent is told to ask in the terminal [cli-mute]", async () => {
   await using stack = await makeStack();
   const { sandbox, api } = stack;
   const echo = await stack.echo();

@@ -118,13 +118,18 @@ export class Watched {
   /** The states of keys, oldest first. */
   readonly keys: KeyState[] = [];
   drawn = 0;
+  /** The number of the host's last pulse. */
+  pulse = 0;
   readonly #stream: TerminalStream | undefined;
 
   constructor(open: (viewer: Parameters<Controller["mirror"]>[1]) => TerminalStream | undefined) {
     this.#stream = open({
       terminal: this.terminal,
       onState: (state) => void this.states.push(state),
-      onStatus: ({ keys }) => void (keys && this.keys.push(keys)),
+      onStatus: ({ keys, pulse }) => {
+        if (keys) this.keys.push(keys);
+        this.pulse = pulse ?? this.pulse;
+      },
       onDrawn: () => void this.drawn++,
     });
   }

@@ -40,11 +40,15 @@ Deno.test("a user who returns to a long list finds the same position and the sam
     const card = (name: string) => page.getByRole("link", { name: new RegExp(`${name} · Claude`) });
     const search = page.getByRole("searchbox");
     const visit = async (name: string): Promise<number> => {
-      await card(name).scrollIntoViewIfNeeded();
-      const top = await page.evaluate(() => scrollY);
+      // Read when the card is tapped, because the browser may scroll to it in steps.
+      const left = page.evaluate(() =>
+        new Promise<number>((done) =>
+          addEventListener("click", () => done(scrollY), { capture: true, once: true })
+        )
+      );
       await card(name).tap();
       await page.getByRole("link", { name: "Messages" }).waitFor();
-      return top;
+      return await left;
     };
     const top = await visit("work44");
     assert.ok(top > 500, `${top}`);

@@ -1,5 +1,6 @@
 /** Checks this host: tmux, svc's home and configuration, the listener, the way to the relay, the key and the clocks. */
 import { runtime } from "#runtime";
+import { folderOf } from "../../runtime/system.ts";
 import { errorText } from "../../async/error_text.ts";
 import { daemonStatus, daemonVersion, isLockFree } from "../../home/daemon.ts";
 import { decideDaemon } from "../../home/daemon_decision.ts";
@@ -105,7 +106,7 @@ async function absentHome(root: string): Promise<Finding> {
 }
 
 async function closestAbove(path: string): Promise<string> {
-  const above = path.slice(0, path.lastIndexOf("/")) || "/";
+  const above = folderOf(path);
   const isThere = above === "/" || await runtime.files.info(above) !== undefined;
   return isThere ? above : await closestAbove(above);
 }

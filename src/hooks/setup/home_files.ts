@@ -5,7 +5,7 @@ import { sha256Hex } from "../../async/encodings.ts";
 import { parseJson } from "../../protocol/json.ts";
 import type { Files } from "../../runtime/types.ts";
 import { CARDS_ARGUMENT } from "../../agents/hooks.ts";
-import { shellQuote, shellWords } from "../../runtime/system.ts";
+import { folderOf, shellQuote, shellWords } from "../../runtime/system.ts";
 
 const LAUNCHER_MODE = 0o700;
 
@@ -64,7 +64,7 @@ export function commandOf(launcher: string): string[] | undefined {
 /** False if the launcher was already up to date. */
 export async function writeLauncher(files: Files, paths: HomePaths, text: string): Promise<boolean> {
   if (await files.readText(paths.launcher) === text && await files.isExecutable(paths.launcher)) return false;
-  await files.makeDirectory(paths.launcher.slice(0, paths.launcher.lastIndexOf("/")), {
+  await files.makeDirectory(folderOf(paths.launcher), {
     mode: LAUNCHER_MODE,
   });
   await files.replaceText(paths.launcher, text, { mode: LAUNCHER_MODE });

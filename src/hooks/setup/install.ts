@@ -3,6 +3,7 @@
  * what only it can. Removing restores the earlier file if it has not changed since; otherwise it removes svc's entries.
  */
 import { structuredPatch } from "diff";
+import { folderOf } from "../../runtime/system.ts";
 import { agentProfile } from "../../agents/profiles.ts";
 import { loadSetup } from "../../agents/registry.ts";
 import type { AgentSetup, FileEdit } from "../../agents/setup.ts";
@@ -366,26 +367,22 @@ async function refuseBrokenLink(files: Files, path: string): Promise<void> {
 
 /** The topmost directory that is missing above the path; null if none is. */
 export async function missingDirectory(files: Files, path: string): Promise<string | null> {
-  const parent = parentOf(path);
+  const parent = folderOf(path);
   if (parent === "" || await files.info(parent)) return null;
   return await missingDirectory(files, parent) ?? parent;
 }
 
 export async function writeWhole(files: Files, path: string, text: string): Promise<void> {
-  await files.makeDirectory(parentOf(path));
+  await files.makeDirectory(folderOf(path));
   const exists = await files.info(path) !== undefined;
   await files.replaceText(path, text, exists ? {} : { mode: 0o600 });
 }
 
 /** Removes the empty directories from the file's own up to `top`. */
 export async function removeMade(files: Files, path: string, top: string): Promise<void> {
-  const parent = parentOf(path);
+  const parent = folderOf(path);
   const isWithin = parent === top || parent.startsWith(`${top}/`);
   if (!isWithin || (await files.list(parent)).length > 0) return;
   await files.remove(parent, { recursive: true });
   await removeMade(files, parent, top);
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf("/"));
 }

@@ -7,7 +7,7 @@ import type { HomePaths } from "../../home/paths.ts";
 import { INJECTIONS_PER_MINUTE } from "../../protocol/limits.ts";
 import type { PushState, Reason } from "../../protocol/receipt.ts";
 import type { TmuxServer } from "../../tmux/server.ts";
-import { type FactsOptions, isPaneBusy, parentOf, readProcessFacts } from "../process_facts.ts";
+import { type FactsOptions, isPaneBusy, parentProcess, readProcessFacts } from "../process_facts.ts";
 import type { Place, Target, Targets } from "../targets.ts";
 import type { ProcessFacts } from "./guard.ts";
 import type { PaneInput } from "./pane_input.ts";
@@ -102,7 +102,7 @@ export function typingEffects(paths: HomePaths): TypingEffects {
     isBusy: (pid) => isPaneBusy(pid, runtime),
     isMuted: async (...directories) => isMuted(await loadMuted(files, paths), ...directories),
     async writeMarker(dir, { body: text, pane, socket, panePid }) {
-      const server = await parentOf(panePid, runtime);
+      const server = parentProcess(panePid, runtime);
       const handle = await writeMarker(home, { dir, text, pane, socket, server, now: Date.now() });
       return { withdraw: () => withdrawMarker(home, handle), taken: () => isTaken(home, handle) };
     },

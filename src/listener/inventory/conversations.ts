@@ -5,7 +5,7 @@
 import type { HookReport } from "../../home/control_socket.ts";
 
 interface PaneConversations {
-  /** Whether each is the tool's, by its id, the one that reported last at the end. */
+  /** By conversation, in the order of their last reports: true if a tool works in it. */
   areTools: Map<string, boolean>;
   /** When the pane's own agent last began something, by the clock's `elapsed`; undefined once its turn has ended. */
   workedAt: number | undefined;

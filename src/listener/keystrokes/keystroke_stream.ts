@@ -99,17 +99,23 @@ export class KeystrokeStream {
 
   /** Call this when a pulse is sent. Returns its number. */
   pulse(): number {
+    this.#countOld();
     this.#pulses.push(this.#options.clock.elapsed());
     return this.#oldPulses + this.#pulses.length;
   }
 
   /** True for a key that was pressed before the phone had received a pulse of KEYS_AGE_MS ago. An older page names none. */
   #isOld(input: KeyInput | undefined): boolean {
-    const oldest = this.#options.clock.elapsed() - KEYS_AGE_MS;
-    const old = this.#pulses.filter((at) => at < oldest).length;
-    this.#oldPulses += old;
-    this.#pulses.splice(0, old);
+    this.#countOld();
     return (input?.pulse ?? Infinity) < this.#oldPulses;
+  }
+
+  #countOld(): void {
+    const oldest = this.#options.clock.elapsed() - KEYS_AGE_MS;
+    while ((this.#pulses[0] ?? Infinity) < oldest) {
+      this.#pulses.shift();
+      this.#oldPulses++;
+    }
   }
 
   /**

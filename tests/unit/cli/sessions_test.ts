@@ -86,7 +86,7 @@ Deno.test("svc up shows no empty table while a listener that has just connected 
   assert.deepEqual(written.map((text) => text.includes("svc-p ")), [true]);
 });
 
-Deno.test("svc up says how to start a session when there is none", async () => {
+Deno.test("without sessions svc up says how to start one", async () => {
   const ended = new AbortController();
   const written: string[] = [];
   const write = (text: string): void => {

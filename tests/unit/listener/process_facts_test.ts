@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { judgePane } from "../../../src/listener/inject/guard.ts";
 import {
   isPaneBusy,
-  parentOf,
+  parentProcess,
   parseStat,
   readProcessFacts,
   THREADS_MAX,
@@ -186,6 +186,6 @@ Deno.test("process facts: a pane's process was started by its tmux server, as th
   await sandbox.newSession("work", ["cat"]);
   const ids = await sandbox.tmux("display-message", "-p", "-t", "=work:", "#{pane_pid} #{pid}");
   const [pane = 0, server] = ids.trim().split(" ").map(Number);
-  assert.equal(await parentOf(pane, runtime), server);
-  assert.equal(await parentOf(pane, { ...runtime, platform: "darwin" }), undefined);
+  assert.equal(await parentProcess(pane, runtime), server);
+  assert.equal(await parentProcess(pane, { ...runtime, platform: "darwin" }), undefined);
 });

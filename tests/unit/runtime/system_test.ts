@@ -1,6 +1,7 @@
 /** Functions of the operating system that both runtimes share. */
 import assert from "node:assert/strict";
 import {
+  folderOf,
   homeFrom,
   lanAddressAmong,
   nodeProblem,
@@ -15,6 +16,11 @@ Deno.test("the home is used as it is set, and never guessed", () => {
   assert.equal(homeFrom("/home/me"), "/home/me");
   assert.throws(() => homeFrom(undefined), /HOME is not set; set it to an absolute path/);
   assert.throws(() => homeFrom("me"), /HOME is "me"/);
+});
+
+Deno.test("the folder of a path is the root's for a name below it, and the working directory for a name alone", () => {
+  const paths = ["/home/me/x", "/x", "/", "a/x", "x"];
+  assert.deepEqual(paths.map(folderOf), ["/home/me", "/", "/", "a", "."]);
 });
 
 Deno.test("the temporary directory has no slash at its end", () => {
