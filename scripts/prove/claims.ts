@@ -197,6 +197,13 @@ const MIRROR: Claim[] = [
     },
   },
   {
+    text: "keys that a relay holds back for more than a minute are not typed, nor any later ones",
+    tests: {
+      files: ["tests/e2e/faults_keys_test.ts", "tests/unit/listener/keystrokes/keystroke_stream_test.ts"],
+      filter: "/held back/",
+    },
+  },
+  {
     text:
       "a phone that stops reading for a minute during yes costs no memory and no speed, and its screen is right afterwards",
     task: "prove:stuck",
