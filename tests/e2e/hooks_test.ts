@@ -191,12 +191,15 @@ Deno.test("a stop and a wait reach the phones with the hook's id, and the state 
 });
 
 /** Makes a pane that looks as if the wrapper had started Codex in it, as the second session of the project. */
-async function secondOfProject({ sandbox, api }: Stack): Promise<{ name: string; label: string }> {
+async function secondOfProject(
+  { sandbox, api }: Stack,
+): Promise<{ name: string; label: string; pane: string }> {
   // Its screen shows no state and contradicts no hook.
   const { session: name } = await Pane.open(sandbox, { session: "svc-proj-2", argv: ["cat"] });
   const { project } = sandbox;
+  const pane = (await sandbox.tmux("display-message", "-p", "-t", `=${name}:`, "#{pane_id}")).trim();
   // The agent comes last, because with it the listener treats the session as one of svc's.
-  const recorded = { project: "proj", dir: project, root: project, agent: "codex" };
+  const recorded = { project: "proj", dir: project, root: project, pane, agent: "codex" };
   for (const [option, value] of Object.entries(recorded)) {
     await sandbox.tmux("set-option", "-t", `=${name}:`, `@svc_${option}`, value);
   }
@@ -206,7 +209,7 @@ async function secondOfProject({ sandbox, api }: Stack): Promise<{ name: string;
       one.name === name && one.agent === "codex"
     );
   });
-  return { name, label };
+  return { name, label, pane };
 }
 
 Deno.test("a push has the session's name from the picker, wherever in the project its agent works, and another kind of agent that it runs keeps its own [wrap-label, type-stop]", async () => {
@@ -233,25 +236,16 @@ Deno.test("a push has the session's name from the picker, wherever in the projec
 Deno.test("an agent of the same kind that the session's agent runs as a tool neither ends its turn nor notifies the phones [ls-state-foreign, type-stop]", async () => {
   await using stack = await makeStack();
   const { sandbox, api } = stack;
-  const { name } = await secondOfProject(stack);
-  const print = async (format: string): Promise<string> =>
-    (await sandbox.tmux("display-message", "-p", "-t", `=${name}:`, format)).trim();
-  const TMUX_PANE = await print("#{pane_id}");
-  await sandbox.tmux("set-option", "-t", `=${name}:`, "@svc_pane", TMUX_PANE);
-  const env = { SVC_SESSION: name, TMUX_PANE, TMUX: await print("#{socket_path},#{pid},0") };
+  const { name, pane } = await secondOfProject(stack);
+  const TMUX = (await sandbox.tmux("display-message", "-p", "#{socket_path},#{pid},0")).trim();
+  const env = { SVC_SESSION: name, TMUX_PANE: pane, TMUX };
   const call = async (event: string, conversation: string): Promise<void> => {
     const recorded = await recordedCall("codex", event);
     const text = { last_assistant_message: `the words of ${conversation}` };
     const input = { ...recorded, ...text, cwd: sandbox.project, session_id: conversation };
     assert.deepEqual(await hook(sandbox, ["hook", event, "codex"], JSON.stringify(input), env), SILENT);
   };
-  await untilAsked("the recorded pane", async () => {
-    await call("PreToolUse", "own");
-    const { devices } = await api.sessions();
-    return devices.some(({ sessions }) =>
-      sessions.some((one) => one.name === name && one.state === "working")
-    );
-  });
+  await call("PreToolUse", "own");
   await call("Stop", "nested");
   await call("PostToolUse", "own");
   await call("Stop", "own");

@@ -14,6 +14,15 @@ interface PaneConversations {
 /** Conversations of one pane that are remembered; of more, the latest. */
 const CONVERSATIONS_MAX = 200;
 
+/** Reports whose pane no read has found yet; of more, the latest. */
+const EARLY_MAX = 100;
+
+/** A report, and when it came, by the clock's `elapsed`. */
+interface Reported {
+  report: HookReport;
+  elapsed: number;
+}
+
 const START = /^sessionStart$/i;
 const END = /^sessionEnd$/i;
 /** How a conversation begins in the process of the one before it. Others begin in a new process, at least during a turn. */
@@ -21,6 +30,7 @@ const SAME_PROCESS: readonly (string | undefined)[] = ["clear", "compact"];
 
 export class Conversations {
   readonly #panes = new Map<string, PaneConversations>();
+  #early: Reported[] = [];
 
   /**
    * Takes a report that names this pane. True if it is from a conversation that began during a turn of the pane's agent.
@@ -49,6 +59,19 @@ export class Conversations {
     if (tool?.step === "before" || state === "working") known.workedAt = elapsed;
     else if (state === "idle" || END.test(event)) known.workedAt = undefined;
     return false;
+  }
+
+  /** Takes a report for whose pane the last read found no session: an agent may begin its turn before the first read. */
+  takeUnplaced(reported: Reported): void {
+    this.#early = [...this.#early, reported].slice(-EARLY_MAX);
+  }
+
+  /** Takes the reports that came before the read that found their panes; `paneOf` returns the one of a report. */
+  placeEarly(paneOf: (report: HookReport) => string | undefined): void {
+    for (const { report, elapsed } of this.#early.splice(0)) {
+      const pane = paneOf(report);
+      if (pane !== undefined) this.isOfTool(pane, report, { idleAt: undefined, elapsed });
+    }
   }
 
   #of(pane: string): PaneConversations {

@@ -156,21 +156,32 @@ export class Inventory {
    * now. What an agent reports that this one runs as a tool is neither its state nor news of it.
    */
   placed(report: HookReport): PlacedReport {
-    const own = this.#sessions.find(({ socket, recorded }) =>
-      recorded.agent !== "" && recorded.pane === report.pane && socket === report.socket
-    );
-    if (own === undefined || report.session === undefined) return report;
+    const [own, elapsed] = [this.#sessionIn(report), this.#elapsed()];
+    if (report.session === undefined) return report;
+    if (own === undefined) {
+      this.#conversations.takeUnplaced({ report, elapsed });
+      return report;
+    }
     const placed = { ...report, session: own.name };
-    return this.#isOfTool(report, own)
+    if (report.agent !== own.recorded.agent) return placed;
+    const { reading, at } = this.#screens.get(paneKey(own)) ?? {};
+    const idleAt = reading?.state === "idle" ? at : undefined;
+    return this.#conversations.isOfTool(paneKey(own), report, { idleAt, elapsed })
       ? { ...placed, state: undefined, news: undefined, isOfTool: true }
       : placed;
   }
 
-  #isOfTool(report: HookReport, session: TmuxSession): boolean {
-    if (report.agent !== session.recorded.agent) return false;
-    const { reading, at } = this.#screens.get(paneKey(session)) ?? {};
-    const idleAt = reading?.state === "idle" ? at : undefined;
-    return this.#conversations.isOfTool(paneKey(session), report, { idleAt, elapsed: this.#elapsed() });
+  /** The session that svc recorded for the report's pane. */
+  #sessionIn({ pane, socket: reported }: HookReport): TmuxSession | undefined {
+    return this.#sessions.find(({ socket, recorded }) =>
+      recorded.agent !== "" && recorded.pane === pane && socket === reported
+    );
+  }
+
+  /** The pane of a report that came before a read found its session. */
+  #paneOfEarly(report: HookReport): string | undefined {
+    const own = this.#sessionIn(report);
+    return own?.recorded.agent === report.agent ? paneKey(own) : undefined;
   }
 
   /** The agent of the only session with this name; undefined if svc did not start it. */
@@ -212,6 +223,7 @@ export class Inventory {
     await this.#readVersions(sessions);
     const muted = await this.#options.muted();
     this.#sessions = sessions;
+    this.#conversations.placeEarly((report) => this.#paneOfEarly(report));
     this.#limits.takeEarly((report) => this.#sessionOfEarly(report));
     const clock = this.#clock ??= new StateClock(await this.#options.states?.load());
     clock.keep(sessions);

@@ -79,6 +79,17 @@ Deno.test("conversations: a screen that was idle before the turn began shows no 
   assert.equal(take("tool's", STOP, 0), true);
 });
 
+Deno.test("conversations: a turn that began before a read found the pane counts from its beginning on [ls-state-foreign]", () => {
+  const { conversations, take, began } = makeBench();
+  const own = { agent: "cc", cwd: "/shop", session: "svc-shop", conversation: "own", ...began("1") };
+  for (const pane of ["%1", "%2"]) conversations.takeUnplaced({ report: { ...own, pane }, elapsed: 1 });
+  conversations.placeEarly(({ pane }) => pane === "%1" ? "pane" : undefined);
+  assert.equal(take("tool's", STOP, 0), true);
+  assert.equal(take("own", STOP), false);
+  conversations.placeEarly(() => "pane");
+  assert.equal(take("next", STOP), false, "they are taken once");
+});
+
 Deno.test("conversations: a pane that is gone is forgotten", () => {
   const { conversations, take, began } = makeBench();
   take("own", began("1"));
