@@ -47,16 +47,32 @@ function readBody(
   return new Promise((resolve) => {
     const parts: Buffer[] = [];
     let bytes = 0;
-    request.on("data", (part: Buffer) => {
+    const take = (part: Buffer): void => {
       bytes += part.length;
       if (bytes <= limit) return void parts.push(part);
+      request.off("data", take);
       request.pause();
       resolve("too_large");
-    });
+    };
+    request.on("data", take);
     request.on("end", () => resolve(new Uint8Array(Buffer.concat(parts, bytes))));
     request.on("error", () => resolve("gone"));
     request.on("close", () => resolve("gone"));
   });
+}
+
+/** How long the rest of a body is discarded after an answer that ends the connection. */
+const DISCARDED_FOR_MS = 1_000;
+
+/** Discards what the peer still sends: closing a socket with unread data resets it, and the peer may lose the answer. */
+export async function discardRest(request: IncomingMessage): Promise<void> {
+  if (request.complete || request.destroyed) return;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, DISCARDED_FOR_MS);
+  for (const event of ["end", "error", "close"]) request.once(event, () => resolve());
+  request.resume();
+  await promise;
+  clearTimeout(timer);
 }
 
 /** How a response is sent. */
@@ -97,6 +113,7 @@ export async function writeResponse(
     for (let at = 0; hasBody && at < body.length; at += PART_BYTES) {
       if (!await writePart(response, { part: body.subarray(at, at + PART_BYTES), sending })) return;
     }
+    if (sending.close) await discardRest(response.req);
     await finish(response);
   } finally {
     sent();

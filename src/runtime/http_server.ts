@@ -12,7 +12,7 @@ import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { type RawData, type WebSocket, WebSocketServer } from "ws";
-import { readRequest, writeRefusal, writeResponse } from "./http_messages.ts";
+import { discardRest, readRequest, writeRefusal, writeResponse } from "./http_messages.ts";
 import { PlainConnections, type PlainLimit, type Turn } from "./plain_connections.ts";
 
 /** A WebSocket as its owner may use it. */
@@ -257,7 +257,7 @@ async function answerTurn(exchange: Exchange, turn: Turn): Promise<void> {
   }
 }
 
-/** Discards the body as it arrives; one that is too long ends the connection. */
+/** Discards the body; one that is too long ends the connection. */
 async function writeEarly(
   { request, response, options }: Exchange,
   early: EarlyAnswer | Promise<EarlyAnswer>,
@@ -266,13 +266,18 @@ async function writeEarly(
     request.headers["transfer-encoding"] !== undefined;
   const { status, headers, body } = early instanceof Promise ? await early : early;
   if (response.destroyed) return;
-  request.resume();
   const length = String(Buffer.byteLength(body));
   response.writeHead(status, {
     ...headers,
     "content-length": length,
     ...(isLong ? { connection: "close" } : {}),
   });
+  if (isLong) {
+    response.write(body);
+    await discardRest(request);
+    return void response.end();
+  }
+  request.resume();
   response.end(body);
 }
 

@@ -117,6 +117,30 @@ export const cases: readonly Case[] = [
     },
   },
   {
+    name: "a client that sends a body that is too long gets its answer and can send all of it, as nginx does",
+    async run() {
+      const early = { status: 413, headers: {}, body: "too large body" };
+      const body = "x".repeat(4_000_000);
+      const forms = [
+        `Content-Length: ${body.length}\r\n\r\n${body}`,
+        `Transfer-Encoding: chunked\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+      ];
+      for (const options of [{}, { admit: () => early }]) {
+        await withServer(options, async ({ port }) => {
+          for (const form of forms) {
+            const wire = await Wire.open(port);
+            const errors: Error[] = [];
+            wire.socket.on("error", (error) => void errors.push(error));
+            wire.write(`POST / HTTP/1.1\r\nHost: x\r\n${form}`);
+            await until("its end", () => wire.ended);
+            assert.deepEqual(errors, [], form.slice(0, 30));
+            assert.match(wire.text, /^HTTP\/1\.1 413 [^]*too large body$/);
+          }
+        });
+      }
+    },
+  },
+  {
     name: "headers that are too long are answered, and the connection ends",
     run: () =>
       withServer({}, async ({ port }) => {
