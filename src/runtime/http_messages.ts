@@ -61,18 +61,22 @@ function readBody(
   });
 }
 
-/** How long the rest of a body is discarded after an answer that ends the connection. */
-const DISCARDED_FOR_MS = 1_000;
+/** After an answer that ends the connection: how long the rest of the body may pause, and may take. */
+const DISCARD_PAUSE_MS = 1_000;
+const DISCARD_MS = 10_000;
 
 /** Discards what the peer still sends: closing a socket with unread data resets it, and the peer may lose the answer. */
 export async function discardRest(request: IncomingMessage): Promise<void> {
   if (request.complete || request.destroyed) return;
   const { promise, resolve } = Promise.withResolvers<void>();
-  const timer = setTimeout(resolve, DISCARDED_FOR_MS);
+  const pause = setTimeout(resolve, DISCARD_PAUSE_MS);
+  const limit = setTimeout(resolve, DISCARD_MS);
   for (const event of ["end", "error", "close"]) request.once(event, () => resolve());
+  request.on("data", () => void pause.refresh());
   request.resume();
   await promise;
-  clearTimeout(timer);
+  clearTimeout(pause);
+  clearTimeout(limit);
 }
 
 /** How a response is sent. */

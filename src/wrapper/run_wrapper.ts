@@ -58,7 +58,7 @@ export async function runWrapper(host: WrapperHost, run: WrapperRun): Promise<nu
     obtain(host, run, { agent, tmux }),
   ]);
   if (listener.notice !== undefined) printLine(host, listener.notice);
-  if (run.detach) return await announce(host, { session, listener });
+  if (run.detach) return await announce(host, run, { tmux, session, listener });
   const pending: PendingWork = {};
   const code = await attach(host, run, {
     tmux,
@@ -131,11 +131,17 @@ async function obtain(
 
 async function announce(
   host: WrapperHost,
-  { session, listener }: { session: ObtainedSession; listener: ListenerCheck },
+  run: WrapperRun,
+  { tmux, session, listener }: { tmux: TmuxAccess; session: ObtainedSession; listener: ListenerCheck },
 ): Promise<number> {
-  host.terminal.write(`${session.name}\n`);
+  const { name, pid, created } = session;
+  host.terminal.write(`${name}\n`);
   await settle(host, listener.work());
-  return 0;
+  // Only tmux knows, but asking it takes longer.
+  const mayBeRunning = !created || pid === undefined || host.commands.kill(pid, 0);
+  if (mayBeRunning || await sessionExists(tmux, name)) return 0;
+  printEnded(host, run, "ended at once");
+  return 1;
 }
 
 interface Attachment {
@@ -167,14 +173,16 @@ async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment
   if (agent !== undefined && agent.identity !== "") await endLeftBehind(host, agent);
   if (!created) return 0;
   const output = await takeLastWords(host, lastWordsFile(run, name), { areShown: wasSoon });
-  if (wasSoon && output === undefined) printSilent(host, run);
-  else if (wasSoon && output !== "") host.terminal.write(`${output}\n`);
+  if (wasSoon && output === undefined) {
+    printEnded(host, run, "ended at once, and nothing that it printed came through tmux");
+  }
+  if (wasSoon && output) host.terminal.write(`${output}\n`);
   return 0;
 }
 
 /** What the agent printed, if anything, is lost. */
-function printSilent(host: WrapperHost, { profile, args }: WrapperRun): void {
-  printLine(host, `${profile.label} ended at once, and nothing that it printed came through tmux.`);
+function printEnded(host: WrapperHost, { profile, args }: WrapperRun, how: string): void {
+  printLine(host, `${profile.label} ${how}.`);
   printLine(host, `To see what it prints: ${shellLine([profile.binary, ...args])}`);
 }
 

@@ -204,6 +204,27 @@ Deno.test("an agent that prints nothing and exits at once is reported", async ()
   await shows(terminal, "Claude ended at once, and nothing that it printed came through tmux.");
 });
 
+Deno.test("an agent without a terminal that ends at once is reported by the exit code and on stderr [cli-detach]", async () => {
+  await using bench = await makeWrapperBench();
+  await Deno.remove(`${bench.bin}/claude`);
+  await Deno.symlink("/bin/false", `${bench.bin}/claude`);
+  const run = async (): Promise<boolean> => {
+    const { code, stdout, stderr } = await bench.svc(["--detach", "cc", "--effort", "two words"]);
+    assert.equal(stdout, "svc-proj\n", stderr);
+    if (code === 0) return false;
+    assert.equal(code, 1);
+    assert.match(stderr, /^svc: Claude ended at once\.$/m);
+    assert.match(stderr, /^svc: To see what it prints: claude --effort 'two words'$/m);
+    return true;
+  };
+  // svc does not wait for the agent's end.
+  let runs = 1;
+  while (!await run()) {
+    assert.ok(++runs <= 20, "twenty ends were missed");
+    await until("the session's end", async () => Object.keys(await bench.sessions()).length === 0);
+  }
+});
+
 Deno.test("an agent keeps running without a terminal, whatever the user's tmux.conf sets for servers and sessions without one [wr-own-process, cli-detach]", async () => {
   await using bench = await makeWrapperBench();
   const { tmux, home } = bench.sandbox;

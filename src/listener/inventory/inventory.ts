@@ -144,9 +144,10 @@ export class Inventory {
   }
 
   /** The session of a report that came before a read found it, or that names it as it was called when its agent started. */
-  #sessionOfEarly(from: HookReport): TmuxSession | undefined {
-    const report = this.placed(from);
-    const session = this.#sessions.find(({ name }) => name === report.session);
+  #sessionOfEarly(report: HookReport): TmuxSession | undefined {
+    if (report.session === undefined) return undefined;
+    const now = this.#sessionIn(report)?.name ?? report.session;
+    const session = this.#sessions.find(({ name }) => name === now);
     if (session === undefined || !canComeFrom(report, session)) return undefined;
     return isFromTool(report, session) ? undefined : session;
   }

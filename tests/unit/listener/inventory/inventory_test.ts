@@ -222,6 +222,21 @@ Deno.test("inventory: a usage limit that a hook reports before the first read co
   assert.equal(entry?.limit?.resetsAt, START + 2 * 3_600_000);
 });
 
+Deno.test("inventory: a limit that is reported before the first read does not end the turn that follows it [ls-state-foreign]", async () => {
+  const bench = new Bench();
+  const { inventory } = bench;
+  bench.draw(...WORKING);
+  const own = { agent: "echo", cwd: "/shop", session: "svc-shop", socket: "/s", pane: "%1" };
+  const reports = [
+    { ...own, event: "StopFailure", state: "idle", conversation: "own" },
+    { ...own, event: "UserPromptSubmit", state: "working", conversation: "own" },
+  ] as const;
+  for (const report of reports) inventory.take(inventory.placed(report));
+  await inventory.read();
+  const { isOfTool } = inventory.placed({ ...own, event: "Stop", state: "idle", conversation: "tool's" });
+  assert.equal(isOfTool, true);
+});
+
 Deno.test("inventory: a session is waiting while its question waits, as long as the asker reports [ls-state-ask]", async () => {
   const bench = await idleBench();
   bench.draw(...WORKING);
