@@ -95,7 +95,8 @@ export async function recordEnd(
   const reason = outcome.reason ? ` ${outcome.reason}` : "";
   const session = outcome.agentSessionName ?? push.agentSessionName ?? "-";
   const action = push.type === "agent.command" ? "inject" : push.type.replace(/^.*\./, "");
-  log(`${action} ${push.id} ${session} ${outcome.state}${reason} ${Math.round(elapsedMs)} ms`);
+  const failure = outcome.failure ? `: ${outcome.failure.trim().replaceAll("\n", " ")}` : "";
+  log(`${action} ${push.id} ${session} ${outcome.state}${reason} ${Math.round(elapsedMs)} ms${failure}`);
   audit.record(await auditEntry(push, outcome, now));
 }
 

@@ -29,7 +29,9 @@ const INJECTION = rows("docs/specification.md, Injection", {
   "inj-1-name": main("First the session name is checked against the charset."),
   "inj-2-guard": main("Then the pane guard is checked."),
   "inj-3-rate": main("Then the session's rate limit is checked."),
-  "inj-4-type": main("Then the body is typed with tmux send-keys -l into the session."),
+  "inj-4-type": main(
+    "Then the body is typed literally into the session, with tmux send-keys -l or from a paste buffer.",
+  ),
   "inj-5-enter": main("Then Enter is sent."),
   "inj-6-marker": main("The injection's marker is recorded."),
   "ev-inject": main("Only an agent.command with session name and body leads to an injection."),
@@ -57,7 +59,7 @@ const COMMANDS = rows("docs/specification.md, Commands", {
   "cmd-verify": main("svc verify checks the installation and warns while SVC_WS_URL is set."),
   "cmd-setup": agents("svc setup installs the agents' hooks, including the push at the end of a turn."),
   "cmd-remote-hook": agents(
-    "svc remote-hook <agent> is the prompt hook's entry point for the Gemini-class and Codex-class agents.",
+    "svc remote-hook <agent> is the entry point of the agents' prompt hooks.",
   ),
   "cmd-ps": main(
     "The daemon appears in ps as cli.js listener (cli.ts in a checkout), so that it can be found without its pid file.",
@@ -68,7 +70,9 @@ const AUTHENTICATION_AND_ENCRYPTION = rows("docs/specification.md, Authenticatio
   "auth-http": main("HTTP is authenticated by the API key in X-API-Key."),
   "auth-ws": main("The WebSocket is authenticated by the API key and needs the scope push:read."),
   "enc-default-off": main("Encryption is off by default: messages cross the relay readable."),
-  "enc-public-key": mirror("With encryption on, the phone sends its device's public key when it subscribes."),
+  "enc-public-key": mirror(
+    "With encryption on, the phone sends a public key, a new one for each stream, when it subscribes.",
+  ),
   "enc-envelope": mirror("With encryption on, every pane frame returns in a P-256 and AES-256-GCM envelope."),
   "enc-keys": mirror(
     "Keystrokes are sealed for the listener with their sequence number inside the ciphertext.",
@@ -77,7 +81,9 @@ const AUTHENTICATION_AND_ENCRYPTION = rows("docs/specification.md, Authenticatio
   "enc-drop": mirror("A frame that cannot be encrypted is dropped and never sent in plaintext."),
   "enc-gap-rest": main("The documents name the gap that a message sent over HTTP is readable by the relay."),
   "enc-gap-active": main("The documents name the gap that base mode is secret only from a passive relay."),
-  "auth-permission": main("The agent's own permission prompts stay in force: a phone cannot approve them."),
+  "auth-permission": main(
+    "The agent's own permission prompts stay in force: a phone cannot approve them, unless the host sets allowRemoteApproval.",
+  ),
 });
 
 const REMOTE_MODE = rows("docs/specification.md, REMOTE mode", {

@@ -144,6 +144,8 @@ export interface Outcome {
   pane?: string;
   /** What a dialog's answer was about, for the audit log. */
   about?: string;
+  /** What tmux said when it failed, for the log. */
+  failure?: string;
 }
 
 /** An agent that asked its user, or for which a message waits. */

@@ -279,7 +279,7 @@ export function parseObservation(output: string, target: Target): Observation {
 /** What a tmux failure before the typing means: the pane went away, or tmux is broken. Nothing was typed. */
 export function failureOutcome(error: TmuxError): Outcome {
   const gone = /can't find|no server running|no such/i.test(error.message);
-  return refused(gone ? "pane_dead" : "tmux_failed");
+  return { ...refused(gone ? "pane_dead" : "tmux_failed"), failure: error.message };
 }
 
 /** The local user is typing if they pressed a key within this time. */

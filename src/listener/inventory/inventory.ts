@@ -219,7 +219,8 @@ export class Inventory {
   /** The sessions, sorted by name. */
   async read(): Promise<SessionEntry[]> {
     const found = (await this.#options.sessions()).filter(isReported);
-    const sessions = this.#withoutFaults(found).slice(0, SESSIONS_MAX);
+    const sorted = this.#withoutFaults(found).sort((a, b) => a.name < b.name ? -1 : 1);
+    const sessions = sorted.slice(0, SESSIONS_MAX);
     await this.#readScreens(sessions);
     await this.#readVersions(sessions);
     const muted = await this.#options.muted();
@@ -232,7 +233,7 @@ export class Inventory {
     this.#reportClosedDialogs();
     const entries = sessions.map((session) => this.#entry(session, { muted, clock }));
     this.#saveStates(clock);
-    this.#entries = fitting(entries.sort((a, b) => a.name < b.name ? -1 : 1));
+    this.#entries = fitting(entries);
     return this.#entries;
   }
 

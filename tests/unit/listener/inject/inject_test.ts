@@ -69,7 +69,13 @@ Deno.test("inject: a text whose typing lost the connection is submitted if it is
     gone.failure = new TmuxError("no server running on /tmux.sock");
     throw LOST;
   };
-  assert.deepEqual(await gone.inject("hello"), { state: "refused", reason: "pane_dead", pane: "%3" });
+  const failure = "no server running on /tmux.sock";
+  assert.deepEqual(await gone.inject("hello"), {
+    state: "refused",
+    reason: "pane_dead",
+    failure,
+    pane: "%3",
+  });
 });
 
 Deno.test("inject: if the typing of a text lost the connection and no screen shows whether the text arrived, nothing is submitted, and the text is not reported as typed [inj-lost]", async () => {
@@ -171,7 +177,13 @@ Deno.test("inject: Enter that tmux refuses was not sent, and the marker of a hel
   pane.onKey = () => {
     throw new TmuxError("can't find pane: %3");
   };
-  assert.deepEqual(await pane.inject("hello"), { state: "refused", reason: "pane_dead", pane: "%3" });
+  const failure = "can't find pane: %3";
+  assert.deepEqual(await pane.inject("hello"), {
+    state: "refused",
+    reason: "pane_dead",
+    failure,
+    pane: "%3",
+  });
   assert.deepEqual(pane.events.filter((event) => event.startsWith("marker")), [
     ...["marker written", "marker withdrawn"],
     ...["marker written", "marker withdrawn"],
@@ -215,7 +227,11 @@ Deno.test("inject: a text typed just before tmux became unreachable is removed b
   pane.onRecord = (step) => {
     if (step === "typed") pane.failure = new TmuxError("tmux ended the control client", { lost: true });
   };
-  assert.deepEqual(await pane.inject("hello"), { state: "refused", reason: "tmux_failed", pane: "%3" });
+  const failure = "tmux ended the control client";
+  assert.deepEqual(await pane.inject("hello"), {
+    ...{ state: "refused", reason: "tmux_failed", pane: "%3" },
+    failure,
+  });
   pane.failure = undefined;
   pane.onRecord = () => {};
   assert.equal((await pane.inject("second")).state, "submitted");

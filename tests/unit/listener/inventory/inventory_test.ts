@@ -57,6 +57,14 @@ Deno.test("inventory: a session that the relay would reject is omitted and logge
   assert.equal(bench.logged.length, 3, "a new one of that name");
 });
 
+Deno.test("inventory: of more than 200 sessions the first by name are reported [inv-left-out]", async () => {
+  const bench = new Bench();
+  bench.name = "svc-zoo";
+  bench.others = Array.from({ length: 200 }, (_, at) => ({ id: `$${at + 2}`, name: `svc-${at}` }));
+  const names = (await bench.inventory.read()).map(({ name }) => name);
+  assert.deepEqual(names, bench.others.map(({ name }) => name).sort());
+});
+
 Deno.test("inventory: if there are more sessions than a frame holds, the first are reported, with room for the details [inv-left-out]", async () => {
   const bench = new Bench();
   const sealedDetails = 60_000;
