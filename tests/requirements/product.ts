@@ -142,7 +142,9 @@ const WRAPPER = rows("docs/specification.md, Wrapper", {
   "wr-no-terminal": main("Without a terminal the wrapper says so and names --detach."),
   "wr-suspend": main("tmux's keys for suspending give the terminal back to the shell; fg returns to it."),
   "wr-wait-env": agents("The wrapper sets what the agent needs to wait for the phone."),
-  "wr-leftovers": agents("When a session ends, processes that its agent leaves running are ended."),
+  "wr-leftovers": agents(
+    "When the session of an agent that ignores the loss of its terminal ends, the agent and what it started are ended.",
+  ),
 });
 
 const LISTENER = rows("docs/specification.md, Listener", {
