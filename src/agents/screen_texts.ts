@@ -141,6 +141,9 @@ const END = /[\s─-╿▀-▟│]/u;
 const HINT =
   /shift\+tab|ctrl[+-]|\besc\b|\btab to\b|\bf\d to\b|\? for |\/effort|\btip: |focus-events|↑ \d+ more|^[~/]\S*( |$)/i;
 
+/** An answer that a dialog offers: the request above it says more. */
+const CHOICE = /^\d+[.)]\s/;
+
 /** The last line that the agent wrote, above the composer if there is one; undefined without text. */
 export function lastLine(
   lines: readonly string[],
@@ -152,6 +155,7 @@ export function lastLine(
   for (const line of above.toReversed()) {
     const text = withoutEdges(line);
     if (!WORD.test(text) || HINT.test(text) || (typed !== "" && typed.includes(text))) continue;
+    if (focus === "dialog" && CHOICE.test(text)) continue;
     return text.replace(/\s+/g, " ").slice(0, LINE_MAX_CHARS).toWellFormed();
   }
   return undefined;

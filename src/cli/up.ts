@@ -6,6 +6,7 @@ import { relayErrorText } from "../client/certificate_fault.ts";
 import { httpBaseFromWs, wsFromHttpBase } from "../client/addresses.ts";
 import { createRelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
+import { askDaemon } from "../home/control_socket.ts";
 import { type Config, deviceNameOf, loadConfig, newHookId, saveConfig } from "../home/config.ts";
 import {
   type DaemonHost,
@@ -282,7 +283,13 @@ async function bringListener(
   const isOwn = action === "start" && await start();
   // A listener that was already running may have read the old configuration.
   if (!isOwn && restart) await restartListener(host, options);
-  else if (!isOwn) await ensureListener(host, { ...options, onNotice: print });
+  else if (!isOwn) {
+    await ensureListener(host, { ...options, onNotice: print });
+    // It may be waiting for the relay, which runs only now.
+    await askDaemon({ sockets: host.sockets, path: paths.socket }, { op: "look" }, {
+      timeoutMs: LOOK_LIMIT_MS,
+    });
+  }
   return async (signal) => {
     let failure = "";
     while (await pause(LISTENER_CHECK_MS, signal)) {
@@ -304,6 +311,9 @@ async function bringListener(
 async function daemonPid(host: DaemonHost, paths: HomePaths): Promise<number | undefined> {
   return (await daemonStatus(host, paths))?.pid ?? await recordedPid(host.files, paths);
 }
+
+/** How long a listener may take to answer, in milliseconds. */
+const LOOK_LIMIT_MS = 2_000;
 
 /** How often to check whether the listener has crashed. */
 const LISTENER_CHECK_MS = 5_000;

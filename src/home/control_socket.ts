@@ -97,7 +97,7 @@ export const ControlRequest = z.discriminatedUnion("op", [
    * disconnects.
    */
   z.object({ op: z.literal("begin") }),
-  /** A session has started: read tmux now, not at the next poll. */
+  /** A session or a relay has started: try the relay and read tmux now, not when it is due. */
   z.object({ op: z.literal("look") }),
   /** A phone was revoked: close everything it has open. */
   z.object({ op: z.literal("forget"), phone: DeviceId }),

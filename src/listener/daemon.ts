@@ -229,7 +229,7 @@ function controlHandlers(
     gate: async (report) => await daemon.listener?.gate(report),
     dialog: async (report, call) => await daemon.listener?.dialog(report, call),
     begin: async (begun) => await daemon.listener?.sessionBegins(begun),
-    look: () => daemon.listener?.readInventory(),
+    look: () => daemon.listener?.look(),
     forget: (phone) => daemon.listener?.revokePhone(phone),
   };
 }

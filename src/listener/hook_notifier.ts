@@ -207,7 +207,7 @@ export function withNotifications(listener: RunningListener, notifier: HookNotif
   return {
     status: () => listener.status(),
     sessionBegins: (begun) => listener.sessionBegins(begun),
-    readInventory: () => listener.readInventory(),
+    look: () => listener.look(),
     gate: (report) => listener.gate(report),
     dialog: (report, call) => listener.dialog(report, call),
     covers: (session) => listener.covers(session),

@@ -55,8 +55,8 @@ export interface RunningListener {
   covers(session: string): Promise<boolean>;
   /** A session is about to begin: it may do so once this resolves. `begun` is aborted when it has. Must not throw. */
   sessionBegins(begun: AbortSignal): Promise<void>;
-  /** A session began: reads the inventory now. Must not throw. */
-  readInventory(): void;
+  /** A session or a relay has started: ends a wait for the relay, and reads the inventory. Must not throw. */
+  look(): void;
   /** A phone was revoked: ends its streams. Must not throw. */
   revokePhone(phone: string): void;
   /** Accepts nothing more, finishes the current injection, and closes every connection and timer. */
@@ -199,7 +199,8 @@ class Listener implements RunningListener {
     return this.#targets.sessionBegins(begun);
   }
 
-  readInventory(): void {
+  look(): void {
+    if (!this.#link.connected) this.#link.reconnectNow();
     this.#inventory.readNow();
   }
 

@@ -43,6 +43,9 @@ export interface WrapperRun extends DaemonOptions {
 
 /** An agent that exits this soon after its start printed a reason, which is shown again, in milliseconds. */
 const SOON_MS = 15_000;
+/** How long a wrapper that does not attach waits for an agent that ends at once, and how often it looks. */
+const AT_ONCE_MS = 250;
+const AT_ONCE_LOOK_MS = 10;
 /** How long the terminal of a session that was killed may take to close, and how often it is checked. */
 const TERMINAL_CLOSES_MS = 1_000;
 const TERMINAL_LOOK_MS = 50;
@@ -134,14 +137,21 @@ async function announce(
   run: WrapperRun,
   { tmux, session, listener }: { tmux: TmuxAccess; session: ObtainedSession; listener: ListenerCheck },
 ): Promise<number> {
+  const work = listener.work();
+  const isRunning = !await hasEnded(host, tmux, session);
+  if (isRunning) host.terminal.write(`${session.name}\n`);
+  else printEnded(host, run, "ended at once");
+  await settle(host, work);
+  return isRunning ? 0 : 1;
+}
+
+/** Waits a moment for the end of a new agent: without a terminal nobody would see what it printed. */
+async function hasEnded(host: WrapperHost, tmux: TmuxAccess, session: ObtainedSession): Promise<boolean> {
   const { name, pid, created } = session;
-  host.terminal.write(`${name}\n`);
-  await settle(host, listener.work());
-  // Only tmux knows, but asking it takes longer.
-  const mayBeRunning = !created || pid === undefined || host.commands.kill(pid, 0);
-  if (mayBeRunning || await sessionExists(tmux, name)) return 0;
-  printEnded(host, run, "ended at once");
-  return 1;
+  if (!created || pid === undefined) return false;
+  const isGone = (): true | undefined => host.commands.kill(pid, 0) ? undefined : true;
+  const limits = { clock: host.clock, limitMs: AT_ONCE_MS, everyMs: AT_ONCE_LOOK_MS };
+  return await waitFor(() => Promise.resolve(isGone()), limits) === true && !await sessionExists(tmux, name);
 }
 
 interface Attachment {

@@ -1,5 +1,7 @@
 /** Which relay gets the host's key from a listener if other addresses are configured: from the checkout, and as the package on Node. */
 import assert from "node:assert/strict";
+import { runtime } from "#runtime";
+import { askDaemon } from "../../src/home/control_socket.ts";
 import { Pane } from "../helpers/agents_pane.ts";
 import { recordedCall } from "../helpers/hook_calls.ts";
 import { buildForNode } from "../helpers/node_build.ts";
@@ -63,3 +65,25 @@ for (const [runtime, launchOf] of Object.entries(LAUNCHES)) {
     assert.deepEqual(keys, []);
   });
 }
+
+/** More than a listener makes by itself while the test waits. */
+const TRIES = 40;
+
+Deno.test("a listener that waits for its relay tries it as soon as a session or a relay starts", async () => {
+  await using stack = await makeStack({ listener: false });
+  const { sandbox } = stack;
+  let tries = 0;
+  await using server = Deno.serve({ hostname: "127.0.0.1", port: 0, onListen: () => {} }, ({ headers }) => {
+    if (headers.has("Upgrade")) tries++;
+    return new Response(null, { status: 503 });
+  });
+  const wsUrl = `ws://127.0.0.1:${server.addr.port}/ws`;
+  const listener = startSvc(sandbox, ["listener", "--ws-url", wsUrl]);
+  await listener.line(/next try in/);
+  await until("the tries", async () => {
+    await askDaemon({ ...runtime, path: `${sandbox.svcHome}/listener.sock` }, { op: "look" }, {
+      timeoutMs: 10_000,
+    });
+    return tries >= TRIES;
+  });
+});

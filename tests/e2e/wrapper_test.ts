@@ -210,14 +210,14 @@ Deno.test("an agent without a terminal that ends at once is reported by the exit
   await Deno.symlink("/bin/false", `${bench.bin}/claude`);
   const run = async (): Promise<boolean> => {
     const { code, stdout, stderr } = await bench.svc(["--detach", "cc", "--effort", "two words"]);
-    assert.equal(stdout, "svc-proj\n", stderr);
+    assert.equal(stdout, code === 0 ? "svc-proj\n" : "");
     if (code === 0) return false;
     assert.equal(code, 1);
     assert.match(stderr, /^svc: Claude ended at once\.$/m);
     assert.match(stderr, /^svc: To see what it prints: claude --effort 'two words'$/m);
     return true;
   };
-  // svc does not wait for the agent's end.
+  // On a busy machine the agent may end later than svc waits.
   let runs = 1;
   while (!await run()) {
     assert.ok(++runs <= 20, "twenty ends were missed");
