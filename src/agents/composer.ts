@@ -1,4 +1,5 @@
 /** Finds an agent's composer by the frame that is drawn around it. Every search reads each row once. */
+import { columnsOf, sliceColumns } from "../async/columns.ts";
 
 export interface Composer {
   /** The first row of its text, from 0 at the top of the screen. */
@@ -64,13 +65,13 @@ function ruleStart(line: string | undefined, margin = 0): number {
 }
 
 /** The upper rule may contain a name. */
-function isUpperRule(line: string | undefined, frame: number): boolean {
-  const [first, second, third] = line?.slice(frame, frame + 3) ?? "";
+function isUpperRule(line = ""): boolean {
+  const [first, second, third] = line;
   return [first, second, third].every((character) => character !== undefined && UPPER.has(character));
 }
 
-function isIndented(line: string | undefined, { from, width }: { from: number; width: number }): boolean {
-  return isBlank(line?.slice(from, from + width));
+function isIndented(line: string | undefined, width: number): boolean {
+  return isBlank(line?.slice(0, width));
 }
 
 /** Rules that may be below the composer: a narrow terminal leaves parts of earlier drawings there. */
@@ -87,9 +88,11 @@ export function composerInRules(lines: readonly string[], prompt: Prompt): Compo
     const frame = ruleStart(lines[bottom], prompt.margin);
     if (frame < 0) continue;
     rules++;
-    const found = composerAbove(lines, { bottom, frame, prompt });
+    const column = columnsOf(lines[bottom]?.slice(0, frame) ?? "");
+    const rows = column === 0 ? lines : lines.map((line) => sliceColumns(line, column));
+    const found = composerAbove(rows, { bottom, prompt });
     if (found !== undefined) {
-      return { ...found, footer: lines.slice(bottom + 1, last + 1).map((line) => line.slice(frame)) };
+      return { ...found, left: column + prompt.width, footer: rows.slice(bottom + 1, last + 1) };
     }
   }
   return undefined;
@@ -100,24 +103,23 @@ const ROWS_ABOVE = /^─+ ↑ \d+ more ─+$/u;
 
 function composerAbove(
   lines: readonly string[],
-  { bottom, frame, prompt }: { bottom: number; frame: number; prompt: Prompt },
-): Omit<Composer, "footer"> | undefined {
-  const left = frame + prompt.width;
+  { bottom, prompt }: { bottom: number; prompt: Prompt },
+): Omit<Composer, "footer" | "left"> | undefined {
+  const { width } = prompt;
   let top = bottom - 1;
-  while (top > 0 && isIndented(lines[top], { from: frame, width: prompt.width })) top--;
-  if (prompt.countsRows && top < bottom - 1 && ROWS_ABOVE.test(lines[top]?.slice(frame) ?? "")) {
+  while (top > 0 && isIndented(lines[top], width)) top--;
+  if (prompt.countsRows && top < bottom - 1 && ROWS_ABOVE.test(lines[top] ?? "")) {
     // The sign of the shell mode is never scrolled out.
-    const text = textOf(lines.slice(top + 1, bottom), left);
-    return { top: top + 1, left, bottom, text, shell: false, cut: true };
+    const text = textOf(lines.slice(top + 1, bottom), width);
+    return { top: top + 1, bottom, text, shell: false, cut: true };
   }
-  const sign = prompt.sign.exec(lines[top]?.slice(frame) ?? "")?.[1];
-  if (sign === undefined || !isUpperRule(lines[top - 1], frame)) return undefined;
+  const sign = prompt.sign.exec(lines[top] ?? "")?.[1];
+  if (sign === undefined || !isUpperRule(lines[top - 1])) return undefined;
   const rows = lines.slice(top, bottom);
   return {
     top,
-    left,
     bottom,
-    text: textOf(rows, left),
+    text: textOf(rows, width),
     shell: sign === SHELL_SIGN,
     ...(rows.length * CUT_SHARE > lines.length ? { cut: true } : {}),
   };
@@ -185,7 +187,7 @@ function upToPrompt(
   { end, prompt }: { end: number; prompt: Prompt },
 ): Omit<Composer, "footer"> | undefined {
   let top = end - 1;
-  while (top >= 0 && isIndented(lines[top], { from: 0, width: prompt.width })) top--;
+  while (top >= 0 && isIndented(lines[top], prompt.width)) top--;
   const sign = prompt.sign.exec(lines[top] ?? "")?.[1];
   if (sign === undefined) return undefined;
   const text = textOf(lines.slice(top, end), prompt.width);
@@ -222,8 +224,9 @@ function lowerEdge(lines: readonly string[]): Edge | undefined {
 
 /** Menus have a bar on the right too. */
 function isBarRow(line: string | undefined, { frame, width }: Edge): boolean {
+  const right = frame + width - 1;
   return line?.[frame] === BAR && isBlank(line.slice(0, frame)) &&
-    !line.slice(frame + 1, frame + width).trimEnd().endsWith(BAR);
+    sliceColumns(line, right, right + 1) !== BAR;
 }
 
 /** The composer beside a bar that ends in `╹▀▀▀`, with a blank row above and below the text. */
@@ -233,14 +236,18 @@ export function composerAtBar(lines: readonly string[]): Composer | undefined {
   const { bottom, frame, width } = edge;
   let first = bottom;
   while (first > 0 && isBarRow(lines[first - 1], edge)) first--;
-  const inside = (row: number): string => lines[row]?.slice(frame + 1, frame + width) ?? "";
+  const right = frame + width;
+  // Without a side bar nothing is cut: how many columns a joined emoji takes is uncertain.
+  const hasSide = lines.some((line) => 2 * line.length > right && !isBlank(sliceColumns(line, right)));
+  const withoutSide = (line = ""): string => hasSide ? sliceColumns(line, 0, right) : line;
+  const inside = (row: number): string => withoutSide(lines[row]).slice(frame + 1);
   const [top, end] = [first + 1, bottom - ROWS_UNDER_TEXT];
   if (end <= top || !isBlank(inside(first)) || !isBlank(inside(end)) || isBlank(inside(bottom - 1))) {
     return undefined;
   }
   const left = frame + BAR_INDENT;
-  const rows = lines.slice(top, end).map((row) => row.slice(0, frame + width));
-  const shell = /^Shell\b/.test(inside(bottom - 1).trim());
+  const rows = lines.slice(top, end).map(withoutSide);
+  const shell = /^Shell(?: {2}|$)/.test(inside(bottom - 1).trim());
   const footer = lines.slice(bottom + 1, lastRow(lines) + 1);
   return {
     top,

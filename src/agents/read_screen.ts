@@ -1,4 +1,5 @@
 /** Reads an agent's screen: whether its composer takes the keys and what it contains, or else a menu or a dialog. */
+import { sliceColumns } from "../async/columns.ts";
 import { canonicalText } from "../protocol/canonical.ts";
 import { type Composer, isBlank, lastRow } from "./composer.ts";
 import type { DialogMarks, MenuScreen, Screen, ScreenReading } from "./profile.ts";
@@ -29,6 +30,8 @@ export interface ComposerPatterns {
   otherView?: RegExp;
   /** The first row of a panel that the agent draws over its composer. */
   panel?: RegExp;
+  /** True if a list is drawn over the composer, which still shows around it. */
+  isCovered?(screen: Screen): boolean;
   /** The first row of a tip below the composer, which may name any key. The tip ends at a blank row. */
   tip?: RegExp;
 }
@@ -49,6 +52,8 @@ const CHOSEN_ROW = /^(?:[│┃\s]+[❯›●▶→>]\s|[❯›●▶→>]\s*\d+
 const KEY_HINT = /\b(?:enter|return|esc|tab)\b/i;
 /** No agent explains Enter below its composer; every dialog with an input line does. */
 const NAMES_ENTER = /\b(?:enter|return|space) (?:to )?(?!for\b)[a-z]/i;
+/** The path of a folder up to the next part of a footer: its names may be any words. */
+const PATH = /(?<!\S)[~/…](?:(?! {2}| [·•|│] ).)*/gu;
 
 export type ReadScreen = (screen: Screen) => ScreenReading;
 
@@ -58,7 +63,8 @@ export function composerReader(patterns: ComposerPatterns): ReadScreen {
   return (screen) => {
     if (isOversized(screen) || screen.applicationKeys) return UNKNOWN;
     if (marks.inTitle(screen.title)) return OPEN_DIALOG;
-    const composer = patterns.find(screen.lines);
+    const isCovered = patterns.isCovered?.(screen) ?? false;
+    const composer = isCovered ? undefined : patterns.find(screen.lines);
     const isOther = patterns.otherView?.test(screen.title) ?? false;
     if (composer !== undefined && !isOther && takesKeys(composer, { screen, patterns })) {
       return readingOf(composer, { screen, patterns });
@@ -68,7 +74,7 @@ export function composerReader(patterns: ComposerPatterns): ReadScreen {
       return { state: menu.isView ? undefined : "waiting", focus: "menu", draft: undefined, menu: menu.name };
     }
     const asks = !isOther && !showsEditor(screen) &&
-      (marks.inLines(tailOf(screen.lines)) || asksSomething(screen, { composer, patterns }));
+      (isCovered || marks.inLines(tailOf(screen.lines)) || asksSomething(screen, { composer, patterns }));
     return asks ? OPEN_DIALOG : unknownReading(screen, { composer, patterns });
   };
 }
@@ -96,7 +102,7 @@ function namesEnter(footer: readonly string[], tip: RegExp | undefined): boolean
   const length = start < 0 ? 0 : footer.slice(start).findIndex(isBlank);
   // A tip without an end is not one: nothing else is below it.
   const hints = length < 0 ? footer : footer.toSpliced(Math.max(0, start), length);
-  return hints.some((line) => NAMES_ENTER.test(line));
+  return hints.some((line) => NAMES_ENTER.test(line.replace(PATH, "")));
 }
 
 function isCursorRight(cursor: Cursor, seen: { composer: Composer; habit: CursorHabit }): boolean {
@@ -139,7 +145,7 @@ const COMMAND_NAME = /^ *\/\S*/;
  * follows: some agents look for a command by the path.
  */
 function isInCommand({ lines, cursor }: Screen, { top, left }: Composer): boolean {
-  const row = lines[top]?.slice(left) ?? "";
+  const row = sliceColumns(lines[top] ?? "", left);
   const name = COMMAND_NAME.exec(row)?.[0] ?? "";
   const isPath = name.trimStart().indexOf("/", 1) > 0 && !isBlank(row.slice(name.length));
   const end = left + name.length + (isPath ? 1 : 0);

@@ -1,4 +1,5 @@
 /** What the echo agent shows: lines that scroll away above a footer that is redrawn in place. */
+import { columnsOf } from "../async/columns.ts";
 import { type EchoState, HELP } from "./state.ts";
 
 /** The lines at the bottom. The cursor is at the end of line `cursorLine`. */
@@ -138,18 +139,13 @@ function drawing(above: readonly string[], { lines, cursorLine }: Footer): strin
   return `${text}${below > 0 ? `\x1b[${below}A` : ""}\r${lines[cursorLine] ?? ""}`;
 }
 
-const ZERO = /^[\p{M}\p{Cf}]$/u;
-const DOUBLE =
-  /^[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]$/u;
-
 /** A tab takes up to this many. */
 const TAB_COLUMNS = 8;
 
 function characterWidth(character: string): number {
   if (character >= " " && character <= "~") return 1;
   if (character === "\t") return TAB_COLUMNS;
-  if (ZERO.test(character)) return 0;
-  return DOUBLE.test(character) ? 2 : 1;
+  return columnsOf(character);
 }
 
 /** Columns of a terminal that `text` takes (UAX #11; the parts of a joined emoji count separately). */

@@ -3,6 +3,7 @@ import { type TmuxCommand, verbs } from "./argv.ts";
 import { fieldsFormat, parseFields } from "./server.ts";
 import { Pen } from "./mirror_drawing.ts";
 import { unescapeOctal } from "./control_client.ts";
+import { columnsOf } from "../async/columns.ts";
 import { encodeUtf8 } from "../async/encodings.ts";
 
 const FACTS = {
@@ -165,15 +166,6 @@ export function toLines({ cells, joined, cols }: { cells: string; joined: string
 function isFull(line: string, { next, cols }: { next: string; cols: number }): boolean {
   const width = columnsOf(line);
   return width === cols || (width === cols - 1 && columnsOf(Array.from(next)[0] ?? "") === 2);
-}
-
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}\p{Emoji_Presentation}]/gu;
-const NARROW = /[\p{Mn}\p{Me}\p{Cf}]/gu;
-
-function columnsOf(text: string): number {
-  const count = (pattern: RegExp): number => text.match(pattern)?.length ?? 0;
-  return Array.from(text).length + count(WIDE) - count(NARROW);
 }
 
 const CSI = "\u001b[";

@@ -81,6 +81,28 @@ Deno.test("tmux refuses to type at every capture with a mark, and at no other on
   assert.deepEqual(wrong, []);
 });
 
+Deno.test("behind text like a dialog's, tmux presses Enter only while the cursor has not moved [inj-pessimistic]", async () => {
+  await using sandbox = await makePane();
+  const { kind, name, screen, path } =
+    agentScreens().find((one) => one.kind === "cc" && one.name === "start") ??
+      assert.fail("no capture");
+  const text = "  1. Yes, the build is green";
+  const lines = screen.lines.with(0, text);
+  const { dialog } = agentProfile(kind);
+  const pid = await show(sandbox, { kind, name, path, screen: { ...screen, lines }, expect: {} as never });
+  const at = async (): Promise<{ x: number; y: number; visible: boolean }> => {
+    const [x, y, flag] = (await evaluate(sandbox, "#{cursor_x} #{cursor_y} #{cursor_flag}")).split(" ");
+    return { x: Number(x), y: Number(y), visible: flag === "1" };
+  };
+  const cursor = await at();
+  const guard = (now: typeof cursor) =>
+    evaluate(sandbox, guardFormat({ pid, command: undefined, dialog, dialogRow: 1, cursor: now }));
+  assert.equal(await guard(cursor), "1");
+  assert.equal(await guard({ ...cursor, y: cursor.y - 1 }), "0");
+  assert.equal(await guard({ ...cursor, x: cursor.x + 1 }), "0");
+  assert.equal(await guard({ ...cursor, visible: false }), "0");
+});
+
 Deno.test("tmux and JavaScript find a mark in the same row [inj-pessimistic]", async () => {
   await using sandbox = await makePane();
   for (const capture of agentScreens().filter(({ expect }) => expect.focus === "dialog")) {

@@ -33,6 +33,12 @@ function listTitle({ lines, cursor }: Screen): string | undefined {
   return cursor.visible ? LIST_TITLE.exec(lines[cursor.y - SEARCH_ROW] ?? "")?.[1] : undefined;
 }
 
+/** Any list's title row, with the composer, an answer or a side bar around it. */
+const ANY_TITLE = / {2}\S.* {3,}esc(?: {2}|$)/;
+
+const isCovered = ({ lines, cursor }: Screen): boolean =>
+  cursor.visible && ANY_TITLE.test(lines[cursor.y - SEARCH_ROW] ?? "");
+
 const LIST_KEYS = { keys: ["Enter", "BSpace"], text: SEARCH_TEXT };
 
 const menus: readonly MenuScreen[] = [
@@ -71,6 +77,7 @@ export const profile: AgentProfile = {
     dialog,
     menus,
     find: composerAtBar,
+    isCovered,
     // The screen ends with one blank row.
     hasFooter: (footer, { rowsBelow }) => rowsBelow === 1 && !isBlank(footer[0]),
     placeholder: /^(?:Ask anything|Run a command)(?:…|\.\.\.)/u,

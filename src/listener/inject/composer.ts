@@ -119,10 +119,18 @@ function showsFolded(
   { foldedPaste }: Pick<AgentProfile, "foldedPaste">,
 ): boolean {
   if (foldedPaste === undefined) return false;
-  if (foldedPaste.test(draft)) return true;
+  if (isFolded(draft, { foldedPaste })) return true;
   const shown = draft.replace(/\s/g, "");
   const at = shown.search(placeholderOf(foldedPaste, { end: "$" }));
   return at > 0 && isSameText(shown.slice(0, at), before);
+}
+
+/** True if the draft is nothing but the placeholder of a pasted text. Narrow panes wrap one in brackets. */
+export function isFolded(draft: string, { foldedPaste }: Pick<AgentProfile, "foldedPaste">): boolean {
+  if (foldedPaste === undefined) return false;
+  if (foldedPaste.test(draft)) return true;
+  const shown = draft.replace(/\s/g, "");
+  return shown.startsWith("[") && shown.search(placeholderOf(foldedPaste, { end: "$" })) === 0;
 }
 
 /** True if the draft has a placeholder in place of a pasted text. */

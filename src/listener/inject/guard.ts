@@ -3,7 +3,7 @@
  * and in the commands that type a text behind it.
  */
 import { runtime } from "#runtime";
-import type { DialogMarks, TypingProfile } from "../../agents/profile.ts";
+import type { DialogMarks, Screen, TypingProfile } from "../../agents/profile.ts";
 import { MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../agents/read_screen.ts";
 import { utf8Length } from "../../async/encodings.ts";
 import { canonicalText } from "../../protocol/canonical.ts";
@@ -112,6 +112,15 @@ export interface GuardedPane {
    * opened since.
    */
   dialogRow: number;
+  /**
+   * For Enter: tmux finds the topmost row only, so that behind plain text like a dialog's the cursor must be where it
+   * was, too. A dialog puts it somewhere else.
+   */
+  cursor?: Screen["cursor"] | undefined;
+}
+
+function cursorCondition({ x, y, visible }: Screen["cursor"]): string {
+  return `#{==:#{cursor_x} #{cursor_y} #{cursor_flag},${x} ${y} ${visible ? 1 : 0}}`;
 }
 
 /** The guard as a tmux format, true if the pane may be typed into. tmux evaluates it in the same queue as the typing. */
@@ -119,6 +128,7 @@ export function guardFormat(guard: GuardedPane): string {
   const { dialog } = guard;
   const titles = dialog?.titles.map((glob) => `#{?#{m:${formatArgument(glob)},#{pane_title}},0,1}`) ?? [];
   const lines = dialog ? [`#{==:${dialogRowFormat(dialog)},${guard.dialogRow}}`] : [];
+  const cursor = dialog && guard.dialogRow > 0 && guard.cursor ? [cursorCondition(guard.cursor)] : [];
   return all([
     "#{==:#{pane_dead},0}",
     "#{==:#{pane_input_off},0}",
@@ -129,6 +139,7 @@ export function guardFormat(guard: GuardedPane): string {
       ? []
       : [`#{==:#{pane_current_command},${formatArgument(guard.command)}}`]),
     ...lines,
+    ...cursor,
     ...titles,
   ]);
 }

@@ -1,6 +1,6 @@
 /** Injects one message into its pane (docs/specification.md, Injection). The numbers count the steps as they happen, in more detail than there. */
 import { TmuxError } from "../../tmux/server.ts";
-import { EnterWatch, type LeftBehind, ScreenConfirmation } from "./composer.ts";
+import { EnterWatch, isFolded, type LeftBehind, ScreenConfirmation } from "./composer.ts";
 import {
   beginTyping,
   type Command,
@@ -118,7 +118,7 @@ async function handOver(attempt: Attempt, text: LeftBehind, error: Stopping): Pr
   if (error instanceof TakenOver || !target.isProfiled) return leaveBehind(attempt, text);
   // The next listener removes what the journal calls typed.
   if (command.turn.takeBack !== undefined) throw error;
-  const shown = target.profile.foldedPaste?.test(text.shown ?? "") ? text.shown : undefined;
+  const shown = isFolded(text.shown ?? "", target.profile) ? text.shown : undefined;
   const isRecorded = await attempt.record(command.id, "left", { shown }).then(() => true, () => false);
   if (!isRecorded) return leaveBehind(attempt, text);
   throw error;
@@ -251,10 +251,17 @@ async function enterOrTakeBack(attempt: Attempt, typed: Typed, pane: PaneState):
   return await enter(attempt, typed, pane);
 }
 
+const SUBMITTED: Step = { kind: "ended", outcome: { state: "submitted" } };
+
+/** Withdraws the marker. True if a hook has taken it: the local user has submitted the text. */
+async function isTaken({ marker }: Typed): Promise<boolean> {
+  return marker !== undefined && !await marker.withdraw();
+}
+
 /** Leaves the text in the composer. If it gets submitted, the local user did it. */
 async function holdTyped(typed: Typed, reason: HoldReason): Promise<Step> {
   typed.inFlight?.end();
-  await typed.marker?.withdraw();
+  if (await isTaken(typed)) return SUBMITTED;
   return { kind: "held", reason, typed: { ...typed, marker: undefined, inFlight: undefined } };
 }
 
@@ -316,7 +323,7 @@ async function takeBack(
   { pane, why = "not_submitted" }: { pane: PaneState; why?: "not_submitted" | "muted" | undefined },
 ): Promise<Step> {
   const { target, command: { turn } } = attempt;
-  await typed.marker?.withdraw();
+  if (await isTaken(typed)) return SUBMITTED;
   if (!target.isProfiled) {
     const reason = typed.hadDialog ? "dialog_open" : "screen_stale";
     return { kind: "ended", outcome: { state: "typed", reason } };

@@ -84,13 +84,18 @@ function replacedAgent(
   return agentKindOfProgram(foreground, argv) === kind ? undefined : "unknown_screen";
 }
 
-/** The guard as a tmux format, for this pane as it was checked. */
-export function guardOf({ target, policy }: Pick<PaneContext, "target" | "policy">, pane: PaneState): string {
+/** The guard as a tmux format, for this pane as it was checked; `key`: one that is sent behind it. */
+export function guardOf(
+  { target, policy }: Pick<PaneContext, "target" | "policy">,
+  pane: PaneState,
+  key?: string,
+): string {
   return guardFormat({
     pid: pane.facts.pid,
     command: pane.process.shellBelow ? pane.facts.command : undefined,
     dialog: mayAnswerDialogs(policy) ? undefined : target.profile.dialog,
     dialogRow: pane.dialogRow,
+    cursor: key === "Enter" ? pane.screen.cursor : undefined,
   });
 }
 
@@ -98,7 +103,7 @@ export function guardOf({ target, policy }: Pick<PaneContext, "target" | "policy
 export async function pressKey(context: PaneContext, pane: PaneState, key: string): Promise<boolean> {
   const { target, server } = context;
   const commands = [verbs.leaveModes(target.pane), verbs.sendKey(target.pane, key)];
-  const answer = await runTyping(server, [guarded(target.pane, guardOf(context, pane), commands)]);
+  const answer = await runTyping(server, [guarded(target.pane, guardOf(context, pane, key), commands)]);
   return !answer.includes(GUARD_REFUSED);
 }
 

@@ -2,6 +2,7 @@
 import {
   appearsIn,
   hidesText,
+  isFolded,
   type LeftBehind,
   mayHideStart,
   type RestOfText,
@@ -129,7 +130,7 @@ export function showsEarlier(
   { reading: { draft = "" }, localUserActivity }: PaneState,
 ): boolean {
   const { emptyAt, shown } = text;
-  if (shown === undefined && emptyAt !== undefined && profile.foldedPaste?.test(draft)) {
+  if (shown === undefined && emptyAt !== undefined && isFolded(draft, profile)) {
     const localUserUntil = localUserActivity * 1_000 + LOCAL_USER_ACTIVE_MS;
     const isUntouched = Math.max(localUserUntil, input.typedAt) <= emptyAt;
     // After a clock was set back, a later key may have an earlier time.

@@ -1,5 +1,12 @@
 /** A text that svc has typed and not yet submitted, and what the newest screen shows of it. */
-import { composerShows, DRAW_LIMIT_MS, isSameText, type LeftBehind, mayHideStart } from "./composer.ts";
+import {
+  composerShows,
+  DRAW_LIMIT_MS,
+  isFolded,
+  isSameText,
+  type LeftBehind,
+  mayHideStart,
+} from "./composer.ts";
 import type { Command, InjectContext, Outcome, PaneContext, WrittenMarker } from "./context.ts";
 import { typingMethod } from "./guard.ts";
 import type { HoldReason, PaneState } from "./pane_check.ts";
@@ -130,7 +137,7 @@ function showsWhole(
   const { reading: { draft = "", cut } } = pane;
   const isHeld = isLeft || inFlight === undefined;
   const isShown = isHeld ? showsEarlier(attempt, text, pane) : composerShows(draft, text, profile);
-  if (!isShown || profile.foldedPaste?.test(draft)) return isShown;
+  if (!isShown || isFolded(draft, profile)) return isShown;
   const whole = text.before + text.text;
   const isSame = isSameText(draft, whole);
   if (isHeld && !isSame && (isLeft || input.model.isSinceMessage)) return false;

@@ -287,7 +287,7 @@ function requests(
   pane: PaneState,
 ): TypingRequests {
   const id = context.target.pane;
-  const guard = guardOf(context, pane);
+  const guard = guardOf(context, pane, input.type === "key" ? input.key : undefined);
   const typed = (command: TmuxCommand): TypingRequests => ({
     fill: [],
     type: [guarded(id, guard, [verbs.leaveModes(id), command])],

@@ -128,7 +128,31 @@ Deno.test("at a bar: without the menu above and the side bar to the right [inj-d
 });
 
 Deno.test("at a bar: the row below the text names the shell mode [inj-draft]", () => {
-  assert.equal(composerAtBar(["  ┃", "  ┃  ls", "  ┃", "  ┃  Shell", END])?.shell, true);
+  const isShell = (mode: string) => composerAtBar(["  ┃", "  ┃  ls", "  ┃", `  ┃  ${mode}`, END])?.shell;
+  assert.equal(isShell("Shell"), true);
+  assert.equal(isShell("Shell              42 tokens"), true);
+  for (const agent of ["Shell-Expert · model", "Shell · model"]) assert.equal(isShell(agent), false, agent);
+});
+
+Deno.test("at a bar: text is cut at the side bar by its columns, and nowhere without one [inj-draft]", () => {
+  const text = (row: string, side = ""): string | undefined =>
+    composerAtBar([
+      `                          ${side}`,
+      "  ┃",
+      `  ┃  ${row}`,
+      "  ┃",
+      "  ┃  Build · model",
+      END,
+    ])
+      ?.text;
+  const thai = "ช่วยดูที่ไฟล์นี้ว่าทำไ";
+  const family = "👨‍👩‍👧‍👦👨‍👩‍👧‍👦👨‍👩‍👧‍👦";
+  for (const row of [thai, family, "🇩🇪🇫🇷🇮🇹🇪🇸", "请检查构建脚本", "a ┃"]) {
+    assert.equal(text(row), row);
+    assert.equal(text(row, "LSP"), row);
+  }
+  assert.equal(text("请检查构建脚本      LSP"), "请检查构建脚本");
+  assert.equal(text(`${thai}     LSP`), thai);
 });
 
 Deno.test("at a bar: a bar without an end, and an end without a bar, are not a composer [inj-dialog]", () => {
