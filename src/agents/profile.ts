@@ -168,6 +168,8 @@ export interface AgentProfile {
   modelCommand?: string;
   /** `!` in an empty composer turns it into a shell. */
   hasShellMode?: true;
+  /** The first message opens another view. Text that is typed into the one before meanwhile is lost. */
+  opensView?: true;
   /** Matches the whole draft when the composer shows a placeholder for a long paste. */
   foldedPaste?: RegExp;
   /** Undefined for an agent that has no hook before its dialogs, or that queues what arrives during a turn. */

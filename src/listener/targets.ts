@@ -207,6 +207,7 @@ export type TargetProfile =
     | "bareCommands"
     | "nestsCommands"
     | "foldedPaste"
+    | "opensView"
     | "gate"
     | "readScreen"
     | "takesNoMarkers"

@@ -72,6 +72,7 @@ export const profile: AgentProfile = {
   gate: { afterEnterMs: 200 },
   modelCommand: "/models",
   hasShellMode: true,
+  opensView: true,
   foldedPaste: /^\[Pasted ~\d+ lines\]$/,
   readScreen: composerReader({
     dialog,

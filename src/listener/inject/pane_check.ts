@@ -331,7 +331,7 @@ export function holdReason(pane: Observation, context: HoldContext): HoldReason 
   const { isFromPhone, keyAt } = context.input.model;
   const busy = isFromPhone && reading.draft && typedAt <= keyAt ? "phone_draft" : "desk_busy";
   if (hidesCommand(reading, context)) return busy;
-  if (mayOpenDialog(pane, context)) return "agent_working";
+  if (mayOpenDialog(pane, context) || mayChangeView(pane, context)) return "agent_working";
   if (sendAnyway) return undefined;
   if (!isLocalUserActive(pane, now) && !reading.draft) return undefined;
   return busy;
@@ -366,6 +366,11 @@ export function mayOpenDialog(
 ): boolean {
   if (!isProfiled || policy.steer || mayAnswerDialogs(policy)) return false;
   return !input.isGated(profile, created) && !input.isIdle(reading);
+}
+
+/** True if Enter was pressed and no screen has shown its effect yet, in an agent that then draws another view. */
+function mayChangeView({ reading }: Observation, { input, profile }: HoldContext): boolean {
+  return profile.opensView === true && reading.state === "idle" && !input.isIdle(reading);
 }
 
 /** True if no dialog can have opened since the first Enter: those of a gated agent wait longer than ENTER_AGAIN_MS. */

@@ -56,6 +56,16 @@ Deno.test("hold: a key of the local user within two seconds, or a draft, holds; 
   assert.equal(reason(seen({ draft: "half a" }, 99), { sendAnyway: true }), undefined);
 });
 
+Deno.test("hold: a message waits until Enter has had its effect if the agent then opens another view [inj-turn]", () => {
+  const gated = { isGated: () => true, isIdle: () => false };
+  const input = { ...INPUT, ...gated };
+  const profile = agentProfile("opencode");
+  assert.equal(reason(seen({}), { profile, input }), "agent_working");
+  assert.equal(reason(seen({}), { input }), undefined);
+  assert.equal(reason(seen({ state: "working" }), { profile, input }), undefined, "it queues the message");
+  assert.equal(reason(seen({}), { profile, input: { ...INPUT, isGated: () => true } }), undefined);
+});
+
 Deno.test("hold: no message becomes part of a command in the composer, even with sendAnyway [inj-send-anyway, inj-approval-command]", () => {
   for (const draft of ["/allow-al", "  /add-dir ", "\u200b/permissions", "!rm", "\u200b!rm"]) {
     assert.equal(reason(seen({ draft }), { sendAnyway: true }), "desk_busy", JSON.stringify(draft));
