@@ -1,5 +1,5 @@
 /** Reads an agent's screen: whether its composer takes the keys and what it contains, or else a menu or a dialog. */
-import { sliceColumns } from "../async/columns.ts";
+import { columnsOf, sliceColumns } from "../async/columns.ts";
 import { canonicalText } from "../protocol/canonical.ts";
 import { type Composer, isBlank, lastRow } from "./composer.ts";
 import type { DialogMarks, MenuScreen, Screen, ScreenReading } from "./profile.ts";
@@ -235,8 +235,14 @@ export const TAIL_LINES = 24;
 export const MAX_SCREEN_ROWS = 300;
 export const MAX_SCREEN_COLUMNS = 600;
 
+/** Combining characters and joined emoji take many more units than columns; beyond this, a row is not counted. */
+const MAX_ROW_UNITS = 4 * MAX_SCREEN_COLUMNS;
+
 export function isOversized({ lines }: Screen): boolean {
-  return lines.length > MAX_SCREEN_ROWS || lines.some((line) => line.length > MAX_SCREEN_COLUMNS);
+  const isWide = (line: string): boolean =>
+    line.length > MAX_SCREEN_COLUMNS &&
+    (line.length > MAX_ROW_UNITS || columnsOf(line) > MAX_SCREEN_COLUMNS);
+  return lines.length > MAX_SCREEN_ROWS || lines.some(isWide);
 }
 
 /** The last lines of the screen without the trailing blank ones. */

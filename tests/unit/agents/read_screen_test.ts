@@ -223,6 +223,13 @@ Deno.test("a screen beyond the cap is oversized by its rows or by one of its lin
   assert.equal(isOversized(plainScreen([...rows, ""])), true);
   assert.equal(isOversized(plainScreen(["x".repeat(MAX_SCREEN_COLUMNS)])), false);
   assert.equal(isOversized(plainScreen(["x".repeat(MAX_SCREEN_COLUMNS + 1)])), true);
+  assert.equal(isOversized(plainScreen(["👨‍👩‍👧‍👦".repeat(MAX_SCREEN_COLUMNS / 6)])), false, "in columns");
+  assert.equal(isOversized(plainScreen(["请".repeat(MAX_SCREEN_COLUMNS)])), false, "fewer units");
+  assert.equal(
+    isOversized(plainScreen([`x${"\u0301".repeat(4 * MAX_SCREEN_COLUMNS)}`])),
+    true,
+    "too long to count",
+  );
 });
 
 for (
