@@ -47,5 +47,9 @@ Deno.test("the name of the folder below the composer is no key [ls-state-order]"
     const folder = { 9: `   ${name}:main                 ctrl+p commands` };
     assert.equal(read(folder, { x: 8, y: 5 }).focus, "composer", name);
   }
-  assert.notEqual(read({ 9: "   ~/proj   enter to choose" }, { x: 8, y: 5 }).focus, "composer");
+  for (
+    const hint of ["~/proj   enter to choose", "~/proj · enter to choose", "/ to search enter to choose"]
+  ) {
+    assert.notEqual(read({ 9: `   ${hint}` }, { x: 8, y: 5 }).focus, "composer", hint);
+  }
 });
