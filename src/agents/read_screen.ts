@@ -53,7 +53,7 @@ const KEY_HINT = /\b(?:enter|return|esc|tab)\b/i;
 /** No agent explains Enter below its composer; every dialog with an input line does. */
 const NAMES_ENTER = /\b(?:enter|return|space) (?:to )?(?!for\b)[a-z]/i;
 /** The path of a folder up to the next part of a footer: its names may be any words. */
-const PATH = /(?<!\S)(?:[~…]\/?|\/)(?=\S)(?:(?! {2}| [·•|│] ).)*/gu;
+const PATH = /(?<!\S)(?:[~…]\/|\/[^\s/]+\/)(?:(?! {2}| [·•|│] ).)*/gu;
 
 export type ReadScreen = (screen: Screen) => ScreenReading;
 

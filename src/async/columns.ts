@@ -2,7 +2,8 @@
 
 const WIDE =
   /^(?!\p{RI})[\u1100-\u115f\u2e80-\u303e\u3041-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}\p{Emoji_Presentation}]$/u;
-const NARROW = /^[\p{Mn}\p{Me}\p{Cf}]$/u;
+/** With the vowels and finals of Hangul, which join the letter before them. */
+const NARROW = /^[\p{Mn}\p{Me}\p{Cf}\u1160-\u11ff\ud7b0-\ud7c6\ud7cb-\ud7fb]$/u;
 /** Joins the character after it to the one before. */
 const JOINER = "\u200d";
 

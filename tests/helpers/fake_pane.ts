@@ -190,13 +190,17 @@ export class FakePane {
       writeMarker: () => {
         if (this.markerFailure !== undefined) return Promise.reject(this.markerFailure);
         this.events.push("marker written");
+        let isWithdrawn = false;
+        const isGone = (): boolean => this.isTaken || isWithdrawn;
         return Promise.resolve({
           withdraw: () => {
             this.onWithdraw();
             this.events.push("marker withdrawn");
-            return Promise.resolve(!this.isTaken);
+            const wasThere = !isGone();
+            isWithdrawn = true;
+            return Promise.resolve(wasThere);
           },
-          taken: () => Promise.resolve(this.isTaken),
+          taken: () => Promise.resolve(isGone()),
         });
       },
     };

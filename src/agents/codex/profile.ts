@@ -115,7 +115,7 @@ export const profile: AgentProfile = {
     find: (lines) => composerAtPrompt(lines, { sign: /^([›!])(?:\s|$)/u, width: 2 }),
     hasFooter: isFooter,
     placeholder: /^Ask (?:Codex to do anything|a follow-up question)$/,
-    working: { above: /^[•◦] .*\((?:\d+[hms] )+• esc to interrupt\)/u, title: /^[⠁-⣿]/u },
+    working: { above: /^[•◦] .*\((?:\d+[hms] )+• esc to interrupt(?:\)|…|$)/u, title: /^[⠁-⣿]/u },
     // The chosen row of its lists looks like the prompt.
     cursor: "shown",
   }),

@@ -1,4 +1,5 @@
 /** The OpenCode command line. */
+import { columnsOf, sliceColumns } from "../../async/columns.ts";
 import { composerAtBar, isBlank } from "../composer.ts";
 import {
   type AgentProfile,
@@ -34,10 +35,20 @@ function listTitle({ lines, cursor }: Screen): string | undefined {
 }
 
 /** Any list's title row, with the composer, an answer or a side bar around it. */
-const ANY_TITLE = / {2}\S.* {3,}esc(?: {2}|$)/;
+const ANY_TITLE = / {2}(?=\S+(?: \S+)* {3,}esc(?: {2}|$))/;
+/** Blank columns to the left of a list's text. */
+const LIST_MARGIN = 2;
 
-const isCovered = ({ lines, cursor }: Screen): boolean =>
-  cursor.visible && ANY_TITLE.test(lines[cursor.y - SEARCH_ROW] ?? "");
+/** The title is above the search field, which begins in the same column, and not in that of the composer's own text. */
+function isCovered({ lines, cursor }: Screen): boolean {
+  const row = lines[cursor.y - SEARCH_ROW] ?? "";
+  const title = ANY_TITLE.exec(row);
+  if (title === null || !cursor.visible) return false;
+  const left = columnsOf(row.slice(0, title.index)) + LIST_MARGIN;
+  const search = lines[cursor.y] ?? "";
+  return cursor.x >= left && isBlank(sliceColumns(search, left - LIST_MARGIN, left)) &&
+    !isBlank(sliceColumns(search, left, left + 1)) && composerAtBar(lines)?.left !== left;
+}
 
 const LIST_KEYS = { keys: ["Enter", "BSpace"], text: SEARCH_TEXT };
 

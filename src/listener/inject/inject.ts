@@ -254,7 +254,10 @@ async function enterOrTakeBack(attempt: Attempt, typed: Typed, pane: PaneState):
 const SUBMITTED: Step = { kind: "ended", outcome: { state: "submitted" } };
 
 /** Withdraws the marker. True if a hook has taken it: the local user has submitted the text. */
-async function isTaken({ marker }: Typed): Promise<boolean> {
+async function isTaken(typed: Typed): Promise<boolean> {
+  const { marker } = typed;
+  // Withdrawn twice, it would look like one that a hook has taken.
+  typed.marker = undefined;
   return marker !== undefined && !await marker.withdraw();
 }
 

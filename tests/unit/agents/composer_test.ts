@@ -153,6 +153,8 @@ Deno.test("at a bar: text is cut at the side bar by its columns, and nowhere wit
   }
   assert.equal(text("请检查构建脚本      LSP"), "请检查构建脚本");
   assert.equal(text(`${thai}     LSP`), thai);
+  const korean = "가나다라".normalize("NFD");
+  assert.equal(text(`${korean}           LSP`, "LSP"), korean);
 });
 
 Deno.test("at a bar: a bar without an end, and an end without a bar, are not a composer [inj-dialog]", () => {

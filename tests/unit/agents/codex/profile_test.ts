@@ -25,5 +25,6 @@ Deno.test("the composer is unknown while its footer shows only the key for the s
 Deno.test("an answer that explains the key for an interruption is no work [ls-state-order]", () => {
   const stateOf = (...answer: string[]) => read([...ABOVE, ...answer, ""], [FOOTER]).state;
   assert.equal(stateOf("• To stop me, press esc to interrupt."), "idle");
+  assert.equal(stateOf("• Working (12s • esc to interrupt"), "working", "cut off by a narrow pane");
   assert.equal(stateOf("• Running (tests) (1h 2m 3s • esc to interrupt) · 1 in the background"), "working");
 });

@@ -42,13 +42,24 @@ Deno.test("a list whose search field is between the composer's rows is a dialog,
   assert.equal(read({}, { x: 8, y: 5 }).draft, "row 0\nrow 1\nrow 2\nend");
 });
 
+Deno.test("a draft that names a key like a list's title stays a draft [inj-draft]", () => {
+  for (const row of ["Quit   esc", "Keys: tab   esc   enter and", "left   right   esc"]) {
+    assert.equal(read({ 2: "  ┃", 3: `  ┃  ${row}`, 4: "  ┃  x" }, { x: 8, y: 5 }).focus, "composer", row);
+  }
+});
+
 Deno.test("the name of the folder below the composer is no key [ls-state-order]", () => {
   for (const name of ["~/Deep Space Nine", "/tmp/return to zork", "…/enter the gungeon"]) {
     const folder = { 9: `   ${name}:main                 ctrl+p commands` };
     assert.equal(read(folder, { x: 8, y: 5 }).focus, "composer", name);
   }
   for (
-    const hint of ["~/proj   enter to choose", "~/proj · enter to choose", "/ to search enter to choose"]
+    const hint of [
+      "~/proj   enter to choose",
+      "~/proj · enter to choose",
+      "/ to search enter to choose",
+      "/help for help, enter to send",
+    ]
   ) {
     assert.notEqual(read({ 9: `   ${hint}` }, { x: 8, y: 5 }).focus, "composer", hint);
   }
