@@ -10,7 +10,7 @@ Deno.test("an agent is started in a known project from the list, and its session
         agents: ["cc", "codex"],
         projects: [
           { project: "shop", directory: "/home/user/work/shop" },
-          { project: "site", directory: "/home/user/old/site" },
+          { project: "site", directory: "/home/user/svc-demo-79428787925f4640/site" },
           { project: "site", directory: "/home/user/new/site" },
         ],
       },
@@ -21,13 +21,22 @@ Deno.test("an agent is started in a known project from the list, and its session
     const sheet = page.getByRole("dialog", { name: "Start an agent" });
     const projects = sheet.getByLabel("Project");
     await projects.waitFor();
-    assert.deepEqual(await projects.locator("option").allInnerTexts(), ["shop", "site (old)", "site (new)"]);
+    assert.deepEqual(await projects.locator("option").allInnerTexts(), [
+      "shop",
+      "site (svc-demo-79428787925f4640)",
+      "site (new)",
+    ]);
     await projects.selectOption({ label: "site (new)" });
     await sheet.getByLabel("Agent").selectOption({ label: "Codex" });
     const choices = await sheet.locator("select").evaluateAll((all) =>
       all.map((one) => one.getBoundingClientRect().left)
     );
     assert.equal(new Set(choices).size, 1, "the choices are aligned");
+    await page.setViewportSize({ width: 320, height: 640 });
+    const beyond = await sheet.locator("select, button").evaluateAll((all) =>
+      all.filter((one) => one.getBoundingClientRect().right > innerWidth).map((one) => one.outerHTML)
+    );
+    assert.deepEqual(beyond, [], "a long name of a folder does not make the sheet wider");
     await phone.shoot("start");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     await sheet.getByRole("button", { name: "Start", exact: true }).click();
