@@ -83,13 +83,11 @@ Deno.test("tmux refuses to type at every capture with a mark, and at no other on
 
 Deno.test("behind text like a dialog's, tmux presses Enter only while the cursor has not moved [inj-pessimistic]", async () => {
   await using sandbox = await makePane();
-  const { kind, name, screen, path } =
-    agentScreens().find((one) => one.kind === "cc" && one.name === "start") ??
-      assert.fail("no capture");
-  const text = "  1. Yes, the build is green";
-  const lines = screen.lines.with(0, text);
-  const { dialog } = agentProfile(kind);
-  const pid = await show(sandbox, { kind, name, path, screen: { ...screen, lines }, expect: {} as never });
+  const start = agentScreens().find(({ kind, name }) => kind === "cc" && name === "start");
+  assert.ok(start);
+  const lines = start.screen.lines.with(0, "  1. Yes, the build is green");
+  const { dialog } = agentProfile(start.kind);
+  const pid = await show(sandbox, { ...start, screen: { ...start.screen, lines } });
   const at = async (): Promise<{ x: number; y: number; visible: boolean }> => {
     const [x, y, flag] = (await evaluate(sandbox, "#{cursor_x} #{cursor_y} #{cursor_flag}")).split(" ");
     return { x: Number(x), y: Number(y), visible: flag === "1" };

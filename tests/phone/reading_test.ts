@@ -82,6 +82,10 @@ Deno.test("text is found in the whole output, match by match, and the highlight 
     assert.match(await page.locator(".terminal-line.found").textContent() ?? "", /line 129/);
     await page.getByRole("button", { name: "Earlier match" }).tap();
     await page.getByText("10 of 11").waitFor();
+    const [bar, screen] = await Promise.all(
+      [".find-bar", ".terminal-place"].map((one) => page.locator(one).boundingBox()),
+    );
+    assert.ok(bar && screen && bar.y + bar.height <= screen.y + 1, "the bar covers no line");
     await phone.shoot("terminal-find");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     await page.getByRole("button", { name: "Close" }).tap();

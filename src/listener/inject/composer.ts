@@ -116,21 +116,24 @@ export function composerShows(
 function showsFolded(
   draft: string,
   before: string,
-  { foldedPaste }: Pick<AgentProfile, "foldedPaste">,
+  profile: Pick<AgentProfile, "foldedPaste">,
 ): boolean {
-  if (foldedPaste === undefined) return false;
-  if (isFolded(draft, { foldedPaste })) return true;
+  if (isFolded(draft, profile)) return true;
   const shown = draft.replace(/\s/g, "");
-  const at = shown.search(placeholderOf(foldedPaste, { end: "$" }));
+  const at = endingPlaceholder(shown, profile);
   return at > 0 && isSameText(shown.slice(0, at), before);
 }
 
 /** True if the draft is nothing but the placeholder of a pasted text. Narrow panes wrap one in brackets. */
-export function isFolded(draft: string, { foldedPaste }: Pick<AgentProfile, "foldedPaste">): boolean {
-  if (foldedPaste === undefined) return false;
-  if (foldedPaste.test(draft)) return true;
+export function isFolded(draft: string, profile: Pick<AgentProfile, "foldedPaste">): boolean {
   const shown = draft.replace(/\s/g, "");
-  return shown.startsWith("[") && shown.search(placeholderOf(foldedPaste, { end: "$" })) === 0;
+  return profile.foldedPaste?.test(draft) === true ||
+    shown.startsWith("[") && endingPlaceholder(shown, profile) === 0;
+}
+
+/** Where the placeholder begins that ends a draft without blanks; -1 without one. */
+function endingPlaceholder(shown: string, { foldedPaste }: Pick<AgentProfile, "foldedPaste">): number {
+  return foldedPaste === undefined ? -1 : shown.search(placeholderOf(foldedPaste, { end: "$" }));
 }
 
 /** True if the draft has a placeholder in place of a pasted text. */

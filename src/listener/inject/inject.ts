@@ -253,18 +253,18 @@ async function enterOrTakeBack(attempt: Attempt, typed: Typed, pane: PaneState):
 
 const SUBMITTED: Step = { kind: "ended", outcome: { state: "submitted" } };
 
-/** Withdraws the marker. True if a hook has taken it: the local user has submitted the text. */
-async function isTaken(typed: Typed): Promise<boolean> {
+/** Withdraws the marker, once. False if a hook has taken it: the local user has submitted the text. */
+async function withdrawMarker(typed: Typed): Promise<boolean> {
   const { marker } = typed;
   // Withdrawn twice, it would look like one that a hook has taken.
   typed.marker = undefined;
-  return marker !== undefined && !await marker.withdraw();
+  return marker === undefined || await marker.withdraw();
 }
 
 /** Leaves the text in the composer. If it gets submitted, the local user did it. */
 async function holdTyped(typed: Typed, reason: HoldReason): Promise<Step> {
   typed.inFlight?.end();
-  if (await isTaken(typed)) return SUBMITTED;
+  if (!await withdrawMarker(typed)) return SUBMITTED;
   return { kind: "held", reason, typed: { ...typed, marker: undefined, inFlight: undefined } };
 }
 
@@ -308,7 +308,7 @@ async function announceEnter(
 
 /** The pane is gone or takes no input. If it comes back, the next message removes the text, which got no Enter. */
 async function abandon({ target, input }: Attempt, typed: Typed, why: Outcome): Promise<Step> {
-  await typed.marker?.withdraw();
+  if (!await withdrawMarker(typed)) return SUBMITTED;
   input.leftBehind = typed.text;
   return { kind: "ended", outcome: target.isProfiled ? why : { ...why, state: "typed" } };
 }
@@ -326,7 +326,7 @@ async function takeBack(
   { pane, why = "not_submitted" }: { pane: PaneState; why?: "not_submitted" | "muted" | undefined },
 ): Promise<Step> {
   const { target, command: { turn } } = attempt;
-  if (await isTaken(typed)) return SUBMITTED;
+  if (!await withdrawMarker(typed)) return SUBMITTED;
   if (!target.isProfiled) {
     const reason = typed.hadDialog ? "dialog_open" : "screen_stale";
     return { kind: "ended", outcome: { state: "typed", reason } };

@@ -26,3 +26,13 @@ Deno.test("without a composer the last line of the screen counts, cut to what fi
   assert.equal(lineOf(["x".repeat(900)], { focus: "unknown" })?.length, LINE_MAX_CHARS);
   assert.equal(lineOf(["", "────"], { focus: "unknown" }), undefined);
 });
+
+Deno.test("the line of a dialog is its request, not its last answer [det-lines]", () => {
+  const dialog = ["Working.", 'Allow the command "rm -rf build"?', "❯ 1. Yes", "  2. No"];
+  assert.equal(lineOf(dialog, { focus: "dialog", draft: undefined }), 'Allow the command "rm -rf build"?');
+  assert.equal(
+    lineOf(dialog, { focus: "unknown", draft: undefined }),
+    "2. No",
+    "it may be a list of the answer",
+  );
+});

@@ -1,4 +1,4 @@
-/** Codex before it knows whether a folder is trusted: it draws a composer, and its trust dialog a moment later. */
+/** Codex's composer before its trust dialog, which it draws a moment later, and its line of work. */
 import assert from "node:assert/strict";
 import type { ScreenReading } from "../../../../src/agents/profile.ts";
 import { profile as codex } from "../../../../src/agents/codex/profile.ts";

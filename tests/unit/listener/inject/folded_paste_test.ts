@@ -36,7 +36,7 @@ Deno.test("inject: a folded paste is removed only if it is the one that svc left
   }
 });
 
-Deno.test("inject: a placeholder that a narrow pane wraps is submitted, and removed like any other [inj-composer-shows]", async () => {
+Deno.test("inject: a placeholder that a narrow pane wraps is submitted, unless something is before it [inj-composer-shows]", async () => {
   const pane = new FakePane();
   pane.onText = () => pane.draw("[Pasted text\n#1]");
   assert.equal((await pane.inject("one\ntwo")).state, "submitted");

@@ -9,6 +9,7 @@ import {
 } from "../../../../src/listener/inject/context.ts";
 import { EXPIRED_HOLD_MS } from "../../../../src/listener/inject/typed_text.ts";
 import { say } from "../../../../scripts/say.ts";
+import { TmuxError } from "../../../../src/tmux/server.ts";
 import { FakePane } from "../../../helpers/fake_pane.ts";
 
 const ENDS: readonly Outcome[] = [refused("unsealable"), { state: "withdrawn" }];
@@ -214,4 +215,13 @@ Deno.test("held text: once another listener took over, which gets the message to
   late.onText = () => late.stopping.abort(new TakenOver("another listener took over"));
   assert.deepEqual(await late.inject("hello"), { state: "unknown", reason: "screen_stale", pane: "%3" });
   assert.deepEqual(keys(late), []);
+});
+
+Deno.test("inject: a text that the local user submitted right before the pane ended is submitted [inj-marker-back]", async () => {
+  const pane = new FakePane();
+  pane.onKey = () => {
+    pane.isTaken = true;
+    throw new TmuxError("can't find pane: %3");
+  };
+  assert.equal((await pane.inject("hello")).state, "submitted");
 });
