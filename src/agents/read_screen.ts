@@ -259,11 +259,19 @@ export interface CompiledMarks {
   onScreen(screen: Screen): boolean;
 }
 
+const compiled = new WeakMap<DialogMarks, CompiledMarks>();
+
+/** Compiles each profile's marks once. */
 export function compiledMarks(marks: DialogMarks): CompiledMarks {
-  const patterns = marks.lines.map((source) => new RegExp(source));
+  const known = compiled.get(marks) ?? compile(marks);
+  compiled.set(marks, known);
+  return known;
+}
+
+function compile(marks: DialogMarks): CompiledMarks {
+  const pattern = new RegExp(marks.lines.map((source) => `(?:${source})`).join("|"));
   const globs = marks.titles.map(globPattern);
-  const inLines = (lines: readonly string[]): boolean =>
-    lines.some((line) => patterns.some((pattern) => pattern.test(line)));
+  const inLines = (lines: readonly string[]): boolean => lines.some((line) => pattern.test(line));
   const inTitle = (title: string): boolean => globs.some((glob) => glob.test(title));
   return { inLines, inTitle, onScreen: ({ lines, title }) => inLines(tailOf(lines)) || inTitle(title) };
 }

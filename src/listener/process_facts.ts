@@ -42,34 +42,43 @@ async function fromProc(
   host: ProcessHost,
   { findAgent }: FactsOptions,
 ): Promise<ProcessFacts> {
-  const stat = await readProc(`/proc/${pid}/stat`, host);
-  const { state, foregroundGroup } = parseStat(stat ?? "");
-  const isOwn = foregroundGroup === pid;
-  const [own, ownCmdline, foreground, cmdline] = await Promise.all([
+  const folder = `/proc/${pid}`;
+  // Read at once: nearly always the pane's process is in the foreground itself.
+  const [stat, own, ownCmdline, threads] = await Promise.all([
+    readProc(`${folder}/stat`, host),
     readExecutable(pid, host),
-    isOwn ? undefined : readProc(`/proc/${pid}/cmdline`, host),
-    foregroundGroup > 0 && !isOwn ? readLiving(foregroundGroup, host) : undefined,
-    foregroundGroup > 0 ? readProc(`/proc/${foregroundGroup}/cmdline`, host) : undefined,
+    readProc(`${folder}/cmdline`, host),
+    findAgent ? threadsOf(pid, host) : [],
   ]);
-  const program = (isOwn ? own : foreground) ?? "";
-  const argv = argvOf(cmdline);
-  return {
-    stopped: state === "T" || state === "t",
-    foreground: program,
-    argv,
-    hasAgent: findAgent && (agentKindOfProgram(program, argv) !== undefined ||
-      foregroundGroup > 0 && await launchesAgent(foregroundGroup, host)),
-    shellBelow: isGuardedProgram(own ?? "", isOwn ? argv : argvOf(ownCmdline)),
-  };
+  const { state, foregroundGroup } = parseStat(stat ?? "");
+  const ownArgv = argvOf(ownCmdline);
+  const shellBelow = isGuardedProgram(own ?? "", ownArgv);
+  const stopped = state === "T" || state === "t";
+  if (foregroundGroup <= 0) return { stopped, foreground: "", argv: [], hasAgent: false, shellBelow };
+  const isOwn = foregroundGroup === pid;
+  const [foreground = "", argv, launches] = isOwn
+    ? [own, ownArgv, findAgent && await launchesAgent(pid, threads, host)]
+    : await Promise.all([
+      readLiving(foregroundGroup, host),
+      readProc(`/proc/${foregroundGroup}/cmdline`, host).then(argvOf),
+      findAgent &&
+      threadsOf(foregroundGroup, host).then((found) => launchesAgent(foregroundGroup, found, host)),
+    ]);
+  const hasAgent = launches || findAgent && agentKindOfProgram(foreground, argv) !== undefined;
+  return { stopped, foreground, argv, hasAgent, shellBelow };
 }
 
 function argvOf(cmdline: string | undefined): string[] {
   return (cmdline ?? "").split("\0").filter((argument) => argument !== "");
 }
 
-/** Whether a process of this group, below its leader, is an agent. */
-async function launchesAgent(group: number, host: ProcessHost): Promise<boolean> {
-  const pids = await childrenOf(await threadsOf(group, host), host);
+/** Whether a process of this group, below its leader, is an agent. `threads`: the leader's. */
+async function launchesAgent(
+  group: number,
+  threads: readonly string[],
+  host: ProcessHost,
+): Promise<boolean> {
+  const pids = await childrenOf(threads, host);
   for (let at = 0; at < pids.length && at < TREE_MAX; at++) {
     const pid = pids[at] ?? group;
     if (parseStat(await readProc(`/proc/${pid}/stat`, host) ?? "").group !== group) continue;

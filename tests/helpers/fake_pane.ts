@@ -21,6 +21,9 @@ import { FakeClock } from "./fake_clock.ts";
 
 const PID = 7;
 
+/** What tmux searches the screen for. */
+export const DIALOG_LINE = "no such line";
+
 export class FakePane {
   readonly clock = new FakeClock();
   readonly inputs = new PaneInputs(this.clock);
@@ -80,7 +83,7 @@ export class FakePane {
   ) {
     const profile: Target["profile"] = {
       typing: { method: "paste", settleMs: 0, spaceAfter: "none" },
-      dialog: { lines: ["no such line"], titles: [] },
+      dialog: { lines: [DIALOG_LINE], titles: [] },
       menus: {},
       keys: { alsoAllowed: [], forbidden: [] },
       commands: [],

@@ -152,12 +152,21 @@ export const GUARD_REFUSED = "svc-guard-refused";
 /** tmux prints this once text or a key is in the pane. */
 const GUARD_PASSED = "svc-guard-passed";
 
-/** Runs commands that type. Returns tmux's output, even if a user's tmux hook failed once the text was in the pane. */
-export async function runTyping(server: Pick<TmuxServer, "run">, commands: TmuxCommand[]): Promise<string> {
-  return await server.run(...commands).catch((error) => {
+/**
+ * Runs commands that type. False if tmux found the guard false: nothing was typed. A user's tmux hook that failed once
+ * the text was in the pane changes nothing. Throws TmuxError.
+ */
+export async function runTyping(
+  { server, input }: { server: Pick<TmuxServer, "run">; input: { mustSearch: boolean } },
+  commands: TmuxCommand[],
+): Promise<boolean> {
+  const answer = await server.run(...commands).catch((error) => {
     if (error instanceof TmuxError && error.printed.includes(GUARD_PASSED)) return error.printed;
     throw error;
   });
+  const isTyped = !answer.includes(GUARD_REFUSED);
+  if (!isTyped) input.mustSearch = true;
+  return isTyped;
 }
 
 const SLASH_COMMAND = /^\/[A-Za-z][\w:-]*(\s|$)/;

@@ -6,7 +6,6 @@ import { verbs } from "../../tmux/argv.ts";
 import { fieldsFormat, oneLine, parseFields, TmuxError, type TmuxServer } from "../../tmux/server.ts";
 import {
   dialogRowFormat,
-  GUARD_REFUSED,
   guarded,
   guardFormat,
   isShellEscape,
@@ -21,6 +20,7 @@ import { type Outcome, type PaneContext, refused } from "./context.ts";
 import { SCREEN_FIELDS, screenOf } from "../../tmux/sessions.ts";
 import type { Screen, ScreenReading } from "../../agents/profile.ts";
 import { agentKindOfProgram } from "../../agents/profiles.ts";
+import { compiledMarks } from "../../agents/read_screen.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 import type { Place, Target, Targets } from "../targets.ts";
 import { hidesText, mayHideStart } from "./composer.ts";
@@ -34,9 +34,14 @@ export interface PaneState extends Observation {
 
 export type PaneCheck = { kind: "ready"; pane: PaneState } | { kind: "refused"; outcome: Outcome };
 
-/** Whether tmux searches the screen for a dialog. Without that nothing can be typed behind the guard. */
 interface CheckOptions {
+  /** Whether the screen is searched for a dialog's lines. Without that nothing can be typed behind the guard. */
   search?: boolean;
+}
+
+interface ObserveOptions extends CheckOptions {
+  /** See `PaneInput.mustSearch`. */
+  mustSearch?: boolean;
 }
 
 /**
@@ -50,7 +55,7 @@ export async function checkPane(
   try {
     const { panePid, recordedPid, isProfiled } = target;
     const [observed, expected] = await Promise.all([
-      observe(server, target, { search }),
+      observe(server, target, { search, mustSearch: input.mustSearch }),
       effects.processFacts(panePid, { findAgent: !isProfiled }),
     ]);
     const { facts, reading } = observed;
@@ -101,10 +106,9 @@ export function guardOf(
 
 /** Presses a key in one tmux queue with the guard. False if tmux found the guard false. Throws TmuxError. */
 export async function pressKey(context: PaneContext, pane: PaneState, key: string): Promise<boolean> {
-  const { target, server } = context;
+  const { target } = context;
   const commands = [verbs.leaveModes(target.pane), verbs.sendKey(target.pane, key)];
-  const answer = await runTyping(server, [guarded(target.pane, guardOf(context, pane, key), commands)]);
-  return !answer.includes(GUARD_REFUSED);
+  return await runTyping(context, [guarded(target.pane, guardOf(context, pane, key), commands)]);
 }
 
 /** Presses Enter. False if tmux found the guard false. After a lost connection the screen shows what became of the key. */
@@ -177,6 +181,8 @@ export interface Observation {
 
 /** The row of a screen that was not searched: the guard is false then. */
 const NOT_SEARCHED = -2;
+/** The row of a screen without a dialog's line. */
+const NO_ROW = 0;
 
 const FIELDS = {
   window: "#{window_id}",
@@ -198,15 +204,28 @@ const CLIENT_FIELDS = {
   window: "#{window_id}",
 };
 
-/** Reads facts, clients and screen of the pane. Throws TmuxError when the pane or its session is gone. */
+/**
+ * Reads facts, clients and screen of the pane. Throws TmuxError when the pane or its session is gone. A search costs tmux
+ * more than all else together, so it searches only a screen that shows a dialog's line, or none of its text. The guard
+ * searches again in any case.
+ */
 export async function observe(
   server: TmuxServer,
   target: Target,
-  { search = true }: CheckOptions = {},
+  { search = true, mustSearch = false }: ObserveOptions = {},
 ): Promise<Observation> {
-  const row = fieldsFormat("row", {
-    row: search ? dialogRowFormat(target.profile.dialog) : String(NOT_SEARCHED),
-  });
+  if (!search) return await observeOnce(server, target, String(NOT_SEARCHED));
+  if (!mustSearch) {
+    const observed = await observeOnce(server, target, String(NO_ROW));
+    const { lines } = observed.screen;
+    if (lines.length > 0 && !compiledMarks(target.profile.dialog).inLines(lines)) return observed;
+  }
+  return await observeOnce(server, target, dialogRowFormat(target.profile.dialog));
+}
+
+/** `rowFormat`: prints the observation's `dialogRow`. */
+async function observeOnce(server: TmuxServer, target: Target, rowFormat: string): Promise<Observation> {
+  const row = fieldsFormat("row", { row: rowFormat });
   const read = (): Promise<string> =>
     server.run(
       verbs.print(target.pane, fieldsFormat("facts", FIELDS)),

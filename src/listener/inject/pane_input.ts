@@ -200,6 +200,11 @@ export class PaneInput {
   readonly gate: ToolGate;
   /** Undefined if svc left nothing in the composer. */
   leftBehind: LeftBehind | undefined;
+  /**
+   * tmux has found the guard false, perhaps because of a dialog's line that the captured screen does not show: from then
+   * on it searches each screen itself.
+   */
+  mustSearch = false;
   /** Text was typed since the last key that ends a line, for panes whose screen no profile reads. */
   isLineBegun = false;
   readonly model: ComposerModel = {

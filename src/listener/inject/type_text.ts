@@ -2,14 +2,7 @@
 import type { TmuxCommand } from "../../tmux/argv.ts";
 import { TmuxError, type TmuxServer } from "../../tmux/server.ts";
 import type { Command, InjectContext, Outcome, PaneContext } from "./context.ts";
-import {
-  GUARD_REFUSED,
-  runTyping,
-  typedText,
-  typingMethod,
-  type TypingRequests,
-  typingRequests,
-} from "./guard.ts";
+import { runTyping, typedText, typingMethod, type TypingRequests, typingRequests } from "./guard.ts";
 import { failureOutcome, guardOf, type PaneState } from "./pane_check.ts";
 
 type TextAttempt = PaneContext & Pick<InjectContext, "record"> & { command: Pick<Command, "id" | "body"> };
@@ -69,8 +62,7 @@ export async function typeText(
     return isLost(error) ? await note("accepted", "refused") : failed(error);
   }
   try {
-    const answer = await runTyping(server, type);
-    if (answer.includes(GUARD_REFUSED)) return await note("accepted", "refused");
+    if (!await runTyping({ server, input }, type)) return await note("accepted", "refused");
   } catch (error) {
     const isDiscarded = await discard();
     if (!isLost(error)) return failed(error);

@@ -35,14 +35,7 @@ import {
 } from "./keystroke_rules.ts";
 import { discardText } from "../inject/type_text.ts";
 import { ESCAPE_JOIN_MS, GATE_HOLD_MS, type InFlight } from "../inject/pane_input.ts";
-import {
-  GUARD_REFUSED,
-  guarded,
-  isShellEscape,
-  runTyping,
-  type TypingRequests,
-  typingRequests,
-} from "../inject/guard.ts";
+import { guarded, isShellEscape, runTyping, type TypingRequests, typingRequests } from "../inject/guard.ts";
 
 /** How long a key waits for a screen that is newer than the last key. */
 export const STALE_LIMIT_MS = 4_000;
@@ -259,8 +252,7 @@ async function send(context: KeystrokeContext, input: Keystroke, pane: PaneState
       await discard();
       return isStale ? { state: "held", reason: "screen_stale" } : { state: "late" };
     }
-    const answer = await runTyping(context.server, typing.type);
-    if (!answer.includes(GUARD_REFUSED)) return { state: "typed" };
+    if (await runTyping(context, typing.type)) return { state: "typed" };
   } catch (error) {
     const isDiscarded = await discard();
     if (!(error instanceof TmuxError)) throw error;

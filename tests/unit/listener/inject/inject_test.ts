@@ -6,7 +6,7 @@ import { CONFIRM_LIMIT_MS, HOLD_STEP_MS } from "../../../../src/listener/inject/
 import { TURN_START_MS } from "../../../../src/listener/inject/pane_input.ts";
 import { DEFAULT_POLICY } from "../../../../src/listener/inject/policy.ts";
 import { TmuxError } from "../../../../src/tmux/server.ts";
-import { FakePane } from "../../../helpers/fake_pane.ts";
+import { DIALOG_LINE, FakePane } from "../../../helpers/fake_pane.ts";
 
 const LOST = new TmuxError("tmux ended the control client", { lost: true });
 const count = (pane: FakePane, event: string): number => pane.events.filter((one) => one === event).length;
@@ -267,6 +267,7 @@ Deno.test("inject: a text that the composer no longer shows is not searched for 
 
 Deno.test("inject: while another screen holds a message, tmux does not search the screen for a dialog, but does before typing [read-linear, inj-pessimistic]", async () => {
   const pane = new FakePane();
+  pane.transcript = [DIALOG_LINE];
   pane.draw(undefined);
   let [pauses, atFirst] = [0, 0];
   pane.onPause = () => {

@@ -1,10 +1,12 @@
-/** When a message waits, depending on a check of its pane. */
+/** When a message waits, depending on a check of its pane, and when tmux searches the pane for a dialog. */
 import assert from "node:assert/strict";
 import type { ScreenReading } from "../../../../src/agents/profile.ts";
 import { agentProfile } from "../../../../src/agents/profiles.ts";
 import { type HoldContext, holdReason, localViewOf } from "../../../../src/listener/inject/pane_check.ts";
 import type { Observation } from "../../../../src/listener/inject/pane_check.ts";
 import { DEFAULT_POLICY } from "../../../../src/listener/inject/policy.ts";
+
+import { DIALOG_LINE, FakePane } from "../../../helpers/fake_pane.ts";
 
 const idle: ScreenReading = { state: "idle", focus: "composer", draft: "" };
 
@@ -138,4 +140,27 @@ Deno.test("an agent that was interrupted counts as idle, although its screen sho
     state: "idle",
   });
   assert.equal(localViewOf(seen(working)).state, "working");
+});
+
+Deno.test("tmux searches a pane for a dialog only if the screen shows a dialog's line, or the guard was false before [inj-pessimistic]", async () => {
+  const plain = new FakePane();
+  assert.equal((await plain.inject("hello")).state, "submitted");
+  assert.equal(plain.searches, 0);
+
+  const alike = new FakePane();
+  alike.transcript = [DIALOG_LINE];
+  assert.equal((await alike.inject("hello")).state, "submitted");
+  assert.ok(alike.searches > 0);
+
+  // tmux finds a dialog's line that the captured text does not show.
+  const refusing = new FakePane();
+  let enters = 0;
+  const press = refusing.onKey;
+  refusing.onKey = (key) => {
+    if (key !== "Enter") return press(key);
+    enters++;
+    return refusing.searches > 0 ? press(key) : false;
+  };
+  assert.equal((await refusing.inject("hello")).state, "submitted");
+  assert.equal(enters, 2);
 });
