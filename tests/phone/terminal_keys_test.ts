@@ -1,8 +1,8 @@
 /** Typing on the phone, in a real browser: the key row, live typing, and keys that are held. */
 import assert from "node:assert/strict";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
-import { sendMessage } from "./scene.ts";
+import { messageField, sendMessage } from "./scene.ts";
 import { open, openSession, shown, status, untilShown, withTerminals } from "./terminal_scene.ts";
 
 /** The keys of the row by name, with what the terminal receives, as `cat -vT` prints it. */
@@ -172,6 +172,31 @@ Deno.test("terminal: with the phone's keyboard open the cursor, the keys and the
     }
     await page.setViewportSize({ width: 393, height: 330 });
     await phone.shoot("terminal-keyboard");
+  }));
+
+Deno.test("terminal: on a small screen all keys, a receipt and the notice of a broken link leave the field in sight, and no key is covered [ux-small, ux-reconnecting]", () =>
+  withTerminals(async (scene) => {
+    const { page, phone, wire } = scene;
+    await open(scene);
+    await page.setViewportSize({ width: 320, height: 640 });
+    await key(page, "More keys").tap();
+    wire.freeze();
+    await sendMessage(page, "while the link is dead");
+    await page.locator(".newest-receipt").waitFor();
+    const notice = page.locator(".notice");
+    await notice.waitFor();
+    const boxOf = async (locator: Locator) => await locator.boundingBox() ?? assert.fail("not shown");
+    const [field, keys, over] = [
+      await boxOf(messageField(page)),
+      await boxOf(page.locator(".key-row")),
+      await boxOf(notice),
+    ];
+    await phone.shoot("terminal-small");
+    assert.ok(field.y + field.height <= 640, `the field ends at ${field.y + field.height}`);
+    assert.ok(
+      over.y + over.height <= keys.y,
+      `the notice ends at ${over.y + over.height}, keys at ${keys.y}`,
+    );
   }));
 
 /** True if the cursor is entirely within the visible part of the terminal. */
