@@ -103,6 +103,7 @@ export async function recordEnd(
 /** Returns the audit log's entry for a push, which never contains its text. */
 export async function auditEntry(push: Push, outcome: Outcome, nowMs: number): Promise<AuditEntry> {
   const body = push.body ?? "";
+  const about = outcome.about ?? (push.type === "agent.command" ? undefined : push.type);
   return {
     time: new Date(nowMs).toISOString(),
     device: push.from,
@@ -111,6 +112,6 @@ export async function auditEntry(push: Push, outcome: Outcome, nowMs: number): P
     digest: await canonicalDigest(body),
     length: body.length,
     outcome: outcome.reason ? `${outcome.state} ${outcome.reason}` : outcome.state,
-    ...(outcome.about === undefined ? {} : { about: outcome.about }),
+    ...(about === undefined ? {} : { about }),
   };
 }

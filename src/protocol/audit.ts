@@ -17,7 +17,10 @@ export const AuditEntry = z.object({
   length: z.number(),
   /** The outcome, with its reason if there is one: `submitted`, `refused shell_in_pane`. */
   outcome: z.string(),
-  /** For an agent's dialog: its tool, the digest of the request, the decision and the decisions that were offered. */
+  /**
+   * For an agent's dialog: its tool, the digest of the request, the decision and the decisions that were offered. For
+   * anything else but a message, keys or a file: the push's type, such as `agent.end`.
+   */
   about: z.optional(z.string()),
 });
 export type AuditEntry = z.infer<typeof AuditEntry>;

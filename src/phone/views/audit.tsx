@@ -138,7 +138,7 @@ function Entry({ entry, from, now }: { entry: AuditEntry; from: string; now: num
       </p>
       {about !== undefined && (
         <p class="facts">
-          <span>{about}</span>
+          <span>{Object.hasOwn(TEXT.actions, about) ? TEXT.actions[about] : about}</span>
         </p>
       )}
       <p class="facts">

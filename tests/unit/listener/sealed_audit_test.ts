@@ -55,6 +55,7 @@ for (
     bench.steps.set(ID, { id: ID, at: 0, step: "typing" });
     await bench.intake.receive(message);
     await assertAudited(bench, { outcome: "unknown interrupted" });
+    assert.equal(bench.audited.get(ID)?.about, undefined);
     assert.deepEqual(removed, [TEXT]);
   });
 }
@@ -94,6 +95,7 @@ Deno.test("audit: a sealed immediate push has its length, even if it fails or a 
     const done = auditBench();
     await done.intake.receive({ ...message, type });
     await assertAudited(done, { outcome: "submitted" });
+    assert.equal(done.audited.get(ID)?.about, type);
   }
   const failed = auditBench({ end: () => Promise.reject(new Error("no tmux")) });
   await failed.intake.receive({ ...message, type: "agent.end" });
