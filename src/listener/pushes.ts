@@ -7,7 +7,16 @@ import { errorText } from "../async/error_text.ts";
 import type { Audit } from "../home/log_files.ts";
 import type { Journal } from "../home/journal.ts";
 import { askersRun } from "../protocol/late_answer.ts";
-import { Body, isAtOnce, isInTurn, type Later, laterOf, type Push, rulesOf } from "../protocol/push.ts";
+import {
+  type AtOnceType,
+  Body,
+  isAtOnce,
+  isInTurn,
+  type Later,
+  laterOf,
+  type Push,
+  rulesOf,
+} from "../protocol/push.ts";
 import type { PushState } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
 import {
@@ -65,10 +74,7 @@ export interface PushSteps extends Pick<OpenOptions, "unseal" | "prepare">, Pick
   /** `signal`: aborted with Stopping or TakenOver when this listener must not begin to type anything more. */
   inject(command: Command, signal: AbortSignal): Promise<Outcome>;
   start(push: Push): Promise<Outcome>;
-  end(push: Push): Promise<Outcome>;
-  mute(push: Push): Promise<Outcome>;
-  answerDialog(push: Push): Promise<Outcome>;
-  answerCard(push: Push): Promise<Outcome>;
+  atOnce: Readonly<Record<Exclude<AtOnceType, "agent.cancel">, (push: Push) => Promise<Outcome>>>;
   /** Cleans up after a crash that interrupted this push: if it is a message, its text may still be in the composer. */
   leftBehind(push: OpenedPush, earlier: EarlierTyping, signal: AbortSignal): Promise<void>;
   /** Called once for each push that ended. */
@@ -100,13 +106,15 @@ export function pushSteps(
     askerOf: (push) => askers.of(push),
     inject: (command, signal) => inject(command, injectContext(injection, signal), early),
     start: (push) => startAgent(push, starting),
-    end: (push) => endAgent(push, ending),
-    mute: (push) => muteProject(push, muting),
-    answerDialog: (push) => answerDialog(push, { typing: injection, dialogOf }),
-    async answerCard(push) {
-      // After a crash nothing shows whether the agent took it.
-      await injection.record(push.id, "typing");
-      return await cards.answer(push);
+    atOnce: {
+      "agent.end": (push) => endAgent(push, ending),
+      "project.mute": (push) => muteProject(push, muting),
+      "dialog.answer": (push) => answerDialog(push, { typing: injection, dialogOf }),
+      async "ask.answer"(push) {
+        // After a crash nothing shows whether the agent took it.
+        await injection.record(push.id, "typing");
+        return await cards.answer(push);
+      },
     },
     async leftBehind(push, { emptyAt, shown }, signal) {
       if (push.type !== "agent.command" || push.body === undefined) return;
@@ -382,20 +390,11 @@ export class PushIntake {
   async #actOn(push: OpenedPush, era: Era): Promise<Outcome> {
     const { type } = push;
     if (!isAtOnce(type)) throw new Error(`the type "${type}" takes a turn`);
-    if (type !== "agent.cancel" && this.#isExpired(push)) return { state: "expired" };
-    switch (type) {
-      case "agent.cancel":
-        return await this.#withdraw(push, era);
-      case "project.mute":
-        return await this.#options.mute(push);
-      case "agent.end":
-        return await this.#options.end(push);
-      case "dialog.answer":
-        return await this.#options.answerDialog(push);
-      case "ask.answer":
-        this.report(push.id, { state: "delivered" });
-        return await this.#options.answerCard(push);
-    }
+    if (type === "agent.cancel") return await this.#withdraw(push, era);
+    if (this.#isExpired(push)) return { state: "expired" };
+    // It waits for the agent.
+    if (type === "ask.answer") this.report(push.id, { state: "delivered" });
+    return await this.#options.atOnce[type](push);
   }
 
   /**

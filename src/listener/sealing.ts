@@ -17,7 +17,7 @@ import { type MessageBinding, openMessage, type SealedContent } from "../crypto/
 import { type Answer, answerText } from "../protocol/ask.ts";
 import { carriedAnswer, lateAnswerId } from "../protocol/late_answer.ts";
 import { SKEW_MS, TTL_MAX_SECONDS } from "../protocol/limits.ts";
-import { Body, laterOf, type Push } from "../protocol/push.ts";
+import { Body, laterOf, type Push, rulesOf } from "../protocol/push.ts";
 import type { Reason } from "../protocol/receipt.ts";
 import { decodeAnswer } from "../protocol/sealed_text.ts";
 import { type EarlierTyping, type Outcome, refused } from "./inject/context.ts";
@@ -103,11 +103,9 @@ const NOT_TAKEN = {
 /** Why a push cannot be taken as it is, before it is opened. `floor`: the weakest sealing that this host accepts. */
 function faultOf(push: Push, floor: Sealing): Reason | undefined {
   if (!isEnough(push.sealed?.mode ?? "off", floor)) return "sealed_required";
-  if (push.type === "agent.start" || push.type === "agent.cancel") return undefined;
-  if (push.agentSessionName === undefined && push.type !== "project.mute") {
-    return push.type === "ask.answer" ? "dialog_gone" : "invalid_session_name";
-  }
-  if (push.sealed) return undefined;
+  const { ifNoSession = "invalid_session_name", isTextOptional } = rulesOf(push.type);
+  if (push.agentSessionName === undefined && ifNoSession !== null) return ifNoSession;
+  if (push.sealed || isTextOptional) return undefined;
   return Body.safeParse(push.body).success ? undefined : "invalid_body";
 }
 

@@ -31,6 +31,10 @@ interface ListenerRules {
   isUsersOnly: boolean;
   /** It must have exactly one of `body` and `sealed`. */
   needsText?: true;
+  /** The listener takes it without a text too. */
+  isTextOptional?: true;
+  /** The reason in the receipt when it names no session, `invalid_session_name` by default; `null` if it need not. */
+  ifNoSession?: Reason | null;
   /** The reason in the receipt when the listener's step fails; `tmux_failed` by default. */
   fails?: Reason;
 }
@@ -49,7 +53,14 @@ export const PUSH_TYPES = {
   /** phone or script → listener: type `body` into `agentSessionName`. */
   "agent.command": { acts: "in turn", isForListener: true, isUsersOnly: false, needsText: true },
   /** phone → listener: start an agent in a known project, where the host allows it. */
-  "agent.start": { acts: "in turn", isForListener: true, isUsersOnly: true, fails: "start_failed" },
+  "agent.start": {
+    acts: "in turn",
+    isForListener: true,
+    isUsersOnly: true,
+    isTextOptional: true,
+    ifNoSession: null,
+    fails: "start_failed",
+  },
   /** phone → listener: end the agent of `agentSessionName`, where the host allows it. */
   "agent.end": {
     acts: "at once",
@@ -64,16 +75,23 @@ export const PUSH_TYPES = {
     isForListener: true,
     isUsersOnly: true,
     needsText: true,
+    ifNoSession: null,
     fails: "mute_failed",
   },
   /** phone → listener: do not submit the message that `inReplyTo` names, if that can still be prevented. */
-  "agent.cancel": { acts: "at once", isForListener: true, isUsersOnly: false },
+  "agent.cancel": {
+    acts: "at once",
+    isForListener: true,
+    isUsersOnly: false,
+    isTextOptional: true,
+    ifNoSession: null,
+  },
   /** phone → listener: reject the dialog that the agent shows, or interrupt the agent, where the host allows it. */
   "dialog.answer": { acts: "at once", isForListener: true, isUsersOnly: true, needsText: true },
   /** MCP tool → phones: a question in `body`; `data` holds its kind, options, fields and deadline. */
   "ask": {},
   /** phone → MCP tool, or listener: the answer, `body` or `data`; `inReplyTo` names the question. */
-  "ask.answer": { acts: "at once", isForListener: false, isUsersOnly: false },
+  "ask.answer": { acts: "at once", isForListener: false, isUsersOnly: false, ifNoSession: "dialog_gone" },
   /** stop hook → phones: the agent ended its turn. */
   "agent.stop": { isNotification: true },
   /** notification hook → phones: the agent waits for a permission or for input. */

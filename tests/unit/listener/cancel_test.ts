@@ -3,7 +3,7 @@ import assert from "node:assert/strict";
 import { openJournal } from "../../../src/home/journal.ts";
 import type { Command, Outcome } from "../../../src/listener/inject/context.ts";
 import type { Push } from "../../../src/protocol/push.ts";
-import { ID, makeBench, outcomes, push, sealed } from "./push_bench.ts";
+import { ID, makeBench, outcomes, push, sealed, stepsAtOnce } from "./push_bench.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
 const CANCEL_ID = ID.replace(/1$/, "9");
@@ -149,7 +149,7 @@ const NOT_A_MESSAGE: Push = { ...push, type: "agent.end", body: "end 1" };
 Deno.test("pushes: an immediate push is carried out once, even if it comes again in the meantime", async () => {
   const ending = Promise.withResolvers<Outcome>();
   let count = 0;
-  const bench = makeBench(undefined, { end: () => (count++, ending.promise) });
+  const bench = makeBench(undefined, { atOnce: stepsAtOnce(() => (count++, ending.promise)) });
   const first = bench.intake.receive(NOT_A_MESSAGE);
   const again = bench.intake.receive(NOT_A_MESSAGE);
   await bench.intake.receive({ ...cancel, agentSessionName: "svc-b" });
@@ -168,23 +168,21 @@ Deno.test("pushes: an immediate push is carried out once, even if it comes again
 });
 
 Deno.test("pushes: an immediate push is answered even if it fails, and is not carried out if it is late", async () => {
-  const broken = makeBench(undefined, { end: () => Promise.reject(new Error("no tmux")) });
+  const broken = makeBench(undefined, { atOnce: stepsAtOnce(() => Promise.reject(new Error("no tmux"))) });
   await broken.intake.receive(NOT_A_MESSAGE);
   assert.deepEqual(outcomes(broken.acks), ["refused end_failed final"]);
   const begun = makeBench(undefined, {
-    end: ({ id }) => {
+    atOnce: stepsAtOnce(({ id }) => {
       begun.steps.set(id, { id, at: 0, step: "typing" });
       return Promise.reject(new Error("no tmux"));
-    },
+    }),
   });
   await begun.intake.receive(NOT_A_MESSAGE);
   assert.deepEqual(outcomes(begun.acks), ["unknown final"]);
   for (const type of ["agent.end", "dialog.answer"]) {
     const late = makeBench(undefined, {
       now: () => 200_000,
-      end: () => assert.fail("ended"),
-      answerDialog: () => assert.fail("answered"),
-      answerCard: () => assert.fail("answered"),
+      atOnce: stepsAtOnce(() => assert.fail("carried out")),
     });
     await late.intake.receive({ ...NOT_A_MESSAGE, type });
     assert.deepEqual(outcomes(late.acks), ["expired final"]);
@@ -233,7 +231,7 @@ Deno.test("pushes: a message that tmux refused to type waits again, and can be c
 
 Deno.test("pushes: an answer that waits for the agent is not cancelled, because it cannot be taken back [cancel-atomic]", async () => {
   const answered = Promise.withResolvers<Outcome>();
-  const bench = makeBench(undefined, { answerCard: () => answered.promise });
+  const bench = makeBench(undefined, { atOnce: stepsAtOnce(() => answered.promise) });
   const answering = bench.intake.receive({ ...push, type: "ask.answer" });
   await bench.intake.receive(cancel);
   answered.resolve({ state: "submitted" });

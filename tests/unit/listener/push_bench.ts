@@ -1,11 +1,11 @@
 /** An intake of pushes with a journal, steps and acknowledgements that tests can inspect. */
 import { type Clock, systemClock } from "../../../src/async/clock.ts";
 import type { JournalEntry } from "../../../src/home/journal.ts";
-import type { Command } from "../../../src/listener/inject/context.ts";
+import type { Command, Outcome } from "../../../src/listener/inject/context.ts";
 import type { Acknowledgement } from "../../../src/listener/acknowledger.ts";
 import { PushIntake, type PushOptions, type PushSteps } from "../../../src/listener/pushes.ts";
 import { DELIVERED_WITHIN_MS, SessionQueues } from "../../../src/listener/waiting_pushes.ts";
-import type { Push } from "../../../src/protocol/push.ts";
+import { isAtOnce, type Push, PUSH_TYPES } from "../../../src/protocol/push.ts";
 
 export const ID = "00000000-0000-4000-8000-000000000001";
 export const push: Push = {
@@ -34,14 +34,17 @@ export interface Bench {
   promised: string[];
 }
 
+/** The same step for every type that is carried out at once. */
+export function stepsAtOnce(step: (push: Push) => Promise<Outcome>): PushSteps["atOnce"] {
+  const types = Object.keys(PUSH_TYPES).filter(isAtOnce);
+  return Object.fromEntries(types.map((type) => [type, step])) as PushSteps["atOnce"];
+}
+
 /** Steps that do nothing and succeed. */
 export const PLAIN_STEPS: Omit<PushSteps, "unseal" | "inject" | "start"> = {
   expect: () => {},
   prepare: () => {},
-  end: () => Promise.resolve({ state: "submitted" }),
-  mute: () => Promise.resolve({ state: "submitted" }),
-  answerDialog: () => Promise.resolve({ state: "submitted" }),
-  answerCard: () => Promise.resolve({ state: "submitted" }),
+  atOnce: stepsAtOnce(() => Promise.resolve({ state: "submitted" })),
   askerOf: () => undefined,
   leftBehind: () => Promise.resolve(),
   ended: () => Promise.resolve(),

@@ -6,7 +6,7 @@ import { QUEUE_MAX } from "../../../src/listener/waiting_pushes.ts";
 import type { AuditEntry } from "../../../src/protocol/audit.ts";
 import { canonicalDigest } from "../../../src/protocol/canonical.ts";
 import type { Push } from "../../../src/protocol/push.ts";
-import { type Bench, ID, makeBench, push, sealed } from "./push_bench.ts";
+import { type Bench, ID, makeBench, push, sealed, stepsAtOnce } from "./push_bench.ts";
 
 const TEXT = "hello from the phone";
 const CANCEL_ID = ID.replace(/1$/, "9");
@@ -97,7 +97,7 @@ Deno.test("audit: a sealed immediate push has its length, even if it fails or a 
     await assertAudited(done, { outcome: "submitted" });
     assert.equal(done.audited.get(ID)?.about, type);
   }
-  const failed = auditBench({ end: () => Promise.reject(new Error("no tmux")) });
+  const failed = auditBench({ atOnce: stepsAtOnce(() => Promise.reject(new Error("no tmux"))) });
   await failed.intake.receive({ ...message, type: "agent.end" });
   assert.equal(failed.audited.get(ID)?.length, TEXT.length);
   const crashed = auditBench();
