@@ -38,24 +38,26 @@ const sessionRow: Row = {
     const bare = await makeBare(sandbox);
     const start = ["new-session", "-d", "-s"];
     await sandbox.tmux(...start, "keeper", "cat");
-    const ended = (name: string): Promise<unknown> => sandbox.tmux("kill-session", "-t", `=${name}`);
+    await sandbox.tmux("set-hook", "-g", "session-created", "wait-for -S created");
+    /** Measures until the session exists: svc then waits whether its agent ends at once. */
+    const measure = async (begin: () => Promise<string>): Promise<number> => {
+      const created = sandbox.tmux("wait-for", "created");
+      let begun: Promise<string> | undefined;
+      const took = await timed(async () => {
+        begun = begin();
+        await created;
+      });
+      await sandbox.tmux("kill-session", "-t", `=${await begun}`);
+      return took;
+    };
     return {
-      async ours() {
-        let name = "";
-        const took = await timed(async () => {
-          name = (await runSvc(sandbox, ["--detach", "echo"])).stdout.trim();
-        });
-        await ended(name);
-        return took;
-      },
-      async theirs() {
-        const took = await timed(async () => {
+      ours: () => measure(async () => (await runSvc(sandbox, ["--detach", "echo"])).stdout.trim()),
+      theirs: () =>
+        measure(async () => {
           await bare();
           await sandbox.tmux(...start, "plain", "cat");
-        });
-        await ended("plain");
-        return took;
-      },
+          return "plain";
+        }),
       close: async () => await stack[Symbol.asyncDispose](),
     };
   },

@@ -269,7 +269,8 @@ export function compiledMarks(marks: DialogMarks): CompiledMarks {
 }
 
 function compile(marks: DialogMarks): CompiledMarks {
-  const pattern = new RegExp(marks.lines.map((source) => `(?:${source})`).join("|"));
+  // Without a mark nothing matches.
+  const pattern = new RegExp(marks.lines.map((source) => `(?:${source})`).join("|") || "(?!)");
   const globs = marks.titles.map(globPattern);
   const inLines = (lines: readonly string[]): boolean => lines.some((line) => pattern.test(line));
   const inTitle = (title: string): boolean => globs.some((glob) => glob.test(title));

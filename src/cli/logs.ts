@@ -100,8 +100,8 @@ export function auditLine(line: string): string {
 
 function describeEntry(entry: AuditEntry): string {
   const { time, session, pane, outcome, length, digest, device, about } = entry;
-  const dialog = about === undefined ? "" : `, ${about}`;
+  const what = about === undefined ? "" : `, ${about}`;
   return `[${time}] ${session} ${pane || "-"} ${outcome} — ${length} ${
     length === 1 ? "character" : "characters"
-  } ${digest.slice(0, 12)} from ${device}${dialog}`;
+  } ${digest.slice(0, 12)} from ${device}${what}`;
 }

@@ -16,7 +16,7 @@ export const AUDIT_STRINGS = {
     "agent.cancel": "cancel a message",
     "dialog.answer": "answer a dialog",
     "project.mute": "mute or unmute the project",
-    "ask.answer": "answer a question",
+    "ask.answer": "answer a card",
   } as Readonly<Record<string, string>>,
   from: (device: string) => `from ${device}`,
   digest: "SHA-256",

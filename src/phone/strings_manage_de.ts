@@ -177,7 +177,7 @@ export const AUDIT_STRINGS_DE: AuditStrings = {
     "agent.cancel": "Nachricht abbrechen",
     "dialog.answer": "Dialog beantworten",
     "project.mute": "Projekt stummschalten oder nicht mehr",
-    "ask.answer": "Frage beantworten",
+    "ask.answer": "Karte beantworten",
   },
   from: (device: string) => `von ${device}`,
   digest: "SHA-256",

@@ -156,8 +156,11 @@ export class TerminalScreen {
     this.#expected = { lines: this.terminal.buffer.active.length, pages };
   }
 
-  scrollUp(pages: number): void {
+  /** False if nothing is above. */
+  scrollUp(pages: number): boolean {
+    const before = this.#container.scrollTop;
     this.#container.scrollTop -= pages * this.#view().height;
+    return this.#container.scrollTop !== before;
   }
 
   /** Scrolls to the newest lines. */

@@ -61,12 +61,12 @@ export function mintedListener(stage: HostileStage, { seals }: { seals: boolean 
       ? await acceptStream(partiesOf(stage, data), { hello: helloOf(data), secret })
       : { hello: {}, channel: plainChannel() };
     const { relay } = stage;
-    relay.say(WAYS.toPhone, {
+    relay.answer(WAYS.toPhone, {
       event: "pane.opened",
       data: { stream, cols: 80, rows: 24, ...granted?.hello },
     });
     const payload = await granted?.channel.sealer.seal(EVIL_SCREEN) ?? new Uint8Array();
-    relay.say(WAYS.toPhone, encodeBinaryFrame({ kind: PANE_FRAME, stream, payload }));
+    relay.answer(WAYS.toPhone, encodeBinaryFrame({ kind: PANE_FRAME, stream, payload }));
   }
 }
 
@@ -79,21 +79,21 @@ export function manInTheMiddle(stage: HostileStage): Attack {
 
   const ask = async (): Promise<void> => {
     own = await beginStream(partiesOf(stage, open), { secret: await guessedSecret(stage) });
-    relay.say(WAYS.fromPhone, { event: "pane.open", data: { ...open, ...own.hello } });
+    relay.answer(WAYS.fromPhone, { event: "pane.open", data: { ...open, ...own.hello } });
   };
   const grant = async (data: Record<string, unknown>): Promise<void> => {
     toHost = await own?.finish(helloOf(data));
     const secret = await guessedSecret(stage);
     const granted = await acceptStream(partiesOf(stage, open), { hello: helloOf(open), secret });
     toPhone = granted?.channel;
-    relay.say(WAYS.toPhone, { event: "pane.opened", data: { ...data, ...granted?.hello } });
+    relay.answer(WAYS.toPhone, { event: "pane.opened", data: { ...data, ...granted?.hello } });
     await send(EVIL_SCREEN, PANE_FRAME);
     await send(EVIL_KEYS, KEY_FRAME);
   };
   const send = async (bytes: Uint8Array, kind: number): Promise<void> => {
     const [channel, way] = kind === PANE_FRAME ? [toPhone, WAYS.toPhone] : [toHost, WAYS.fromPhone];
     const payload = await channel?.sealer.seal(bytes);
-    if (payload) relay.say(way, encodeBinaryFrame({ kind, stream: Number(open.stream), payload }));
+    if (payload) relay.answer(way, encodeBinaryFrame({ kind, stream: Number(open.stream), payload }));
   };
 
   return {

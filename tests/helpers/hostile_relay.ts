@@ -158,11 +158,21 @@ export class HostileRelay implements AsyncDisposable {
   }
 
   /** Sends a frame over the side's newest connection: down in the relay's name, up in the client's. */
-  say({ side, direction }: Way, said: WireFrame | Uint8Array): void {
-    const newest = [...this.#joined].filter((one) => one.side === side).at(-1);
-    if (newest === undefined) throw new Error(`no ${side} is connected`);
+  say(way: Way, said: WireFrame | Uint8Array): void {
+    if (!this.#newestOf(way)) throw new Error(`no ${way.side} is connected`);
+    this.answer(way, said);
+  }
+
+  #newestOf({ side }: Way): Joined | undefined {
+    return [...this.#joined].filter((one) => one.side === side).at(-1);
+  }
+
+  /** The same for an answer that took time: nothing is sent if the side has left meanwhile. */
+  answer(way: Way, said: WireFrame | Uint8Array): void {
+    const newest = this.#newestOf(way);
+    if (newest === undefined) return;
     const data = said instanceof Uint8Array ? said.slice() : JSON.stringify(said);
-    if (direction === "down") newest.near.send(data);
+    if (way.direction === "down") newest.near.send(data);
     else newest.far.send(data);
   }
 

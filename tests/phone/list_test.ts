@@ -122,7 +122,7 @@ Deno.test("with several hosts the list is grouped by host on request, and stays 
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
-Deno.test("with several hosts a note names its host, even if it concerns no session [ux-item-host]", () =>
+Deno.test("with several hosts a note and a dialog name their host, even if a note concerns no session [ux-item-host]", () =>
   withScene(async ({ relay, phone, wire, listener, makeKey }) => {
     const { page } = phone;
     const laptopKey = await makeKey("push:read", "push:send");
@@ -161,6 +161,9 @@ Deno.test("with several hosts a note names its host, even if it concerns no sess
       "shop · Claude laptop",
       "shop · Claude workstation",
     ]);
+    const dialog = { id: crypto.randomUUID(), since: Date.now(), can: [] };
+    await laptop.report({ name: "svc-shop", state: "waiting", dialog });
+    await page.locator(".dialog-card .source-host", { hasText: "laptop" }).waitFor();
     await phone.shoot("inbox-hosts");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     laptop.stop();

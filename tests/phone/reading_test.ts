@@ -92,6 +92,25 @@ Deno.test("text is found in the whole output, match by match, and the highlight 
     await until("no mark", async () => await page.locator(".found").count() === 0);
   }));
 
+Deno.test("what was printed before the terminal was opened is loaded however much has been printed since [ux-reading]", () =>
+  withTerminals(async (scene) => {
+    const { page, stack: { sandbox } } = scene;
+    await openLines(scene);
+    const typed = Array.from({ length: 40 }, (_, at) => [`new ${at}`, "Enter"]).flat();
+    await sandbox.tmux("send-keys", "-t", `=${SESSION}:`, ...typed);
+    await untilShown(page, "new 39");
+    await page.getByRole("button", { name: "More keys" }).tap();
+    await page.getByRole("button", { name: "Earlier output" }).tap();
+    await status(page).getByText("Earlier output").waitFor();
+    await page.getByRole("button", { name: "Find", exact: true }).tap();
+    const field = page.getByLabel("Find in the terminal's output");
+    await until("the match in what was loaded", async () => {
+      await field.fill("");
+      await field.fill("LINE 12");
+      return await page.getByText("11 of 11").isVisible();
+    });
+  }));
+
 Deno.test("Esc leads from the search back to the screen, and an input method's keys search nothing [ux-reading, ux-keyboard]", () =>
   withTerminals(async (scene) => {
     const { page } = scene;

@@ -192,6 +192,18 @@ Deno.test("terminal: on a small screen all keys, a receipt and the notice of a b
       await boxOf(notice),
     ];
     await phone.shoot("terminal-small");
+    // The longest state of a receipt in German.
+    await page.locator(".newest-receipt").evaluate((receipt) => {
+      const [state] = receipt.getElementsByClassName("receipt-state");
+      if (state) state.textContent = "Zurückgehalten";
+    });
+    const [state, actions] = [
+      await boxOf(page.locator(".receipt-state")),
+      await boxOf(page.locator(".newest-receipt .bubble-actions")),
+    ];
+    const isBeside = state.x + state.width <= actions.x;
+    assert.ok(isBeside || state.y + state.height <= actions.y, "the buttons cover the state");
+    assert.ok(state.height < 30, `the state is broken into lines: ${state.height}`);
     assert.ok(field.y + field.height <= 640, `the field ends at ${field.y + field.height}`);
     assert.ok(
       over.y + over.height <= keys.y,

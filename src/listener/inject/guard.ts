@@ -108,8 +108,8 @@ export interface GuardedPane {
   /** If undefined, an open dialog does not matter. */
   dialog: DialogMarks | undefined;
   /**
-   * The value of `dialogRowFormat`: the row of plain text that looks like a dialog's. Another value means that a dialog
-   * opened since.
+   * What `dialogRowFormat` must still print: the row of plain text that looks like a dialog's, 0 without one. Another
+   * value means that a dialog opened since.
    */
   dialogRow: number;
   /**

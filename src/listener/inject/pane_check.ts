@@ -1,6 +1,6 @@
 /**
- * Checks a pane (facts, screen, local user, guard) in one tmux request, runs guarded commands in it, and decides why a
- * message must wait.
+ * Checks a pane (facts, screen, local user, guard), mostly in one tmux request, runs guarded commands in it, and decides
+ * why a message must wait.
  */
 import { verbs } from "../../tmux/argv.ts";
 import { fieldsFormat, oneLine, parseFields, TmuxError, type TmuxServer } from "../../tmux/server.ts";
@@ -68,6 +68,8 @@ export async function checkPane(
         replacedAgent(target, facts, process);
     if (reason !== undefined) return { kind: "refused", outcome: refused(reason) };
     input.observed(reading, target.profile);
+    // The guard was false for another reason, or the dialog has closed.
+    if (observed.dialogRow === NO_ROW) input.mustSearch = false;
     return { kind: "ready", pane: { ...observed, process } };
   } catch (error) {
     if (error instanceof TmuxError) return { kind: "refused", outcome: failureOutcome(error) };
@@ -181,7 +183,7 @@ export interface Observation {
 
 /** The row of a screen that was not searched: the guard is false then. */
 const NOT_SEARCHED = -2;
-/** The row of a screen without a dialog's line. */
+/** The row of a screen that shows no dialog's line. */
 const NO_ROW = 0;
 
 const FIELDS = {
@@ -206,8 +208,8 @@ const CLIENT_FIELDS = {
 
 /**
  * Reads facts, clients and screen of the pane. Throws TmuxError when the pane or its session is gone. A search costs tmux
- * more than all else together, so it searches only a screen that shows a dialog's line, or none of its text. The guard
- * searches again in any case.
+ * more than all else together, so it searches only a screen that shows a dialog's line, or that is too large to be read.
+ * Where a dialog matters, the guard searches again in any case.
  */
 export async function observe(
   server: TmuxServer,

@@ -201,8 +201,8 @@ export class PaneInput {
   /** Undefined if svc left nothing in the composer. */
   leftBehind: LeftBehind | undefined;
   /**
-   * tmux has found the guard false, perhaps because of a dialog's line that the captured screen does not show: from then
-   * on it searches each screen itself.
+   * tmux has found the guard false, perhaps because of a dialog's line that the captured screen does not show: it
+   * searches the screens itself until it finds none.
    */
   mustSearch = false;
   /** Text was typed since the last key that ends a line, for panes whose screen no profile reads. */

@@ -11,7 +11,16 @@ import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { type AskActions, AskCard } from "./ask_card.tsx";
 import { Markdown } from "./markdown.tsx";
-import { Icon, PageHead, PlainSign, SessionLabel, SourceSession, useNow, useRead } from "./shared.tsx";
+import {
+  Icon,
+  PageHead,
+  PlainSign,
+  SessionLabel,
+  SourceHost,
+  SourceSession,
+  useNow,
+  useRead,
+} from "./shared.tsx";
 
 const { inbox: TEXT, question: QUESTION } = STRINGS;
 const { dialog: DIALOG } = SESSION_TEXT;
@@ -125,7 +134,10 @@ export function DialogCard({ state, dialog, now, place, actions }: DialogCardPro
         {place === "inbox"
           ? (
             <a class="card-session" href={href}>
-              <SessionLabel session={session} />
+              <span class="source">
+                <SessionLabel session={session} />
+                <SourceHost state={state} deviceId={session.deviceId} />
+              </span>
             </a>
           )
           : <span class="label">{DIALOG.open}</span>}

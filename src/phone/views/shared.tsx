@@ -280,13 +280,20 @@ export function SourceSession({ state, push }: { state: PhoneState; push: Push }
   const { devices = [] } = state;
   const name = sessionNameOf(push, state);
   const deviceId = hostOf(push) ?? name?.deviceId;
-  const host = devices.length > 1 ? devices.find((one) => one.deviceId === deviceId)?.host : undefined;
   return (
     <span class="source">
       <SourceLabel push={push} session={name && findSession(devices, name)} />
-      {host !== undefined && <span class="source-host">{host}</span>}
+      <SourceHost state={state} deviceId={deviceId} />
     </span>
   );
+}
+
+/** The host's name, if there are several. */
+export function SourceHost(
+  { state: { devices = [] }, deviceId }: { state: PhoneState; deviceId: string | undefined },
+): JSX.Element | null {
+  const host = devices.length > 1 ? devices.find((one) => one.deviceId === deviceId)?.host : undefined;
+  return host === undefined ? null : <span class="source-host">{host}</span>;
 }
 
 function SourceLabel({ push, session }: { push: Push; session: HostSession | undefined }): JSX.Element {

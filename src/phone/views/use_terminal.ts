@@ -116,7 +116,7 @@ class MountedTerminal {
   /** The newest keys, until the host has reported on them; `at`: when they were sent, unless a dialog holds them. */
   #pending: { sequence: number; at?: number } | undefined;
   #requestedEarlierAt = -Infinity;
-  /** Earlier lines were shown; a new stream starts without them. */
+  /** Earlier lines were requested; a new stream starts without them. */
   #wantsEarlier = false;
   readonly #listeners = new Set<() => void>();
   /** The user wants the session's window to fit: requested when the view opens, and not again after a break. */
@@ -196,16 +196,19 @@ class MountedTerminal {
     writeChoices(sessionKey(this.#options.name), { font: screen.fontPixels });
   }
 
-  /** Scrolls up by `pages`, and requests earlier lines if only few are left. */
+  /** Scrolls up by `pages`, and requests earlier lines if none were requested or only few are left. */
   showEarlier(pages = 0): void {
     const { screen } = this;
     const now = performance.now();
     if (screen === undefined) return;
-    if (screen.terminal.buffer.active.baseY >= FEW_EARLIER_LINES) return screen.scrollUp(pages);
+    const areMany = screen.terminal.buffer.active.baseY >= FEW_EARLIER_LINES;
+    const hasScrolled = areMany && screen.scrollUp(pages);
+    // Many lines may all have scrolled out of the screen since it was opened.
+    if (areMany && this.#wantsEarlier) return;
     if (now - this.#requestedEarlierAt < REQUEST_EARLIER_EVERY_MS) return;
     this.#requestedEarlierAt = now;
     this.#wantsEarlier = true;
-    screen.expectEarlier(pages);
+    screen.expectEarlier(hasScrolled ? 0 : pages);
     this.#stream?.scrollback(SCROLLBACK_LINES_MAX);
   }
 

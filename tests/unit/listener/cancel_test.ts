@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { openJournal } from "../../../src/home/journal.ts";
 import type { Command, Outcome } from "../../../src/listener/inject/context.ts";
-import type { Push } from "../../../src/protocol/push.ts";
+import type { PushOptions } from "../../../src/listener/pushes.ts";
+import type { AtOnceType, InTurnType, Push } from "../../../src/protocol/push.ts";
 import { ID, makeBench, outcomes, push, sealed, stepsAtOnce } from "./push_bench.ts";
 import { makeTempHome } from "../../helpers/temp_home.ts";
 
@@ -187,6 +188,45 @@ Deno.test("pushes: an immediate push is answered even if it fails, and is not ca
     await late.intake.receive({ ...NOT_A_MESSAGE, type });
     assert.deepEqual(outcomes(late.acks), ["expired final"]);
   }
+});
+
+/** By type: the outcome without a session, and without a text. */
+const NEEDS: Record<InTurnType | AtOnceType, [session: string, text: string]> = {
+  "agent.command": ["refused invalid_session_name", "refused invalid_body"],
+  "agent.start": ["submitted", "submitted"],
+  "agent.end": ["refused invalid_session_name", "refused invalid_body"],
+  "project.mute": ["submitted", "refused invalid_body"],
+  "agent.cancel": ["submitted", "submitted"],
+  "dialog.answer": ["refused invalid_session_name", "refused invalid_body"],
+  "ask.answer": ["refused dialog_gone", "refused invalid_body"],
+};
+
+Deno.test("pushes: each type is acted on only with the session and the text that it needs [push-type]", async () => {
+  for (const [type, [withoutSession, withoutText]] of Object.entries(NEEDS)) {
+    const whole = { ...push, type, inReplyTo: CANCEL_ID };
+    for (
+      const [change, outcome] of [
+        [{}, "submitted"],
+        [{ agentSessionName: undefined }, withoutSession],
+        [{ body: undefined }, withoutText],
+      ] as const
+    ) {
+      const bench = makeBench(undefined, { unseal: (one) => Promise.resolve({ found: one }) });
+      await bench.intake.receive({ ...whole, ...change });
+      await bench.queues.idle();
+      assert.equal(outcomes(bench.acks).at(-1), `${outcome} final`, `${type} ${JSON.stringify(change)}`);
+    }
+  }
+});
+
+Deno.test("pushes: a cancellation that comes late still counts, and an answer to a card is reported as delivered", async () => {
+  const unseal: PushOptions["unseal"] = (one) => Promise.resolve({ found: one });
+  const late = makeBench(undefined, { now: () => 200_000, unseal });
+  await late.intake.receive(cancel);
+  assert.deepEqual(outcomes(late.acks), ["submitted final"]);
+  const answering = makeBench(undefined, { unseal });
+  await answering.intake.receive({ ...push, type: "ask.answer" });
+  assert.deepEqual(outcomes(answering.acks), ["delivered", "submitted final"]);
 });
 
 Deno.test("pushes: a start that has begun is not cancelled, one that waits is [cancel-atomic]", async () => {

@@ -59,7 +59,7 @@ Deno.test("process facts: an agent is found in the foreground, even behind the p
   const ps = { ...runtime, platform: "other" };
   const found = async (launcher: string, program: string): Promise<boolean[]> => {
     const argv = ["-f", "/dev/null", "new-session", "-d", "-P", "-F", "#{pane_pid}", "-s", "svc-own"];
-    const pid = Number((await sandbox.tmux(...argv, `exec ${launcher} ${program}`)).trim());
+    const pid = Number((await sandbox.tmux(...argv, `${launcher} ${program}; exit`)).trim());
     const isRunning = async (): Promise<boolean> => {
       const { stdout } = await runtime.commands.run(["ps", "-A", "-o", "args="]);
       return new TextDecoder().decode(stdout).split("\n").includes(program);
@@ -73,11 +73,13 @@ Deno.test("process facts: an agent is found in the foreground, even behind the p
   };
   await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", "keeper", "exec sleep 600");
   const inGroup = "timeout --foreground 600";
-  assert.deepEqual(await found("", `${agent} 600`), [true, true]);
-  assert.deepEqual(await found(inGroup, `${agent} 601`), [true, true]);
-  assert.deepEqual(await found(`${inGroup} ${inGroup}`, `${agent} 602`), [true, true]);
-  assert.deepEqual(await found(inGroup, `sleep ${Deno.pid}603`), [false, false]);
-  assert.deepEqual(await found(`${inGroup} setsid --wait`, `${agent} 604`), [false, false]);
+  assert.deepEqual(await found("exec", `${agent} 600`), [true, true]);
+  assert.deepEqual(await found(`exec ${inGroup}`, `${agent} 601`), [true, true]);
+  assert.deepEqual(await found(`exec ${inGroup} ${inGroup}`, `${agent} 602`), [true, true]);
+  assert.deepEqual(await found(`exec ${inGroup}`, `sleep ${Deno.pid}603`), [false, false]);
+  assert.deepEqual(await found(`exec ${inGroup} setsid --wait`, `${agent} 604`), [false, false]);
+  // A job of a shell is in a process group of its own.
+  assert.deepEqual(await found(`set -m; ${inGroup}`, `${agent} 605`), [true, true]);
 });
 
 Deno.test("process facts: a shell run by an interpreter is found below its pane and in the foreground, however it is read [inj-guard-more]", async () => {

@@ -148,7 +148,8 @@ Deno.test("tmux searches a pane for a dialog only if the screen shows a dialog's
   assert.equal(plain.searches, 0);
 
   const alike = new FakePane();
-  alike.transcript = [DIALOG_LINE];
+  // Far above the composer, too: tmux searches the whole screen.
+  alike.transcript = [DIALOG_LINE, ...Array<string>(30).fill("text")];
   assert.equal((await alike.inject("hello")).state, "submitted");
   assert.ok(alike.searches > 0);
 
@@ -163,4 +164,10 @@ Deno.test("tmux searches a pane for a dialog only if the screen shows a dialog's
   };
   assert.equal((await refusing.inject("hello")).state, "submitted");
   assert.equal(enters, 2);
+
+  // It found none, so that it need not search again.
+  refusing.searches = 0;
+  refusing.onKey = press;
+  assert.equal((await refusing.inject("again")).state, "submitted");
+  assert.equal(refusing.searches, 0);
 });
