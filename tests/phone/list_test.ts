@@ -169,7 +169,7 @@ Deno.test("with several hosts a note and a dialog name their host, even if a not
     laptop.stop();
   }));
 
-Deno.test("a card shows the last line of its session's screen, and follows it [ux-cards]", () =>
+Deno.test("a card shows how messages to its host are encrypted, and follows the last line of its session's screen [ux-cards]", () =>
   withScene(async ({ phone, wire, listener, makeKey }) => {
     const { page } = phone;
     const long = "Read src/checkout/payment_provider_with_a_long_name.ts, lines 1 to 400, and found the bug";
@@ -182,6 +182,7 @@ Deno.test("a card shows the last line of its session's screen, and follows it [u
     const card = page.getByRole("main").getByRole("link").filter({ hasText: "shop" });
     await card.getByText("All 214 tests pass.").waitFor();
     assert.equal(await page.locator(".card-line").count(), 2);
+    assert.match(await card.locator(".facts").textContent() ?? "", /^Not encrypted workstation/);
     await phone.shoot("picker-lines");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     listener.details = { lines: { "svc-shop": "Committed." } };

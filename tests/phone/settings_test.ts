@@ -150,7 +150,9 @@ Deno.test("the host's audit log shows what was sent, by whom and with what outco
   withDemo(async ({ phone, page, link }) => {
     await page.goto(link);
     await page.getByRole("button", { name: "They match" }).tap();
-    await page.locator(".card", { hasText: "demo · Echo" }).first().tap();
+    const card = page.locator(".card", { hasText: "demo · Echo" }).first();
+    await card.getByText("End-to-end encrypted").waitFor({ state: "attached" });
+    await card.tap();
     await page.getByText("End-to-end encrypted").first().waitFor();
     await sendMessage(page, "a text for nobody else");
     await page.getByRole("link", { name: "Messages" }).tap();

@@ -1,6 +1,7 @@
 /** The home view: the sessions of all hosts, those that wait for the user first, with a search in long lists. */
 import type { ComponentChildren, JSX } from "preact";
 import { useLayoutEffect, useState } from "preact/hooks";
+import type { Sealing } from "../../crypto/mode.ts";
 import type { DeviceSessions } from "../../protocol/session.ts";
 import { shownDialogs, unreadItems, waitingSessions } from "../attention.ts";
 import { questionLine } from "../cards.ts";
@@ -145,7 +146,10 @@ function Groups({ state, devices, grouping, isWhole, now }: GroupsProps): JSX.El
         const key = sessionKey({ deviceId: session.deviceId, session: session.entry.name });
         const line = state.details.get(session.deviceId)?.lines?.[session.entry.name];
         const isOpen = state.route.view === "session" && sessionKey(state.route) === key;
-        return <SessionCard key={key} {...{ session, line, isOpen, now }} unread={unread.get(key) ?? 0} />;
+        const mode = state.paired.has(session.deviceId) ? "psk" : "off";
+        return (
+          <SessionCard key={key} {...{ session, line, mode, isOpen, now }} unread={unread.get(key) ?? 0} />
+        );
       })}
     </ul>
   );
@@ -327,6 +331,8 @@ interface SessionCardProps {
   session: HostSession;
   /** The last line of the session's screen. */
   line: string | undefined;
+  /** How messages to it are encrypted. */
+  mode: Sealing;
   /** The number of items from its agent that the user has not read. */
   unread: number;
   /** The session is open next to the list. */
@@ -335,7 +341,7 @@ interface SessionCardProps {
   now: number;
 }
 
-function SessionCard({ session, line, unread, isOpen, now }: SessionCardProps): JSX.Element {
+function SessionCard({ session, line, mode, unread, isOpen, now }: SessionCardProps): JSX.Element {
   const { deviceId, entry, online } = session;
   const title = screenTitle(session);
   const href = formatRoute({ view: "session", deviceId, session: entry.name });
@@ -353,7 +359,7 @@ function SessionCard({ session, line, unread, isOpen, now }: SessionCardProps): 
         </div>
         <div class="card-state">
           <StateChip session={session} now={now} />
-          <CardFacts session={session} now={now} />
+          <CardFacts {...{ session, mode, now }} />
         </div>
         {title !== "" && <p class="card-title">{title}</p>}
         {online && line !== undefined && <p class="card-line">{line}</p>}
@@ -362,14 +368,17 @@ function SessionCard({ session, line, unread, isOpen, now }: SessionCardProps): 
   );
 }
 
-function CardFacts({ session, now }: Pick<SessionCardProps, "session" | "now">): JSX.Element {
+function CardFacts({ session, mode, now }: Pick<SessionCardProps, "session" | "mode" | "now">): JSX.Element {
   const { entry, host, online, lastSeen } = session;
   return (
     <p class="facts">
-      <span>{host}</span>
-      {online
-        ? <span>{entry.attached ? CARD.attached : CARD.detached}</span>
-        : <span>{CARD.lastSeen(formatAgo(now - lastSeen))}</span>}
+      <span class="fact-icon">
+        <Icon name={mode === "off" ? "unlocked" : "locked"} />
+        <span class="visually-hidden">{STRINGS.sealing.short[mode]}</span> {host}
+      </span>
+      <span>
+        {!online ? CARD.lastSeen(formatAgo(now - lastSeen)) : entry.attached ? CARD.attached : CARD.detached}
+      </span>
       {entry.muted && (
         <span class="fact-icon">
           <Icon name="mute" />
