@@ -14,7 +14,7 @@ export function health(): Response {
   return json({ status: "ok", version: VERSION });
 }
 
-/** `GET /readyz`: the store is writable and the other nodes are reachable. */
+/** `GET /readyz`: SQLite is writable, or NATS's streams answer, and the other nodes are reachable. */
 export async function ready({ store, bus, log }: Services): Promise<Response> {
   try {
     await Promise.all([store.ready(), bus.ready()]);
