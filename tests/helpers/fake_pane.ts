@@ -156,9 +156,13 @@ export class FakePane {
     };
   }
 
-  async press(input: Keystroke, mayType: () => boolean = () => true): Promise<KeystrokeOutcome> {
+  async press(
+    input: Keystroke,
+    mayType: () => boolean = () => true,
+    dialogMs?: number,
+  ): Promise<KeystrokeOutcome> {
     const server = { socket: this.target.socket, run: this.#run };
-    const context = { ...this.#context(), target: this.target, server, input: this.input, mayType };
+    const context = { ...this.#context(), target: this.target, server, input: this.input, mayType, dialogMs };
     return await typeKeystroke(context, input);
   }
 

@@ -57,7 +57,9 @@ const SCREEN_CHECKS = rows("docs/specification.md, Screen checks", {
 });
 
 const KEYS = rows("docs/specification.md, Keys", {
-  "inj-dialog-keys": mirror("Keys are held at a dialog like messages."),
+  "inj-dialog-keys": mirror(
+    "Keys are held at a dialog like messages, and are refused if someone has typed at the computer since.",
+  ),
   "inj-keys-late": mirror(
     "A key that waits is not typed once its phone has disconnected, nor after 10 seconds in which no key before it was typed.",
   ),

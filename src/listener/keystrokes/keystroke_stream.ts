@@ -12,7 +12,7 @@ import {
 import type { KeyState } from "../../protocol/pane_frame.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 import { costOf, type Keystroke, type KeystrokeLimit } from "./keystroke_rules.ts";
-import type { KeystrokeOutcome } from "./type_keystroke.ts";
+import type { KeystrokeOutcome, KeystrokeWait } from "./type_keystroke.ts";
 import { TURN_START_MS } from "../inject/pane_input.ts";
 import type { AuditEntry } from "../../protocol/audit.ts";
 import { canonicalDigest } from "../../protocol/canonical.ts";
@@ -42,8 +42,7 @@ export interface KeystrokeStreamOptions {
   /** The session's, shared by all its phones. */
   limit: KeystrokeLimit;
   clock: Pick<Clock, "elapsed" | "after">;
-  /** `mayType`: false once the keystroke is too late to be typed. */
-  type(input: Keystroke, mayType: () => boolean): Promise<KeystrokeOutcome>;
+  type(input: Keystroke, wait: KeystrokeWait): Promise<KeystrokeOutcome>;
   fit(input: Extract<KeyInput, { type: "fit" | "unfit" }>): Promise<void>;
   /** A part of a file; it does not wait for the keys. */
   upload(input: UploadInput): void;
@@ -208,14 +207,17 @@ export class KeystrokeStream {
     const begun = clock.elapsed();
     const mayType = (): boolean =>
       !this.#isOver && clock.elapsed() - Math.max(at + paced, this.#typedAt) < KEYS_HOLD_MS;
+    let dialogSince: number | undefined;
     for (let isReported = false; !this.#isOver;) {
       const now = clock.elapsed();
-      const outcome = await type(input, mayType);
+      const dialogMs = dialogSince === undefined ? undefined : now - dialogSince;
+      const outcome = await type(input, { mayType, dialogMs });
       const isUnknown = outcome.state === "held" && outcome.reason === "unknown_screen";
       this.#unknownSince = isUnknown ? this.#unknownSince ?? now : undefined;
       if (outcome.state === "late") return this.#late();
       if (outcome.state !== "held") return outcome;
       this.#heldFor = outcome.reason;
+      if (outcome.reason === "dialog_open") dialogSince ??= now;
       // A single half-drawn screen refuses no key, however long that has waited for something else.
       const heldSince = Math.max(at, this.#unknownSince ?? at);
       if (now - heldSince >= holdMs(outcome.reason)) return { ...outcome, state: "refused" };

@@ -51,9 +51,15 @@ export type KeystrokeOutcome =
   | { state: "late" }
   | { state: "held" | "refused"; reason: Reason };
 
-export interface KeystrokeContext extends PaneContext, Pick<TypingContext, "typed"> {
+/** How long a keystroke has waited to be typed. */
+export interface KeystrokeWait {
   /** False once the key is too late: its phone has left, or it has waited for longer than a person expects. */
   mayType(): boolean;
+  /** Milliseconds since a dialog first held it; undefined if none has. */
+  dialogMs?: number | undefined;
+}
+
+export interface KeystrokeContext extends PaneContext, Pick<TypingContext, "typed">, KeystrokeWait {
   /** Resolves after `ms`. */
   pause(ms: number): Promise<void>;
 }
@@ -79,6 +85,7 @@ async function typeAlone(context: KeystrokeContext, input: Keystroke): Promise<K
   if (check.kind === "refused") return { state: "refused", reason: check.outcome.reason ?? "tmux_failed" };
   const { pane } = check;
   if (await context.effects.isMuted(pane.directory)) return { state: "refused", reason: "muted" };
+  if (isLeftToLocalUser(context, pane)) return { state: "refused", reason: "desk_busy" };
   if (!target.isProfiled) return await typeUnrecognized(context, input, pane);
   const refusal = screenRefusal(input, { ...target, reading: pane.reading, policy });
   if (refusal !== undefined) return notTyped(startingOr(context, pane, refusal));
@@ -98,6 +105,16 @@ async function typeAlone(context: KeystrokeContext, input: Keystroke): Promise<K
     return notTyped("agent_working");
   }
   return await typeInFlight(context, input, ready.pane);
+}
+
+/**
+ * True if a dialog held the key and someone has typed at the computer since: it was meant for the dialog, and would change
+ * or submit what is written there now.
+ */
+function isLeftToLocalUser({ dialogMs, now }: KeystrokeContext, pane: PaneState): boolean {
+  if (dialogMs === undefined || pane.reading.focus === "dialog") return false;
+  // The activity is in whole seconds.
+  return (pane.localUserActivity + 1) * 1_000 > now() - dialogMs;
 }
 
 /** Waits until the agent has read an earlier Escape as a separate key. False if it stays busy for too long. */

@@ -7,14 +7,14 @@ import type { Size } from "./viewer.ts";
 import { type Clock, delay } from "../../async/clock.ts";
 import { paneContext, type TypingContext } from "../inject/context.ts";
 import type { Keystroke } from "../keystrokes/keystroke_rules.ts";
-import { type KeystrokeOutcome, typeKeystroke } from "../keystrokes/type_keystroke.ts";
+import { type KeystrokeOutcome, type KeystrokeWait, typeKeystroke } from "../keystrokes/type_keystroke.ts";
 
 interface WatchedPane {
   target: Target;
   targets: Pick<Targets, "current">;
   typing: TypingContext;
   clock: Clock;
-  mayType(): boolean;
+  wait: KeystrokeWait;
 }
 
 /**
@@ -22,11 +22,11 @@ interface WatchedPane {
  * started in the pane since it was found.
  */
 export async function typeInto(
-  { target, targets, typing, clock, mayType }: WatchedPane,
+  { target, targets, typing, clock, wait }: WatchedPane,
   input: Keystroke,
 ): Promise<{ outcome: KeystrokeOutcome; target: Target }> {
   const pause = (ms: number): Promise<void> => delay(ms, { clock });
-  const type = (into: Target) => typeKeystroke({ ...paneContext(typing, into), pause, mayType }, input);
+  const type = (into: Target) => typeKeystroke({ ...paneContext(typing, into), ...wait, pause }, input);
   const outcome = await type(target);
   if (outcome.state !== "refused" || outcome.reason !== "unknown_screen") return { outcome, target };
   const now = await targets.current(target);

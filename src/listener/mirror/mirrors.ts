@@ -336,9 +336,9 @@ class WatchedSession {
       opener: channel.opener,
       limit: this.#limit,
       clock,
-      type: async (input, mayType) => {
+      type: async (input, wait) => {
         this.#mirror.expectEcho();
-        const typed = await typeInto({ target: this.#target, targets, typing, clock, mayType }, input);
+        const typed = await typeInto({ target: this.#target, targets, typing, clock, wait }, input);
         this.#target = typed.target;
         return typed.outcome;
       },

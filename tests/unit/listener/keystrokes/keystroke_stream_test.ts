@@ -39,6 +39,8 @@ class Bench {
   readonly ends: string[] = [];
   readonly dropped: string[] = [];
   outcome: (input: KeyInput) => KeystrokeOutcome = () => TYPED;
+  /** For how long the last key had been held by a dialog when it was typed. */
+  dialogMs: number | undefined;
   /** Until this resolves, a message has exclusive use of the pane. */
   busy: Promise<void> = Promise.resolve();
   readonly uploads: UploadInput[] = [];
@@ -49,7 +51,8 @@ class Bench {
     opener: plainChannel().opener,
     limit: new KeystrokeLimit(0),
     clock: this.clock,
-    type: async (input, mayType) => {
+    type: async (input, { mayType, dialogMs }) => {
+      this.dialogMs = dialogMs;
       await this.busy;
       if (!mayType()) return { state: "late" };
       const outcome = this.outcome(input);
@@ -151,7 +154,10 @@ Deno.test("keystrokes: held while a dialog is open, reported once, typed when it
   await bench.press(1, text("x"));
   await bench.pass(KEYS_HOLD_STEP_MS);
   assert.deepEqual([bench.typed, bench.reported], [[], ["0 held dialog_open"]]);
-  bench.outcome = () => TYPED;
+  bench.outcome = (input) => {
+    assert.equal(bench.dialogMs, nameOf(input) === "Enter" ? 2 * KEYS_HOLD_STEP_MS : undefined);
+    return TYPED;
+  };
   await bench.pass(KEYS_HOLD_STEP_MS);
   assert.deepEqual(bench.typed, ["Enter", "x"]);
   assert.equal(bench.reported.at(-1), "1 typed");

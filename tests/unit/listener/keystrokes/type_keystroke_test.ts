@@ -234,6 +234,26 @@ Deno.test("keystroke: a draft that live keys begin after a message counts as the
   assert.deepEqual(other.events.filter((event) => event.startsWith("reported")), ["reported held desk_busy"]);
 });
 
+Deno.test("keystroke: one that a dialog held is not typed if someone has typed at the computer since, as the dialog was closed there [inj-dialog-keys]", async () => {
+  const REFUSED = { state: "refused", reason: "desk_busy" };
+  for (const isProfiled of [true, false]) {
+    for (const input of [ENTER, { type: "text", text: "y" }] as const) {
+      const press = async (seconds: number | undefined, dialogMs?: number): Promise<unknown> => {
+        const pane = new FakePane(isProfiled ? {} : { recordedPid: 0, isProfiled });
+        pane.draw(isProfiled ? "begun at the computer" : undefined);
+        if (seconds !== undefined) {
+          pane.localUserActivity = Math.floor(pane.clock.now() / 1_000) - seconds;
+        }
+        return await pane.press(input, () => true, dialogMs);
+      };
+      assert.deepEqual(await press(1, 5_000), REFUSED);
+      assert.deepEqual(await press(60, 5_000), { state: "typed" }, "long before the dialog");
+      assert.deepEqual(await press(undefined, 5_000), { state: "typed" }, "nobody is there");
+      assert.deepEqual(await press(1), { state: "typed" }, "no dialog held it");
+    }
+  }
+});
+
 Deno.test("keystroke: nothing is typed once it is too late, be it after the wait for a message or right before the key, and a paste leaves no buffer [inj-keys-late]", async () => {
   const message = Promise.withResolvers<void>();
   const behind = new FakePane();
