@@ -141,6 +141,26 @@ Deno.test("keys: held at a permission dialog, typed when it is gone [inj-dialog-
   assert.deepEqual(await prompts(), []);
 });
 
+Deno.test("keys: one for a dialog does not submit what the local user writes once they have closed it [inj-dialog-keys]", async () => {
+  await using stage = await makeMirrorStage();
+  const { sandbox } = stage.stack;
+  const { session, prompts, control } = await startEcho(stage);
+  const phone = await stage.watch(session);
+  await phone.shows("❯");
+  using client = await attachClient(sandbox, { session });
+  await control("permit");
+  await phone.shows("Enter to confirm");
+  phone.type(key("Enter"));
+  assert.equal(await said(phone, 0), "held dialog_open");
+  await client.press("\x1b");
+  // Together with the Escape tmux would read the first letter as Alt with it.
+  await until("the dialog's end", async () => !(await sandbox.screen(session)).includes("Enter to confirm"));
+  await client.press("half a prompt");
+  await until("the end of the key", async () => await said(phone, 0) === "refused desk_busy");
+  await phone.shows("❯ half a prompt");
+  assert.deepEqual(await prompts(), []);
+});
+
 Deno.test("keys: a key that waits for a message is not typed once its phone has disconnected [inj-keys-late]", async () => {
   await using stage = await makeMirrorStage();
   const session = await stage.start(["cat"]);
