@@ -88,11 +88,6 @@ const ENGLISH = {
     understood: "Continue",
   },
   sealing: {
-    modes: {
-      psk: "End-to-end encrypted",
-      base: "Encrypted, but a malicious relay could read it: pair this phone",
-      off: "Not encrypted: the relay can read it",
-    } satisfies Record<Sealing, string>,
     short: {
       psk: "End-to-end encrypted",
       base: "Host not verified, encrypted",
@@ -102,10 +97,6 @@ const ENGLISH = {
       string
     >,
     plain: "Not encrypted: the relay could have forged it",
-    elsewhere:
-      "Encrypted on another device: only the host can read it, and this phone cannot check its receipt.",
-    forOthers:
-      "Encrypted for the phones that were paired with the host then. This one was not, or has been paired again.",
   },
   card: {
     attached: "Attached",

@@ -98,21 +98,12 @@ export const GERMAN: Strings = {
     understood: "Weiter",
   },
   sealing: {
-    modes: {
-      psk: "Ende-zu-Ende verschlüsselt",
-      base: "Verschlüsselt, aber ein bösartiges Relay könnte mitlesen: kopple dieses Telefon",
-      off: "Nicht verschlüsselt: das Relay kann mitlesen",
-    },
     short: {
       psk: "Ende-zu-Ende verschlüsselt",
       base: "Rechner nicht bestätigt, verschlüsselt",
       off: "Nicht verschlüsselt",
     },
     plain: "Nicht verschlüsselt: das Relay könnte es gefälscht haben",
-    elsewhere:
-      "Auf einem anderen Gerät verschlüsselt: nur der Rechner kann es lesen, und ob es ankam, kann dieses Telefon nicht prüfen.",
-    forOthers:
-      "Für die Telefone verschlüsselt, die damals mit dem Rechner gekoppelt waren. Dieses war es nicht oder ist neu gekoppelt.",
   },
   card: {
     attached: "Verbunden",

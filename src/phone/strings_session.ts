@@ -23,6 +23,18 @@ export const SESSION_STRINGS = {
       type: "The host's allowRemoteApproval lets you answer it with the keys in its terminal.",
     },
   },
+  sealed: {
+    elsewhere:
+      "Encrypted on another device: only the host can read it, and this phone cannot check its receipt.",
+    forOthers:
+      "Encrypted for the phones that were paired with the host then. This one was not, or has been paired again.",
+    /** By mode, in the header of a session. */
+    modes: {
+      psk: "End-to-end encrypted",
+      base: "Encrypted, but a malicious relay could read it: pair this phone",
+      off: "Not encrypted: the relay can read it",
+    } satisfies Record<Sealing, string>,
+  },
   /** More than a sealed text's times allow for. */
   clocksDiffer: (apart: string) =>
     `The clocks of this phone and of its relay are ${apart} apart. Set the clock: until then, questions and what you decide may count as too late.`,

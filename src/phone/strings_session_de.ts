@@ -22,6 +22,17 @@ export const SESSION_STRINGS_DE: SessionStrings = {
         "allowRemoteApproval auf dem Rechner erlaubt dir, ihn mit den Tasten in seinem Terminal zu beantworten.",
     },
   },
+  sealed: {
+    elsewhere:
+      "Auf einem anderen Gerät verschlüsselt: nur der Rechner kann es lesen, und ob es ankam, kann dieses Telefon nicht prüfen.",
+    forOthers:
+      "Für die Telefone verschlüsselt, die damals mit dem Rechner gekoppelt waren. Dieses war es nicht oder ist neu gekoppelt.",
+    modes: {
+      psk: "Ende-zu-Ende verschlüsselt",
+      base: "Verschlüsselt, aber ein bösartiges Relay könnte mitlesen: kopple dieses Telefon",
+      off: "Nicht verschlüsselt: das Relay kann mitlesen",
+    },
+  },
   clocksDiffer: (apart) =>
     `Die Uhren dieses Telefons und seines Relays gehen ${apart} auseinander. Stell die Uhr: Bis dahin gelten Fragen und deine Entscheidungen womöglich als zu spät.`,
   composer: {

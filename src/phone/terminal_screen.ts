@@ -146,8 +146,9 @@ export class TerminalScreen {
     return { cols, rows: Math.floor(height / (FONT_DEFAULT_PIXELS * LINE_HEIGHT)) };
   }
 
-  /** Draws on the next animation frame. */
-  draw(): void {
+  /** Draws on the next animation frame. `isWhole`: the whole screen was sent, with all lines above it. */
+  draw({ isWhole = false } = {}): void {
+    if (isWhole) this.#forgetMissing();
     if (this.#frame === 0) this.#frame = requestAnimationFrame(() => this.#drawNow());
   }
 
@@ -297,6 +298,15 @@ export class TerminalScreen {
       this.#options.onTop(0);
     }
     this.draw();
+  }
+
+  /** If there are no earlier lines than those that are here, lines that are added from now on are newer. */
+  #forgetMissing(): void {
+    if (this.#expected === undefined) return;
+    const { lines, pages } = this.#expected;
+    if (this.terminal.buffer.active.length > lines) return;
+    this.#expected = undefined;
+    if (pages > 0) this.#atEnd &&= !this.scrollUp(pages);
   }
 
   /** When earlier lines arrive, keeps the visible ones in place, or scrolls up by the requested pages. */

@@ -51,8 +51,8 @@ export interface TerminalStreamOptions {
   random(): number;
   onState(state: TerminalState): void;
   onStatus(status: MirrorStatus): void;
-  /** The terminal has changed. */
-  onDrawn(): void;
+  /** The terminal has changed. `isWhole`: the whole screen was sent, with the lines above it that were requested. */
+  onDrawn(isWhole: boolean): void;
   /** Called by `close`. */
   onClosed?(): void;
 }
@@ -91,7 +91,7 @@ export class TerminalStream {
       terminal: options.terminal,
       shown: (bytes) => this.#onShown(bytes),
       status: (status) => this.#onStatus(status),
-      drawn: () => options.onDrawn(),
+      drawn: (isWhole) => options.onDrawn(isWhole),
     });
   }
 
@@ -294,8 +294,7 @@ interface FeedOptions {
   /** Called when this many bytes were parsed: the mirror may send as many again. */
   shown(bytes: number): void;
   status(status: MirrorStatus): void;
-  /** The terminal has changed. */
-  drawn(): void;
+  drawn(isWhole: boolean): void;
 }
 
 const RESET = "\u001bc";
@@ -311,7 +310,7 @@ class TerminalFeed {
     const { terminal, shown, status, drawn } = this.#options;
     const done = (): void => {
       shown(length);
-      drawn();
+      drawn(message.tag === "S");
     };
     switch (message.tag) {
       case "S":

@@ -13,7 +13,11 @@ import type { PaneInput } from "../../src/listener/inject/pane_input.ts";
 import { PaneInputs } from "../../src/listener/inject/pane_inputs.ts";
 import { DEFAULT_POLICY, type Policy } from "../../src/listener/inject/policy.ts";
 import type { Keystroke } from "../../src/listener/keystrokes/keystroke_rules.ts";
-import { type KeystrokeOutcome, typeKeystroke } from "../../src/listener/keystrokes/type_keystroke.ts";
+import {
+  type KeystrokeOutcome,
+  type KeystrokeWait,
+  typeKeystroke,
+} from "../../src/listener/keystrokes/type_keystroke.ts";
 import type { Target } from "../../src/listener/targets.ts";
 import type { TmuxCommand } from "../../src/tmux/argv.ts";
 import { TmuxError, type TmuxServer } from "../../src/tmux/server.ts";
@@ -158,8 +162,7 @@ export class FakePane {
 
   async press(
     input: Keystroke,
-    mayType: () => boolean = () => true,
-    dialogMs?: number,
+    { mayType = () => true, dialogMs }: Partial<KeystrokeWait> = {},
   ): Promise<KeystrokeOutcome> {
     const server = { socket: this.target.socket, run: this.#run };
     const context = { ...this.#context(), target: this.target, server, input: this.input, mayType, dialogMs };

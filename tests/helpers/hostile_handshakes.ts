@@ -35,7 +35,7 @@ function answersPlain({ relay }: HostileStage): Attack {
   return rewriting("pane.opened", WAYS.toPhone, ({ stream, cols, rows }) => {
     void plainChannel().sealer.seal(encodeMirror({ tag: "S", bytes: new TextEncoder().encode(EVIL) }))
       .then((payload = new Uint8Array()) =>
-        relay.say(WAYS.toPhone, encodeBinaryFrame({ kind: PANE_FRAME, stream: Number(stream), payload }))
+        relay.answer(WAYS.toPhone, encodeBinaryFrame({ kind: PANE_FRAME, stream: Number(stream), payload }))
       );
     return { stream, cols, rows };
   });

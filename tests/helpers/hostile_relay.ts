@@ -159,21 +159,17 @@ export class HostileRelay implements AsyncDisposable {
 
   /** Sends a frame over the side's newest connection: down in the relay's name, up in the client's. */
   say(way: Way, said: WireFrame | Uint8Array): void {
-    if (!this.#newestOf(way)) throw new Error(`no ${way.side} is connected`);
-    this.answer(way, said);
+    if (!this.answer(way, said)) throw new Error(`no ${way.side} is connected`);
   }
 
-  #newestOf({ side }: Way): Joined | undefined {
-    return [...this.#joined].filter((one) => one.side === side).at(-1);
-  }
-
-  /** The same for an answer that took time: nothing is sent if the side has left meanwhile. */
-  answer(way: Way, said: WireFrame | Uint8Array): void {
-    const newest = this.#newestOf(way);
-    if (newest === undefined) return;
+  /** The same for an answer that took time: false, and nothing is sent, if the side has left meanwhile. */
+  answer({ side, direction }: Way, said: WireFrame | Uint8Array): boolean {
+    const newest = [...this.#joined].filter((one) => one.side === side).at(-1);
+    if (newest === undefined) return false;
     const data = said instanceof Uint8Array ? said.slice() : JSON.stringify(said);
-    if (way.direction === "down") newest.near.send(data);
+    if (direction === "down") newest.near.send(data);
     else newest.far.send(data);
+    return true;
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -1,6 +1,6 @@
 /** Reading a terminal on the phone: history, the way back to the newest line, finding, selecting, text as an alternative to the exact screen. */
 import assert from "node:assert/strict";
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
 import { openSession, status, type TerminalScene, untilShown, withTerminals } from "./terminal_scene.ts";
 
@@ -39,6 +39,17 @@ async function scrollScreenBehind(page: Page, toTop: boolean): Promise<void> {
   }, toTop);
 }
 
+/** Finds lines that are above the screen, as soon as they are loaded, in the bar that is open. */
+async function findInHistory(page: Page): Promise<Locator> {
+  const field = page.getByLabel("Find in the terminal's output");
+  await until("the match in what was loaded", async () => {
+    await field.fill("");
+    await field.fill("LINE 12");
+    return await page.getByText("11 of 11").isVisible();
+  });
+  return field;
+}
+
 const pill = (page: Page) => page.getByRole("button", { name: /^Latest/ });
 
 Deno.test("pulling down loads the history; away from the end nothing says Live, and a pill counts new lines and leads back [ux-reading]", () =>
@@ -72,12 +83,7 @@ Deno.test("text is found in the whole output, match by match, and the highlight 
     await openLines(scene);
     await page.getByRole("button", { name: "More keys" }).tap();
     await page.getByRole("button", { name: "Find", exact: true }).tap();
-    const field = page.getByLabel("Find in the terminal's output");
-    await until("the match in what was loaded", async () => {
-      await field.fill("");
-      await field.fill("LINE 12");
-      return await page.getByText("11 of 11").isVisible();
-    });
+    await findInHistory(page);
     await untilShown(page, "line 129 of the log");
     assert.match(await page.locator(".terminal-line.found").textContent() ?? "", /line 129/);
     await page.getByRole("button", { name: "Earlier match" }).tap();
@@ -103,12 +109,41 @@ Deno.test("what was printed before the terminal was opened is loaded however muc
     await page.getByRole("button", { name: "Earlier output" }).tap();
     await status(page).getByText("Earlier output").waitFor();
     await page.getByRole("button", { name: "Find", exact: true }).tap();
-    const field = page.getByLabel("Find in the terminal's output");
-    await until("the match in what was loaded", async () => {
-      await field.fill("");
-      await field.fill("LINE 12");
-      return await page.getByText("11 of 11").isVisible();
+    await findInHistory(page);
+  }));
+
+Deno.test("if there is no earlier output, lines that are printed later are counted and move nothing out of place [ux-reading]", () =>
+  withTerminals(async ({ page, stack: { sandbox } }) => {
+    const place = ["-x", "60", "-y", "20", "-c", sandbox.project, "-e", `HOME=${sandbox.home}`];
+    const program = ["sh", "-c", "stty -echo; exec cat"];
+    await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", SESSION, ...place, ...program);
+    await openSession(page, /lines/);
+    const print = (lines: readonly string[]): Promise<string> =>
+      sandbox.tmux("send-keys", "-t", `=${SESSION}:`, ...lines.flatMap((line) => [line, "Enter"]));
+    await print(Array.from({ length: 120 }, (_, at) => `line ${at} of the output`));
+    await untilShown(page, "line 119 of the output");
+    await page.getByRole("button", { name: "More keys" }).tap();
+    // What is printed once the host has sent the whole screen comes after it.
+    const cdp = await page.context().newCDPSession(page);
+    await cdp.send("Network.enable");
+    const whole = Promise.withResolvers<void>();
+    cdp.on("Network.webSocketFrameReceived", ({ response }) => {
+      if (response.payloadData.length > 1_000) whole.resolve();
     });
+    await page.getByRole("button", { name: "Earlier output" }).tap();
+    await status(page).getByText("Earlier output").waitFor();
+    await whole.promise;
+    const top = (): Promise<string | undefined> =>
+      page.locator(".terminal-place").evaluate((element) => {
+        const edge = element.getBoundingClientRect().top;
+        const above = (line: Element): number => line.getBoundingClientRect().top - edge;
+        const lines = [...element.querySelectorAll(".terminal-line")].filter((line) => above(line) >= 0);
+        return lines.sort((one, other) => above(one) - above(other))[0]?.textContent?.trim();
+      });
+    const before = await top();
+    await print(["one", "two", "three"]);
+    await page.getByRole("button", { name: "Latest, 3 new" }).waitFor();
+    assert.equal(await top(), before);
   }));
 
 Deno.test("Esc leads from the search back to the screen, and an input method's keys search nothing [ux-reading, ux-keyboard]", () =>
@@ -116,12 +151,7 @@ Deno.test("Esc leads from the search back to the screen, and an input method's k
     const { page } = scene;
     await openLines(scene);
     await page.keyboard.press("Control+k");
-    const field = page.getByLabel("Find in the terminal's output");
-    await until("the match in what was loaded", async () => {
-      await field.fill("");
-      await field.fill("LINE 12");
-      return await page.getByText("11 of 11").isVisible();
-    });
+    const field = await findInHistory(page);
     // Keys as browsers report them when they confirm and end a composition.
     await field.evaluate((element) => {
       for (const key of ["Enter", "Escape"]) {

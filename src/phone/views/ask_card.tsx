@@ -9,6 +9,7 @@ import { type Message, waitsForLink } from "../message.ts";
 import { reasonDetail, receiptText, type Tone } from "../receipt_text.ts";
 import { failureDetail } from "../requests.ts";
 import { answerDraftKey, type PhoneState } from "../state.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 import type { MirrorOpener } from "../terminal_streams.ts";
 import { ApprovalForm, ClosedRequest } from "./approval_form.tsx";
@@ -217,7 +218,7 @@ function Answered({ status, item, state, now }: AnsweredProps): JSX.Element {
   return (
     <AnswerGiven
       label={here ? TEXT.yours : anothers}
-      text={answer.sealed === "elsewhere" ? STRINGS.sealing.elsewhere : givenText(item.ask, answer.body)}
+      text={answer.sealed === "elsewhere" ? SESSION_TEXT.sealed.elsewhere : givenText(item.ask, answer.body)}
       icon={TONE_ICONS[tone]}
       tone={tone}
     >

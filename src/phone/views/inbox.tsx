@@ -156,7 +156,7 @@ function DialogText({ push }: Pick<DialogView, "push">): JSX.Element {
   if (push === undefined) return <p class="question-text" role="status">{DIALOG.loading}</p>;
   if (push.body === undefined) {
     const isSealed = push.sealedFor !== undefined;
-    return <p class="question-text">{isSealed ? STRINGS.sealing.forOthers : DIALOG.open}</p>;
+    return <p class="question-text">{isSealed ? SESSION_TEXT.sealed.forOthers : DIALOG.open}</p>;
   }
   return <pre class="dialog-text" tabIndex={0}>{push.body}</pre>;
 }
@@ -231,7 +231,7 @@ export function NotificationCard(
         </span>
       </p>
       <PlainSign state={state} push={push} />
-      {isUnreadable(push) && <p class="question-text">{STRINGS.sealing.forOthers}</p>}
+      {isUnreadable(push) && <p class="question-text">{SESSION_TEXT.sealed.forOthers}</p>}
       {push.title && <p class="notification-title">{push.title}</p>}
       {push.body && (isDialog ? <pre class="dialog-text">{push.body}</pre> : <Markdown text={push.body} />)}
     </li>

@@ -167,7 +167,7 @@ interface AgentEntryProps {
 function AgentEntry({ item, state, now, actions }: AgentEntryProps): JSX.Element {
   if (item.kind === "question") return <AskCard {...{ state, item, now, actions }} />;
   const { push, type } = item;
-  const text = push.body ?? (push.sealedFor === undefined || push.title ? "" : STRINGS.sealing.forOthers);
+  const text = push.body ?? (push.sealedFor === undefined || push.title ? "" : SESSION_TEXT.sealed.forOthers);
   const isDialog = push.data?.["event"] === "dialog";
   return (
     <li class="agent-entry" data-type={type} data-id={push.id}>
@@ -201,7 +201,7 @@ function Bubble(props: BubbleProps): JSX.Element {
   const { message, receipt, mayBeForged, now } = props;
   return (
     <li class="message" data-tone={receipt.tone} data-id={message.id}>
-      <Text body={message.sealed === "elsewhere" ? STRINGS.sealing.elsewhere : message.body} />
+      <Text body={message.sealed === "elsewhere" ? SESSION_TEXT.sealed.elsewhere : message.body} />
       <p class="receipt">
         <Icon name={TONE_ICONS[receipt.tone]} />
         <span class="receipt-state">{receipt.state}</span>

@@ -330,7 +330,7 @@ function SessionHead({ state, name, session, end, now, mode, panel, actions }: H
       <PanelLink name={name} panel={panel} />
       {panel === "messages" && end === undefined && (
         <p class="facts session-seal">
-          <SealSign mode={mode} />
+          <SealSign mode={mode} text={SESSION_TEXT.sealed.modes[mode]} />
         </p>
       )}
     </header>

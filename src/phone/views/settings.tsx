@@ -118,7 +118,7 @@ function HostCard({ state, host, now, actions }: PartProps & { state: PhoneState
         <span class="label">{host.host}</span>
       </div>
       <p class="facts">
-        <SealSign mode="psk" short />
+        <SealSign mode="psk" />
         <span>{device ? presence(device, { now, isLive: state.link.kind === "live" }) : TEXT.offline}</span>
       </p>
       {renaming

@@ -222,13 +222,14 @@ export function StateChip({ session, now }: { session: HostSession; now: number 
   );
 }
 
-/** A lock with the encryption mode as text; `short` where space is tight. */
-export function SealSign({ mode, short = false }: { mode: Sealing; short?: boolean }): JSX.Element {
-  const text = short ? STRINGS.sealing.short : STRINGS.sealing.modes;
+/** A lock with the encryption mode as text. */
+export function SealSign(
+  { mode, text = STRINGS.sealing.short[mode] }: { mode: Sealing; text?: string },
+): JSX.Element {
   return (
     <span class="seal-sign" data-seal={mode}>
       <Icon name={mode === "off" ? "unlocked" : "locked"} />
-      <span>{text[mode]}</span>
+      <span>{text}</span>
     </span>
   );
 }

@@ -223,7 +223,7 @@ function StatusLine(
     <div class="terminal-status" data-away={info.away !== undefined} data-tone={tone}>
       <p class="facts">
         <span role="status">{status}</span>
-        {isLive && <SealSign mode={stream.sealing} short />}
+        {isLive && <SealSign mode={stream.sealing} />}
         {isLive && latencyMs !== undefined && (
           <span class="latency">{TEXT.latency(Math.round(latencyMs))}</span>
         )}

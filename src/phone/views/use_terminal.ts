@@ -256,7 +256,7 @@ class MountedTerminal {
         if (keys !== undefined) this.#onKeys(keys);
         if (fit !== undefined) this.#onFit(fit);
       },
-      onDrawn: () => this.screen?.draw(),
+      onDrawn: (isWhole) => this.screen?.draw({ isWhole }),
     });
   }
 

@@ -244,7 +244,7 @@ Deno.test("keystroke: one that a dialog held is not typed if someone has typed a
         if (seconds !== undefined) {
           pane.localUserActivity = Math.floor(pane.clock.now() / 1_000) - seconds;
         }
-        return await pane.press(input, () => true, dialogMs);
+        return await pane.press(input, { dialogMs });
       };
       assert.deepEqual(await press(1, 5_000), REFUSED);
       assert.deepEqual(await press(60, 5_000), { state: "typed" }, "long before the dialog");
@@ -260,7 +260,7 @@ Deno.test("keystroke: nothing is typed once it is too late, be it after the wait
   behind.draw("");
   let isOver = false;
   const first = behind.input.alone(() => message.promise);
-  const key = behind.press({ type: "text", text: "late" }, () => !isOver);
+  const key = behind.press({ type: "text", text: "late" }, { mayType: () => !isOver });
   isOver = true;
   message.resolve();
   await first;
@@ -269,7 +269,7 @@ Deno.test("keystroke: nothing is typed once it is too late, be it after the wait
     const pane = new FakePane();
     pane.draw("");
     const answers = [true, false];
-    assert.deepEqual(await pane.press(input, () => answers.shift() ?? false), { state: "late" });
+    assert.deepEqual(await pane.press(input, { mayType: () => answers.shift() ?? false }), { state: "late" });
     assert.deepEqual([pane.events, pane.buffers], [[], []]);
   }
 });
