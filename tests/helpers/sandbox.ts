@@ -1,7 +1,8 @@
 /** A temporary HOME, SVC_HOME and tmux server for one test, removed at its end. */
 import { STEP_VARIABLE } from "../../scripts/step_processes.ts";
-import { until } from "./until.ts";
+import { runCalmly } from "./calm_tmux.ts";
 import { run } from "./run.ts";
+import { until } from "./until.ts";
 
 interface Size {
   cols: number;
@@ -54,7 +55,14 @@ export async function makeSandbox(): Promise<Sandbox> {
   const pids = new Set<number>();
   const endings: Promise<unknown>[] = [];
   const tmux = async (...args: string[]): Promise<string> => {
-    const { code, stdout, stderr } = await run(["tmux", "-S", tmuxSocket, ...args], { env });
+    const stage = {
+      socket: tmuxSocket,
+      pids: [...pids, ...await daemonPid(env.SVC_HOME)],
+      attached: () => tmux("list-clients", "-F", "#{client_pid}"),
+    };
+    const { code, stdout, stderr } = await runCalmly(args, stage, () => {
+      return run(["tmux", "-S", tmuxSocket, ...args], { env });
+    });
     if (code !== 0) throw new Error(`tmux ${args.join(" ")}: ${stderr}`);
     return stdout;
   };
