@@ -1,4 +1,4 @@
-/** The marks of every agent's dialogs, as tmux itself evaluates them at the moment of typing. */
+/** The pane guard as tmux itself evaluates it at the moment of typing: the program, and the marks of every agent's dialogs. */
 import assert from "node:assert/strict";
 import { agentProfile } from "../../src/agents/profiles.ts";
 import { compiledMarks, MAX_SCREEN_COLUMNS, MAX_SCREEN_ROWS } from "../../src/agents/read_screen.ts";
@@ -14,6 +14,8 @@ import { until } from "../helpers/until.ts";
 const SIZE = { cols: 210, rows: 52 };
 /** The pane that shows one capture after the other. */
 const PANE = "=marks:";
+/** The program in it. */
+const PROGRAM = { command: "cat", isOverShell: false };
 
 /** Dialogs that an agent opens without a key of the user: tmux must notice them at the moment of typing. */
 const ASKED =
@@ -75,7 +77,7 @@ Deno.test("tmux refuses to type at every capture with a mark, and at no other on
   for (const capture of agentScreens()) {
     const pid = await show(sandbox, capture);
     const { dialog } = agentProfile(capture.kind);
-    const guard = await evaluate(sandbox, guardFormat({ pid, command: undefined, dialog, dialogRow: 0 }));
+    const guard = await evaluate(sandbox, guardFormat({ ...PROGRAM, pid, dialog, dialogRow: 0 }));
     if (guard !== (hasMark(capture) ? "0" : "1")) wrong.push(nameOf(capture));
   }
   assert.deepEqual(wrong, []);
@@ -94,7 +96,7 @@ Deno.test("behind text like a dialog's, tmux presses Enter only while the cursor
   };
   const cursor = await at();
   const guard = (now: typeof cursor) =>
-    evaluate(sandbox, guardFormat({ pid, command: undefined, dialog, dialogRow: 1, cursor: now }));
+    evaluate(sandbox, guardFormat({ ...PROGRAM, pid, dialog, dialogRow: 1, cursor: now }));
   assert.equal(await guard(cursor), "1");
   assert.equal(await guard({ ...cursor, y: cursor.y - 1 }), "0");
   assert.equal(await guard({ ...cursor, x: cursor.x + 1 }), "0");
@@ -143,8 +145,35 @@ Deno.test("tmux neither searches nor prints a screen beyond the cap, and types n
     const open = async (row: number): Promise<string> =>
       await evaluate(
         sandbox,
-        guardFormat({ pid: small.facts.pid, command: undefined, dialog: profile.dialog, dialogRow: row }),
+        guardFormat({ ...PROGRAM, pid: small.facts.pid, dialog: profile.dialog, dialogRow: row }),
       );
     assert.deepEqual([await open(small.dialogRow), await open(0)], ["0", "0"]);
   }
+});
+
+Deno.test("behind the guard the checked program gets the text or, unless a shell is below, another one that is no shell [sec-no-shell]", async () => {
+  await using sandbox = await makePane();
+  const guard = async (command: string, isOverShell: boolean): Promise<string> => {
+    const pid = Number(await evaluate(sandbox, "#{pane_pid}"));
+    const format = guardFormat({ pid, command, isOverShell, dialog: undefined, dialogRow: 0 });
+    return `${command} ${await evaluate(sandbox, format)}`;
+  };
+  const all = (isOverShell: boolean) => {
+    const checked = ["cat", "sleep", "a,b}", "#{pane_pid}", "#[x]", "bash", "-zsh"];
+    return Promise.all(checked.map((command) => guard(command, isOverShell)));
+  };
+  const shells = ["bash 0", "-zsh 0"];
+  assert.deepEqual(await all(false), ["cat 1", "sleep 1", "a,b} 1", "#{pane_pid} 1", "#[x] 1", ...shells]);
+  assert.deepEqual(await all(true), ["cat 1", "sleep 0", "a,b} 0", "#{pane_pid} 0", "#[x] 0", ...shells]);
+  await sandbox.tmux("respawn-pane", "-k", "-t", PANE, "--", "sh", "-c", "read go");
+  await until("a shell", async () => await evaluate(sandbox, "#{pane_current_command}") === "sh");
+  for (const isOverShell of [false, true]) {
+    const nobody = ["cat 0", "sleep 0", "a,b} 0", "#{pane_pid} 0", "#[x] 0", ...shells];
+    assert.deepEqual(await all(isOverShell), nobody);
+  }
+  const odd = `${sandbox.root}/a,b}`;
+  await Deno.symlink("/bin/cat", odd);
+  await sandbox.tmux("respawn-pane", "-k", "-t", PANE, "--", odd);
+  await until("an odd name", async () => await evaluate(sandbox, "#{pane_current_command}") === "a,b}");
+  assert.deepEqual([await guard("a,b}", true), await guard("cat", true)], ["a,b} 1", "cat 0"]);
 });

@@ -100,11 +100,13 @@ export function dialogRowFormat(dialog: DialogMarks): string {
 /** The checked state of a pane, which must still hold at the moment of typing. */
 export interface GuardedPane {
   pid: number;
+  /** The foreground program, which was not a guarded one. */
+  command: string;
   /**
-   * The foreground program, if only that one may get the text. Over a shell, tmux names a dead agent that
-   * the shell has not reaped yet by the pane's first command.
+   * Only that program may get the text. Over a shell, tmux names a dead agent that the shell has not reaped yet by the
+   * pane's first command.
    */
-  command: string | undefined;
+  isOverShell: boolean;
   /** If undefined, an open dialog does not matter. */
   dialog: DialogMarks | undefined;
   /**
@@ -123,6 +125,14 @@ function cursorCondition({ x, y, visible }: Screen["cursor"]): string {
   return `#{==:#{cursor_x} #{cursor_y} #{cursor_flag},${x} ${y} ${visible ? 1 : 0}}`;
 }
 
+/** tmux takes longer to compile the pattern than for all other conditions, so the checked program is compared first. */
+function programCondition({ command, isOverShell }: GuardedPane): string {
+  if (isGuardedProgram(command)) return "0";
+  const isSame = `#{==:#{pane_current_command},${formatArgument(command)}}`;
+  if (isOverShell) return isSame;
+  return `#{?${isSame},1,#{?#{m/r:${formatArgument(GUARDED_PATTERN)},#{pane_current_command}},0,1}}`;
+}
+
 /** The guard as a tmux format, true if the pane may be typed into. tmux evaluates it in the same queue as the typing. */
 export function guardFormat(guard: GuardedPane): string {
   const { dialog } = guard;
@@ -134,10 +144,7 @@ export function guardFormat(guard: GuardedPane): string {
     "#{==:#{pane_input_off},0}",
     `#{==:${SYNCHRONIZED_FORMAT},0}`,
     `#{==:#{pane_pid},${guard.pid}}`,
-    `#{?#{m/r:${formatArgument(GUARDED_PATTERN)},#{pane_current_command}},0,1}`,
-    ...(guard.command === undefined
-      ? []
-      : [`#{==:#{pane_current_command},${formatArgument(guard.command)}}`]),
+    programCondition(guard),
     ...lines,
     ...cursor,
     ...titles,

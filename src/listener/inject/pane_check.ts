@@ -99,7 +99,8 @@ export function guardOf(
 ): string {
   return guardFormat({
     pid: pane.facts.pid,
-    command: pane.process.shellBelow ? pane.facts.command : undefined,
+    command: pane.facts.command,
+    isOverShell: pane.process.shellBelow,
     dialog: mayAnswerDialogs(policy) ? undefined : target.profile.dialog,
     dialogRow: pane.dialogRow,
     cursor: key === "Enter" ? pane.screen.cursor : undefined,

@@ -103,7 +103,7 @@ Deno.test("guard: panes that are dead, stopped or take no input are refused [inj
 
 Deno.test("guard: the tmux format checks every condition, and ignores dialogs if approval is allowed [inj-dialog-allowed]", () => {
   const dialog = { lines: ["Do you want, to {x}"], titles: ["*Action*"] };
-  const format = guardFormat({ pid: 10, command: "a,b", dialog, dialogRow: 3 });
+  const format = guardFormat({ pid: 10, command: "a,b", isOverShell: true, dialog, dialogRow: 3 });
   for (
     const part of [
       "pane_dead",
@@ -118,7 +118,13 @@ Deno.test("guard: the tmux format checks every condition, and ignores dialogs if
   ) {
     assert.ok(format.includes(part), part);
   }
-  const open = guardFormat({ pid: 10, command: undefined, dialog: undefined, dialogRow: 0 });
+  const open = guardFormat({
+    pid: 10,
+    command: "claude",
+    isOverShell: false,
+    dialog: undefined,
+    dialogRow: 0,
+  });
   assert.ok(!open.includes("C/r:") && open.includes("pane_current_command"));
 });
 
