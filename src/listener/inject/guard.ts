@@ -93,7 +93,7 @@ export const READABLE_FORMAT = `#{?${TOO_LARGE},0,1}`;
 
 /** A tmux format: the first screen line, from 1, that looks like a dialog's; 0 if none does, -1 for a pane that is too large to be read. */
 export function dialogRowFormat(dialog: DialogMarks): string {
-  const search = `#{C/r:${formatArgument(dialog.lines.map((line) => `(${line})`).join("|"))}}`;
+  const search = `#{C/r:${formatArgument(dialog.lines.join("|"))}}`;
   return `#{?${TOO_LARGE},-1,${search}}`;
 }
 
