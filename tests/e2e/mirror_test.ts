@@ -21,7 +21,7 @@ const sizeOf = ({ tmux }: MirrorStage, session: string): Promise<string> =>
 const ends = ({ states }: MirrorPhone): string[] =>
   states.flatMap((state: TerminalState) => state.kind === "ended" ? [state.reason] : []);
 
-Deno.test("mirror: two phones, one client, which neither resizes nor counts as attached, and ends with them [ux-no-resize, ev-pane-open]", async () => {
+Deno.test("mirror: two phones, one client, which neither resizes nor counts as attached, and ends with the listener [ux-no-resize, ev-pane-open]", async () => {
   await using stage = await makeMirrorStage();
   const session = await stage.start(["cat"], { cols: 120, rows: 35 });
   const [one, two] = [await stage.watch(session), await stage.watch(session)];
@@ -39,7 +39,9 @@ Deno.test("mirror: two phones, one client, which neither resizes nor counts as a
   await two.shows("still here");
   assert.equal((await clients(stage)).length, 1);
   two[Symbol.dispose]();
-  await until("no client at all", async () => (await clients(stage)).length === 0);
+  stage.stack.listener.kill("SIGTERM");
+  await stage.stack.listener.exited;
+  assert.deepEqual(await clients(stage), []);
 });
 
 Deno.test("mirror: renamed, killed, server restarted: reported at once, and mirrored again when it is back [ev-pane-closed, ux-resume]", async () => {
@@ -274,6 +276,16 @@ Deno.test("mirror: the window fits the phone on request, and gets the local term
   await t.step("the phone leaves", async () => {
     (await fitted())[Symbol.dispose]();
     await back();
+  });
+  await t.step("the local user has given the window another size", async () => {
+    const phone = await fitted();
+    await stage.tmux("resize-window", "-t", `=${session}:`, "-x", "90", "-y", "30");
+    phone[Symbol.dispose]();
+    const format = "#{window_width}x#{window_height} [#{@svc_fit}]";
+    const sizeAndFit = () => stage.tmux("display-message", "-p", "-t", `=${session}:`, format);
+    await until("the end of the fit", async () => await sizeAndFit() === "90x30 []\n");
+    await stage.tmux("resize-window", "-t", `=${session}:`, "-x", "120", "-y", "35");
+    await stage.tmux("set-option", "-wu", "-t", `=${session}:`, "window-size");
   });
   await t.step("the link is cut", async () => {
     const phone = await fitted();

@@ -34,7 +34,10 @@ export async function typeInto(
   return { outcome: isSame ? outcome : await type(now), target: now };
 }
 
-/** Set on a fitted window to `cols rows window-size`, so that after a crash the next listener can restore it. */
+/**
+ * Set on a fitted window to `cols rows fitted window-size`, with the fitted size as `cols`x`rows`, so that after a crash
+ * the next listener can restore it.
+ */
 const FIT_OPTION = "@svc_fit";
 
 const FIT_FIELDS = {
@@ -61,29 +64,54 @@ export async function fitWindow({ server, target }: FitTarget, size: Size): Prom
   const facts = parseFields(line, { tag: "fit", fields: FIT_FIELDS });
   if (facts === undefined || facts.panes !== "1") return undefined;
   const own = await server.run(verbs.showWindowOption(facts.window, "window-size"));
-  const before = facts.before || [facts.cols, facts.rows, own.trim()].join(" ");
   const readable = {
     cols: Math.min(size.cols, MAX_SCREEN_COLUMNS),
     rows: Math.min(size.rows, MAX_SCREEN_ROWS),
   };
+  const kept = parseFit(facts);
+  const { cols, rows, own: windowSize } = kept?.isResized === false ? kept : { ...facts, own: own.trim() };
+  const before = [cols, rows, `${readable.cols}x${readable.rows}`, windowSize].join(" ");
   const { window } = facts;
   await server.run(verbs.setWindowOption(window, FIT_OPTION, before), verbs.resizeWindow(window, readable));
   return window;
 }
 
-/** Does nothing if the window is not fitted, or gone. */
+interface Fit {
+  /** The size and the window's own `window-size` before it was fitted. */
+  cols: string;
+  rows: string;
+  own: string;
+  /** Someone at the computer has given the window another size since. */
+  isResized: boolean;
+}
+
+/** What FIT_OPTION says; undefined if the window is not fitted. */
+function parseFit({ cols, rows, before }: Record<"cols" | "rows" | "before", string>): Fit | undefined {
+  const [, oldCols, oldRows, fitted, own = ""] = /^(\d+) (\d+)(?: (\d+x\d+))? ?(\S*)$/.exec(before) ?? [];
+  if (oldCols === undefined || oldRows === undefined) return undefined;
+  return {
+    cols: oldCols,
+    rows: oldRows,
+    own,
+    isResized: fitted !== undefined && fitted !== `${cols}x${rows}`,
+  };
+}
+
+/** Does nothing if the window is not fitted, or gone. A size that someone gave it since stays. */
 export async function restoreWindowSize({ server, target }: FitTarget): Promise<void> {
   try {
-    const before = (await server.run(verbs.print(target, `#{${FIT_OPTION}}`))).trim();
-    const [, cols, rows, own = ""] = /^(\d+) (\d+) ?(\S*)$/.exec(before) ?? [];
-    if (cols === undefined) return;
-    await server.run(
+    const [line = ""] = (await server.run(verbs.print(target, fieldsFormat("fit", FIT_FIELDS)))).split("\n");
+    const facts = parseFields(line, { tag: "fit", fields: FIT_FIELDS });
+    const fit = facts && parseFit(facts);
+    if (fit === undefined) return;
+    const { cols, rows, own, isResized } = fit;
+    const restore = [
       verbs.resizeWindow(target, { cols: Number(cols), rows: Number(rows) }),
       own === ""
         ? verbs.unsetWindowOption(target, "window-size")
         : verbs.setWindowOption(target, "window-size", own),
-      verbs.unsetWindowOption(target, FIT_OPTION),
-    );
+    ];
+    await server.run(...(isResized ? [] : restore), verbs.unsetWindowOption(target, FIT_OPTION));
   } catch (error) {
     if (!(error instanceof TmuxError)) throw error;
   }

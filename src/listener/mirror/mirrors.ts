@@ -25,8 +25,11 @@ import type { StreamUploads, UploadStream } from "../uploads.ts";
 
 /** Maximum streams of all phones together. */
 export const STREAMS_MAX = 256;
-/** How long a session's client stays attached after its last phone left, since most phones come back at once. */
-export const LINGER_MS = 5_000;
+/**
+ * How long a session's client stays attached, paused, after its last phone left: many phones come back, and each attach
+ * is a moment at which tmux before 3.7 may crash (docs/mirror.md, "When a client attaches").
+ */
+export const LINGER_MS = 30_000;
 
 export interface MirrorsOptions extends MirrorContext {
   keys: Pick<HostKeys, "deviceId" | "secretOf" | "floor">;
