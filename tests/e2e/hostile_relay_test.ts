@@ -41,7 +41,8 @@ async function runAttack(stage: HostileStage, row: Row, expect: Expectation): Pr
     if (typed) await until("what was made up in the pane", isTyped);
     if (shown) await until("what was made up on the phone", () => attack.shown().includes(EVIL));
     assert.equal(await isTyped(), typed, "what the relay made up is typed");
-    assert.equal(attack.shown().includes(EVIL), shown, "what the relay made up is shown");
+    // What was shown may have been drawn over since.
+    assert.ok(shown || !attack.shown().includes(EVIL), "what the relay made up is shown");
     const [last = EVIL] = stage.texts.slice(-1);
     assert.ok(last === EVIL || count(await stage.screen(), last) <= 1, "what was meant is typed twice");
   } finally {
