@@ -63,7 +63,7 @@ async function dispatch(args: readonly string[]): Promise<number> {
     const { runAgent } = await import("./agent.ts");
     return await runAgent(word, rest, { detach, byListener, isNew });
   }
-  if (word === "help") return await helpOn(rest[0]);
+  if (word === "help") return await helpOn(rest);
   if (detach) throw new UsageError(`--detach is for agents only, and "${word}" is not one. ${SEE_HELP}`);
   if (!isCommandName(word)) throw await unknownWord("command", word);
   const run = await loadCommand(word);
@@ -71,8 +71,9 @@ async function dispatch(args: readonly string[]): Promise<number> {
 }
 
 /** An agent's own `--help` belongs to the agent, and would start it. */
-async function helpOn(topic: string | undefined): Promise<number> {
-  return await dispatch(topic === undefined || isAgentKind(topic) ? ["--help"] : [topic, "--help"]);
+async function helpOn(topic: readonly string[]): Promise<number> {
+  const isAgent = topic[0] === undefined || isAgentKind(topic[0]);
+  return await dispatch(isAgent ? ["--help"] : [...topic, "--help"]);
 }
 
 /** Suggests options too: `svc version` is probably meant as `svc --version`. */

@@ -67,7 +67,7 @@ export async function run(args: readonly string[]): Promise<number> {
   print([qrText(url), "", url, `${LINK_LIFE} Waiting for it …`].join("\n"));
   const outcome = await awaitPhone(host, pairing);
   if (outcome !== undefined) print(["", ...outcomeLines(outcome)].join("\n"));
-  return outcome?.kind === "paired" || outcome?.kind === "joined" ? 0 : EXIT_FAILED;
+  return outcome?.kind === "paired" ? 0 : EXIT_FAILED;
 }
 
 async function pairWithScript(
@@ -162,9 +162,8 @@ export function outcomeLines(outcome: ClaimedOutcome): string[] {
       ];
     case "joined":
       return [
-        `Joined without sealing: ${
-          inLine(outcome.name)
-        }. The browser offers no cryptography on this page: open the link over https.`,
+        `Joined without sealing: ${inLine(outcome.name)}, which did not prove the link's secret.`,
+        "A browser cannot do that on a page without https. To pair it, run: svc pair, and open all of its link over https.",
       ];
     case "unproven":
       return [

@@ -170,8 +170,13 @@ async function checkIsOwn(
   );
   if (others.length === 0) return;
   const named = others.map((other) => `"${other.deviceId}"`).join(" and ");
+  const own = devices.find((device) => device.deviceId === deviceId);
+  const isHere = own?.sessions.some(({ name }) => name === session) === true;
+  const choice = isHere
+    ? `Add --device ${deviceId} for this host, or the other's id`
+    : "This host has none. Add --device with the other's id";
   throw new UsageError(
-    `Cannot send to "${session}": ${named} has a session of this name. Add --device ${deviceId} for this host, or the other's id; the relay can read what goes there.`,
+    `Cannot send to "${session}": ${named} has a session of this name. ${choice}; the relay can read what goes there, and a paired host takes it with --as only.`,
   );
 }
 

@@ -6,7 +6,7 @@ import { exportPublicKey } from "../crypto/keys.ts";
 import { hostProof, importSecret, phoneProof } from "../crypto/paired_secret.ts";
 import type { PairingOffer } from "../protocol/http.ts";
 import type { RelayApi } from "./api.ts";
-import { RELAY_BACKOFF, RelayError, UnprovenHost } from "./relay_error.ts";
+import { DamagedLink, RELAY_BACKOFF, RelayError, UnprovenHost } from "./relay_error.ts";
 
 /** A host that shares a secret with this phone. */
 export interface PairedHost {
@@ -63,13 +63,17 @@ export async function claimPatiently(
 }
 
 /**
- * Claims the code. Throws RelayError, or UnprovenHost if the link has a secret that the relay's answer does not prove.
+ * Claims the code. Throws RelayError, DamagedLink before that if the link's secret is none, or UnprovenHost if the relay's
+ * answer does not prove it.
  */
 export async function claimPairing(
   api: Pick<RelayApi, "claimPairing">,
   { code, secret: text, name, keyPair }: PairingClaimOptions,
 ): Promise<Claimed> {
   const secret = text === undefined || keyPair === undefined ? undefined : await importSecret(text);
+  if (text !== undefined && keyPair !== undefined && secret === undefined) {
+    throw new DamagedLink("Cannot pair: the link is incomplete");
+  }
   if (secret === undefined || keyPair === undefined) {
     const { apiKey, deviceId } = await api.claimPairing(code, { name });
     return { account: { apiKey, deviceId } };

@@ -51,7 +51,7 @@ const ADVICE: Partial<Record<WireErrorCode, string>> = {
   ambiguous_session: "name the host with targetDeviceId",
   upgrade_required: "use the HTTP address, not the WebSocket address",
   overloaded: "try again later",
-  store_unavailable: "try again later; use the same id for a push",
+  store_unavailable: "try again later",
   internal: "try again, and check the relay's log",
 };
 
@@ -127,6 +127,11 @@ export function backoffDelayMs(attempt: number, random: number): number {
 /** The retry count after a connection that lasted `lastedMs` (0 if it never opened): a calm period resets it. */
 export function attemptsAfter(attempts: number, lastedMs: number): number {
   return lastedMs >= BACKOFF_CALM_MS ? 0 : attempts;
+}
+
+/** The link's secret is incomplete: the code was not claimed. */
+export class DamagedLink extends Error {
+  override name = "DamagedLink";
 }
 
 /** The relay's answer has no proof by the host that showed the QR code: the relay is lying, or the link is forged. */

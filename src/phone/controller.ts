@@ -4,7 +4,7 @@ import { errorText } from "../async/error_text.ts";
 import { randomUuid } from "../async/encodings.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import type { Claimed } from "../client/claim_pairing.ts";
-import { RelayError, UnprovenHost } from "../client/relay_error.ts";
+import { DamagedLink, RelayError, UnprovenHost } from "../client/relay_error.ts";
 import { type Answer, answerFields } from "../protocol/ask.ts";
 import { ReadMarks } from "./attention.ts";
 import { answerBody } from "./cards.ts";
@@ -370,7 +370,9 @@ export class Controller {
       await this.#enter(account);
       return undefined;
     } catch (error) {
-      const isRefused = error instanceof RelayError ? !error.transient : error instanceof UnprovenHost;
+      const isRefused = error instanceof RelayError
+        ? !error.transient
+        : error instanceof UnprovenHost || error instanceof DamagedLink;
       if (isRefused) await storage.forgetLink();
       const problem = { ...signInProblem(error), hasLink: await storage.readLink() !== undefined };
       const stored = await storage.readAccount();
@@ -420,6 +422,7 @@ export class Controller {
 /** Why signing in failed. `page_failed`: any other error, such as a script that did not load; a retry may work. */
 function signInProblem(error: unknown): SignInProblem {
   if (error instanceof RelayError) return { code: error.code, message: error.message };
+  if (error instanceof DamagedLink) return { code: "damaged_link", message: error.message };
   if (error instanceof UnprovenHost) return { code: "unproven_host", message: error.message };
   return { code: "page_failed", message: errorText(error) };
 }

@@ -53,6 +53,7 @@ const ENGLISH = {
       unknown_pairing: "This pairing code has been used or has expired. Create a new one on the host.",
       page_failed:
         "A part of this page did not load, or this browser cannot store anything. Check the network and try again.",
+      damaged_link: "This link is incomplete. Copy all of it, or scan the code.",
       unproven_host:
         "The relay could not prove that this code comes from your host, so nothing was paired. Create a new code on the host with svc pair. If this happens again, do not trust the relay.",
     } as Partial<Record<string, string>>,
@@ -184,17 +185,8 @@ const ENGLISH = {
     older: "Show earlier messages",
     emptyHeading: "No messages yet",
     emptyText: "What you send is typed into the terminal and submitted.",
-    ended: "This session has ended.",
-    endedAt: (time: string) => `This session ended at ${time}.`,
-    endedSince: (time: string) => `This session has ended. It was last seen at ${time}.`,
-    endedHint: "You can still read its messages.",
-    exited: (time: string) => `The agent ended at ${time}. Messages are refused.`,
-    hostOffline: (host: string, age: string) =>
-      `${host} is offline, last seen ${age}. Messages wait for up to an hour.`,
     limited: "The agent has reached its usage limit.",
     limitedUntil: (time: string) => `The agent has reached its usage limit, which resets at ${time}.`,
-    notAddressable:
-      "The agent is not in the foreground. Messages are refused, so that nothing is typed into a shell.",
     muted: "This project is muted: messages are refused.",
     loading: "Loading messages…",
     notReached: "Earlier messages appear when the relay is reached.",
@@ -257,7 +249,7 @@ const ENGLISH = {
       reset: "It is typed when the agent's usage limit has reset.",
     },
     laterOffline: "The host is offline: it must be back by then.",
-    expired: "The host did not receive it in time, so nothing was typed.",
+    expired: "It could not be typed in time, so nothing was typed.",
     unknown:
       "The listener stopped while typing, so it may have been typed. Check the terminal before you send it again.",
     heldByDialog: "It is typed automatically once the dialog is closed.",

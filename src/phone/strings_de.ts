@@ -49,6 +49,7 @@ export const GERMAN: Strings = {
         "Dieser Kopplungscode wurde schon benutzt oder ist abgelaufen. Erstelle auf dem Rechner einen neuen.",
       page_failed:
         "Ein Teil dieser Seite wurde nicht geladen, oder dieser Browser kann nichts speichern. Prüfe das Netz und versuch es noch einmal.",
+      damaged_link: "Dieser Link ist unvollständig. Kopiere ihn ganz, oder scanne den Code.",
       unproven_host:
         "Das Relay konnte nicht beweisen, dass der Code von deinem Rechner kommt, deshalb wurde nichts gekoppelt. Erstelle auf dem Rechner mit svc pair einen neuen Code. Geschieht das wieder, vertrau dem Relay nicht.",
     },
@@ -214,15 +215,6 @@ export const GERMAN: Strings = {
     older: "Frühere Nachrichten zeigen",
     emptyHeading: "Noch keine Nachrichten",
     emptyText: "Was du sendest, wird ins Terminal getippt und abgeschickt.",
-    ended: "Diese Sitzung ist zu Ende.",
-    endedAt: (time) => `Diese Sitzung ist zu Ende (${time} Uhr).`,
-    endedSince: (time) => `Diese Sitzung ist zu Ende. Zuletzt gesehen: ${time} Uhr.`,
-    endedHint: "Ihre Nachrichten kannst du noch lesen.",
-    exited: (time) => `Der Agent ist beendet (${time} Uhr). Nachrichten werden abgelehnt.`,
-    hostOffline: (host, age) =>
-      `${host} ist offline, zuletzt gesehen ${age}. Nachrichten warten bis zu einer Stunde.`,
-    notAddressable:
-      "Der Agent ist nicht im Vordergrund. Nachrichten werden abgelehnt, damit nichts in eine Shell getippt wird.",
     muted: "Dieses Projekt ist stumm: Nachrichten werden abgelehnt.",
     loading: "Nachrichten werden geladen …",
     notReached: "Frühere Nachrichten erscheinen, sobald das Relay erreichbar ist.",
@@ -299,7 +291,7 @@ export const GERMAN: Strings = {
       `Der Rechner ist offline. Die Nachricht wird zugestellt, wenn er bis ${until} wieder da ist.`,
     typedFinal:
       "Sie steht in der Eingabezeile des Agenten, aber svc konnte nicht bestätigen, dass sie abgeschickt wurde. Sieh im Terminal nach.",
-    expired: "Der Rechner hat sie nicht rechtzeitig erhalten, deshalb wurde nichts getippt.",
+    expired: "Sie konnte nicht rechtzeitig getippt werden, deshalb wurde nichts getippt.",
     unknown:
       "Der Listener wurde beim Tippen beendet, sie kann also getippt worden sein. Sieh im Terminal nach, bevor du noch einmal sendest.",
     heldGoesOn: "Danach wird sie von selbst getippt.",

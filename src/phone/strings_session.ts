@@ -35,6 +35,23 @@ export const SESSION_STRINGS = {
       off: "Not encrypted: the relay can read it",
     } satisfies Record<Sealing, string>,
   },
+  /** Why a message cannot be delivered right now. */
+  blocked: {
+    exited: (time: string) => `The agent ended at ${time}. Messages are refused.`,
+    hostOffline: (host: string, age: string) =>
+      `${host} is offline, last seen ${age}. Messages wait for up to an hour.`,
+    notAddressable:
+      "The agent is not in the foreground. Messages are refused, so that nothing is typed into a shell.",
+  },
+  /** A session that is no longer listed. */
+  end: {
+    ended: "This session has ended.",
+    at: (time: string) => `This session ended at ${time}.`,
+    since: (time: string) => `This session has ended. It was last seen at ${time}.`,
+    hint: "You can still read its messages.",
+    renamed: (name: string) => `This session is called ${name} now.`,
+    openRenamed: "Open it",
+  },
   /** More than a sealed text's times allow for. */
   clocksDiffer: (apart: string) =>
     `The clocks of this phone and of its relay are ${apart} apart. Set the clock: until then, questions and what you decide may count as too late.`,
@@ -169,6 +186,7 @@ export const SESSION_STRINGS = {
     lastScreen: "The session has ended. This is its last screen.",
     lost: "No connection: the screen is frozen and keys are not sent.",
     unsure: "The connection broke while keys were being sent: check whether they arrived.",
+    missed: "Keys that were pressed without a connection were not sent.",
     latency: (ms: number) => `${ms} ms`,
     again: "Try again",
     endedOther: (reason: string) => `The terminal ended: ${reason}.`,

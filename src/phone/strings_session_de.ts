@@ -33,6 +33,21 @@ export const SESSION_STRINGS_DE: SessionStrings = {
       off: "Nicht verschlüsselt: das Relay kann mitlesen",
     },
   },
+  blocked: {
+    exited: (time) => `Der Agent ist beendet (${time} Uhr). Nachrichten werden abgelehnt.`,
+    hostOffline: (host, age) =>
+      `${host} ist offline, zuletzt gesehen ${age}. Nachrichten warten bis zu einer Stunde.`,
+    notAddressable:
+      "Der Agent ist nicht im Vordergrund. Nachrichten werden abgelehnt, damit nichts in eine Shell getippt wird.",
+  },
+  end: {
+    ended: "Diese Sitzung ist zu Ende.",
+    at: (time) => `Diese Sitzung ist zu Ende (${time} Uhr).`,
+    since: (time) => `Diese Sitzung ist zu Ende. Zuletzt gesehen: ${time} Uhr.`,
+    hint: "Ihre Nachrichten kannst du noch lesen.",
+    renamed: (name) => `Diese Sitzung heißt jetzt ${name}.`,
+    openRenamed: "Öffnen",
+  },
   clocksDiffer: (apart) =>
     `Die Uhren dieses Telefons und seines Relays gehen ${apart} auseinander. Stell die Uhr: Bis dahin gelten Fragen und deine Entscheidungen womöglich als zu spät.`,
   composer: {
@@ -169,6 +184,7 @@ export const SESSION_STRINGS_DE: SessionStrings = {
     lastScreen: "Die Sitzung ist zu Ende. Das ist ihr letzter Bildschirm.",
     lost: "Keine Verbindung: der Bildschirm steht still, und Tasten werden nicht gesendet.",
     unsure: "Die Verbindung brach beim Senden von Tasten ab: prüfe, ob sie angekommen sind.",
+    missed: "Tasten, die ohne Verbindung gedrückt wurden, sind nicht gesendet worden.",
     latency: (ms) => `${ms} ms`,
     again: "Noch einmal",
     endedOther: (reason) => `Das Terminal wurde beendet: ${reason}.`,

@@ -118,6 +118,8 @@ function accepted(issue: z.core.$ZodIssue): string {
       return `text of the form ${issue.format}`;
     case "unrecognized_keys":
       return "known keys only";
+    case "invalid_union":
+      return [...new Set(issue.errors.flat().map(accepted))].join(", or ") || "not accepted";
     default:
       return "not accepted";
   }

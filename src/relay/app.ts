@@ -110,7 +110,8 @@ export function errorResponse({ log }: Pick<Services, "log">, error: unknown): R
   log(`! ${error instanceof Error ? `${error.name}: ${error.message}` : "a request failed"}`);
   if (error instanceof StoreUnavailable) {
     return problemResponse("store_unavailable", {
-      detail: "The store cannot be used. Try again later, with the same id: a push is stored once",
+      detail:
+        "The store cannot be used, as on a full disk: the relay's log says why. A push is sent again with its id",
     });
   }
   return problemResponse("internal", { detail: "The relay failed: its log says why" });

@@ -105,7 +105,11 @@ Deno.test("with a relay that cannot prove the host nothing is paired, and the pa
     const { page } = phone;
     const api = createRelayApi({ baseUrl: relay.url, apiKey: await makeKey("push:read", "push:send") });
     await listener.report({ name: "svc-demo" });
-    const unproven = `${wire.url}/#pair=${(await api.createPairing()).code}&s=${newSecret()}`;
+    const { code } = await api.createPairing();
+    await page.goto(`${wire.url}/#pair=${code}&s=${newSecret().slice(0, -3)}`);
+    await page.getByRole("alert").getByText("This link is incomplete").waitFor();
+    // The code is still good.
+    const unproven = `${wire.url}/#pair=${code}&s=${newSecret()}`;
     await page.goto(unproven);
     await page.getByRole("alert").getByText("could not prove that this code comes from your host").waitFor();
     await page.goto(`${wire.url}/#pair=${(await api.createPairing()).code}`);

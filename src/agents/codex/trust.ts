@@ -64,6 +64,8 @@ export function isTrusted({ trustStatus }: CodexHook): boolean {
 
 /** The limit of the whole exchange; the server's start alone takes over 20 s on a busy machine. */
 const LIMIT_MS = 90_000;
+/** How long the server may take to end. A process that its launcher started may keep its output open forever. */
+const END_MS = 10_000;
 
 export type Ask = (method: string, params: unknown) => Promise<unknown>;
 
@@ -71,13 +73,17 @@ export type Ask = (method: string, params: unknown) => Promise<unknown>;
 export async function withCodexServer<T>(
   host: FinishHost,
   work: (ask: Ask, cwd: string) => Promise<T>,
+  { limitMs = LIMIT_MS, endMs = END_MS } = {},
 ): Promise<T> {
   const argv = [host.program ?? "codex", "app-server"];
   const child = host.commands.pipe(argv, { cwd: host.cwd, env: { ...host.env } });
   // Its launcher passes SIGTERM on to the server process, which would survive a SIGKILL.
-  const timer = setTimeout(() => child.kill("SIGTERM"), LIMIT_MS);
   const noise = drain(child.stderr);
   const client = new Client(child);
+  const timer = setTimeout(() => {
+    child.kill("SIGTERM");
+    client.giveUp();
+  }, limitMs);
   try {
     const clientInfo = { name: "svc", title: "svc setup", version: VERSION };
     await client.ask("initialize", { clientInfo });
@@ -85,7 +91,11 @@ export async function withCodexServer<T>(
     return await work((method, params) => client.ask(method, params), host.cwd);
   } finally {
     child.stdin.close();
-    await Promise.all([client.ended, noise, child.exited]);
+    const late = Promise.withResolvers<void>();
+    const ending = setTimeout(late.resolve, endMs);
+    const isOver = Promise.all([client.ended, noise, child.exited]).then(() => true);
+    if (await Promise.race([isOver, late.promise]) === undefined) child.kill("SIGTERM");
+    clearTimeout(ending);
     clearTimeout(timer);
   }
 }
@@ -128,6 +138,11 @@ class Client {
       rest = lines.pop() ?? "";
       for (const line of lines) this.#take(line);
     }
+    this.giveUp();
+  }
+
+  /** What was asked gets no answer anymore. */
+  giveUp(): void {
     for (const resolve of this.#waiting.values()) resolve(undefined);
     this.#waiting.clear();
   }

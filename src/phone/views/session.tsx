@@ -36,7 +36,8 @@ import { type FileUpload, useUpload } from "./upload_bar.tsx";
 import type { OpenMirror } from "./use_terminal.ts";
 
 const { session: TEXT } = STRINGS;
-const { panels: PANELS, terminal: { foot: FOOT }, clocksDiffer: CLOCKS_DIFFER } = SESSION_TEXT;
+const { panels: PANELS, terminal: { foot: FOOT }, clocksDiffer: CLOCKS_DIFFER, blocked: BLOCKED } =
+  SESSION_TEXT;
 const AGES_EVERY_MS = 15_000;
 /** The time left to answer is shown in minutes. */
 const LEFT_EVERY_MS = 5_000;
@@ -101,6 +102,7 @@ export function SessionView({ state, name, panel, item, option, notice, actions 
             label={label}
             isLinked={state.link.kind !== "down"}
             ended={ended}
+            isRenamed={end?.renamed !== undefined}
             openMirror={(of, viewer) => actions.mirror(of, viewer, TerminalStream)}
             newest={newestReceipt(shown, { state, now, actions })}
             note={note}
@@ -367,11 +369,11 @@ function SessionNote({ state, session, now }: Pick<HeadProps, "state" | "session
 /** Why a message cannot be delivered right now; empty if it can. */
 function noteOf(session: HostSession | undefined, now: number): string {
   if (session === undefined) return "";
-  if (!session.online) return TEXT.hostOffline(session.host, formatAgo(now - session.lastSeen));
+  if (!session.online) return BLOCKED.hostOffline(session.host, formatAgo(now - session.lastSeen));
   const { addressable, limit, muted, state, stateSince } = session.entry;
-  if (state === "exited") return TEXT.exited(formatTime(stateSince, now));
+  if (state === "exited") return BLOCKED.exited(formatTime(stateSince, now));
   if (muted) return TEXT.muted;
-  if (!addressable) return TEXT.notAddressable;
+  if (!addressable) return BLOCKED.notAddressable;
   if (limit === undefined) return "";
   return limit.resetsAt === undefined ? TEXT.limited : TEXT.limitedUntil(formatTime(limit.resetsAt, now));
 }

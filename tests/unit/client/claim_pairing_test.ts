@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUuid } from "../../../src/async/encodings.ts";
 import { claimPairing } from "../../../src/client/claim_pairing.ts";
-import { UnprovenHost } from "../../../src/client/relay_error.ts";
+import { DamagedLink, UnprovenHost } from "../../../src/client/relay_error.ts";
 import { checkPhrase } from "../../../src/crypto/check_phrase.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { phoneProof } from "../../../src/crypto/paired_secret.ts";
@@ -50,6 +50,14 @@ Deno.test("a relay that swaps the host's key, changes its name, or withholds the
   }
   const silent = await offeringHost(() => undefined);
   await assert.rejects(claimPairing(silent.api, { ...mine, secret: silent.word }), UnprovenHost);
+});
+
+Deno.test("a link that lost some characters claims nothing [pair-keys]", async () => {
+  const host = await offeringHost();
+  for (const secret of [host.word.slice(0, -3), `${host.word}x`, "x", "%"]) {
+    await assert.rejects(claimPairing(host.api, { ...mine, secret }), DamagedLink);
+  }
+  assert.deepEqual(host.claims, []);
 });
 
 Deno.test("without a secret, or without WebCrypto, a code gives an account and nothing else [seal-off]", async () => {
