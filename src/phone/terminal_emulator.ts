@@ -28,15 +28,35 @@ function unwrapped<T extends object>(names: T): T {
   return (names as { default?: T }).default ?? names;
 }
 
+type Buffer = Emulator["buffer"]["active"];
+
+/** How many columns of a line the next one continues; undefined if none does. */
+export function wrappedColumns(active: Buffer, y: number): number | undefined {
+  const [line, next] = [active.getLine(y), active.getLine(y + 1)];
+  if (line === undefined || next?.isWrapped !== true) return undefined;
+  // A wide character did not fit into the last column, which stayed empty.
+  const isShort = next.getCell(0)?.getWidth() === 2 && line.getCell(line.length - 1)?.getChars() === "" &&
+    line.getCell(line.length - 1)?.getWidth() === 1;
+  return isShort ? line.length - 1 : line.length;
+}
+
+/** The rows of a line from `y` on: several if it is wrapped. Only the last has its trailing blanks removed. */
+function rowsFrom(active: Buffer, y: number): string[] {
+  const rows: string[] = [];
+  for (let columns: number | undefined = 0; columns !== undefined; y++) {
+    columns = wrappedColumns(active, y);
+    rows.push(active.getLine(y)?.translateToString(columns === undefined, 0, columns) ?? "");
+  }
+  return rows;
+}
+
 /** All lines as text, with wrapped lines joined and trailing blanks removed. */
 export function plainText({ buffer: { active } }: Pick<Emulator, "buffer">): string {
-  let [text, line] = ["", ""];
-  for (let y = 0; y < active.length; y++) {
-    const isWrapped = active.getLine(y + 1)?.isWrapped === true;
-    line += active.getLine(y)?.translateToString(!isWrapped) ?? "";
-    if (isWrapped) continue;
-    text += `${line.trimEnd()}\n`;
-    line = "";
+  let text = "";
+  for (let y = 0; y < active.length;) {
+    const rows = rowsFrom(active, y);
+    text += `${rows.join("").trimEnd()}\n`;
+    y += rows.length;
   }
   return text.trimEnd();
 }
@@ -182,11 +202,20 @@ export function elementOf({ text, columns, uneven, style: cellStyle, cursor }: R
   return element;
 }
 
-/** The numbers of the lines that contain the text, ignoring case. */
+/** The numbers of the rows in which the text begins, ignoring case. It may go on in the next row of a wrapped line. */
 export function linesWith({ buffer: { active } }: Pick<Emulator, "buffer">, text: string): number[] {
   const wanted = text.toLowerCase();
-  const lines = Array.from({ length: active.length }, (_none, y) => y);
-  return wanted === ""
-    ? []
-    : lines.filter((y) => active.getLine(y)?.translateToString().toLowerCase().includes(wanted));
+  const found: number[] = [];
+  for (let y = 0; wanted !== "" && y < active.length;) {
+    const rows = rowsFrom(active, y).map((row) => row.toLowerCase());
+    const line = rows.join("");
+    let end = 0;
+    for (const [index, row] of rows.entries()) {
+      const at = line.indexOf(wanted, end);
+      end += row.length;
+      if (at >= 0 && at < end) found.push(y + index);
+    }
+    y += rows.length;
+  }
+  return found;
 }

@@ -58,6 +58,16 @@ export function inputOfKey(press: KeyPress): KeyInput | undefined {
   return named === undefined || ctrlKey || altKey ? undefined : { type: "key", key: named };
 }
 
+/** Keys that act in a terminal with Ctrl, besides the letters. */
+const WITH_CTRL = "[]\\_^@ ";
+
+/** True for a key with Ctrl or Alt that means something to terminals, but cannot be sent. */
+export function isUnsendable(press: KeyPress): boolean {
+  const { key, ctrlKey, altKey, metaKey } = press;
+  if (isComposed(press) || metaKey || ctrlKey === altKey || inputOfKey(press) !== undefined) return false;
+  return key in KEYS || (ctrlKey ? WITH_CTRL.includes(key) : [...key].length === 1);
+}
+
 /** The field's text as input: a line end is Enter, and long or multi-line text is a paste. */
 export function inputsOfText(text: string): KeyInput[] {
   const clean = text.replace(/\r\n?/g, "\n").replace(

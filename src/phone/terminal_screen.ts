@@ -8,6 +8,7 @@ import {
   makeEmulator,
   plainText,
   runsOf,
+  wrappedColumns,
 } from "./terminal_emulator.ts";
 import {
   endSelectionIn,
@@ -16,6 +17,7 @@ import {
   followedTop,
   type FollowedView,
   isSelectedIn,
+  selectedPart,
 } from "./terminal_follow.ts";
 
 /** Line height relative to the font size. */
@@ -56,12 +58,19 @@ export interface AwayFromEnd {
 const PULL_PIXELS = 40;
 const PULL_PAGES = 0.5;
 
+interface DrawnRow {
+  element: HTMLElement;
+  drawn: string;
+  /** How many columns of it the next row continues; undefined if none does. */
+  wrapped: number | undefined;
+}
+
 export class TerminalScreen {
   readonly terminal: Emulator;
   readonly #container: HTMLElement;
   readonly #options: TerminalScreenOptions;
   readonly #canvas = document.createElement("div");
-  readonly #rows = new Map<number, { element: HTMLElement; drawn: string }>();
+  readonly #rows = new Map<number, DrawnRow>();
   readonly #observer: ResizeObserver;
   readonly #abort = new AbortController();
   /** Padding around the canvas, on each side. */
@@ -73,6 +82,8 @@ export class TerminalScreen {
   #columnWidth = 0.6;
   #isCursorShown = true;
   #atEnd = true;
+  /** Where the view was scrolled to follow the end. */
+  #followedTo: number | undefined;
   /** The state drawn last; the emulator may be ahead of it. */
   #drawn: FollowedScreen = { first: 0, lines: 0, last: 0, cursor: undefined };
   /** The user is typing: the cursor's column is followed too, until the view is moved by hand. */
@@ -102,6 +113,7 @@ export class TerminalScreen {
     this.#followCursor();
     const listening = { signal: this.#abort.signal, passive: true };
     container.addEventListener("scroll", () => this.#scrolled(), listening);
+    container.addEventListener("copy", (event) => this.#copy(event), { signal: this.#abort.signal });
     this.#followPull(listening);
     container.addEventListener("touchmove", () => void (this.#isTyping = false), listening);
     this.#observer = new ResizeObserver(() => this.#resized());
@@ -266,6 +278,7 @@ export class TerminalScreen {
 
   #follow(view: FollowedView): void {
     this.#container.scrollTop = followedTop(this.#drawn, view);
+    this.#followedTo = this.#container.scrollTop;
     if (!this.#isTyping || this.#drawn.cursor === undefined) return;
     const { column } = this.#drawn.cursor;
     this.#container.scrollLeft = followedLeft({ left: this.#container.scrollLeft, column }, view);
@@ -293,6 +306,8 @@ export class TerminalScreen {
   #scrolled(): void {
     const view = this.#view();
     const { scrollTop } = this.#container;
+    // Reported late, when lines were added or the height has changed since: nobody has scrolled.
+    if (this.#atEnd && scrollTop === this.#followedTo) return this.draw();
     this.#atEnd = scrollTop > followedTop(this.#drawn, view) - view.lineHeight * END_LINES;
     if (!this.#atEnd && scrollTop <= 0 && this.terminal.buffer.active.type === "normal") {
       this.#options.onTop(0);
@@ -354,19 +369,37 @@ export class TerminalScreen {
     const drawn = JSON.stringify(runs);
     const row = this.#rows.get(y) ?? this.#newRow(y);
     row.element.classList.toggle("found", y === this.#found);
+    row.wrapped = wrappedColumns(active, y);
     if (row.drawn === drawn) return;
     row.drawn = drawn;
     row.element.replaceChildren(...runs.map(elementOf));
   }
 
-  #newRow(y: number): { element: HTMLElement; drawn: string } {
+  /** A row's place among the elements is the one on the screen: a selection goes by their order. */
+  #newRow(y: number): DrawnRow {
     const element = document.createElement("div");
     element.className = "terminal-line";
     element.style.top = `${y * LINE_HEIGHT}em`;
-    this.#canvas.append(element);
-    const row = { element, drawn: "" };
+    const below = [...this.#rows].filter(([at]) => at > y).sort(([one], [other]) => one - other)[0];
+    this.#canvas.insertBefore(element, below?.[1].element ?? null);
+    const row: DrawnRow = { element, drawn: "", wrapped: undefined };
     this.#rows.set(y, row);
     return row;
+  }
+
+  /** Copies the selected lines as the program printed them: wrapped ones joined, without trailing blanks. */
+  #copy(event: ClipboardEvent): void {
+    const range = document.getSelection()?.getRangeAt(0);
+    if (range === undefined || !isSelectedIn(this.#canvas)) return;
+    const rows = [...this.#rows].sort(([one], [other]) => one - other).map(([_y, row]) => row);
+    const parts = rows.flatMap(({ element, wrapped }) => {
+      const part = selectedPart(range, element);
+      if (part === undefined) return [];
+      if (wrapped === undefined) return [`${part.trimEnd()}\n`];
+      return [wrapped < this.terminal.cols ? part.trimEnd() : part];
+    });
+    event.clipboardData?.setData("text/plain", parts.join("").replace(/\n$/, ""));
+    event.preventDefault();
   }
 
   #resized(): void {

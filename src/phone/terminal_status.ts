@@ -21,6 +21,8 @@ export interface TerminalInfo {
   said?: string;
   /** The stream broke before it was known whether the last keys were typed. */
   unsure?: boolean;
+  /** Keys were pressed while the stream was broken, and not sent. */
+  missed?: boolean;
 }
 
 /**
@@ -38,8 +40,8 @@ interface StatusText {
   tone: "good" | "pending" | "bad";
 }
 
-export function statusText({ stream, keys, fit, away, said, unsure = false }: TerminalInfo): StatusText {
-  const broken = unsure ? TEXT.unsure : "";
+export function statusText({ stream, keys, fit, away, said, unsure, missed }: TerminalInfo): StatusText {
+  const broken = [unsure ? TEXT.unsure : "", missed ? TEXT.missed : ""].filter(Boolean).join(" ");
   switch (stream.kind) {
     case "opening":
       return { status: TEXT.opening, warning: broken, tone: "pending" };
@@ -61,8 +63,9 @@ export function statusText({ stream, keys, fit, away, said, unsure = false }: Te
 }
 
 /** The status of a session that has ended; `screen` is the text that is still drawn. */
-export function endedText(screen: string): StatusText {
-  const status = screen.trim() === "" ? TEXT.ends.session_ended : TEXT.lastScreen;
+export function endedText(screen: string, isRenamed: boolean): StatusText {
+  const ended = screen.trim() === "" ? TEXT.ends.session_ended : TEXT.lastScreen;
+  const status = isRenamed ? TEXT.ends.session_renamed : ended;
   return { status, warning: "", tone: "pending" };
 }
 

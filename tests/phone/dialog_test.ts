@@ -97,3 +97,28 @@ Deno.test("a host that does not allow it refuses any answer from a phone [dlg-re
     }
     assert.match(await session.screen(), /Allow the command/);
   }));
+
+Deno.test("next to an open dialog the terminal keeps some lines, with large text and with an open keyboard too [dlg-card]", () =>
+  withTerminals(async (scene) => {
+    const { page, stack } = scene;
+    await allow(scene, "once");
+    const session = await open(scene);
+    await stack.send(session.name, "/permit");
+    await page.locator(".dialog-card").getByText(/^Waiting, /).waitFor();
+    const sizes = [[390, 844], [320, 640], [390, 500], [320, 340], [844, 390]] as const;
+    const small: string[] = [];
+    for (const text of [100, 150, 200]) {
+      await page.evaluate((percent) => document.documentElement.style.fontSize = `${percent}%`, text);
+      for (const [width, height] of sizes) {
+        await page.setViewportSize({ width, height });
+        const place = await page.locator(".terminal-place").boundingBox();
+        const field = await page.getByRole("textbox", { name: /Message to/ }).boundingBox();
+        const isSmall = (place?.height ?? 0) < 30;
+        const isOut = (field?.y ?? 0) + (field?.height ?? 0) > height;
+        if (isSmall || isOut) {
+          small.push(`${text} % ${width} × ${height}: ${place?.height}, field ${field?.y}`);
+        }
+      }
+    }
+    assert.deepEqual(small, []);
+  }));

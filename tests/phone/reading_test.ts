@@ -2,7 +2,14 @@
 import assert from "node:assert/strict";
 import type { Locator, Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
-import { openSession, status, type TerminalScene, untilShown, withTerminals } from "./terminal_scene.ts";
+import {
+  openSession,
+  shown,
+  status,
+  type TerminalScene,
+  untilShown,
+  withTerminals,
+} from "./terminal_scene.ts";
 
 const SESSION = "svc-lines";
 const PROGRAM = 'i=1; while [ $i -le 300 ]; do echo "line $i of the log"; i=$((i+1)); done; exec cat';
@@ -227,4 +234,74 @@ Deno.test("a selection in the screen stays while the program prints, and copies 
       "the newest screen",
       async () => await page.locator(".terminal-line", { hasText: "line 299" }).count() === 0,
     );
+  }));
+
+Deno.test("a terminal is followed while its program prints, whatever height the page leaves it [ux-reading]", () =>
+  withTerminals(async ({ stack: { sandbox }, page }) => {
+    const program =
+      "i=0; while [ ! -e stop ]; do i=$((i+1)); echo row $i; sleep 0.03; done; echo the end; exec cat";
+    const place = ["-x", "60", "-y", "24", "-c", sandbox.project, "-e", `HOME=${sandbox.home}`];
+    await sandbox.tmux(
+      "-f",
+      "/dev/null",
+      "new-session",
+      "-d",
+      "-s",
+      "svc-rows",
+      ...place,
+      "sh",
+      "-c",
+      program,
+    );
+    await openSession(page, /svc-rows/);
+    const newest = async (): Promise<number> =>
+      Math.max(0, ...Array.from((await shown(page)).matchAll(/row (\d+)/g), ([, row]) => Number(row)));
+    for (let turn = 0; turn < 12; turn++) {
+      const before = await newest();
+      await page.setViewportSize({ width: 390, height: turn % 2 === 0 ? 510 : 844 });
+      await until("newer rows", async () => await newest() > before + 5);
+    }
+    await Deno.writeTextFile(`${sandbox.project}/stop`, "");
+    await untilShown(page, "the end");
+    assert.equal(await status(page).getByText("Earlier output").count(), 0);
+  }));
+
+Deno.test("lines that are selected on the screen are copied as they were printed, also after scrolling up [ux-mirror-touch]", () =>
+  withTerminals(async (scene) => {
+    const { page, stack: { sandbox } } = scene;
+    await openLines(scene);
+    const wide = "漢字".repeat(20);
+    await sandbox.tmux("resize-window", "-t", `=${SESSION}:`, "-x", "61", "-y", "20");
+    await sandbox.tmux("send-keys", "-t", `=${SESSION}:`, "-l", wide);
+    await untilShown(page, "漢字漢字");
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    /** Selects from the first of the rows to the end of the last, and copies. */
+    const copied = async (first: string, last: string): Promise<string> => {
+      await page.evaluate(([first = "", last = ""]) => {
+        const rows = [...document.querySelectorAll(".terminal-line")];
+        const row = (text: string): Element | undefined =>
+          rows.find(({ textContent }) => textContent?.includes(text));
+        const [start, end] = [
+          row(first)?.firstElementChild?.firstChild,
+          row(last)?.lastElementChild?.firstChild,
+        ];
+        if (!start || !end) throw new Error("no such rows");
+        getSelection()?.setBaseAndExtent(start, 0, end, end.textContent?.length ?? 0);
+        document.execCommand("copy");
+      }, [first, last]);
+      return await page.evaluate(() => navigator.clipboard.readText());
+    };
+    assert.equal(
+      await copied("line 299", "漢字"),
+      `line 299 of the log\nline 300 of the log\n${"漢字".repeat(15)}`,
+    );
+    await page.evaluate(() => getSelection()?.removeAllRanges());
+    await until("the history", async () => {
+      await drag(page, 160);
+      return await status(page).getByText("Earlier output").isVisible();
+    });
+    for (let step = 0; step < 3; step++) await drag(page, 120);
+    const top = /line (\d+) of/.exec((await shown(page)).split("\n").slice(6).join("\n"))?.[1];
+    const lines = Array.from({ length: 8 }, (_none, index) => `line ${Number(top) + index} of the log`);
+    assert.equal(await copied(lines.at(0) ?? "", lines.at(-1) ?? ""), lines.join("\n"));
   }));

@@ -219,3 +219,35 @@ async function isInSight(page: Page): Promise<boolean> {
   return cursor.y >= place.y && cursor.y + cursor.height <= place.y + place.height &&
     cursor.x >= place.x && cursor.x + cursor.width <= place.x + place.width;
 }
+
+Deno.test("terminal: a key of the row does not overtake the word that the keyboard composes, and a text that is too long is refused whole [spec-live-typing]", () =>
+  withTerminals(async ({ page, stack }) => {
+    await stack.sandbox.tmux("new-session", "-d", "-s", "svc-keys", "stty raw -echo; exec cat -vT");
+    await openSession(page, /svc-keys/);
+    const untilTyped = (typed: string): Promise<unknown> =>
+      until(`"${typed}"`, async () => (await shown(page)).split("\n")[0] === typed);
+    await page.getByRole("button", { name: "Live keys" }).tap();
+    const field = page.locator("textarea:focus:not([readonly])");
+    await field.waitFor();
+    const client = await page.context().newCDPSession(page);
+    const compose = async (...texts: string[]): Promise<void> => {
+      for (const text of texts) {
+        await client.send("Input.dispatchKeyEvent", { type: "rawKeyDown", key: "Unidentified" });
+        const [selectionStart, selectionEnd] = [text.length, text.length];
+        await client.send("Input.imeSetComposition", { selectionStart, selectionEnd, text });
+      }
+    };
+    await compose("p", "pr", "prü", "prüf");
+    await key(page, "Enter").tap();
+    await untilTyped("prM-CM-<f^M");
+    assert.equal(await field.inputValue(), " ", "the keyboard begins a new word, in the same field");
+    await compose("n", "nö");
+    await page.getByRole("button", { name: "Ctrl", exact: true }).tap();
+    await field.pressSequentially("a");
+    await untilTyped("prM-CM-<f^MnM-CM-6^A");
+
+    await field.fill("x".repeat(17_000));
+    await status(page).getByText("too long").waitFor();
+    await field.pressSequentially("z");
+    await untilTyped("prM-CM-<f^MnM-CM-6^Az");
+  }));

@@ -58,6 +58,15 @@ Deno.test("terminal: Ctrl and Alt are held for one key, or until they are releas
     await page.getByRole("button", { name: "Up", exact: true }).tap();
     await untilTyped("^Ax^B^B^[f^Eok^[[A");
     assert.equal(await status(page).getByText("Ctrl and Alt go with a letter").count(), 0);
+
+    await control(page).tap();
+    await untilLatch(control(page), "next");
+    await liveField(page).pressSequentially("7");
+    await status(page).getByText("Ctrl and Alt go with a letter").waitFor();
+    await liveField(page).pressSequentially("y");
+    await untilTyped("^Ax^B^B^[f^Eok^[[Ay");
+    await liveField(page).press("Control+ArrowLeft");
+    await status(page).getByText("Ctrl and Alt go with a letter").waitFor();
   }));
 
 Deno.test("terminal: a key that the host refuses is explained, with a held Ctrl too [ux-latches]", () =>

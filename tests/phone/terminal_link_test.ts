@@ -77,8 +77,10 @@ Deno.test("terminal: keys that were unconfirmed when the link broke are reported
     await status(page).getByText("check whether they arrived").waitFor();
     stack.listener.kill("SIGCONT");
     await status(page).getByText("Live").waitFor();
-    await page.getByRole("button", { name: "Left", exact: true }).tap();
-    await status(page).getByText("check whether they arrived").waitFor({ state: "detached" });
+    await until("a key after the warning was read", async () => {
+      await page.getByRole("button", { name: "Left", exact: true }).tap();
+      return await status(page).getByText("check whether they arrived").count() === 0;
+    });
   }));
 
 Deno.test("terminal: after a cut the whole screen is back, and keys that cannot be typed say so [ux-resume]", () =>
@@ -128,4 +130,44 @@ Deno.test("terminal: its mirror opens before its code is loaded, and shows the s
     released.resolve();
     await untilShown(page, "❯");
     await status(page).getByText("Live").waitFor();
+  }));
+
+Deno.test("terminal: keys that were pressed without a connection are reported, also to someone who types on [ux-resume]", () =>
+  withTerminals(async (scene) => {
+    const { page, wire } = scene;
+    await open(scene);
+    await page.getByRole("button", { name: "Live keys" }).tap();
+    await page.locator("textarea:focus:not([readonly])").waitFor();
+    wire.freeze();
+    await status(page).getByText("No connection").waitFor();
+    await page.keyboard.press("q");
+    wire.thaw();
+    const warning = status(page).getByText("pressed without a connection were not sent");
+    await warning.waitFor();
+    await page.locator("textarea:not([readonly])").focus();
+    await page.keyboard.press("a");
+    await untilShown(page, "❯ a");
+    assert.equal(await warning.count(), 1);
+    await until("a key after it was read", async () => {
+      await page.keyboard.press("b");
+      return await warning.count() === 0;
+    });
+  }));
+
+Deno.test("a session that is renamed while it is open says so, and leads to its new name [ux-ended]", () =>
+  withTerminals(async ({ page, phone, stack }) => {
+    const { sandbox } = stack;
+    await sandbox.tmux("new-session", "-d", "-s", "svc-before", "echo its screen; exec cat");
+    await openSession(page, /svc-before/);
+    await untilShown(page, "its screen");
+    await sandbox.tmux("rename-session", "-t", "=svc-before", "svc-after");
+    await page.getByText("This session is called svc-after now.").waitFor();
+    await status(page).getByText("The session was renamed.").waitFor();
+    assert.equal(await page.getByText(/has ended|ended at/).count(), 0);
+    await phone.shoot("session-renamed");
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+    await page.getByRole("link", { name: "Open it" }).tap();
+    await status(page).getByText("Live").waitFor();
+    await untilShown(page, "its screen");
+    assert.match(page.url(), /svc-after/);
   }));

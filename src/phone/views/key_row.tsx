@@ -65,6 +65,7 @@ function KeyButton({ name, terminal }: { name: Key; terminal: LatchedTerminal })
       onPointerDown={keepFocus}
       onClick={() => {
         buzz();
+        terminal.settle.current();
         terminal.type([{ type: "key", key: name }]);
       }}
     >
@@ -93,6 +94,7 @@ function LatchButton({ name, terminal, onLatch }: LatchButtonProps): JSX.Element
       onPointerDown={keepFocus}
       onClick={() => {
         buzz();
+        terminal.settle.current();
         terminal.press(name);
         onLatch();
       }}
@@ -141,6 +143,7 @@ function Actions({ terminal, onSelect, onFind, onDone }: ActionsProps): JSX.Elem
   };
   const paste = async (): Promise<void> => {
     onDone();
+    terminal.settle.current();
     const pasted = await readPaste();
     if (pasted.kind === "inputs") terminal.paste(pasted.inputs);
     else terminal.say(PASTE.faults[pasted.kind]);
@@ -249,6 +252,8 @@ export interface LatchedTerminal extends Terminal {
   isHeld(): boolean;
   /** Types without Ctrl and Alt, even if they are held. */
   paste(inputs: readonly KeyInput[]): boolean;
+  /** Types what the live field's input method has not finished: a key that follows must not overtake it. */
+  settle: { current(): void };
 }
 
 /** Adds Ctrl and Alt to a terminal. They are released when `session` changes. */
@@ -256,6 +261,7 @@ export function useLatches(terminal: Terminal, session: string): LatchedTerminal
   const [latches, show] = useState(NO_LATCHES);
   // Two keys may arrive before the next rendering.
   const held = useRef(latches);
+  const settle = useRef(() => {});
   const set = (next: Latches): void => {
     held.current = next;
     show(next);
@@ -268,13 +274,15 @@ export function useLatches(terminal: Terminal, session: string): LatchedTerminal
     const input = withLatches(inputs, now);
     if (input !== undefined) return terminal.type([input]);
     terminal.say(LATCHES.noSuchKey);
-    return false;
+    // It is done with: it must not be typed later.
+    return true;
   };
   return {
     ...terminal,
     latches,
     type,
     paste: terminal.type,
+    settle,
     press: (modifier) => set(pressed(held.current, modifier)),
     isHeld: () => isHeld(held.current),
   };

@@ -2,12 +2,13 @@
 import type { JSX, RefObject } from "preact";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { KeyInput } from "../../protocol/key_input.ts";
+import { checkBody } from "../check_input.ts";
 import { SESSION_TEXT } from "../session_text.ts";
-import { canSendWhileComposing, inputOfKey, inputsOfChange } from "../terminal_input.ts";
+import { canSendWhileComposing, inputOfKey, inputsOfChange, isUnsendable } from "../terminal_input.ts";
 import { isBlocked } from "../terminal_status.ts";
 import type { LatchedTerminal } from "./key_row.tsx";
 
-const { terminal: TEXT } = SESSION_TEXT;
+const { terminal: TEXT, latches: LATCHES, paste: PASTE } = SESSION_TEXT;
 
 interface Props {
   /** The session's label. */
@@ -63,7 +64,7 @@ interface LiveTyping {
 function useLiveTyping(terminal: LatchedTerminal, onLeave: () => void): LiveTyping {
   const field = useRef<Field>(null);
   const [isComposing, setComposing] = useState(false);
-  const composition = useRef({ typed: "", lastKey: "" });
+  const composition = useRef({ typed: "", lastKey: "", isOpen: false });
   // Runs before the field is painted: a later reset would discard what the user has typed by then.
   useLayoutEffect(() => {
     resetField(field.current);
@@ -75,7 +76,13 @@ function useLiveTyping(terminal: LatchedTerminal, onLeave: () => void): LiveTypi
   const onKeyDown = (event: KeyboardEvent): void => {
     composition.current.lastKey = event.key;
     if (event.key === "Escape" && event.shiftKey) return onLeave();
-    const input = isBlocked(terminal.info) ? undefined : inputOfKey(event);
+    const input = inputOfKey(event);
+    if (isBlocked(terminal.info)) {
+      const isText = [...event.key].length === 1 && !event.ctrlKey && !event.metaKey;
+      if (terminal.info.stream.kind !== "live" && (isText || input !== undefined)) terminal.miss();
+      return;
+    }
+    if (isUnsendable(event)) terminal.say(LATCHES.noSuchKey);
     if (input === undefined) return;
     event.preventDefault();
     terminal.type([input]);
@@ -85,11 +92,19 @@ function useLiveTyping(terminal: LatchedTerminal, onLeave: () => void): LiveTypi
       typeComposition(field.current, { composition: composition.current, terminal });
     } else commit();
   };
+  const setOpen = (isOpen: boolean): void => {
+    composition.current.isOpen = isOpen;
+    setComposing(isOpen);
+  };
   const onCompositionEnd = (): void => {
-    setComposing(false);
+    setOpen(false);
     commit();
   };
-  const onCompositionStart = (): void => setComposing(true);
+  const onCompositionStart = (): void => setOpen(true);
+  useLayoutEffect(() => {
+    terminal.settle.current = () => settle(field.current, { composition: composition.current, terminal });
+  });
+  useLayoutEffect(() => () => void (terminal.settle.current = () => {}), []);
   // A tap may put the cursor before the padding, where there is nothing to delete.
   const onClick = (): void => {
     if (field.current?.value === PADDING) resetField(field.current);
@@ -115,6 +130,25 @@ function typeComposition(
   resetField(field);
 }
 
+/** Sends the whole text of an open composition and ends it. The keyboard stays open. */
+function settle(
+  field: Field | null,
+  { composition, terminal }: {
+    composition: { typed: string; isOpen: boolean };
+    terminal: LatchedTerminal;
+  },
+): void {
+  if (field === null || !composition.isOpen || isBlocked(terminal.info)) return;
+  const text = textOf(field);
+  if (!terminal.paste(inputsOfChange(composition.typed, text))) return;
+  // The input method hands over the same text when it loses the field.
+  composition.typed = text;
+  field.blur();
+  field.focus();
+  composition.typed = "";
+  resetField(field);
+}
+
 /**
  * Sends the field's text, of which `before` is already typed. Missing padding means a backspace. Returns false, and
  * keeps the text in the field, if nothing was sent.
@@ -127,7 +161,9 @@ function take(
   const inputs = field.value === "" && before === ""
     ? [{ type: "key" as const, key: "BSpace" }]
     : inputsOfChange(before, textOf(field));
-  if (!typeNow(terminal, inputs)) return false;
+  const isTooLong = checkBody(textOf(field)).fault === "too_long";
+  if (isTooLong) terminal.say(PASTE.faults.too_long);
+  else if (!typeNow(terminal, inputs)) return false;
   resetField(field);
   return true;
 }

@@ -4,13 +4,13 @@ import { useRef } from "preact/hooks";
 import { itemsOf } from "../attention.ts";
 import { formatTime } from "../format_time.ts";
 import { formatRoute } from "../route.ts";
-import type { HostSession, SessionName } from "../sessions.ts";
+import { findSession, type HostSession, type SessionName } from "../sessions.ts";
 import { messagesOf, type PhoneState } from "../state.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 
 const { session: TEXT } = STRINGS;
-const { panels: PANELS } = SESSION_TEXT;
+const { panels: PANELS, end: END } = SESSION_TEXT;
 
 export interface SessionEnd {
   /** As it was last listed; undefined if this page has not seen it. */
@@ -19,6 +19,8 @@ export interface SessionEnd {
   at: number | undefined;
   /** True if `at` is when it ended; else `at` is the last sign of it. */
   isExact: boolean;
+  /** It goes on under this name. */
+  renamed?: HostSession | undefined;
 }
 
 interface Seen {
@@ -49,7 +51,7 @@ export function useSessionEnd(state: PhoneState, { name, session, now }: EndSour
     isCurrent: isLive && hasList(state),
     isListed: false,
   });
-  const { isCurrent: wasCurrent, isListed: wasListed } = seen;
+  const { isCurrent: wasCurrent, isListed: wasListed, devices: before } = seen;
   const hasNews = seen.devices !== state.devices || (!seen.hasList && hasList(state));
   seen.isCurrent = isLive && (wasCurrent || hasNews);
   seen.hasList = hasList(state);
@@ -61,10 +63,29 @@ export function useSessionEnd(state: PhoneState, { name, session, now }: EndSour
     seen.end = undefined;
   } else if (hasList(state)) {
     seen.end ??= wasListed
-      ? { session: seen.session, at: now, isExact: true }
+      ? {
+        session: seen.session,
+        at: now,
+        isExact: true,
+        renamed: renamedIn(state, { before, old: seen.session }),
+      }
       : { session: seen.session, at: lastSign(state, { name, seen }), isExact: false };
   }
   return seen.end;
+}
+
+/** The session that took the place of the one that was listed before: on its host, and created when that one was. */
+function renamedIn(
+  { devices = [] }: Pick<PhoneState, "devices">,
+  { before = [], old }: { before: PhoneState["devices"]; old: HostSession | undefined },
+): HostSession | undefined {
+  if (old?.entry.createdAt === undefined) return undefined;
+  const { deviceId, entry: { createdAt, agent, cwd } } = old;
+  const known = new Set(before.find((one) => one.deviceId === deviceId)?.sessions.map(({ name }) => name));
+  const entry = devices.find((one) => one.deviceId === deviceId)?.sessions.find((one) =>
+    one.createdAt === createdAt && one.agent === agent && one.cwd === cwd && !known.has(one.name)
+  );
+  return entry && findSession(devices, { deviceId, session: entry.name });
 }
 
 /** True if the relay has sent the list since the page was opened: the history comes after it. */
@@ -98,9 +119,17 @@ export function SessionEndCard({ name, end, now, panel }: CardProps): JSX.Elemen
   return (
     <div class="session-end">
       <p role="status">
-        <strong>{endText(end, now)}</strong> {TEXT.endedHint}
+        <strong>{endText(end, now)}</strong> {END.hint}
       </p>
       <div class="session-end-links">
+        {end.renamed && (
+          <a
+            class="button primary"
+            href={formatRoute({ view: "session", ...name, session: end.renamed.entry.name })}
+          >
+            {END.openRenamed}
+          </a>
+        )}
         {panel === "terminal" && (
           <a class="button secondary" href={formatRoute({ view: "session", ...name, panel: "messages" })}>
             {PANELS.messages}
@@ -112,8 +141,9 @@ export function SessionEndCard({ name, end, now, panel }: CardProps): JSX.Elemen
   );
 }
 
-function endText({ at, isExact }: SessionEnd, now: number): string {
-  if (at === undefined) return TEXT.ended;
+function endText({ at, isExact, renamed }: SessionEnd, now: number): string {
+  if (renamed !== undefined) return END.renamed(renamed.entry.name);
+  if (at === undefined) return END.ended;
   const time = formatTime(at, now);
-  return isExact ? TEXT.endedAt(time) : TEXT.endedSince(time);
+  return isExact ? END.at(time) : END.since(time);
 }

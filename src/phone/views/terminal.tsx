@@ -25,6 +25,8 @@ interface Props {
   newest: JSX.Element | null;
   /** Shown in place of the keys once the session has ended. */
   ended: JSX.Element | undefined;
+  /** It goes on under another name. */
+  isRenamed: boolean;
   /** Why a message cannot be delivered right now. */
   note: JSX.Element | null;
   /** The link's notice. */
@@ -33,7 +35,7 @@ interface Props {
 }
 
 export function TerminalPanel(props: Props): JSX.Element {
-  const { label, newest, note, notice, composer, ended } = props;
+  const { label, newest, note, notice, composer, ended, isRenamed } = props;
   const terminal = useLinkedTerminal(props);
   const [isLive, setLive] = useState(false);
   const [isMore, setMore] = useState(false);
@@ -48,7 +50,7 @@ export function TerminalPanel(props: Props): JSX.Element {
   return (
     <>
       <main class="terminal" aria-label={TEXT.label(label)} data-stream={terminal.info.stream.kind}>
-        <StatusLine terminal={terminal} isOver={ended !== undefined} />
+        <StatusLine terminal={terminal} isOver={ended !== undefined} isRenamed={isRenamed} />
         <div class="notice-anchor">{notice}</div>
         <Place terminal={terminal} isFinding={isFinding} onFound={() => setFinding(false)} />
         {ended !== undefined && terminal.text().trim() === "" && <NoScreen />}
@@ -214,9 +216,13 @@ function useLinkedTerminal({ name, openMirror, isLinked }: Props): LatchedTermin
 }
 
 function StatusLine(
-  { terminal: { info, retry, text }, isOver }: { terminal: Terminal; isOver: boolean },
+  { terminal: { info, retry, text }, isOver, isRenamed }: {
+    terminal: Terminal;
+    isOver: boolean;
+    isRenamed: boolean;
+  },
 ): JSX.Element {
-  const { status, warning, tone } = isOver ? endedText(text()) : statusText(info);
+  const { status, warning, tone } = isOver ? endedText(text(), isRenamed) : statusText(info);
   const { stream, latencyMs } = info;
   const isLive = stream.kind === "live";
   return (

@@ -21,6 +21,8 @@ const REQUEST_EARLIER_EVERY_MS = 2_000;
 const PAGE = 0.8;
 /** While the phone turns, its width may change several times. */
 const TURNED_MS = 300;
+/** Someone who goes on typing after a break reads what happened to earlier keys at least for this long. */
+const WARNED_MS = 4_000;
 
 export type OpenMirror = (name: SessionName, viewer: TerminalViewer) => TerminalStream | undefined;
 
@@ -31,6 +33,8 @@ export interface Terminal {
   type(inputs: readonly KeyInput[]): boolean;
   /** Shows in the status line why a key was not sent, until the next key. */
   say(text: string): void;
+  /** A key was pressed while none can be sent. */
+  miss(): void;
   fit(on: boolean): void;
   /** Scrolls up, and requests earlier output when needed. */
   showEarlier(): void;
@@ -78,6 +82,7 @@ export function useTerminal(name: SessionName, openMirror: OpenMirror): Terminal
     info: asText ? { ...info, away: awayInText } : info,
     type: (inputs) => mounted.current?.type(inputs) ?? false,
     say: (said) => setInfo((before) => ({ ...before, said })),
+    miss: () => setInfo((before) => ({ ...before, missed: true })),
     fit: (on) => mounted.current?.fit(on),
     showEarlier: () => mounted.current?.showEarlier(PAGE),
     retry: () => mounted.current?.retry(),
@@ -125,6 +130,7 @@ class MountedTerminal {
   /** The host reports that the window fits this phone. */
   #isFitted = false;
   #turning: ReturnType<typeof setTimeout> | undefined;
+  #liveSince = -Infinity;
 
   constructor(options: MountedTerminalOptions) {
     this.#options = options;
@@ -158,7 +164,10 @@ class MountedTerminal {
       this.#pending = { sequence, at: performance.now() };
     }
     this.screen?.followTyping();
-    this.#options.update(({ unsure: _seen, said: _read, ...info }) => info);
+    const isRead = performance.now() - this.#liveSince >= WARNED_MS;
+    this.#options.update(({ unsure, missed, said: _read, ...info }) =>
+      isRead ? info : { ...info, ...(unsure ? { unsure } : {}), ...(missed ? { missed } : {}) }
+    );
     return true;
   }
 
@@ -274,12 +283,17 @@ class MountedTerminal {
       if (this.#wantsEarlier) this.#stream?.scrollback(SCROLLBACK_LINES_MAX);
       if (this.#wantsFit && !this.#isFitAsked) this.#fitNow();
       this.#isFitAsked = true;
+      this.#liveSince = performance.now();
       return update((info) => ({ ...info, stream }));
     }
     this.#isFitted = false;
     const isUnsure = this.#pending !== undefined;
     this.#pending = undefined;
-    update((info) => ({ stream, fit: "off", away: info.away, unsure: isUnsure || info.unsure === true }));
+    update(({ away, unsure, missed }) => ({
+      ...{ stream, fit: "off", away },
+      ...(isUnsure || unsure ? { unsure: true } : {}),
+      ...(missed ? { missed } : {}),
+    }));
   }
 
   #onFit(fit: TerminalInfo["fit"]): void {

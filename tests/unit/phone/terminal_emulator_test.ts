@@ -1,7 +1,14 @@
 /** The terminal's cells as runs to draw, and as text to copy. */
 
 import assert from "node:assert/strict";
-import { indexed, makeEmulator, plainText, type Run, runsOf } from "../../../src/phone/terminal_emulator.ts";
+import {
+  indexed,
+  linesWith,
+  makeEmulator,
+  plainText,
+  type Run,
+  runsOf,
+} from "../../../src/phone/terminal_emulator.ts";
 
 async function runs(output: string, cursor?: number): Promise<Run[]> {
   const terminal = makeEmulator({ cols: 12, rows: 2 });
@@ -55,5 +62,24 @@ Deno.test("terminal text: it includes the scrollback, joins wrapped lines and tr
   const output = "first   \r\n0123456789abc\r\n\r\n漢字\u001b[31m red\r\n\r\n";
   await new Promise<void>((done) => terminal.write(output, done));
   assert.equal(plainText(terminal), "first\n0123456789abc\n\n漢字 red");
+  terminal.dispose();
+});
+
+Deno.test("terminal text: a wide character that did not fit into the last column leaves no blank in a wrapped line [ux-mirror-touch]", async () => {
+  const terminal = makeEmulator({ cols: 7, rows: 6 });
+  const output = "漢字漢字漢\r\nabcdef \r\nabcdef gh\r\n";
+  await new Promise<void>((done) => terminal.write(output, done));
+  assert.equal(plainText(terminal), "漢字漢字漢\nabcdef\nabcdef gh");
+  terminal.dispose();
+});
+
+Deno.test("terminal text: what wraps to the next row is found in the row where it begins, each row once [ux-reading]", async () => {
+  const terminal = makeEmulator({ cols: 10, rows: 4 });
+  const output = "one needle and a NEEDLE\r\nneed\r\nle needle needle\r\n漢字漢字漢字漢";
+  await new Promise<void>((done) => terminal.write(output, done));
+  assert.deepEqual(linesWith(terminal, "needle"), [0, 1, 4, 5]);
+  assert.deepEqual(linesWith(terminal, "漢字漢字漢字漢"), [6]);
+  assert.deepEqual(linesWith(terminal, "needle needle"), [4]);
+  assert.deepEqual(["", "no", "dle and"].map((text) => linesWith(terminal, text)), [[], [], [0]]);
   terminal.dispose();
 });
