@@ -219,3 +219,38 @@ export function linesWith({ buffer: { active } }: Pick<Emulator, "buffer">, text
   }
   return found;
 }
+
+/** A line on the page. */
+export interface DrawnRow {
+  element: HTMLElement;
+  /** What was drawn last. */
+  drawn: string;
+  /** How many columns of it the next line continues; undefined if none does. */
+  wrapped: number | undefined;
+}
+
+/** The selected lines as the program printed them: wrapped ones joined, without trailing blanks. */
+export function selectedText(rows: readonly DrawnRow[], columns: number): string {
+  const range = document.getSelection()?.getRangeAt(0);
+  const parts = rows.flatMap(({ element, wrapped }) => {
+    const part = range && selectedPart(range, element);
+    if (part === undefined) return [];
+    if (wrapped === undefined) return [`${part.trimEnd()}\n`];
+    return [wrapped < columns ? part.trimEnd() : part];
+  });
+  return parts.join("").replace(/\n$/, "");
+}
+
+/** The selected part of the element's text; undefined if nothing of it is selected. */
+function selectedPart(selected: Range, element: Element): string | undefined {
+  if (!selected.intersectsNode(element)) return undefined;
+  const part = document.createRange();
+  part.selectNodeContents(element);
+  if (part.compareBoundaryPoints(Range.START_TO_START, selected) < 0) {
+    part.setStart(selected.startContainer, selected.startOffset);
+  }
+  if (part.compareBoundaryPoints(Range.END_TO_END, selected) > 0) {
+    part.setEnd(selected.endContainer, selected.endOffset);
+  }
+  return part.toString();
+}

@@ -54,17 +54,3 @@ export function isSelectedIn(element: Element | null): boolean {
 export function endSelectionIn(element: Element): void {
   if (isSelectedIn(element)) document.getSelection()?.removeAllRanges();
 }
-
-/** The selected part of the element's text; undefined if nothing of it is selected. */
-export function selectedPart(selected: Range, element: Element): string | undefined {
-  if (!selected.intersectsNode(element)) return undefined;
-  const part = document.createRange();
-  part.selectNodeContents(element);
-  if (part.compareBoundaryPoints(Range.START_TO_START, selected) < 0) {
-    part.setStart(selected.startContainer, selected.startOffset);
-  }
-  if (part.compareBoundaryPoints(Range.END_TO_END, selected) > 0) {
-    part.setEnd(selected.endContainer, selected.endOffset);
-  }
-  return part.toString();
-}

@@ -1,6 +1,7 @@
 /** Draws the terminal's visible lines as elements and keeps the cursor in view. Loaded when a terminal is first shown. */
 import type { IMarker } from "@xterm/headless";
 import {
+  type DrawnRow,
   elementOf,
   type Emulator,
   type EmulatorCell,
@@ -8,6 +9,7 @@ import {
   makeEmulator,
   plainText,
   runsOf,
+  selectedText,
   wrappedColumns,
 } from "./terminal_emulator.ts";
 import {
@@ -17,7 +19,6 @@ import {
   followedTop,
   type FollowedView,
   isSelectedIn,
-  selectedPart,
 } from "./terminal_follow.ts";
 
 /** Line height relative to the font size. */
@@ -57,13 +58,6 @@ export interface AwayFromEnd {
 /** Pulling this far down at the first line requests earlier lines. */
 const PULL_PIXELS = 40;
 const PULL_PAGES = 0.5;
-
-interface DrawnRow {
-  element: HTMLElement;
-  drawn: string;
-  /** How many columns of it the next row continues; undefined if none does. */
-  wrapped: number | undefined;
-}
 
 export class TerminalScreen {
   readonly terminal: Emulator;
@@ -387,18 +381,10 @@ export class TerminalScreen {
     return row;
   }
 
-  /** Copies the selected lines as the program printed them: wrapped ones joined, without trailing blanks. */
   #copy(event: ClipboardEvent): void {
-    const range = document.getSelection()?.getRangeAt(0);
-    if (range === undefined || !isSelectedIn(this.#canvas)) return;
+    if (!isSelectedIn(this.#canvas)) return;
     const rows = [...this.#rows].sort(([one], [other]) => one - other).map(([_y, row]) => row);
-    const parts = rows.flatMap(({ element, wrapped }) => {
-      const part = selectedPart(range, element);
-      if (part === undefined) return [];
-      if (wrapped === undefined) return [`${part.trimEnd()}\n`];
-      return [wrapped < this.terminal.cols ? part.trimEnd() : part];
-    });
-    event.clipboardData?.setData("text/plain", parts.join("").replace(/\n$/, ""));
+    event.clipboardData?.setData("text/plain", selectedText(rows, this.terminal.cols));
     event.preventDefault();
   }
 
