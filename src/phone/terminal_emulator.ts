@@ -209,11 +209,12 @@ export function linesWith({ buffer: { active } }: Pick<Emulator, "buffer">, text
   for (let y = 0; wanted !== "" && y < active.length;) {
     const rows = rowsFrom(active, y).map((row) => row.toLowerCase());
     const line = rows.join("");
-    let end = 0;
+    let [at, end] = [line.indexOf(wanted), 0];
     for (const [index, row] of rows.entries()) {
-      const at = line.indexOf(wanted, end);
       end += row.length;
-      if (at >= 0 && at < end) found.push(y + index);
+      if (at < 0 || at >= end) continue;
+      found.push(y + index);
+      at = line.indexOf(wanted, end);
     }
     y += rows.length;
   }
@@ -225,32 +226,34 @@ export interface DrawnRow {
   element: HTMLElement;
   /** What was drawn last. */
   drawn: string;
-  /** How many columns of it the next line continues; undefined if none does. */
-  wrapped: number | undefined;
+  /** The next line continues it; `short`: its last column was too narrow for the next character. */
+  wrap: "none" | "whole" | "short";
 }
 
 /** The selected lines as the program printed them: wrapped ones joined, without trailing blanks. */
-export function selectedText(rows: readonly DrawnRow[], columns: number): string {
+export function selectedText(rows: readonly DrawnRow[]): string {
   const range = document.getSelection()?.getRangeAt(0);
-  const parts = rows.flatMap(({ element, wrapped }) => {
+  const parts = rows.flatMap(({ element, wrap }) => {
     const part = range && selectedPart(range, element);
     if (part === undefined) return [];
-    if (wrapped === undefined) return [`${part.trimEnd()}\n`];
-    return [wrapped < columns ? part.trimEnd() : part];
+    if (wrap === "none") return [`${part.text.trimEnd()}\n`];
+    return [wrap === "short" && part.isToEnd ? part.text.slice(0, -1) : part.text];
   });
-  return parts.join("").replace(/\n$/, "");
+  return parts.join("").replace(/\n+$/, "");
 }
 
 /** The selected part of the element's text; undefined if nothing of it is selected. */
-function selectedPart(selected: Range, element: Element): string | undefined {
+function selectedPart(selected: Range, element: Element): { text: string; isToEnd: boolean } | undefined {
   if (!selected.intersectsNode(element)) return undefined;
   const part = document.createRange();
   part.selectNodeContents(element);
   if (part.compareBoundaryPoints(Range.START_TO_START, selected) < 0) {
     part.setStart(selected.startContainer, selected.startOffset);
   }
+  const before = part.toString().length;
   if (part.compareBoundaryPoints(Range.END_TO_END, selected) > 0) {
     part.setEnd(selected.endContainer, selected.endOffset);
   }
-  return part.toString();
+  const text = part.toString();
+  return { text, isToEnd: text.length === before };
 }

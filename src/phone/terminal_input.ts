@@ -51,8 +51,8 @@ export function inputOfKey(press: KeyPress): KeyInput | undefined {
   if (/^F([1-9]|1[0-2])$/.test(key)) return { type: "key", key };
   const letter = /^[a-z]$/i.test(key) ? key.toLowerCase() : undefined;
   if (ctrlKey && !altKey && letter) return { type: "key", key: `C-${letter}` };
-  if (altKey && !ctrlKey && (letter || key === "Enter")) {
-    return { type: "key", key: `M-${letter ?? "Enter"}` };
+  if (altKey && !ctrlKey && (letter || key === "Enter" || key === "Backspace")) {
+    return { type: "key", key: `M-${letter ?? KEYS[key]}` };
   }
   const named = KEYS[key];
   return named === undefined || ctrlKey || altKey ? undefined : { type: "key", key: named };
@@ -65,7 +65,8 @@ const WITH_CTRL = "[]\\_^@ ";
 export function isUnsendable(press: KeyPress): boolean {
   const { key, ctrlKey, altKey, metaKey } = press;
   if (isComposed(press) || metaKey || ctrlKey === altKey || inputOfKey(press) !== undefined) return false;
-  return key in KEYS || (ctrlKey ? WITH_CTRL.includes(key) : [...key].length === 1);
+  // Alt with another character may produce text, as on a Mac.
+  return key in KEYS || (ctrlKey && WITH_CTRL.includes(key));
 }
 
 /** The field's text as input: a line end is Enter, and long or multi-line text is a paste. */

@@ -107,7 +107,8 @@ export class TerminalScreen {
     this.#followCursor();
     const listening = { signal: this.#abort.signal, passive: true };
     container.addEventListener("scroll", () => this.#scrolled(), listening);
-    container.addEventListener("copy", (event) => this.#copy(event), { signal: this.#abort.signal });
+    // A selection may end outside.
+    document.addEventListener("copy", (event) => this.#copy(event), { signal: this.#abort.signal });
     this.#followPull(listening);
     container.addEventListener("touchmove", () => void (this.#isTyping = false), listening);
     this.#observer = new ResizeObserver(() => this.#resized());
@@ -363,7 +364,8 @@ export class TerminalScreen {
     const drawn = JSON.stringify(runs);
     const row = this.#rows.get(y) ?? this.#newRow(y);
     row.element.classList.toggle("found", y === this.#found);
-    row.wrapped = wrappedColumns(active, y);
+    const wrapped = wrappedColumns(active, y);
+    row.wrap = wrapped === undefined ? "none" : wrapped < line.length ? "short" : "whole";
     if (row.drawn === drawn) return;
     row.drawn = drawn;
     row.element.replaceChildren(...runs.map(elementOf));
@@ -376,7 +378,7 @@ export class TerminalScreen {
     element.style.top = `${y * LINE_HEIGHT}em`;
     const below = [...this.#rows].filter(([at]) => at > y).sort(([one], [other]) => one - other)[0];
     this.#canvas.insertBefore(element, below?.[1].element ?? null);
-    const row: DrawnRow = { element, drawn: "", wrapped: undefined };
+    const row: DrawnRow = { element, drawn: "", wrap: "none" };
     this.#rows.set(y, row);
     return row;
   }
@@ -384,7 +386,7 @@ export class TerminalScreen {
   #copy(event: ClipboardEvent): void {
     if (!isSelectedIn(this.#canvas)) return;
     const rows = [...this.#rows].sort(([one], [other]) => one - other).map(([_y, row]) => row);
-    event.clipboardData?.setData("text/plain", selectedText(rows, this.terminal.cols));
+    event.clipboardData?.setData("text/plain", selectedText(rows));
     event.preventDefault();
   }
 

@@ -284,6 +284,11 @@ Deno.test("mirror: the window fits the phone on request, and gets the local term
     const format = "#{window_width}x#{window_height} [#{@svc_fit}]";
     const sizeAndFit = () => stage.tmux("display-message", "-p", "-t", `=${session}:`, format);
     await until("the end of the fit", async () => await sizeAndFit() === "90x30 []\n");
+    const again = await fitted();
+    await stage.tmux("set-option", "-w", "-t", `=${session}:`, "window-size", "largest");
+    again[Symbol.dispose]();
+    await until("the end of the fit", async () => / \[\]$/m.test(await sizeAndFit()));
+    assert.equal(await option(), "largest\n");
     await stage.tmux("resize-window", "-t", `=${session}:`, "-x", "120", "-y", "35");
     await stage.tmux("set-option", "-wu", "-t", `=${session}:`, "window-size");
   });

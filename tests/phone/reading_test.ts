@@ -296,6 +296,15 @@ Deno.test("lines that are selected on the screen are copied as they were printed
       `line 299 of the log\nline 300 of the log\n${"漢字".repeat(15)}`,
     );
     await page.evaluate(() => getSelection()?.removeAllRanges());
+    await sandbox.tmux("send-keys", "-t", `=${SESSION}:`, "Enter");
+    await sandbox.tmux("send-keys", "-t", `=${SESSION}:`, "-l", `${"x".repeat(59)} 漢字 end`);
+    await untilShown(page, "字 end");
+    assert.equal(
+      await copied("xxxx", "字 end"),
+      `${"x".repeat(59)} 漢字 end`,
+      "a blank before the gap stays",
+    );
+    await page.evaluate(() => getSelection()?.removeAllRanges());
     await until("the history", async () => {
       await drag(page, 160);
       return await status(page).getByText("Earlier output").isVisible();
@@ -304,4 +313,42 @@ Deno.test("lines that are selected on the screen are copied as they were printed
     const top = /line (\d+) of/.exec((await shown(page)).split("\n").slice(6).join("\n"))?.[1];
     const lines = Array.from({ length: 8 }, (_none, index) => `line ${Number(top) + index} of the log`);
     assert.equal(await copied(lines.at(0) ?? "", lines.at(-1) ?? ""), lines.join("\n"));
+  }));
+
+Deno.test("someone who reads the top of a frozen screen still reads it once the link is back, with the history above [ux-reading, ux-resume]", () =>
+  withTerminals(async ({ stack: { sandbox }, page, wire }) => {
+    const program = PROGRAM.replace("300", "700");
+    const place = ["-x", "60", "-y", "60", "-c", sandbox.project, "-e", `HOME=${sandbox.home}`];
+    await sandbox.tmux(
+      "-f",
+      "/dev/null",
+      "new-session",
+      "-d",
+      "-s",
+      "svc-long",
+      ...place,
+      "sh",
+      "-c",
+      program,
+    );
+    await page.setViewportSize({ width: 390, height: 620 });
+    await openSession(page, /svc-long/);
+    await untilShown(page, "line 700 of the log");
+    wire.freeze();
+    await status(page).getByText("No connection").waitFor();
+    await scrollScreenBehind(page, true);
+    const first = (await shown(page)).split("\n")[0] ?? "";
+    assert.match(first, /^line 64\d of the log$/);
+    const height = await page.locator(".terminal-place").evaluate((place) => place.scrollHeight);
+    wire.thaw();
+    await until(
+      "the history",
+      () =>
+        page.locator(".terminal-place").evaluate(
+          (place, before) => place.scrollHeight > before + 1_000,
+          height,
+        ),
+    );
+    await untilShown(page, first);
+    assert.doesNotMatch(await shown(page), /^line 1 of the log$/m);
   }));

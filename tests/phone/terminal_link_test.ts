@@ -163,11 +163,13 @@ Deno.test("a session that is renamed while it is open says so, and leads to its 
     await sandbox.tmux("rename-session", "-t", "=svc-before", "svc-after");
     await page.getByText("This session is called svc-after now.").waitFor();
     await status(page).getByText("The session was renamed.").waitFor();
+    await sandbox.tmux("rename-session", "-t", "=svc-after", "svc-last");
+    await page.getByText("This session is called svc-last now.").waitFor();
     assert.equal(await page.getByText(/has ended|ended at/).count(), 0);
     await phone.shoot("session-renamed");
     assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
     await page.getByRole("link", { name: "Open it" }).tap();
     await status(page).getByText("Live").waitFor();
     await untilShown(page, "its screen");
-    assert.match(page.url(), /svc-after/);
+    assert.match(page.url(), /svc-last/);
   }));

@@ -45,6 +45,7 @@ const FIT_FIELDS = {
   panes: "#{window_panes}",
   cols: "#{window_width}",
   rows: "#{window_height}",
+  mode: "#{window-size}",
   before: `#{${FIT_OPTION}}`,
 };
 
@@ -81,20 +82,18 @@ interface Fit {
   cols: string;
   rows: string;
   own: string;
-  /** Someone at the computer has given the window another size since. */
+  /** Someone at the computer has given the window another size or rule since. */
   isResized: boolean;
 }
 
 /** What FIT_OPTION says; undefined if the window is not fitted. */
-function parseFit({ cols, rows, before }: Record<"cols" | "rows" | "before", string>): Fit | undefined {
+function parseFit(
+  { cols, rows, mode, before }: Record<"cols" | "rows" | "mode" | "before", string>,
+): Fit | undefined {
   const [, oldCols, oldRows, fitted, own = ""] = /^(\d+) (\d+)(?: (\d+x\d+))? ?(\S*)$/.exec(before) ?? [];
   if (oldCols === undefined || oldRows === undefined) return undefined;
-  return {
-    cols: oldCols,
-    rows: oldRows,
-    own,
-    isResized: fitted !== undefined && fitted !== `${cols}x${rows}`,
-  };
+  const hasOtherSize = fitted !== undefined && fitted !== `${cols}x${rows}`;
+  return { cols: oldCols, rows: oldRows, own, isResized: hasOtherSize || mode !== "manual" };
 }
 
 /** Does nothing if the window is not fitted, or gone. A size that someone gave it since stays. */

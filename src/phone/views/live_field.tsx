@@ -78,13 +78,15 @@ function useLiveTyping(terminal: LatchedTerminal, onLeave: () => void): LiveTypi
     if (event.key === "Escape" && event.shiftKey) return onLeave();
     const input = inputOfKey(event);
     if (isBlocked(terminal.info)) {
-      const isText = [...event.key].length === 1 && !event.ctrlKey && !event.metaKey;
-      if (terminal.info.stream.kind !== "live" && (isText || input !== undefined)) terminal.miss();
+      const isPlain = !event.ctrlKey && !event.altKey && !event.metaKey && event.key !== "Tab";
+      const isKey = [...event.key].length === 1 || input !== undefined;
+      if (terminal.info.stream.kind !== "live" && isPlain && isKey) terminal.miss();
       return;
     }
-    if (isUnsendable(event)) terminal.say(LATCHES.noSuchKey);
+    const isRefused = isUnsendable(event);
+    if (isRefused) terminal.say(LATCHES.noSuchKey);
+    if (isRefused || input !== undefined) event.preventDefault();
     if (input === undefined) return;
-    event.preventDefault();
     terminal.type([input]);
   };
   const onInput = (event: Event): void => {
@@ -140,7 +142,7 @@ function settle(
 ): void {
   if (field === null || !composition.isOpen || isBlocked(terminal.info)) return;
   const text = textOf(field);
-  if (!terminal.paste(inputsOfChange(composition.typed, text))) return;
+  if (!terminal.type(inputsOfChange(composition.typed, text))) return;
   // The input method hands over the same text when it loses the field.
   composition.typed = text;
   field.blur();

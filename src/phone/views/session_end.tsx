@@ -70,6 +70,12 @@ export function useSessionEnd(state: PhoneState, { name, session, now }: EndSour
         renamed: renamedIn(state, { before, old: seen.session }),
       }
       : { session: seen.session, at: lastSign(state, { name, seen }), isExact: false };
+    const { renamed } = seen.end;
+    const isGone = renamed !== undefined && findSession(state.devices ?? [], {
+          deviceId: renamed.deviceId,
+          session: renamed.entry.name,
+        }) === undefined;
+    if (isGone) seen.end = { ...seen.end, renamed: renamedIn(state, { before, old: renamed }) };
   }
   return seen.end;
 }

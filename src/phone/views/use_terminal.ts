@@ -130,7 +130,9 @@ class MountedTerminal {
   /** The host reports that the window fits this phone. */
   #isFitted = false;
   #turning: ReturnType<typeof setTimeout> | undefined;
-  #liveSince = -Infinity;
+  #liveSince: number | undefined;
+  /** A stream's first screen has no earlier lines, whatever was requested. */
+  #isFirstScreen = true;
 
   constructor(options: MountedTerminalOptions) {
     this.#options = options;
@@ -164,7 +166,7 @@ class MountedTerminal {
       this.#pending = { sequence, at: performance.now() };
     }
     this.screen?.followTyping();
-    const isRead = performance.now() - this.#liveSince >= WARNED_MS;
+    const isRead = performance.now() - (this.#liveSince ?? Infinity) >= WARNED_MS;
     this.#options.update(({ unsure, missed, said: _read, ...info }) =>
       isRead ? info : { ...info, ...(unsure ? { unsure } : {}), ...(missed ? { missed } : {}) }
     );
@@ -265,7 +267,10 @@ class MountedTerminal {
         if (keys !== undefined) this.#onKeys(keys);
         if (fit !== undefined) this.#onFit(fit);
       },
-      onDrawn: (isWhole) => this.screen?.draw({ isWhole }),
+      onDrawn: (isWhole) => {
+        this.screen?.draw({ isWhole: isWhole && !this.#isFirstScreen });
+        this.#isFirstScreen &&= !isWhole;
+      },
     });
   }
 
@@ -283,10 +288,12 @@ class MountedTerminal {
       if (this.#wantsEarlier) this.#stream?.scrollback(SCROLLBACK_LINES_MAX);
       if (this.#wantsFit && !this.#isFitAsked) this.#fitNow();
       this.#isFitAsked = true;
-      this.#liveSince = performance.now();
+      this.#liveSince ??= performance.now();
       return update((info) => ({ ...info, stream }));
     }
     this.#isFitted = false;
+    this.#isFirstScreen = true;
+    this.#liveSince = undefined;
     const isUnsure = this.#pending !== undefined;
     this.#pending = undefined;
     update(({ away, unsure, missed }) => ({

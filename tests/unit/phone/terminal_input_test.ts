@@ -5,6 +5,7 @@ import {
   inputOfKey,
   inputsOfChange,
   inputsOfText,
+  isUnsendable,
   type KeyPress,
   zoomed,
 } from "../../../src/phone/terminal_input.ts";
@@ -30,6 +31,7 @@ Deno.test("terminal input: keys become tmux key names", () => {
     [{ key: "Escape" }, "Escape"],
     [{ key: "Enter" }, "Enter"],
     [{ key: "Enter", altKey: true }, "M-Enter"],
+    [{ key: "Backspace", altKey: true }, "M-BSpace"],
     [{ key: "Tab" }, "Tab"],
     [{ key: "Tab", shiftKey: true }, "BTab"],
     [{ key: "Backspace" }, "BSpace"],
@@ -91,4 +93,26 @@ Deno.test("during composition only a phone keyboard's plain letters are sent bef
   assert.equal(canSendWhileComposing("tiê", "Unidentified"), false);
   assert.equal(canSendWhileComposing("か", "Unidentified"), false);
   assert.equal(canSendWhileComposing("k", "Process"), false);
+});
+
+Deno.test("terminal input: keys with Ctrl or Alt that cannot be sent are told from text and from keys that can", () => {
+  const unsendable = (changed: Partial<KeyPress>): boolean => isUnsendable({ ...PLAIN, ...changed });
+  const [ctrl, alt] = [{ ctrlKey: true }, { altKey: true }];
+  for (const key of ["ArrowLeft", "Home", "Backspace", "Enter", "[", "_", " "]) {
+    assert.ok(unsendable({ key, ...ctrl }), key);
+  }
+  assert.ok(unsendable({ key: "ArrowLeft", ...alt }));
+  for (
+    const changed of [
+      { key: "a", ...ctrl },
+      { key: "Backspace", ...alt },
+      // Option with another character types one on a Mac, and AltGr reports both.
+      { key: "@", ...alt },
+      { key: "[", ...ctrl, ...alt },
+      { key: "ArrowLeft" },
+      { key: "ArrowLeft", metaKey: true },
+      { key: "1", ...ctrl },
+      { key: "Control", ...ctrl },
+    ]
+  ) assert.ok(!unsendable(changed), JSON.stringify(changed));
 });
