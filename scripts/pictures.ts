@@ -3,7 +3,7 @@ import { fileURLToPath } from "node:url";
 import type { Page } from "playwright-core";
 import { createRelayApi, type RelayApi } from "../src/client/api.ts";
 import { type Scene, withScene } from "../tests/phone/scene.ts";
-import { openSession, untilShown, withTerminals } from "../tests/phone/terminal_scene.ts";
+import { openSession, startProgram, untilShown, withTerminals } from "../tests/phone/terminal_scene.ts";
 import { say } from "./say.ts";
 
 const FOLDER = fileURLToPath(new URL("../docs/images/", import.meta.url));
@@ -135,22 +135,10 @@ const OUTPUT = [
 ];
 
 async function terminal(): Promise<void> {
-  await withTerminals(async ({ stack: { sandbox }, page }) => {
+  await withTerminals(async ({ stack, page }) => {
     await page.setViewportSize(SCREEN);
     const program = `printf '${OUTPUT.join("\\n")}\\n❯ '; exec cat`;
-    const place = ["-x", "46", "-y", "26", "-c", sandbox.project, "-e", `HOME=${sandbox.home}`];
-    await sandbox.tmux(
-      "-f",
-      "/dev/null",
-      "new-session",
-      "-d",
-      "-s",
-      "svc-shop",
-      ...place,
-      "sh",
-      "-c",
-      program,
-    );
+    await startProgram(stack, { name: "svc-shop", cols: 46, rows: 26, program });
     await openSession(page, /shop/);
     await untilShown(page, "2 files changed");
     await page.locator('.session-head .chip[data-state="idle"]').waitFor();

@@ -63,8 +63,8 @@ export async function claimPatiently(
 }
 
 /**
- * Claims the code. Throws RelayError, DamagedLink before that if the link's secret is none, or UnprovenHost if the relay's
- * answer does not prove it.
+ * Claims the code. Throws DamagedLink, and claims nothing, if the link's secret is incomplete; UnprovenHost if the relay's
+ * answer does not prove it; else RelayError.
  */
 export async function claimPairing(
   api: Pick<RelayApi, "claimPairing">,

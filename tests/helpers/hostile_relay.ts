@@ -237,6 +237,9 @@ export class HostileRelay implements AsyncDisposable {
       if (joined.early !== undefined) joined.early.push(data);
       else this.#pass(joined, { data, direction: "up" });
     };
+    // Until then a socket that is being closed has a timer.
+    const gone = Promise.withResolvers<void>();
+    this.#ends.push(gone.promise);
     return {
       text: up,
       bytes: (bytes) => up(bytes.slice()),
@@ -244,6 +247,7 @@ export class HostileRelay implements AsyncDisposable {
       closed: () => {
         this.#joined.delete(joined);
         far.close();
+        gone.resolve();
       },
     };
   }

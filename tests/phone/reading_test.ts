@@ -5,6 +5,7 @@ import { until } from "../helpers/until.ts";
 import {
   openSession,
   shown,
+  startProgram,
   status,
   type TerminalScene,
   untilShown,
@@ -15,9 +16,8 @@ const SESSION = "svc-lines";
 const PROGRAM = 'i=1; while [ $i -le 300 ]; do echo "line $i of the log"; i=$((i+1)); done; exec cat';
 
 /** Opens a session with 300 lines, most of them above the screen, that repeats what is typed into it. */
-async function openLines({ stack: { sandbox }, page }: TerminalScene): Promise<void> {
-  const place = ["-x", "60", "-y", "20", "-c", sandbox.project, "-e", `HOME=${sandbox.home}`];
-  await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", SESSION, ...place, "sh", "-c", PROGRAM);
+async function openLines({ stack, page }: TerminalScene): Promise<void> {
+  await startProgram(stack, { name: SESSION, cols: 60, rows: 20, program: PROGRAM });
   await openSession(page, /lines/);
   await untilShown(page, "line 300 of the log");
 }
@@ -237,22 +237,10 @@ Deno.test("a selection in the screen stays while the program prints, and copies 
   }));
 
 Deno.test("a terminal is followed while its program prints, whatever height the page leaves it [ux-reading]", () =>
-  withTerminals(async ({ stack: { sandbox }, page }) => {
+  withTerminals(async ({ stack, page }) => {
     const program =
       "i=0; while [ ! -e stop ]; do i=$((i+1)); echo row $i; sleep 0.03; done; echo the end; exec cat";
-    const place = ["-x", "60", "-y", "24", "-c", sandbox.project, "-e", `HOME=${sandbox.home}`];
-    await sandbox.tmux(
-      "-f",
-      "/dev/null",
-      "new-session",
-      "-d",
-      "-s",
-      "svc-rows",
-      ...place,
-      "sh",
-      "-c",
-      program,
-    );
+    await startProgram(stack, { name: "svc-rows", cols: 60, rows: 24, program });
     await openSession(page, /svc-rows/);
     const newest = async (): Promise<number> =>
       Math.max(0, ...Array.from((await shown(page)).matchAll(/row (\d+)/g), ([, row]) => Number(row)));
@@ -261,7 +249,7 @@ Deno.test("a terminal is followed while its program prints, whatever height the 
       await page.setViewportSize({ width: 390, height: turn % 2 === 0 ? 510 : 844 });
       await until("newer rows", async () => await newest() > before + 5);
     }
-    await Deno.writeTextFile(`${sandbox.project}/stop`, "");
+    await Deno.writeTextFile(`${stack.sandbox.project}/stop`, "");
     await untilShown(page, "the end");
     assert.equal(await status(page).getByText("Earlier output").count(), 0);
   }));
@@ -316,21 +304,9 @@ Deno.test("lines that are selected on the screen are copied as they were printed
   }));
 
 Deno.test("someone who reads the top of a frozen screen still reads it once the link is back, with the history above [ux-reading, ux-resume]", () =>
-  withTerminals(async ({ stack: { sandbox, url }, page, wire }) => {
+  withTerminals(async ({ stack, page, wire }) => {
     const program = PROGRAM.replace("300", "700");
-    const place = ["-x", "60", "-y", "60", "-c", sandbox.project, "-e", `HOME=${sandbox.home}`];
-    await sandbox.tmux(
-      "-f",
-      "/dev/null",
-      "new-session",
-      "-d",
-      "-s",
-      "svc-long",
-      ...place,
-      "sh",
-      "-c",
-      program,
-    );
+    await startProgram(stack, { name: "svc-long", cols: 60, rows: 60, program });
     await page.setViewportSize({ width: 390, height: 620 });
     await openSession(page, /svc-long/);
     await untilShown(page, "line 700 of the log");
@@ -341,7 +317,7 @@ Deno.test("someone who reads the top of a frozen screen still reads it once the 
     const first = (await shown(page)).split("\n")[0] ?? "";
     assert.match(first, /^line 64\d of the log$/);
     const height = await page.locator(".terminal-place").evaluate((place) => place.scrollHeight);
-    wire.pointTo(Number(new URL(url).port));
+    wire.pointTo(Number(new URL(stack.url).port));
     await until(
       "the history",
       () =>

@@ -53,6 +53,25 @@ export async function untilShown(page: Page, text: string): Promise<void> {
   }
 }
 
+interface Program {
+  name: string;
+  cols: number;
+  rows: number;
+  /** A shell's command. */
+  program: string;
+}
+
+/** Starts a program in a session of its own, in the project's folder. */
+export async function startProgram(
+  { sandbox }: Pick<Stack, "sandbox">,
+  { name, cols, rows, program }: Program,
+): Promise<void> {
+  const size = ["-x", String(cols), "-y", String(rows)];
+  const place = ["-c", sandbox.project, "-e", `HOME=${sandbox.home}`];
+  const argv = ["sh", "-c", program];
+  await sandbox.tmux("-f", "/dev/null", "new-session", "-d", "-s", name, ...size, ...place, ...argv);
+}
+
 export async function openSession(page: Page, label: RegExp): Promise<void> {
   await page.getByRole("link", { name: label }).tap();
   await status(page).getByText("Live").waitFor();

@@ -3,7 +3,16 @@ import assert from "node:assert/strict";
 import type { Page } from "playwright-core";
 import { until } from "../helpers/until.ts";
 import { withScene } from "./scene.ts";
-import { canvas, open, openSession, shown, status, untilShown, withTerminals } from "./terminal_scene.ts";
+import {
+  canvas,
+  open,
+  openSession,
+  shown,
+  startProgram,
+  status,
+  untilShown,
+  withTerminals,
+} from "./terminal_scene.ts";
 
 Deno.test("terminal: the session's screen in its colors, its status, and each view on a phone [spec-mirror, ux-session, ux-shots, seal-shown]", () =>
   withTerminals(async (scene) => {
@@ -15,7 +24,7 @@ Deno.test("terminal: the session's screen in its colors, its status, and each vi
       const pane = (await session.screen()).trimEnd().split("\n").map((line) => line.trimEnd());
       return (await shown(page)).trimEnd() === pane.join("\n");
     });
-    await stack.sandbox.tmux("new-session", "-d", "-s", "svc-colors", "-x", "60", "-y", "12", COLORS);
+    await startProgram(stack, { name: "svc-colors", cols: 60, rows: 12, program: COLORS });
     await status(page).getByText(/Live, \d+ × \d+/).waitFor();
     await status(page).getByText("Host not verified, encrypted").waitFor();
     await phone.shoot("terminal");
@@ -53,19 +62,7 @@ const COLORS =
 Deno.test("terminal: it can be pinched, panned and scrolled back, and its text selected and copied [ux-mirror-touch]", () =>
   withTerminals(async (scene) => {
     const { page, stack } = scene;
-    await stack.sandbox.tmux(
-      "-f",
-      "/dev/null",
-      "new-session",
-      "-d",
-      "-s",
-      "svc-long",
-      "-x",
-      "120",
-      "-y",
-      "30",
-      COLORS,
-    );
+    await startProgram(stack, { name: "svc-long", cols: 120, rows: 30, program: COLORS });
     await openSession(page, /svc-long/);
     await untilShown(page, "300");
     const place = page.locator(".terminal-place");
@@ -165,17 +162,7 @@ Deno.test("terminal: it is fitted to the phone only on request, and gets its siz
 
 Deno.test("terminal: while text is selected the screen freezes and does not claim to be the newest; then it continues [ux-reconnecting]", () =>
   withTerminals(async ({ page, stack }) => {
-    await stack.sandbox.tmux(
-      "new-session",
-      "-d",
-      "-s",
-      "svc-text",
-      "-x",
-      "60",
-      "-y",
-      "20",
-      "echo first; exec cat",
-    );
+    await startProgram(stack, { name: "svc-text", cols: 60, rows: 20, program: "echo first; exec cat" });
     await openSession(page, /svc-text/);
     await untilShown(page, "first");
     const select = (selector: string): Promise<void> =>

@@ -95,7 +95,7 @@ Deno.test("during composition only a phone keyboard's plain letters are sent bef
   assert.equal(canSendWhileComposing("k", "Process"), false);
 });
 
-Deno.test("terminal input: keys with Ctrl or Alt that cannot be sent are told from text and from keys that can", () => {
+Deno.test("terminal input: only keys with Ctrl or Alt that no terminal key stands for are reported as unsendable", () => {
   const unsendable = (changed: Partial<KeyPress>): boolean => isUnsendable({ ...PLAIN, ...changed });
   const [ctrl, alt] = [{ ctrlKey: true }, { altKey: true }];
   for (const key of ["ArrowLeft", "Home", "Backspace", "Enter", "[", "_", " "]) {
