@@ -111,6 +111,7 @@ Deno.test("mirror: a pane or window that is moved to another session is no longe
       if (name === "break-pane") await stage.tmux("split-window", "-d", "-t", pane, "cat");
       else await stage.tmux("new-window", "-d", "-t", `=${session}:`, "cat");
       await stage.tmux(...move(pane));
+      await stage.stack.sandbox.executed(session);
       await until("the end to be reported", () => ends(phone).includes("pane_gone"));
       await phone.live();
       phone.type({ type: "text", text: "after" });

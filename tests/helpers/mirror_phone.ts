@@ -87,8 +87,11 @@ export class MirrorPhone implements Disposable {
   }
 
   /** Waits until the screen shows `text`. */
-  shows(text: string): Promise<unknown> {
-    return until(`"${text}" on the phone`, () => this.text().includes(text));
+  async shows(text: string): Promise<void> {
+    await until(`"${text}" on the phone`, () => this.text().includes(text)).catch((cause) => {
+      const told = { states: this.states, keys: this.keyStates() };
+      throw new Error(`The phone was told ${JSON.stringify(told)} and shows:\n${this.text()}`, { cause });
+    });
   }
 
   /** Resolves at the first draw after which the condition holds. */

@@ -70,7 +70,9 @@ export async function makeSandbox(): Promise<Sandbox> {
     await until("the pane's program", async () => {
       const pid = await tmux("display-message", "-p", "-t", `=${session}:`, "#{pane_pid}").catch(() => "");
       const program = await Deno.readLink(`/proc/${pid.trim()}/exe`).catch(() => "");
-      return !/\/tmux[^/]*$/.test(program);
+      const argv = await Deno.readTextFile(`/proc/${pid.trim()}/cmdline`).catch(() => "");
+      // tmux starts a program without arguments by a shell, which is then replaced by it.
+      return !/\/tmux[^/]*$/.test(program) && !/^[^\0]+\0-c\0[\w-]+\0$/.test(argv);
     });
   };
   return {
