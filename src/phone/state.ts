@@ -41,7 +41,8 @@ export const MESSAGES_MAX = 1_000;
 export type LinkView =
   | { kind: "connecting" }
   | { kind: "live" }
-  | { kind: "down"; problem?: LinkProblem };
+  /** `isOpen`: the relay is silent on a connection that was live. Once it answers again, nothing was missed. */
+  | { kind: "down"; problem?: LinkProblem | undefined; isOpen?: true };
 
 /** A failure that the sign-in page explains. */
 export interface SignInProblem {
@@ -273,19 +274,24 @@ function withSignIn({ route, swap }: PhoneState, signIn: SignIn): PhoneState {
   return { ...INITIAL_STATE, route, signIn, ...(signIn.kind === "in" && swap ? { swap } : {}) };
 }
 
+/** True as long as the page misses nothing. */
+export function isOpen(link: LinkView): boolean {
+  return link.kind === "live" || "isOpen" in link;
+}
+
 function withLink(state: PhoneState, link: LinkState): PhoneState {
   switch (link.state) {
     case "connected":
       return {
         ...state,
         clockOffsetMs: link.clockOffsetMs,
-        link: link.answering ? { kind: "live" } : { kind: "down" },
+        link: link.answering ? { kind: "live" } : { kind: "down", isOpen: true },
       };
     case "waiting":
-      return { ...state, link: { kind: "down", ...(link.problem ? { problem: link.problem } : {}) } };
+      return { ...state, link: { kind: "down", problem: link.problem } };
     case "connecting":
     case "closed":
-      return state.link.kind === "live" ? { ...state, link: { kind: "down" } } : state;
+      return isOpen(state.link) ? { ...state, link: { kind: "down" } } : state;
   }
 }
 

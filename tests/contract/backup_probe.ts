@@ -3,7 +3,7 @@ import { openStore } from "../../src/store/sqlite.ts";
 import { aKey, aPush } from "./store_samples.ts";
 
 /** It ends by itself after this many writes, so that a backup that waits for its end fails instead of hanging. */
-const WRITES_MAX = 4_000;
+const WRITES_MAX = 50_000;
 /** Enough that a copy takes longer than the time between two writes. */
 const LONG = 3_000;
 

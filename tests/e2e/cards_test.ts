@@ -274,6 +274,8 @@ Deno.test("the dialog opens at the computer when the hook, the listener or the r
     const stopped = await ask([]);
     stack.listener.kill("SIGTERM");
     assert.equal((await stopped.asking).stdout, "");
+    // It has answered the hook, and still holds its lock.
+    await stack.listener.exited;
     await stack.startListener();
     await until("the end of the card", () => isClosed(scene, stopped.card));
     const killed = await ask([stopped.card.id]);

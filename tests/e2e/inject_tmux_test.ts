@@ -299,6 +299,10 @@ Deno.test("inject: a program with a name like a pane's record does not fake a se
   const made = ["pane", "svc-a", "$9", "1", "1", "0", "", "p", "%1", "", "d", "%1", "1", "0", "1", "cat"];
   const name = `cat\n${[...made, "80", "24", "t", "/"].join("\t")}\n`;
   await sandbox.newSession("svc-b", ["bash", "-c", 'exec -a "$1" cat', "bash", name]);
+  await until("the program in place of the shell", async () => {
+    const pid = (await sandbox.tmux("display-message", "-p", "-t", "=svc-b:", "#{pane_pid}")).trim();
+    return !(await Deno.readLink(`/proc/${pid}/exe`)).endsWith("/bash");
+  });
   for (const session of ["svc-a", "svc-b"]) {
     const { state, reason } = await bench.send(session, "hello");
     assert.deepEqual([state, reason], ["typed", undefined], session);

@@ -125,10 +125,11 @@ Deno.test("main flow: the log has the specified lines, word for word [log-start,
   const { svcHome } = stack.sandbox;
   const version = (await stack.svc("--version")).stdout.trim();
   const time = String.raw`\[\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z\]`;
-  // The receipt does not wait for the disk.
-  const log = await until("the message's line", async () => {
+  // The receipt waits neither for the disk nor for the report of the sessions.
+  const log = await until("the lines of the message and of the report", async () => {
     const written = await Deno.readTextFile(`${svcHome}/listener.log`);
-    return written.includes(`inject ${push.id}`) && written;
+    const all = [`inject ${push.id}`, `reported 1 session(s): ${echo.name}`, "persisted 1 session(s)"];
+    return all.every((line) => written.includes(line)) && written;
   });
   const [first = "", ...rest] = log.split("\n");
   assert.match(first, new RegExp(`^${time} svc listener starting — v${version} — ${stack.listenerWsUrl}$`));

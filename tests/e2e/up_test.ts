@@ -37,6 +37,7 @@ Deno.test("svc up starts relay and listener, prints QR and link, shows sessions 
   await up.line(/^Open this link: http:\/\/localhost:\d+\/#\S+$/);
   assert.match(up.output(), /^[█▀▄ ]{20,}$/m);
   await up.line(/^svc-demo +demo · Echo/);
+  await sandbox.executed("svc-demo");
   await connectedListener(sandbox);
   const sent = await runSvc(sandbox, ["send", "svc-demo", "hello", "--json"]);
   assert.equal(sent.code, 0, sent.stderr);
@@ -158,6 +159,7 @@ Deno.test("svc up with a certificate uses the address that the certificate is fo
   ], { env });
   await up.line(new RegExp(`^Open this link: https://localhost:${port}/`));
   await up.line(/^svc-demo +demo · Echo/);
+  await sandbox.executed("svc-demo");
   assert.equal((await runSvc(sandbox, ["send", "svc-demo", "hello"], { env })).code, 0);
   const other = `${sandbox.root}/other`;
   await makeAuthority(other);
@@ -213,6 +215,7 @@ Deno.test("while svc up runs, a listener that was killed is started again, and o
   await using sandbox = await makeSandbox();
   const up = startSvc(sandbox, [...UP, "--demo"]);
   await up.line(/^svc-demo +demo · Echo/);
+  await sandbox.executed("svc-demo");
   const first = await connectedListener(sandbox);
   Deno.kill(first, "SIGKILL");
   await up.line(/^The listener ended unexpectedly and was started again\./);
@@ -258,6 +261,7 @@ Deno.test("svc up --replace also removes the other relay's HTTP address: the new
   await Deno.writeTextFile(file, JSON.stringify(before), { mode: 0o600 });
   const up = startSvc(sandbox, [...UP, "--demo", "--replace"]);
   await up.line(/^svc-demo +demo · Echo/);
+  await sandbox.executed("svc-demo");
   const { baseUrl: left, steer } = JSON.parse(await Deno.readTextFile(file));
   const sent = await runSvc(sandbox, ["send", "svc-demo", "hello"]);
   assert.deepEqual([asked, left, steer, sent.code], [[], undefined, true, 0], sent.stderr);
@@ -278,6 +282,7 @@ Deno.test("a second relay takes over the listener of a running one only with --r
   await connectedListener(sandbox);
   const replacing = startSvc(sandbox, [...second, "--demo", "--replace"]);
   await replacing.line(/^svc-demo +demo · Echo/);
+  await sandbox.executed("svc-demo");
   assert.notEqual(JSON.parse(await Deno.readTextFile(`${sandbox.svcHome}/config.json`)).wsUrl, wsUrl);
   const sent = await runSvc(sandbox, ["send", "svc-demo", "hello"]);
   assert.equal(sent.code, 0, sent.stderr);

@@ -9,6 +9,8 @@ import { makeWrapperBench } from "../helpers/wrapper_bench.ts";
 interface Shell extends AsyncDisposable {
   keys(...names: string[]): Promise<void>;
   shows(text: RegExp): Promise<void>;
+  /** Resolves once the shell has its terminal back. */
+  isForeground(): Promise<void>;
 }
 
 async function openShell(
@@ -26,6 +28,11 @@ async function openShell(
     keys: async (...names) => void await tmux("send-keys", "-t", "=shell:", ...names),
     async shows(text) {
       await until(`${text}`, async () => text.test(await tmux("capture-pane", "-p", "-t", "=shell:")));
+    },
+    async isForeground() {
+      await until("the shell", async () => {
+        return await tmux("display-message", "-p", "-t", "=shell:", "#{pane_current_command}") === "sh\n";
+      });
     },
     [Symbol.asyncDispose]: async () => void await tmux("kill-server"),
   };
@@ -46,6 +53,8 @@ Deno.test("tmux's keys for suspending give the terminal back to the shell, and f
   await shell.shows(/got hello/);
   await shell.keys("-l", "leave\n");
   await until("the session's end", async () => Object.keys(await bench.sessions()).length === 0);
+  // Until then tmux still reads the terminal, and drops keys.
+  await shell.isForeground();
   await shell.keys("-l", "echo $((6*8))-here\n");
   await shell.shows(/48-here/);
 });

@@ -31,9 +31,10 @@ export async function runCalmly<T>(
 ): Promise<T> {
   if (!args.some((word) => NOTIFYING.has(word))) return await command();
   const listeners = [...stage.pids].filter((pid) => / listener( |$)/.test(commandOf(pid)));
-  const stopped = listeners.filter((pid) => send(pid, "SIGSTOP"));
+  // One that the test has stopped itself stays stopped.
+  const stopped = listeners.filter((pid) => !isStopped(pid) && send(pid, "SIGSTOP"));
   try {
-    if (stopped.length > 0) await until("no half-attached client", () => isCalm(stage, stopped));
+    if (listeners.length > 0) await until("no half-attached client", () => isCalm(stage, listeners));
     return await command();
   } finally {
     for (const pid of stopped) send(pid, "SIGCONT");
@@ -64,6 +65,10 @@ function commandOf(pid: number): string {
 
 function parentOf(pid: number): number {
   return Number(/^PPid:\t(\d+)$/m.exec(read(`/proc/${pid}/status`))?.[1]);
+}
+
+function isStopped(pid: number): boolean {
+  return /^State:\tT/m.test(read(`/proc/${pid}/status`));
 }
 
 function read(path: string): string {

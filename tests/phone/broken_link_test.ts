@@ -155,7 +155,9 @@ Deno.test("a message whose answer got lost is sent again under its id and stored
     await until("the outbox to be empty", async () => (await kept(page, "outbox")).size === 0);
     scene.listener.acknowledge(push, { outcome: "submitted" });
     await page.getByText("Submitted", { exact: true }).waitFor();
-    assert.deepEqual([await pushCount(scene), scene.listener.pushes.length], [1, 1]);
+    // The relay delivers a push again until it is acknowledged.
+    const ids = new Set(scene.listener.pushes.map(({ id }) => id));
+    assert.deepEqual([await pushCount(scene), ids.size], [1, 1]);
   }));
 
 Deno.test("a receipt that arrives instead of the answer clears the outbox too [ux-outbox]", () =>

@@ -69,7 +69,11 @@ Deno.test("on a host that allows it, the card rejects its dialog, and only the d
     assert.notEqual(id, "");
     await card.getByRole("button", { name: "Reject" }).tap();
     await card.waitFor({ state: "detached" });
-    const answered = (await session.entries()).filter((entry) => "approved" in entry);
+    // The agent draws before it writes its transcript.
+    const answered = await until("the answer in the transcript", async () => {
+      const found = (await session.entries()).filter((entry) => "approved" in entry);
+      return found.length > 0 && found;
+    });
     assert.deepEqual(answered.map(({ approved, by }) => [approved, by]), [[false, "escape"]]);
   }));
 

@@ -7,6 +7,11 @@ Deno.test("a session that ends while it is open says when, and keeps its message
     const { phone, wire, listener } = scene;
     const page = await openMessages(scene);
     await page.getByRole("textbox", { name: /Message to/ }).fill("half a thought");
+    // A relay that was silent for a moment, on the same connection.
+    wire.freeze();
+    await page.getByText("Reconnecting", { exact: false }).waitFor();
+    wire.thaw();
+    await page.locator(".notice").waitFor({ state: "detached" });
     await listener.report();
     await page.getByText(/^This session ended at \d\d:\d\d\.$/).waitFor();
     assert.equal(await page.getByRole("textbox", { name: /Message to/ }).inputValue(), "half a thought");

@@ -206,6 +206,11 @@ Deno.test("the screen as text wraps at the phone's width; that and the text size
       return await status(page).getByText("Earlier output").isVisible();
     });
     for (const place of ["top", "end"]) await scrollScreenBehind(page, place === "top");
+    // The screen behind has loaded the history. A tap in the frame in which the text grows by it is lost.
+    await until(
+      "the history in the text",
+      () => text.evaluate((p) => p.textContent?.startsWith("line 1 of")),
+    );
     await status(page).getByText("Earlier output").waitFor();
     assert.equal(await text.evaluate((place) => place.scrollTop), 0, "the text is where it was left");
     await pill(page).tap();
@@ -288,6 +293,7 @@ Deno.test("lines that are selected on the screen are copied as they were printed
     );
     await page.evaluate(() => getSelection()?.removeAllRanges());
     await sandbox.tmux("send-keys", "-t", `=${SESSION}:`, "Enter");
+    await until("the line again", async () => (await shown(page)).match(/漢字/g)?.length === 40);
     await sandbox.tmux("send-keys", "-t", `=${SESSION}:`, "-l", `${"x".repeat(59)} 漢字 end`);
     await untilShown(page, "字 end");
     assert.equal(

@@ -5,7 +5,7 @@ import { itemsOf } from "../attention.ts";
 import { formatTime } from "../format_time.ts";
 import { formatRoute } from "../route.ts";
 import { findSession, type HostSession, type SessionName } from "../sessions.ts";
-import { messagesOf, type PhoneState } from "../state.ts";
+import { isOpen, messagesOf, type PhoneState } from "../state.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 
@@ -29,7 +29,7 @@ interface Seen {
   at?: number;
   devices: PhoneState["devices"];
   hasList: boolean;
-  /** A list has arrived since the link came up. */
+  /** A list has arrived on the connection that is open. */
   isCurrent: boolean;
   /** The session is in a current list: when it leaves the list, it has just ended. */
   isListed: boolean;
@@ -44,16 +44,16 @@ interface EndSource {
 
 /** Returns undefined while the session is listed, and while the list may be outdated. */
 export function useSessionEnd(state: PhoneState, { name, session, now }: EndSource): SessionEnd | undefined {
-  const isLive = state.link.kind === "live";
+  const isUp = isOpen(state.link);
   const { current: seen } = useRef<Seen>({
     devices: state.devices,
     hasList: hasList(state),
-    isCurrent: isLive && hasList(state),
+    isCurrent: isUp && hasList(state),
     isListed: false,
   });
   const { isCurrent: wasCurrent, isListed: wasListed, devices: before } = seen;
   const hasNews = seen.devices !== state.devices || (!seen.hasList && hasList(state));
-  seen.isCurrent = isLive && (wasCurrent || hasNews);
+  seen.isCurrent = isUp && (wasCurrent || hasNews);
   seen.hasList = hasList(state);
   seen.isListed = seen.isCurrent && session !== undefined;
   seen.devices = state.devices;
