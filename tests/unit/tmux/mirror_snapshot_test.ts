@@ -39,6 +39,24 @@ Deno.test("snapshot: lines, wrapped lines, facts and an unfinished sequence are 
   assert.deepEqual([...snapshotOf("", { pending: "\\033[3" }).pending], [0x1b, 0x5b, 0x33]);
 });
 
+Deno.test("snapshot: blanks that nobody wrote, which tmux prints from 3.4 on, are left out unless they have a color", () => {
+  const [red, noRed, line] = ["\u001b[41m", "\u001b[49m", "\u001b[38;5;41;4m"];
+  const texts = printedPane({ facts: { cols: "9" } });
+  texts[2] = ["ab   ", `x  ${red}  ${noRed}     `, `${red}c    `, `${noRed}漢漢漢漢 `, "字   ", `${line}d   `]
+    .join("\n");
+  texts[3] = ["ab", "x      ", "c", "漢漢漢漢字", "d"].join("\n");
+  const snapshot = parseSnapshot("%3", texts);
+  assert.deepEqual(snapshot?.screen.map(({ text }) => text), [
+    "ab",
+    `x  ${red}  ${noRed}  `,
+    `${red}c    `,
+    `${noRed}漢漢漢漢`,
+    "字",
+    `${line}d   `,
+  ]);
+  assert.deepEqual(snapshot?.screen.map(({ wraps }) => wraps), [false, false, false, true, false, false]);
+});
+
 Deno.test("snapshot: hyperlinks, which tmux prints from 3.4 on, are left out, and hide no wrapped line", async () => {
   const [link, end] = ["\u001b]8;id=1;http://e.x/a;b\u001b\\", "\u001b]8;;\u001b\\"];
   for (
