@@ -163,7 +163,7 @@ export function outcomeLines(outcome: ClaimedOutcome): string[] {
     case "joined":
       return [
         `Joined without sealing: ${inLine(outcome.name)}, which did not prove the link's secret.`,
-        "A browser cannot do that on a page without https. To pair it, run: svc pair, and open all of its link over https.",
+        "A browser cannot do that on a page without https, or with a part of the link. To pair it, run: svc pair, and open all of its link over https.",
       ];
     case "unproven":
       return [

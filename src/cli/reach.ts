@@ -15,7 +15,10 @@ interface ReachFacts {
 /** The address that `--public-url` gives, without a trailing slash. Throws UsageError. */
 export function readPublicUrl(text: string | undefined): string | undefined {
   if (text === undefined) return undefined;
-  if (/^https?:\/\//.test(text) && URL.canParse(text)) return text.replace(/\/+$/, "");
+  const { username, password, search, hash } = URL.canParse(text) ? new URL(text) : {};
+  // Each of these would break or reveal something in the link.
+  const isPlain = [username, password, search, hash].every((part) => part === "");
+  if (/^https?:\/\//.test(text) && isPlain && !/[?#]/.test(text)) return text.replace(/\/+$/, "");
   throw new UsageError(`Cannot use the public address "${text}": give one such as https://relay.example.`);
 }
 

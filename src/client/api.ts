@@ -61,10 +61,13 @@ export interface RelayApi {
   /** `offer` comes from the host that the code is for. */
   createPairing(options?: CallOptions & PairingRequest): Promise<PairingCreated>;
   pairingStatus(code: string, options?: CallOptions): Promise<PairingStatus>;
-  /** The phone's side of a pairing. Needs no key and works once; a phone that sends its own key keeps its device id. */
+  /**
+   * The phone's side of a pairing. Needs no key and works once; a phone that sends its own key keeps its device id.
+   * `code`: the code, or `sha256-` and its digest in hex with the code in `claim`.
+   */
   claimPairing(
     code: string,
-    claim: z.input<typeof PairingClaim>,
+    claim: z.input<typeof PairingClaim> & { code?: string },
     options?: CallOptions,
   ): Promise<PairingClaimed>;
   health(options?: CallOptions): Promise<z.infer<typeof Health>>;

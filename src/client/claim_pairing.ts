@@ -1,5 +1,6 @@
 /** The phone's side of a pairing: claims the code, verifies the host's proof, and derives the words to compare. */
 import type { Clock } from "../async/clock.ts";
+import { sha256Hex } from "../async/encodings.ts";
 import { retry } from "../async/retry.ts";
 import { checkPhrase } from "../crypto/check_phrase.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
@@ -24,7 +25,7 @@ export interface PairedHost {
 
 export interface Claimed {
   account: { apiKey: string; deviceId: string };
-  /** Absent if the code has no secret, and on a page without WebCrypto. */
+  /** Absent if no host offered the code, and on a page without WebCrypto. */
   paired?: { host: PairedHost; words: string[] };
 }
 
@@ -63,8 +64,8 @@ export async function claimPatiently(
 }
 
 /**
- * Claims the code. Throws DamagedLink, and claims nothing, if the link's secret is incomplete; UnprovenHost if the relay's
- * answer does not prove it; else RelayError.
+ * Claims the code. Throws DamagedLink if the link's secret is incomplete, and claims nothing then, or if a host's link has
+ * none; UnprovenHost if the relay's answer does not prove the secret; else RelayError.
  */
 export async function claimPairing(
   api: Pick<RelayApi, "claimPairing">,
@@ -74,13 +75,21 @@ export async function claimPairing(
   if (text !== undefined && keyPair !== undefined && secret === undefined) {
     throw new DamagedLink("Cannot pair: the link is incomplete");
   }
-  if (secret === undefined || keyPair === undefined) {
+  if (keyPair === undefined) {
     const { apiKey, deviceId } = await api.claimPairing(code, { name });
+    return { account: { apiKey, deviceId } };
+  }
+  // A proxy in front of a relay that is down logs the path of a code that can still be claimed.
+  const digest = `sha256-${await sha256Hex(code)}`;
+  if (secret === undefined) {
+    const { apiKey, deviceId, offer } = await api.claimPairing(digest, { code, name });
+    // A host's link has a secret: without it, what this phone sends would not be encrypted.
+    if (offer !== undefined) throw new DamagedLink("Cannot pair: the link has lost its secret");
     return { account: { apiKey, deviceId } };
   }
   const publicKey = await exportPublicKey(keyPair.publicKey);
   const proof = await phoneProof(secret, { code, name, publicKey });
-  const { apiKey, deviceId, offer } = await api.claimPairing(code, { name, publicKey, proof });
+  const { apiKey, deviceId, offer } = await api.claimPairing(digest, { code, name, publicKey, proof });
   const proven = await provenOffer(secret, offer);
   const words = await checkPhrase(secret, { phone: { deviceId, publicKey }, listener: proven });
   const host: PairedHost = {

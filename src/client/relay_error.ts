@@ -42,11 +42,11 @@ interface RelayErrorFacts {
 }
 
 const ADVICE: Partial<Record<WireErrorCode, string>> = {
-  unauthenticated: "use a key of this relay (svc keys create), or pair this device again",
-  missing_scope: "use a key with this scope (svc keys create --scope push:read,push:send)",
-  unknown_device: "list the devices of this account with svc devices",
-  unknown_pairing: "create a new code with svc pair: a code is valid for 10 minutes and works once",
-  wrong_role: "use a key with a role that may do this",
+  unauthenticated: "use a key of this relay (svc keys create), or pair again",
+  missing_scope: "use a key that has it (svc keys create --scope SCOPE)",
+  unknown_device: "see svc devices",
+  unknown_pairing: "create a new one with svc pair",
+  wrong_role: "use another key",
   id_reused: "send the changed push under a new id",
   ambiguous_session: "name the host with targetDeviceId",
   upgrade_required: "use the HTTP address, not the WebSocket address",
@@ -77,7 +77,10 @@ function describe(
   retryAfterSeconds: number | undefined,
 ): string {
   if (problem === undefined) {
-    return `HTTP ${status} from something that is not a relay; check the address`;
+    const why = status < 502
+      ? "something that is not a relay; check the address"
+      : "a proxy; check the relay behind it";
+    return `HTTP ${status} from ${why}`;
   }
   const fields = (problem.errors ?? []).map((error) => `${error.pointer}: ${error.detail}`).join(", ");
   const advice = retryAfterSeconds === undefined

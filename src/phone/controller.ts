@@ -144,8 +144,10 @@ export class Controller {
       return this.#askToSwap(current, claimed);
     }
     const isIn = store.get().signIn.kind === "in";
-    if (problem === undefined || secret === undefined || !isIn) return;
-    store.dispatch({ type: "pairing", result: { kind: "failed", ...problem } });
+    const isNews = secret !== undefined || problem?.code === "damaged_link";
+    if (problem && isNews && isIn) {
+      store.dispatch({ type: "pairing", result: { kind: "failed", ...problem } });
+    }
   }
 
   async #keepHost({ paired }: Swap): Promise<void> {

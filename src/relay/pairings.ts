@@ -1,4 +1,5 @@
 /** The HTTP routes of pairing: a one-time code, claimed by a phone that gets its own device and key. */
+import * as z from "zod/mini";
 import {
   PairingClaim,
   type PairingClaimed,
@@ -9,7 +10,7 @@ import {
 } from "../protocol/http.ts";
 import { DEVICES_PER_KEY, OPEN_PAIRINGS_PER_KEY, PAIRING_TTL_SECONDS } from "../protocol/limits.ts";
 import { sha256 } from "../runtime/digest.ts";
-import { decodeHex } from "../async/encodings.ts";
+import { decodeHex, encodeHex } from "../async/encodings.ts";
 import { networkOf } from "../runtime/plain_connections.ts";
 import type { KeyRecord, PairingRecord } from "../store/store.ts";
 import { createKeyUnlessRevoked, findKey, keyOfRequest, mayPair, randomToken } from "./api_keys.ts";
@@ -90,20 +91,27 @@ function checkOffered({ name, deviceId }: KeyRecord, offer: PairingRequest["offe
 
 const DIGEST_PREFIX = "sha256-";
 
-/** The digest of a pairing code. `name` is the code, or `sha256-` and its digest in hex, which cannot claim it. */
+/** The digest of a pairing code. `name` is the code, or `sha256-` and its digest in hex. */
 function hashOf(name: string): Uint8Array {
   const digest = name.startsWith(DIGEST_PREFIX) ? decodeHex(name.slice(DIGEST_PREFIX.length)) : undefined;
   return digest?.length === 32 ? digest : sha256(name);
 }
 
 /** `GET /pairings/{code}`: only for the account that created the code. */
-export async function pairingStatus({ store }: Services, { key, param }: KeyedCall): Promise<Response> {
+export async function pairingStatus(
+  { store, clock }: Services,
+  { key, param }: KeyedCall,
+): Promise<Response> {
   const pairing = await store.findPairing(hashOf(param("code")));
   if (pairing?.account !== key.account) throw unknownCode();
   const { expiresAt, phone } = pairing;
+  if (phone === undefined && clock.now() >= expiresAt) throw unknownCode();
   const answer: PairingStatus = { expiresAt, ...(phone ? { phone } : {}) };
   return json(answer);
 }
+
+/** The body of a claim. `code`: the code, if the path has only its digest, because proxies log paths. */
+export const PairingClaimBody = z.object({ ...PairingClaim.shape, code: z.optional(z.string()) });
 
 /**
  * `POST /pairings/{code}/claim`: needs no key, works for one phone. Only wrong codes count against an address: behind a
@@ -112,10 +120,15 @@ export async function pairingStatus({ store }: Services, { key, param }: KeyedCa
 export async function claimPairing(services: Services, call: Call): Promise<Response> {
   const { clock, store } = services;
   const now = clock.now();
-  const codeHash = sha256(call.param("code"));
+  const codeHash = hashOf(call.param("code"));
   // A wrong code costs one read: its body is not parsed, and it does not take the write lock.
   if (await store.findPairing(codeHash) === undefined) throw wrongCode(services, call);
-  const claim = await readBody(call, { schema: PairingClaim, code: "invalid_request" });
+  const { code = call.param("code"), ...claim } = await readBody(call, {
+    schema: PairingClaimBody,
+    code: "invalid_request",
+  });
+  // Whoever has only the digest, such as from a proxy's log, claims nothing.
+  if (encodeHex(sha256(code)) !== encodeHex(codeHash)) throw wrongCode(services, call);
   const pairing = await store.takePairing(codeHash, now);
   const answer = pairing === undefined
     ? await services.claimAnswers.repeat({ codeHash, claim, now })
@@ -227,6 +240,6 @@ async function newPhone(
 function unknownCode(): Refusal {
   return new Refusal(
     "unknown_pairing",
-    "Cannot claim the pairing code: it is unknown, already used, or older than 10 minutes",
+    "the code is unknown, already used, or older than 10 minutes",
   );
 }

@@ -26,7 +26,6 @@ import {
   PAYLOAD_MAX_BYTES,
   postOnce,
   subscriptionFault,
-  topicOf,
   type VapidKeys,
   type WebPushMessage,
   type WebPushOutcome,
@@ -385,5 +384,5 @@ function messageOf(
   payload: WebPushPayload,
   { ttlSeconds, urgency, group }: { ttlSeconds: number; urgency: "normal" | "high"; group: string },
 ): WebPushMessage {
-  return { payload, ttlSeconds, urgency, topic: topicOf(group) };
+  return { payload, ttlSeconds, urgency, group };
 }

@@ -40,8 +40,8 @@ export interface WebPushMessage {
   /** How long the vendor keeps it for a phone that is off. */
   ttlSeconds: number;
   urgency: "normal" | "high";
-  /** A later message with the same topic replaces one that the phone has not received. */
-  topic: string;
+  /** A later message of the same group replaces one that the phone has not received. */
+  group: string;
 }
 
 export interface DeliveryOptions {
@@ -92,9 +92,12 @@ export function subscriptionFault(
     : { pointer: "/keys/auth", detail: "16 bytes in base64url" };
 }
 
-/** At most 32 characters of base64url (RFC 8030, section 5.4), which reveal nothing about the group. */
-export function topicOf(group: string): string {
-  return encodeBase64url(sha256(group)).slice(0, 32);
+/**
+ * At most 32 characters of base64url (RFC 8030, section 5.4). Nobody can find the group by trying, since the relay's
+ * private key is part of the digest.
+ */
+function topicOf(group: string, { privateKey }: Pick<VapidKeys, "privateKey">): string {
+  return encodeBase64url(sha256(`${privateKey}\n${group}`)).slice(0, 32);
 }
 
 /**
@@ -175,7 +178,7 @@ export async function postOnce(
 
 async function encrypted(
   subscription: WebPushSubscription,
-  { payload, ttlSeconds, urgency, topic }: WebPushMessage,
+  { payload, ttlSeconds, urgency, group }: WebPushMessage,
   { keys, contact }: DeliveryOptions,
 ): Promise<{ headers: Record<string, string>; body: Uint8Array }> {
   // The library signs for https only; a test's endpoint on this machine gets the token of the same host.
@@ -190,7 +193,7 @@ async function encrypted(
       ...headers,
       ttl: String(Math.max(0, Math.floor(ttlSeconds))),
       urgency,
-      topic,
+      topic: topicOf(group, keys),
       "content-encoding": "aes128gcm",
       "content-type": "application/octet-stream",
     },

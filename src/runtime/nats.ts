@@ -158,7 +158,8 @@ export function connectionFault(error: unknown, { credentials, ca }: NatsAddress
     return "its certificate names none of these servers: give --nats names that are in it";
   }
   if (error instanceof ConnectionError && error.message.includes("'tls'")) {
-    return "it has no TLS: leave --nats-ca out, or give it a certificate";
+    const plain = ca === undefined ? "name it with nats://" : "leave --nats-ca out";
+    return `it has no TLS: ${plain}, or give it a certificate`;
   }
   return errorText(error);
 }

@@ -61,7 +61,7 @@ const posts: Case[] = [
       const subscriber = await makeSubscriber(`http://127.0.0.1:${port}/x`);
       const keys = await loadVapidKeys({ keepSecret: (_name, made) => Promise.resolve(made) });
       const payload = { kind: "test", id: "6f1c2d3e-0000-4000-8000-000000000001" } as const;
-      const message = { payload, ttlSeconds: 60, urgency: "high", topic: "t" } as const;
+      const message = { payload, ttlSeconds: 60, urgency: "high", group: "t" } as const;
       const { signal } = new AbortController();
       const delivery = {
         keys,

@@ -29,6 +29,15 @@ async function keptKeys(page: Page): Promise<{ extractable: boolean[]; text: str
   });
 }
 
+Deno.test("a link that was cut before its secret pairs nothing, and says so [ux-pair, pair-keys]", () =>
+  withDemo(async ({ up, phone, page, link }) => {
+    await page.goto(link.replace(/&s=.*/, ""));
+    await page.getByText("This link is incomplete.", { exact: false }).waitFor();
+    await up.line(/^Joined without sealing: /);
+    assert.equal(await page.getByRole("link", { name: /demo · Echo/ }).count(), 0);
+    assert.deepEqual([await phone.violations(), await phone.misfits()], [[], []]);
+  }));
+
 Deno.test("a scanned link shows the host's six words, seals messages, and stores only non-extractable keys [ux-pair, pair-words, pair-keys, sec-browser-keys, seal-shown, seal-stored]", () =>
   withDemo(async ({ sandbox, up, phone, page, link }) => {
     await page.goto(link);

@@ -305,6 +305,8 @@ export const keyCheck: Check = {
         return fault("not checked: the relay does not answer", "fix that first");
       }
       if (!(error instanceof RelayError)) return fault(errorText(error), CONFIGURE);
+      const isKeys = ["unauthenticated", "missing_scope"].includes(error.code);
+      if (!isKeys) return fault(`not checked: ${errorText(error)}`, "fix that first");
       return withSource(fault(errorText(error), newKey(paths)), inputs);
     }
   },
@@ -333,7 +335,7 @@ async function sendScope(api: RelayApi, paths: HomePaths): Promise<Finding> {
 }
 
 /** How long connecting and greeting may take, in milliseconds. */
-const GREETING_LIMIT_MS = 5_000;
+const GREETING_LIMIT_MS = 10_000;
 /** If the clocks are further apart, receipts and log lines are hard to compare, in milliseconds. */
 const SKEW_MAX_MS = 30_000;
 

@@ -194,13 +194,18 @@ export async function servicesToFix(): Promise<ServiceState[]> {
   return states.filter(({ missing, other }) => missing !== null || other !== null);
 }
 
+/** The account that a service's file names: of systemd or launchd. */
+function userIn(text: string): string | undefined {
+  return (/^User=(.+)$/m.exec(text) ?? /<key>UserName<\/key>\s*<string>([^<]+)</.exec(text))?.[1];
+}
+
 function installLine(
   service: ServiceName,
-  { system, words }: { system: boolean; words: readonly string[] },
+  { system, words, user }: { system: boolean; words: readonly string[]; user: string | undefined },
 ): string {
   const at = words.indexOf("server");
   const server = service === "relay" && at >= 0 ? words.slice(at + 1) : [];
-  const place = system ? ["--system"] : [];
+  const place = system ? ["--system", ...(user === undefined ? [] : ["--user", user])] : [];
   return shellLine([
     "svc",
     "service",
@@ -249,7 +254,7 @@ async function stateOf(service: ServiceName, options: PlanOptions): Promise<Serv
   return [{
     service,
     system,
-    install: installLine(service, { system, words }),
+    install: installLine(service, { system, words, user: userIn(text) }),
     file: manager.file,
     running: (await runtime.commands.run(manager.isActive)).code === 0,
     missing,

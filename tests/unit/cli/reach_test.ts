@@ -33,8 +33,14 @@ Deno.test("a pairing link has the given address, else the relay's public one if 
     "https://reached.example",
     "known to work from another machine",
   );
-  assert.throws(
-    () => phoneAddress(local, { given: "relay.example", ofRelay }),
-    /Cannot use the public address/,
-  );
+  for (
+    const given of [
+      "relay.example",
+      "https://a:b@relay.example",
+      "https://relay.example/?",
+      "https://relay.example/#x",
+    ]
+  ) {
+    assert.throws(() => phoneAddress(local, { given, ofRelay }), /Cannot use the public address/, given);
+  }
 });

@@ -1,11 +1,12 @@
 /** The phone's side of a pairing: what it accepts from the relay's answer, and what it does not. */
 import assert from "node:assert/strict";
-import { randomUuid } from "../../../src/async/encodings.ts";
+import { randomUuid, sha256Hex } from "../../../src/async/encodings.ts";
 import { claimPairing } from "../../../src/client/claim_pairing.ts";
 import { DamagedLink, UnprovenHost } from "../../../src/client/relay_error.ts";
 import { checkPhrase } from "../../../src/crypto/check_phrase.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { phoneProof } from "../../../src/crypto/paired_secret.ts";
+import type { PairingClaim, PairingClaimed } from "../../../src/protocol/http.ts";
 import { PushId } from "../../../src/protocol/push.ts";
 import { HOST_ID, offeringHost, PHONE_ID } from "../phone/offering_host.ts";
 
@@ -37,6 +38,19 @@ Deno.test("the claim proves the secret without revealing it [pair-fragment]", as
   assert.ok(!JSON.stringify(host.claims).includes(host.word));
 });
 
+Deno.test("no path has the code, which a proxy would log while it can still be claimed [sec-claim]", async () => {
+  const host = await offeringHost();
+  const named: string[] = [];
+  const api = {
+    claimPairing: (name: string, claim: PairingClaim & { code?: string }): Promise<PairingClaimed> => {
+      named.push(`${name} ${claim.code}`);
+      return host.api.claimPairing(name, claim);
+    },
+  };
+  await claimPairing(api, { ...mine, secret: host.word });
+  assert.deepEqual(named, [`sha256-${await sha256Hex("c")} c`]);
+});
+
 Deno.test("a relay that swaps the host's key, changes its name, or withholds the offer pairs nothing [sec-active-relay, hostile-relay]", async () => {
   const lies = [
     { publicKey: other },
@@ -60,13 +74,24 @@ Deno.test("a link that lost some characters claims nothing [pair-keys]", async (
   assert.deepEqual(host.claims, []);
 });
 
-Deno.test("without a secret, or without WebCrypto, a code gives an account and nothing else [seal-off]", async () => {
+Deno.test("a host's link that lost its secret pairs nothing, where the browser could encrypt [pair-keys]", async () => {
   const host = await offeringHost();
-  for (const without of [{ secret: undefined }, { secret: host.word, keyPair: undefined }]) {
-    const { account, paired } = await claimPairing(host.api, { ...mine, ...without });
+  await assert.rejects(claimPairing(host.api, { ...mine, secret: undefined }), DamagedLink);
+});
+
+Deno.test("without a host's offer, or without WebCrypto, a code gives an account and nothing else [seal-off]", async () => {
+  const host = await offeringHost();
+  const alone = await offeringHost(() => undefined);
+  for (
+    const [at, without] of [[alone, { secret: undefined }], [host, {
+      secret: host.word,
+      keyPair: undefined,
+    }]] as const
+  ) {
+    const { account, paired } = await claimPairing(at.api, { ...mine, ...without });
     assert.deepEqual([account.deviceId, paired], [PHONE_ID, undefined]);
   }
-  assert.deepEqual(host.claims, [{ name: "iPhone" }, { name: "iPhone" }]);
+  assert.deepEqual([...alone.claims, ...host.claims], [{ name: "iPhone" }, { name: "iPhone" }]);
 });
 
 Deno.test("a push id can be made without https", () => {

@@ -48,7 +48,7 @@ Deno.test("a claim that races with the revocation of the code's key gets no key 
   assert.deepEqual(await store.listDevices("default"), []);
 });
 
-Deno.test("a host looks a code up by its digest, which cannot claim it, because paths end up in the logs of proxies [sec-claim]", async () => {
+Deno.test("a code is looked up and claimed by its digest, which alone cannot claim it, because paths end up in the logs of proxies [sec-claim]", async () => {
   await using relay = await Fixture.make();
   const host = await relay.key();
   const code = await codeOf(relay, host);
@@ -58,8 +58,12 @@ Deno.test("a host looks a code up by its digest, which cannot claim it, because 
   assert.equal((await status(named)).status, 200);
   assert.equal((await status(`sha256-${await sha256Hex("another")}`)).status, 404);
   assert.equal((await claim(relay, named)).status, 404);
-  assert.equal((await claim(relay, code)).status, 201);
-  assert.equal((await (await status(named)).json()).phone.name, "phone");
+  const claimBy = (body: Record<string, string>): Promise<Response> =>
+    relay.request("POST", `/pairings/${named}/claim`, { body: { name: "phone", ...body } });
+  for (const wrong of ["another", named]) assert.equal((await claimBy({ code: wrong })).status, 404);
+  assert.equal((await claimBy({ code })).status, 201);
+  const { phone } = await (await status(named)).json();
+  assert.deepEqual([phone.name, "code" in phone], ["phone", false]);
   assert.equal((await (await status(code)).json()).phone.name, "phone", "as older hosts ask");
 });
 
@@ -75,6 +79,18 @@ Deno.test("a host's key cannot offer phones another host's device id, so that no
   assert.deepEqual([refused.status, (await refused.json()).code], [403, "wrong_role"]);
   assert.equal((await make(victim)).status, 201);
   assert.equal((await make(await relay.key())).status, 201, "a key that was made for no device");
+});
+
+Deno.test("the host learns at once that nobody claimed a code in time", async () => {
+  await using relay = await Fixture.make();
+  const host = await relay.key();
+  const code = await codeOf(relay, host);
+  const status = async (): Promise<number> =>
+    (await relay.request("GET", `/pairings/${code}`, { key: host })).status;
+  relay.clock.advance(10 * 60_000 - 1);
+  assert.equal(await status(), 200);
+  relay.clock.advance(1);
+  assert.equal(await status(), 404);
 });
 
 const SENT = { name: "phone", publicKey: "B".repeat(87), proof: "p".repeat(43) };
