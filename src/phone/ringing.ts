@@ -1,6 +1,7 @@
 /** Notifications on this phone: support, switching them on and off, what rings, the test, and the subscription. */
 import { decodeBase64url, encodeBase64url } from "../async/encodings.ts";
 import { errorText } from "../async/error_text.ts";
+import { RelayError } from "../client/relay_error.ts";
 import type { WebPushApi } from "../client/web_push_api.ts";
 import type { SealedForPhones } from "../protocol/push.ts";
 import {
@@ -57,6 +58,9 @@ interface RingingOptions {
 }
 
 const EVERYTHING: RingPreferences = { off: [], sessions: {} };
+/** A push service's answers for a subscription that has ended. */
+const GONE: readonly number[] = [400, 403, 404, 410];
+
 const NIGHT = { from: "22:00", to: "07:00" };
 
 export class Ringing {
@@ -167,9 +171,19 @@ export class Ringing {
         relay: { milliseconds: Math.max(0, whole - milliseconds) },
         vendor: isAccepted ? { milliseconds } : { problem: detail ?? String(status) },
       });
+      if (GONE.includes(status)) await this.#renew();
     } catch (error) {
       this.#testStep(id, { relay: { problem: errorText(error) } });
+      if (error instanceof RelayError && error.code === "not_found") await this.#renew();
     }
+  }
+
+  /** Subscribes afresh: the relay has removed the subscription, which the push service no longer knows. */
+  async #renew(): Promise<void> {
+    await this.#inTurn(async () => {
+      await this.#options.browser.unsubscribe();
+      await this.#save(this.#state.preferences);
+    });
   }
 
   /** Call this for the service worker's message about a test. */

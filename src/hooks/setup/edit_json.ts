@@ -14,8 +14,8 @@ export function putJson(text: string, { set = [], append = [] }: JsonEdit): stri
 }
 
 /**
- * Removes svc's entries, and whatever becomes empty unless it is in `original`, the text from before the first edit.
- * Throws Error if the text is not JSON.
+ * Removes svc's entries, and whatever becomes empty unless it is in `original`, the text from before the first edit. A
+ * value that svc's replaced is put back. Throws Error if the text is not JSON.
  */
 export function takeJson(text: string, { set = [], append = [] }: JsonEdit, original = "{}"): string {
   checkJson(text);
@@ -26,7 +26,10 @@ export function takeJson(text: string, { set = [], append = [] }: JsonEdit, orig
     return rest === result ? result : pruned(rest, at);
   }, text);
   const all = set.reduce((result, { at }) => {
-    return valueAt(result, at) === undefined ? result : pruned(takeValue(result, at), at.slice(0, -1));
+    if (valueAt(result, at) === undefined) return result;
+    const own = original.trim() === "" ? undefined : valueAt(original, at);
+    const isOwn = own !== undefined && !runsSvc(own);
+    return isOwn ? putValue(result, at, own) : pruned(takeValue(result, at), at.slice(0, -1));
   }, withoutEntries);
   checkJson(all);
   return all;

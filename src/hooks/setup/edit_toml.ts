@@ -57,6 +57,15 @@ export function takeTables(text: string, tables: readonly Keys[]): string {
   return checked({ before, after: withoutTrailingGap(joined(kept), text), isOurs });
 }
 
+/** Puts back the user's own table of this name, which svc's replaced, with the tables below it. */
+export function restoreTable(text: string, keys: Keys, original: string): string {
+  const own = tableAt(parse(original), keys);
+  if (own === undefined || runsSvc(own)) return text;
+  const parts = partsOf(original).filter((part) => part.keys !== undefined && isAtOrBelow(part.keys, keys));
+  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  return text + gapAfter(text, eol) + joined(parts);
+}
+
 function isAtOrBelow(keys: Keys, table: Keys): boolean {
   return table.every((key, at) => keys[at] === key);
 }

@@ -13,7 +13,7 @@ import type { HomePaths } from "../../home/paths.ts";
 import type { AgentKind } from "../../protocol/names.ts";
 import type { Commands, Files } from "../../runtime/types.ts";
 import { hasSvcsJson, putJson, takeJson } from "./edit_json.ts";
-import { hasSvcsTable, putTable, takeTables } from "./edit_toml.ts";
+import { hasSvcsTable, putTable, restoreTable, takeTables } from "./edit_toml.ts";
 import type { Manifest } from "./home_files.ts";
 
 export interface SetupHost {
@@ -298,7 +298,8 @@ function withoutSvc(
     case "json":
       return isBlank(rest) ? before : mark + takeJson(rest, edit, withoutMark(original).rest);
     case "toml":
-      return mark + takeTables(rest, [edit.table, ...tables]);
+      return mark +
+        restoreTable(takeTables(rest, [edit.table, ...tables]), edit.table, withoutMark(original).rest);
     case "own":
       return before.includes(OWN_MARK) ? undefined : before;
   }

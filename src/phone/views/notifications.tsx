@@ -154,18 +154,23 @@ function Quiet({ current: { preferences: { quiet } }, ringing }: PartProps): JSX
 
 function Sessions({ state, current, ringing }: PartProps & { state: PhoneState }): JSX.Element {
   const sessions = groupSessions(state.devices ?? []).flatMap((group) => group.sessions);
+  const hasHosts = new Set(sessions.map(({ deviceId }) => deviceId)).size > 1;
   return (
     <Part id="ring-sessions" heading={TEXT.sessionsHeading}>
       {sessions.length === 0 && <p class="hint">{TEXT.sessionsNone}</p>}
       {sessions.map((session) => (
-        <SessionSwitches key={keyOf(session)} session={session} current={current} ringing={ringing} />
+        <SessionSwitches key={keyOf(session)} {...{ session, hasHosts, current, ringing }} />
       ))}
     </Part>
   );
 }
 
 function SessionSwitches(
-  { session, current: { preferences }, ringing }: PartProps & { session: HostSession },
+  { session, hasHosts, current: { preferences }, ringing }: PartProps & {
+    session: HostSession;
+    /** Sessions of several hosts are shown. */
+    hasHosts: boolean;
+  },
 ): JSX.Element {
   const key = keyOf(session);
   const off = preferences.sessions[key] ?? [];
@@ -173,7 +178,10 @@ function SessionSwitches(
   return (
     <details class="ring-session">
       <summary>
-        <span>{session.entry.label || session.entry.name}</span>
+        <span>
+          {session.entry.label || session.entry.name}
+          {hasHosts && <span class="hint">{` ${session.host}`}</span>}
+        </span>
         <span class="hint">{status}</span>
       </summary>
       <KindSwitches off={off} onToggle={(kind, rings) => ringing.setSession(key, kind, rings)} />

@@ -1,5 +1,6 @@
 /** Notifications on the phone: on and off, which ones are shown, the test, and browsers that cannot show them. */
 import assert from "node:assert/strict";
+import { RelayError } from "../../../src/client/relay_error.ts";
 import type { RingPreferences, WebPushSubscription } from "../../../src/protocol/web_push.ts";
 import {
   type PushBrowser,
@@ -37,7 +38,9 @@ class Stage {
   stored: RingPreferences | undefined;
   isAllowed = true;
   removed = 0;
+  unsubscribed = 0;
   relayProblem: string | undefined;
+  relayCode = "unreachable";
   /** If set, the relay answers only when this resolves. */
   answering: Promise<void> | undefined;
   /** The error of the browser's storage. */
@@ -59,7 +62,10 @@ class Stage {
         this.isSubscribed = true;
         return Promise.resolve(SUBSCRIPTION);
       },
-      unsubscribe: () => Promise.resolve(void (this.isSubscribed = false)),
+      unsubscribe: () => {
+        this.unsubscribed++;
+        return Promise.resolve(void (this.isSubscribed = false));
+      },
       isSubscribed: () => Promise.resolve(this.isSubscribed),
       closeAll: () => Promise.resolve(void (this.shown = 0)),
       timeZone: () => "Europe/Berlin",
@@ -98,7 +104,9 @@ class Stage {
       },
       testWebPush: () => {
         this.now += 300;
-        if (this.relayProblem !== undefined) return Promise.reject(new Error(this.relayProblem));
+        if (this.relayProblem !== undefined) {
+          return Promise.reject(new RelayError(this.relayProblem, { code: this.relayCode }));
+        }
         return Promise.resolve({ status: this.vendorStatus, milliseconds: 200, detail: "gone" });
       },
       reportShown: () => Promise.resolve(),
@@ -201,6 +209,21 @@ Deno.test("the test shows the time of each part, and where it failed [push-test]
   stage.relayProblem = "no relay answers";
   await stage.ringing.test();
   assert.deepEqual(stage.ringing.state.test?.relay, { problem: "no relay answers" });
+});
+
+Deno.test("a subscription that the push service has ended is replaced after a failed test [push-test]", async () => {
+  const stage = new Stage();
+  await stage.ringing.switchOn();
+  stage.vendorStatus = 410;
+  await stage.ringing.test();
+  assert.deepEqual([stage.unsubscribed, stage.saved.length, stage.isSubscribed], [1, 2, true]);
+  stage.relayProblem = "no subscription";
+  stage.relayCode = "not_found";
+  await stage.ringing.test();
+  assert.equal(stage.unsubscribed, 2);
+  stage.relayCode = "overloaded";
+  await stage.ringing.test();
+  assert.equal(stage.unsubscribed, 2);
 });
 
 Deno.test("a subscription for an earlier relay's key is replaced [push-switch]", async () => {

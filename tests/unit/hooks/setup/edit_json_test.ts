@@ -92,6 +92,25 @@ Deno.test("removing svc's entries restores the user's file byte for byte [set-re
   }
 });
 
+Deno.test("a value of the user's that svc's replaced is put back, also if the file has changed since [set-remove]", () => {
+  const at = ["mcpServers", "svc"];
+  const own: JsonEdit = {
+    ...edit,
+    append: [],
+    set: [{ at, value: { command: "/new/bin/svc", args: ["mcp"] } }],
+  };
+  const original = '{"theme":"d","mcpServers":{"svc":{"command":"my-own"}}}';
+  const since = putJson(original, own).replace('"d"', '"e"');
+  assert.deepEqual(parse(since).mcpServers.svc.command, "/new/bin/svc");
+  assert.deepEqual(parse(takeJson(since, own, original)), parse(original.replace('"d"', '"e"')));
+  const svcs = putJson("{}", own);
+  assert.deepEqual(
+    parse(takeJson(svcs, own, svcs)).mcpServers?.svc,
+    undefined,
+    "an older svc's is not the user's",
+  );
+});
+
 Deno.test("svc's entries are removed even from between entries that the user added later", () => {
   const since = WITH_SVC.replace(
     '\t\t}\n\t},\n\t"hooks"',

@@ -1,7 +1,7 @@
 /** Edits of TOML files: a table is added and removed, everything else stays byte for byte. */
 import assert from "node:assert/strict";
 import { parse } from "smol-toml";
-import { putTable, takeTables } from "../../../../src/hooks/setup/edit_toml.ts";
+import { putTable, restoreTable, takeTables } from "../../../../src/hooks/setup/edit_toml.ts";
 
 /** Copies the parsed value, since the parser's objects have no prototype. */
 const values = (text: string): Record<string, unknown> => JSON.parse(JSON.stringify(parse(text)));
@@ -154,4 +154,16 @@ Deno.test("line endings stay", () => {
   const result = putTable(text, KEYS, VALUES);
   assert.equal(result.replaceAll("\r\n", "").includes("\n"), false);
   assert.equal(takeTables(result, [KEYS]), text);
+});
+
+Deno.test("a table of the user's that svc's replaced is put back, also if the file has changed since [set-remove]", () => {
+  const original =
+    `${THEIRS}\n[mcp_servers.svc]\ncommand = "my-own" # mine\n\n[mcp_servers.svc.env]\nA = "b"\n`;
+  const since = putTable(original, KEYS, VALUES).replace('model = "x"', 'model = "y"');
+  assert.match(since, /command = "\/bin\/svc"/);
+  const back = restoreTable(takeTables(since, [KEYS]), KEYS, original);
+  assert.deepEqual(values(back), values(original.replace('model = "x"', 'model = "y"')));
+  assert.ok(back.includes('command = "my-own" # mine\n'));
+  const svcs = putTable(THEIRS, KEYS, VALUES);
+  assert.equal(restoreTable(THEIRS, KEYS, svcs), THEIRS, "an older svc's is not the user's");
 });
