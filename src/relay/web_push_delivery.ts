@@ -158,15 +158,19 @@ export async function postOnce(
   const { contact, signal, allowLoopback, post } = options;
   const { endpoint } = subscription;
   const request = await encrypted(subscription, message, options);
-  const limit = AbortSignal.any([signal, AbortSignal.timeout(POST_LIMIT_MS)]);
+  const late = AbortSignal.timeout(POST_LIMIT_MS);
+  const limit = AbortSignal.any([signal, late]);
+  const { host } = new URL(endpoint);
   const answer = await post({ url: endpoint, ...request, signal: limit, allowLoopback }).catch((error) => {
     if (signal.aborted) throw signal.reason;
     if (error instanceof ForbiddenAddress) return error;
-    throw new Refused(errorText(error));
+    throw new Refused(
+      late.aborted ? `${host} did not answer in ${POST_LIMIT_MS / 1_000} s` : errorText(error),
+    );
   });
   if (answer instanceof ForbiddenAddress) return { kind: "dead", status: 0, why: answer.message };
   const { status } = answer;
-  const why = `${new URL(endpoint).host} answered ${status}`;
+  const why = `${host} answered ${status}`;
   if (status >= 200 && status < 300) return { kind: "sent", status };
   if (contact === undefined && status === REFUSED_CONTACT) {
     return { kind: "failed", status, why: `${why}${CONTACT_HINT}` };
