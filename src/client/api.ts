@@ -67,7 +67,7 @@ export interface RelayApi {
    */
   claimPairing(
     code: string,
-    claim: z.input<typeof PairingClaim> & { code?: string },
+    claim: z.input<typeof PairingClaim>,
     options?: CallOptions,
   ): Promise<PairingClaimed>;
   health(options?: CallOptions): Promise<z.infer<typeof Health>>;

@@ -85,10 +85,12 @@ export const PairingCreated = z.object({
 });
 export type PairingCreated = z.infer<typeof PairingCreated>;
 
+/** The body of a claim. `code`: the code, if the path has only its digest, because proxies log paths. */
 export const PairingClaim = z.object({
   name: PeerName,
   publicKey: z.optional(PublicKey),
   proof: z.optional(Proof),
+  code: z.optional(z.string()),
 });
 export type PairingClaim = z.infer<typeof PairingClaim>;
 

@@ -1,5 +1,4 @@
 /** The HTTP routes of pairing: a one-time code, claimed by a phone that gets its own device and key. */
-import * as z from "zod/mini";
 import {
   PairingClaim,
   type PairingClaimed,
@@ -110,9 +109,6 @@ export async function pairingStatus(
   return json(answer);
 }
 
-/** The body of a claim. `code`: the code, if the path has only its digest, because proxies log paths. */
-export const PairingClaimBody = z.object({ ...PairingClaim.shape, code: z.optional(z.string()) });
-
 /**
  * `POST /pairings/{code}/claim`: needs no key, works for one phone. Only wrong codes count against an address: behind a
  * tunnel all callers share one, and a stranger's guesses must not lock a phone out.
@@ -124,7 +120,7 @@ export async function claimPairing(services: Services, call: Call): Promise<Resp
   // A wrong code costs one read: its body is not parsed, and it does not take the write lock.
   if (await store.findPairing(codeHash) === undefined) throw wrongCode(services, call);
   const { code = call.param("code"), ...claim } = await readBody(call, {
-    schema: PairingClaimBody,
+    schema: PairingClaim,
     code: "invalid_request",
   });
   // Whoever has only the digest, such as from a proxy's log, claims nothing.

@@ -6,6 +6,7 @@ import {
   Hook,
   HookChange,
   HooksAnswer,
+  PairingClaim,
   PairingClaimed,
   PairingCreated,
   PairingRequest,
@@ -32,7 +33,7 @@ import {
 } from "./devices.ts";
 import type { Route } from "./handler.ts";
 import { health, metrics, openApi, ready } from "./operation.ts";
-import { claimPairing, createPairing, PairingClaimBody, pairingStatus } from "./pairings.ts";
+import { claimPairing, createPairing, pairingStatus } from "./pairings.ts";
 import { changeHook, getPush, listHooks, listPushes, sendPush } from "./push_routes.ts";
 import { listSessions } from "./sessions.ts";
 
@@ -250,7 +251,7 @@ const PAIRINGS: readonly Route[] = [
     path: "/pairings/{code}/claim",
     summary:
       "Claims a code, once: returns the phone's own key and device id. A phone that sends its key keeps its device id.",
-    body: PairingClaimBody,
+    body: PairingClaim,
     answer: { status: 201, schema: PairingClaimed },
     errors: [
       "invalid_request",

@@ -34,7 +34,7 @@ Deno.test("the claim proves the secret without revealing it [pair-fragment]", as
   const host = await offeringHost();
   await claimPairing(host.api, { ...mine, secret: host.word });
   const proof = await phoneProof(host.secret, { code: "c", name: "iPhone", publicKey });
-  assert.deepEqual(host.claims, [{ name: "iPhone", publicKey, proof }]);
+  assert.deepEqual(host.claims, [{ name: "iPhone", publicKey, proof, code: "c" }]);
   assert.ok(!JSON.stringify(host.claims).includes(host.word));
 });
 
@@ -42,7 +42,7 @@ Deno.test("no path has the code, which a proxy would log while it can still be c
   const host = await offeringHost();
   const named: string[] = [];
   const api = {
-    claimPairing: (name: string, claim: PairingClaim & { code?: string }): Promise<PairingClaimed> => {
+    claimPairing: (name: string, claim: PairingClaim): Promise<PairingClaimed> => {
       named.push(`${name} ${claim.code}`);
       return host.api.claimPairing(name, claim);
     },
@@ -91,7 +91,7 @@ Deno.test("without a host's offer, or without WebCrypto, a code gives an account
     const { account, paired } = await claimPairing(at.api, { ...mine, ...without });
     assert.deepEqual([account.deviceId, paired], [PHONE_ID, undefined]);
   }
-  assert.deepEqual([...alone.claims, ...host.claims], [{ name: "iPhone" }, { name: "iPhone" }]);
+  assert.deepEqual([...alone.claims, ...host.claims], [{ name: "iPhone", code: "c" }, { name: "iPhone" }]);
 });
 
 Deno.test("a push id can be made without https", () => {
