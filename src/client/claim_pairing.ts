@@ -5,7 +5,7 @@ import { retry } from "../async/retry.ts";
 import { checkPhrase } from "../crypto/check_phrase.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
 import { hostProof, importSecret, phoneProof } from "../crypto/paired_secret.ts";
-import type { PairingOffer } from "../protocol/http.ts";
+import type { PairingClaim, PairingClaimed, PairingOffer } from "../protocol/http.ts";
 import type { RelayApi } from "./api.ts";
 import { DamagedLink, RELAY_BACKOFF, RelayError, UnprovenHost } from "./relay_error.ts";
 
@@ -79,17 +79,15 @@ export async function claimPairing(
     const { apiKey, deviceId } = await api.claimPairing(code, { name });
     return { account: { apiKey, deviceId } };
   }
-  // A proxy in front of a relay that is down logs the path of a code that can still be claimed.
-  const digest = `sha256-${await sha256Hex(code)}`;
   if (secret === undefined) {
-    const { apiKey, deviceId, offer } = await api.claimPairing(digest, { code, name });
+    const { apiKey, deviceId, offer } = await claimByDigest(api, code, { name });
     // A host's link has a secret: without it, what this phone sends would not be encrypted.
     if (offer !== undefined) throw new DamagedLink("Cannot pair: the link has lost its secret");
     return { account: { apiKey, deviceId } };
   }
   const publicKey = await exportPublicKey(keyPair.publicKey);
   const proof = await phoneProof(secret, { code, name, publicKey });
-  const { apiKey, deviceId, offer } = await api.claimPairing(digest, { code, name, publicKey, proof });
+  const { apiKey, deviceId, offer } = await claimByDigest(api, code, { name, publicKey, proof });
   const proven = await provenOffer(secret, offer);
   const words = await checkPhrase(secret, { phone: { deviceId, publicKey }, listener: proven });
   const host: PairedHost = {
@@ -100,6 +98,23 @@ export async function claimPairing(
     phone: deviceId,
   };
   return { account: { apiKey, deviceId }, paired: { host, words } };
+}
+
+/** Proxies log paths, also while the relay behind them is down and the code can still be claimed. */
+async function claimByDigest(
+  api: Pick<RelayApi, "claimPairing">,
+  code: string,
+  claim: PairingClaim,
+): Promise<PairingClaimed> {
+  try {
+    return await api.claimPairing(`sha256-${await sha256Hex(code)}`, { ...claim, code });
+  } catch (error) {
+    // An older relay accepts only the code itself.
+    if (error instanceof RelayError && error.code === "unknown_pairing") {
+      return await api.claimPairing(code, claim);
+    }
+    throw error;
+  }
 }
 
 async function provenOffer(secret: CryptoKey, offer: PairingOffer | undefined): Promise<PairingOffer> {

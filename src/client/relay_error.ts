@@ -132,7 +132,7 @@ export function attemptsAfter(attempts: number, lastedMs: number): number {
   return lastedMs >= BACKOFF_CALM_MS ? 0 : attempts;
 }
 
-/** The link's secret is incomplete: the code was not claimed. */
+/** The link's secret is incomplete, and the code was not claimed; or it is missing, and the code is used up. */
 export class DamagedLink extends Error {
   override name = "DamagedLink";
 }

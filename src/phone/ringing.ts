@@ -59,7 +59,7 @@ interface RingingOptions {
 
 const EVERYTHING: RingPreferences = { off: [], sessions: {} };
 /** A push service's answers for a subscription that has ended. */
-const GONE: readonly number[] = [400, 403, 404, 410];
+const GONE: readonly number[] = [404, 410];
 
 const NIGHT = { from: "22:00", to: "07:00" };
 
@@ -180,9 +180,13 @@ export class Ringing {
 
   /** Subscribes afresh: the relay has removed the subscription, which the push service no longer knows. */
   async #renew(): Promise<void> {
+    const { browser, storage } = this.#options;
     await this.#inTurn(async () => {
-      await this.#options.browser.unsubscribe();
-      await this.#save(this.#state.preferences);
+      // They were switched off meanwhile.
+      if (await storage.readPreferences() === undefined) return;
+      await browser.unsubscribe();
+      const problem = await this.#subscribe(this.#state.preferences);
+      this.#change({ isOn: problem === undefined, problem });
     });
   }
 

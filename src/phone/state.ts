@@ -275,7 +275,7 @@ function withSignIn({ route, swap }: PhoneState, signIn: SignIn): PhoneState {
 }
 
 /** True as long as the page misses nothing. */
-export function isOpen(link: LinkView): boolean {
+export function isLinkOpen(link: LinkView): boolean {
   return link.kind === "live" || "isOpen" in link;
 }
 
@@ -291,7 +291,7 @@ function withLink(state: PhoneState, link: LinkState): PhoneState {
       return { ...state, link: { kind: "down", problem: link.problem } };
     case "connecting":
     case "closed":
-      return isOpen(state.link) ? { ...state, link: { kind: "down" } } : state;
+      return isLinkOpen(state.link) ? { ...state, link: { kind: "down" } } : state;
   }
 }
 

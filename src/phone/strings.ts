@@ -53,7 +53,7 @@ const ENGLISH = {
       unknown_pairing: "This pairing code has been used or has expired. Create a new one on the host.",
       page_failed:
         "A part of this page did not load, or this browser cannot store anything. Check the network and try again.",
-      damaged_link: "This link is incomplete. Copy all of it, or run svc pair again.",
+      damaged_link: "This link is incomplete. Create a new code on the host with svc pair.",
       unproven_host:
         "The relay could not prove that this code comes from your host, so nothing was paired. Create a new code on the host with svc pair. If this happens again, do not trust the relay.",
     } as Partial<Record<string, string>>,

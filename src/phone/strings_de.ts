@@ -49,7 +49,7 @@ export const GERMAN: Strings = {
         "Dieser Kopplungscode wurde schon benutzt oder ist abgelaufen. Erstelle auf dem Rechner einen neuen.",
       page_failed:
         "Ein Teil dieser Seite wurde nicht geladen, oder dieser Browser kann nichts speichern. Prüfe das Netz und versuch es noch einmal.",
-      damaged_link: "Dieser Link ist unvollständig. Kopiere ihn ganz, oder führe svc pair noch einmal aus.",
+      damaged_link: "Dieser Link ist unvollständig. Erstelle auf dem Host mit svc pair einen neuen Code.",
       unproven_host:
         "Das Relay konnte nicht beweisen, dass der Code von deinem Rechner kommt, deshalb wurde nichts gekoppelt. Erstelle auf dem Rechner mit svc pair einen neuen Code. Geschieht das wieder, vertrau dem Relay nicht.",
     },

@@ -88,6 +88,9 @@ function checkOffered({ name, deviceId }: KeyRecord, offer: PairingRequest["offe
   );
 }
 
+/** A claim that was begun in time may still be carried out, perhaps by another node. */
+const CLAIM_GRACE_MS = 5_000;
+
 const DIGEST_PREFIX = "sha256-";
 
 /** The digest of a pairing code. `name` is the code, or `sha256-` and its digest in hex. */
@@ -104,7 +107,7 @@ export async function pairingStatus(
   const pairing = await store.findPairing(hashOf(param("code")));
   if (pairing?.account !== key.account) throw unknownCode();
   const { expiresAt, phone } = pairing;
-  if (phone === undefined && clock.now() >= expiresAt) throw unknownCode();
+  if (phone === undefined && clock.now() >= expiresAt + CLAIM_GRACE_MS) throw unknownCode();
   const answer: PairingStatus = { expiresAt, ...(phone ? { phone } : {}) };
   return json(answer);
 }
@@ -236,6 +239,6 @@ async function newPhone(
 function unknownCode(): Refusal {
   return new Refusal(
     "unknown_pairing",
-    "the code is unknown, already used, or older than 10 minutes",
+    "Cannot use the pairing code: it is unknown, already used, or older than 10 minutes",
   );
 }

@@ -270,6 +270,8 @@ const CLEARS: Readonly<Record<string, readonly Slot[]>> = {
 /** Number of semicolon-separated fields that follow `38`, `48` or `58`, by color kind. */
 const COLOR_FIELDS: Readonly<Record<string, number>> = { 5: 1, 2: 3 };
 
+const BLANK_SLOTS: readonly Slot[] = ["background", "inverse", "underline", "strike", "overline"];
+
 /** The attributes that a program draws with. */
 export class Pen {
   /** False until a reset was seen: what was set before is unknown. */
@@ -304,6 +306,11 @@ export class Pen {
   reset(): void {
     this.known = true;
     this.#slots.clear();
+  }
+
+  /** True if a blank drawn with them differs from a cell in which nothing was drawn. */
+  get showsInBlanks(): boolean {
+    return BLANK_SLOTS.some((slot) => this.#slots.has(slot));
   }
 
   /** The sequence that sets exactly these attributes. */

@@ -155,13 +155,13 @@ export function toLines({ cells, joined, cols }: { cells: string; joined: string
     .map((line) => line.replace(SGR, (sgr) => sgr.replace(OVERLINE, "53")));
   const rests = joined.replace(JOINED, "").split("\n");
   let rest = rests.shift() ?? "";
-  const pen = new Set<string>();
+  const pen = new Pen({ known: true });
   return texts.map((all) => {
-    for (const [, codes = ""] of all.matchAll(SGR)) setPen(pen, codes);
+    for (const [, codes = ""] of all.matchAll(SGR)) pen.apply(codes);
     const characters = all.replace(SGR, "").replace(/[\u000e\u000f]/g, "");
     const plain = writtenOf(characters, rest);
     const blanks = characters.slice(plain.length);
-    const text = pen.size === 0 && all.endsWith(blanks) ? all.slice(0, all.length - blanks.length) : all;
+    const text = !pen.showsInBlanks && all.endsWith(blanks) ? all.slice(0, all.length - blanks.length) : all;
     const goesOn = plain !== "" && rest.length > plain.length && rest.startsWith(plain);
     rest = goesOn ? rest.slice(plain.length) : rests.shift() ?? "";
     return { text, wraps: goesOn && isFull(plain, { next: rest, cols }) };
@@ -173,26 +173,6 @@ function writtenOf(line: string, joined: string): string {
   let end = 0;
   while (end < line.length && line[end] === joined[end]) end++;
   return /^ *$/.test(line.slice(end)) ? line.slice(0, end) : line;
-}
-
-/** What of a pen is visible in a blank: a background, a line or reverse. By SGR code, what it turns on and off. */
-const TURNS_ON: Readonly<Record<string, string>> = { 4: "under", 7: "reverse", 9: "through", 53: "over" };
-const TURNS_OFF: Readonly<Record<string, string>> = { 24: "under", 27: "reverse", 29: "through", 55: "over" };
-
-function setPen(pen: Set<string>, sgr: string): void {
-  const codes = sgr.split(";");
-  for (let at = 0; at < codes.length; at++) {
-    const code = Number(codes[at]?.split(":")[0]);
-    if (code === 0) pen.clear();
-    else if (code === 49) pen.delete("background");
-    else if ((code >= 40 && code <= 48) || (code >= 100 && code <= 107)) pen.add("background");
-    pen.delete(TURNS_OFF[code] ?? "");
-    if (TURNS_ON[code] !== undefined) pen.add(TURNS_ON[code]);
-    // A color of its own: `5` and a number, or `2` and three.
-    if ([38, 48, 58].includes(code) && codes[at]?.includes(":") === false) {
-      at += codes[at + 1] === "2" ? 4 : 2;
-    }
-  }
 }
 
 /** The last column stays empty if a wide character did not fit there. */

@@ -89,8 +89,8 @@ export class MirrorPhone implements Disposable {
   /** Waits until the screen shows `text`. */
   async shows(text: string): Promise<void> {
     await until(`"${text}" on the phone`, () => this.text().includes(text)).catch((cause) => {
-      const told = { states: this.states, keys: this.keyStates() };
-      throw new Error(`The phone was told ${JSON.stringify(told)} and shows:\n${this.text()}`, { cause });
+      const received = JSON.stringify({ states: this.states, keys: this.keyStates() });
+      throw new Error(`The phone received ${received} and shows:\n${this.text()}`, { cause });
     });
   }
 

@@ -72,7 +72,7 @@ export async function makeSandbox(): Promise<Sandbox> {
       const program = await Deno.readLink(`/proc/${pid.trim()}/exe`).catch(() => "");
       const argv = await Deno.readTextFile(`/proc/${pid.trim()}/cmdline`).catch(() => "");
       // tmux starts a program without arguments by a shell, which is then replaced by it.
-      return !/\/tmux[^/]*$/.test(program) && !/^[^\0]+\0-c\0[\w-]+\0$/.test(argv);
+      return program !== "" && !/\/tmux[^/]*$/.test(program) && !/^[^\0]+\0-c\0[\w-]+\0$/.test(argv);
     });
   };
   return {

@@ -306,7 +306,7 @@ export const keyCheck: Check = {
       }
       if (!(error instanceof RelayError)) return fault(errorText(error), CONFIGURE);
       const isKeys = ["unauthenticated", "missing_scope"].includes(error.code);
-      if (!isKeys) return fault(`not checked: ${errorText(error)}`, "fix that first");
+      if (!isKeys) return fault(`not checked: ${errorText(error)}`, "when the relay answers: svc verify");
       return withSource(fault(errorText(error), newKey(paths)), inputs);
     }
   },

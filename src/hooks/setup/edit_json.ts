@@ -15,7 +15,7 @@ export function putJson(text: string, { set = [], append = [] }: JsonEdit): stri
 
 /**
  * Removes svc's entries, and whatever becomes empty unless it is in `original`, the text from before the first edit. A
- * value that svc's replaced is put back. Throws Error if the text is not JSON.
+ * value that svc's replaced is put back; one that the user has put in its place since stays. Throws Error if the text is not JSON.
  */
 export function takeJson(text: string, { set = [], append = [] }: JsonEdit, original = "{}"): string {
   checkJson(text);
@@ -25,8 +25,9 @@ export function takeJson(text: string, { set = [], append = [] }: JsonEdit, orig
     const rest = takeEntries(result, at, isOurs);
     return rest === result ? result : pruned(rest, at);
   }, text);
-  const all = set.reduce((result, { at }) => {
-    if (valueAt(result, at) === undefined) return result;
+  const all = set.reduce((result, { at, value }) => {
+    const found = valueAt(result, at);
+    if (!isEqual(found, value) && !runsSvc(found)) return result;
     const own = original.trim() === "" ? undefined : valueAt(original, at);
     const isOwn = own !== undefined && !runsSvc(own);
     return isOwn ? putValue(result, at, own) : pruned(takeValue(result, at), at.slice(0, -1));

@@ -57,13 +57,16 @@ export function takeTables(text: string, tables: readonly Keys[]): string {
   return checked({ before, after: withoutTrailingGap(joined(kept), text), isOurs });
 }
 
-/** Puts back the user's own table of this name, which svc's replaced, with the tables below it. */
+/** Puts back the user's own table of this name, which svc's replaced, with the tables below it. Throws as `putTable` does. */
 export function restoreTable(text: string, keys: Keys, original: string): string {
   const own = tableAt(parse(original), keys);
   if (own === undefined || runsSvc(own)) return text;
   const parts = partsOf(original).filter((part) => part.keys !== undefined && isAtOrBelow(part.keys, keys));
+  const lines = parts.flatMap((part) => part.lines.slice(0, lastValue(part) + 1));
   const eol = text.includes("\r\n") ? "\r\n" : "\n";
-  return text + gapAfter(text, eol) + joined(parts);
+  const after = text + gapAfter(text, eol) + lines.join("");
+  const isOurs = (path: Keys): boolean => isAtOrBelow(path, keys);
+  return checked({ before: parse(text), after, isOurs, values: ownValues(own) });
 }
 
 function isAtOrBelow(keys: Keys, table: Keys): boolean {
@@ -74,10 +77,14 @@ function isWithoutValue(line: string): boolean {
   return /^\s*(#.*)?$/.test(line.trimEnd());
 }
 
+/** The place of the last line with a value, or of the header. */
+function lastValue({ lines }: Part): number {
+  return lines.findLastIndex((line) => !isWithoutValue(line));
+}
+
 /** A comment after the last value belongs to the next table. */
 function replaced(part: Part, lines: string[]): Part {
-  const last = part.lines.findLastIndex((line) => !isWithoutValue(line));
-  return { ...part, lines: [...lines, ...part.lines.slice(last + 1)] };
+  return { ...part, lines: [...lines, ...part.lines.slice(lastValue(part) + 1)] };
 }
 
 /** Keeps the blank line before the table, which separates its neighbors. */
@@ -189,7 +196,7 @@ interface Edited {
   after: string;
   isOurs(path: Keys): boolean;
   /** What svc's table must contain; undefined if the table must be gone. */
-  values?: Values;
+  values?: unknown;
 }
 
 function checked({ before, after, isOurs, values }: Edited): string {

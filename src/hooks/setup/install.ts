@@ -298,6 +298,7 @@ function withoutSvc(
     case "json":
       return isBlank(rest) ? before : mark + takeJson(rest, edit, withoutMark(original).rest);
     case "toml":
+      if (!hasSvcsTable(rest, edit.table)) return mark + takeTables(rest, tables);
       return mark +
         restoreTable(takeTables(rest, [edit.table, ...tables]), edit.table, withoutMark(original).rest);
     case "own":

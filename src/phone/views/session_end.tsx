@@ -5,7 +5,7 @@ import { itemsOf } from "../attention.ts";
 import { formatTime } from "../format_time.ts";
 import { formatRoute } from "../route.ts";
 import { findSession, type HostSession, type SessionName } from "../sessions.ts";
-import { isOpen, messagesOf, type PhoneState } from "../state.ts";
+import { isLinkOpen, messagesOf, type PhoneState } from "../state.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 
@@ -44,7 +44,7 @@ interface EndSource {
 
 /** Returns undefined while the session is listed, and while the list may be outdated. */
 export function useSessionEnd(state: PhoneState, { name, session, now }: EndSource): SessionEnd | undefined {
-  const isUp = isOpen(state.link);
+  const isUp = isLinkOpen(state.link);
   const { current: seen } = useRef<Seen>({
     devices: state.devices,
     hasList: hasList(state),
@@ -58,7 +58,7 @@ export function useSessionEnd(state: PhoneState, { name, session, now }: EndSour
   seen.isListed = seen.isCurrent && session !== undefined;
   seen.devices = state.devices;
   if (session !== undefined) {
-    if (seen.isCurrent) seen.at = now;
+    if (seen.isCurrent && state.link.kind === "live") seen.at = now;
     seen.session = session;
     seen.end = undefined;
   } else if (hasList(state)) {

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { randomUuid, sha256Hex } from "../../../src/async/encodings.ts";
 import { claimPairing } from "../../../src/client/claim_pairing.ts";
-import { DamagedLink, UnprovenHost } from "../../../src/client/relay_error.ts";
+import { DamagedLink, RelayError, UnprovenHost } from "../../../src/client/relay_error.ts";
 import { checkPhrase } from "../../../src/crypto/check_phrase.ts";
 import { exportPublicKey, generateKeyPair } from "../../../src/crypto/keys.ts";
 import { phoneProof } from "../../../src/crypto/paired_secret.ts";
@@ -49,6 +49,17 @@ Deno.test("no path has the code, which a proxy would log while it can still be c
   };
   await claimPairing(api, { ...mine, secret: host.word });
   assert.deepEqual(named, [`sha256-${await sha256Hex("c")} c`]);
+});
+
+Deno.test("an older relay, which knows no digest, gets the code itself", async () => {
+  const host = await offeringHost();
+  const api = {
+    claimPairing: (name: string, claim: PairingClaim): Promise<PairingClaimed> =>
+      name === "c"
+        ? host.api.claimPairing(name, claim)
+        : Promise.reject(new RelayError("none", { code: "unknown_pairing", status: 404 })),
+  };
+  assert.ok((await claimPairing(api, { ...mine, secret: host.word })).paired);
 });
 
 Deno.test("a relay that swaps the host's key, changes its name, or withholds the offer pairs nothing [sec-active-relay, hostile-relay]", async () => {

@@ -221,9 +221,15 @@ Deno.test("a subscription that the push service has ended is replaced after a fa
   stage.relayCode = "not_found";
   await stage.ringing.test();
   assert.equal(stage.unsubscribed, 2);
+  assert.equal(stage.ringing.state.isOn, false, "it could not subscribe again");
   stage.relayCode = "overloaded";
   await stage.ringing.test();
   assert.equal(stage.unsubscribed, 2);
+  stage.relayProblem = undefined;
+  await stage.ringing.switchOn();
+  const testing = stage.ringing.test();
+  await Promise.all([stage.ringing.switchOff(), testing]);
+  assert.equal(stage.isSubscribed, false, "a test that ends later does not switch them on");
 });
 
 Deno.test("a subscription for an earlier relay's key is replaced [push-switch]", async () => {

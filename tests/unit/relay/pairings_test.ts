@@ -87,8 +87,8 @@ Deno.test("the host learns at once that nobody claimed a code in time", async ()
   const code = await codeOf(relay, host);
   const status = async (): Promise<number> =>
     (await relay.request("GET", `/pairings/${code}`, { key: host })).status;
-  relay.clock.advance(10 * 60_000 - 1);
-  assert.equal(await status(), 200);
+  relay.clock.advance(10 * 60_000 + 4_999);
+  assert.equal(await status(), 200, "a claim may have begun in time");
   relay.clock.advance(1);
   assert.equal(await status(), 404);
 });

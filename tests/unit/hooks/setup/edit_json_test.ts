@@ -103,6 +103,13 @@ Deno.test("a value of the user's that svc's replaced is put back, also if the fi
   const since = putJson(original, own).replace('"d"', '"e"');
   assert.deepEqual(parse(since).mcpServers.svc.command, "/new/bin/svc");
   assert.deepEqual(parse(takeJson(since, own, original)), parse(original.replace('"d"', '"e"')));
+  assert.equal(takeJson(original, own, original), original, "a second removal changes nothing");
+  const newer = since.replace("/new/bin/svc", "/their/own");
+  assert.deepEqual(
+    parse(takeJson(newer, own, original)),
+    parse(newer),
+    "nor is one that they put there since",
+  );
   const svcs = putJson("{}", own);
   assert.deepEqual(
     parse(takeJson(svcs, own, svcs)).mcpServers?.svc,
@@ -159,7 +166,7 @@ Deno.test("a duplicate name on the path to svc's entries is refused, because age
     () => putJson('{"mcpServers":{"a":{}},"mcpServers":{"b":{}}}', edit),
     /"mcpServers" is there twice/,
   );
-  const old = '{"mcpServers":{"a":{}},"mcpServers":{"svc":{}}}';
+  const old = '{"mcpServers":{"a":{}},"mcpServers":{"svc":{"command":"/old/bin/svc","args":["mcp"]}}}';
   assert.throws(() => putJson(old, edit), /"mcpServers" is there twice/);
   assert.throws(() => takeJson(old, edit), /"mcpServers" is there twice/);
   const other = '{"a":1,"a":2,"mcpServers":{},"mcpServers":{}}';

@@ -164,6 +164,9 @@ Deno.test("a table of the user's that svc's replaced is put back, also if the fi
   const back = restoreTable(takeTables(since, [KEYS]), KEYS, original);
   assert.deepEqual(values(back), values(original.replace('model = "x"', 'model = "y"')));
   assert.ok(back.includes('command = "my-own" # mine\n'));
+  const [first, last] = ["[mcp_servers.svc]\na = 1\n\n# of the next\n", "[other]\nb = 2\n"];
+  const moved = restoreTable(takeTables(putTable(first + last, KEYS, VALUES), [KEYS]), KEYS, first + last);
+  assert.equal(moved, `# of the next\n${last}\n[mcp_servers.svc]\na = 1\n`);
   const svcs = putTable(THEIRS, KEYS, VALUES);
   assert.equal(restoreTable(THEIRS, KEYS, svcs), THEIRS, "an older svc's is not the user's");
 });
