@@ -79,15 +79,17 @@ export async function claimPairing(
     const { apiKey, deviceId } = await api.claimPairing(code, { name });
     return { account: { apiKey, deviceId } };
   }
+  const claim = (claimed: PairingClaim): Promise<PairingClaimed> =>
+    byDigest(code, (place) => api.claimPairing(place, { ...claimed, code }));
   if (secret === undefined) {
-    const { apiKey, deviceId, offer } = await claimByDigest(api, code, { name });
+    const { apiKey, deviceId, offer } = await claim({ name });
     // A host's link has a secret: without it, what this phone sends would not be encrypted.
     if (offer !== undefined) throw new DamagedLink("Cannot pair: the link has lost its secret");
     return { account: { apiKey, deviceId } };
   }
   const publicKey = await exportPublicKey(keyPair.publicKey);
   const proof = await phoneProof(secret, { code, name, publicKey });
-  const { apiKey, deviceId, offer } = await claimByDigest(api, code, { name, publicKey, proof });
+  const { apiKey, deviceId, offer } = await claim({ name, publicKey, proof });
   const proven = await provenOffer(secret, offer);
   const words = await checkPhrase(secret, { phone: { deviceId, publicKey }, listener: proven });
   const host: PairedHost = {
@@ -100,19 +102,15 @@ export async function claimPairing(
   return { account: { apiKey, deviceId }, paired: { host, words } };
 }
 
-/** Proxies log paths, also while the relay behind them is down and the code can still be claimed. */
-async function claimByDigest(
-  api: Pick<RelayApi, "claimPairing">,
-  code: string,
-  claim: PairingClaim,
-): Promise<PairingClaimed> {
+/**
+ * Asks for a pairing by its code's digest: proxies log paths, also while the relay behind them is down and the code can
+ * still be claimed. Asks an older relay, which knows only codes, by the code itself.
+ */
+export async function byDigest<T>(code: string, ask: (name: string) => Promise<T>): Promise<T> {
   try {
-    return await api.claimPairing(`sha256-${await sha256Hex(code)}`, { ...claim, code });
+    return await ask(`sha256-${await sha256Hex(code)}`);
   } catch (error) {
-    // An older relay accepts only the code itself.
-    if (error instanceof RelayError && error.code === "unknown_pairing") {
-      return await api.claimPairing(code, claim);
-    }
+    if (error instanceof RelayError && error.code === "unknown_pairing") return await ask(code);
     throw error;
   }
 }

@@ -1,6 +1,6 @@
 /** This host's pairings: its key pair, `paired.json`, and how a phone is paired, from the offer to the proven claim. */
-import { sha256Hex } from "../async/encodings.ts";
 import type { RelayApi } from "../client/api.ts";
+import { byDigest } from "../client/claim_pairing.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { checkPhrase } from "../crypto/check_phrase.ts";
 import { exportKeyPair, exportPublicKey, generateKeyPair, importKeyPair } from "../crypto/keys.ts";
@@ -307,23 +307,13 @@ type Claim = NonNullable<PairingStatus["phone"]>;
  */
 const CLAIM_KEPT_MS = 86_400_000;
 
-/** Asks by the code's digest, since proxies log paths while it can be claimed; older relays accept only the code. */
-async function statusOf(api: PairingHost["api"], code: string): Promise<PairingStatus> {
-  try {
-    return await api.pairingStatus(`sha256-${await sha256Hex(code)}`);
-  } catch (error) {
-    if (error instanceof RelayError && error.code === "unknown_pairing") return await api.pairingStatus(code);
-    throw error;
-  }
-}
-
 async function claimOf(
   { api, now }: PairingHost,
   { code, expiresAt }: PendingPairing,
 ): Promise<Claim | "open" | "ended"> {
   if (now() >= expiresAt + CLAIM_KEPT_MS) return "ended";
   try {
-    const { phone } = await statusOf(api, code);
+    const { phone } = await byDigest(code, (name) => api.pairingStatus(name));
     // The relay's clock, which decides, may be behind this host's.
     return phone ?? (now() < expiresAt + SKEW_MS ? "open" : "ended");
   } catch (error) {

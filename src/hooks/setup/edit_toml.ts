@@ -19,7 +19,7 @@ interface Part {
 export function putTable(text: string, keys: Keys, values: Values): string {
   const before = parse(text);
   if (isEqual(ownValues(tableAt(before, keys)), values)) return text;
-  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const eol = eolOf(text);
   const lines = [
     header(keys),
     ...Object.entries(values).map(([key, value]) => `${word(key)} = ${inToml(value)}`),
@@ -63,7 +63,7 @@ export function restoreTable(text: string, keys: Keys, original: string): string
   if (own === undefined || runsSvc(own)) return text;
   const parts = partsOf(original).filter((part) => part.keys !== undefined && isAtOrBelow(part.keys, keys));
   const lines = parts.flatMap((part) => part.lines.slice(0, lastValue(part) + 1));
-  const eol = text.includes("\r\n") ? "\r\n" : "\n";
+  const eol = eolOf(text);
   const after = text + gapAfter(text, eol) + lines.join("");
   const isOurs = (path: Keys): boolean => isAtOrBelow(path, keys);
   return checked({ before: parse(text), after, isOurs, values: ownValues(own) });
@@ -96,6 +96,10 @@ function removed(part: Part): Part {
 
 function joined(parts: readonly Part[]): string {
   return parts.flatMap(({ lines }) => lines).join("");
+}
+
+function eolOf(text: string): string {
+  return text.includes("\r\n") ? "\r\n" : "\n";
 }
 
 function gapAfter(text: string, eol: string): string {
