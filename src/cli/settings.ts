@@ -114,6 +114,9 @@ export async function readTls(
 }
 
 async function readPem(path: string): Promise<string> {
+  if ((await runtime.files.info(path))?.isFile === false) {
+    throw new UsageError(`Cannot read "${path}": it is not a file. Name a PEM file.`);
+  }
   const text = await runtime.files.readText(path);
   if (text === undefined) throw new Error(`Cannot read "${path}": there is no such file. Name a PEM file.`);
   return text;

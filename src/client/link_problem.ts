@@ -16,6 +16,7 @@ type LinkProblemCode =
   | "congested"
   | "restarting"
   | "revoked"
+  | "wrong_role"
   | "replaced"
   | "device_taken"
   | "flood"
@@ -45,9 +46,9 @@ export const LINK_PROBLEMS: Readonly<Record<LinkProblemCode, string>> = {
   congested: "The relay stopped reading what was sent to it.",
   restarting: "The relay is restarting.",
   revoked: "This key was revoked, or lacks a scope: pair again, or use another key.",
+  wrong_role: "This key is not for this kind of device: use another key, or pair again.",
   replaced: "Another connection of this device took over.",
-  device_taken:
-    'Another key or home has this device id. For a second host with this name, or a second home on this host, set "deviceName" in its config.json to a different name. After a change of keys, run on the relay: svc devices release ID, or svc keys revoke OLD-KEY --only.',
+  device_taken: "Another key or home has this device id.",
   flood: "The relay closed the connection because too much was sent.",
   too_large: "The relay refused a message because it was too large.",
   slow: "The relay closed the connection because it was not read fast enough.",
@@ -76,6 +77,7 @@ export function closeProblem({ code, reason }: SocketEnd): LinkProblem {
     case CLOSE.SLOW:
       return linkProblem("slow");
     default:
+      if (reason.startsWith("wrong_role:")) return linkProblem("wrong_role");
       return reason === "" ? linkProblem("closed") : {
         code: "closed",
         message: `The relay closed the connection: ${reason}.`,
@@ -85,7 +87,7 @@ export function closeProblem({ code, reason }: SocketEnd): LinkProblem {
 
 /** True for problems that an early retry will not fix: the next retry comes after the longest delay. */
 export function isLasting(problem: LinkProblem | undefined): boolean {
-  const lasting: LinkProblemCode[] = ["unauthenticated", "missing_scope", "revoked"];
+  const lasting: LinkProblemCode[] = ["unauthenticated", "missing_scope", "revoked", "wrong_role"];
   lasting.push("replaced", "device_taken", "flood");
   return problem !== undefined && lasting.includes(problem.code);
 }

@@ -258,6 +258,11 @@ export function hostBaseUrl(inputs: AddressInputs): string | undefined {
 }
 
 function checkedBaseUrl(url: string, source: string): string {
+  if (/^\w+:\/\/[^/?#]*@/.test(url)) {
+    throw new TypeError(
+      `Cannot use the relay's address with a user or a password in it (${source}): remove them.`,
+    );
+  }
   if (isHttpUrl(url)) return url.replace(/\/+$/, "");
   throw new TypeError(
     `Cannot use the relay's address "${url}" (${source}): it must be http://HOST or https://HOST.`,

@@ -199,6 +199,8 @@ export const GERMAN: Strings = {
       restarting: "Das Relay startet neu.",
       revoked:
         "Dieser Schlüssel wurde gesperrt, oder ihm fehlt ein Recht: Kopple dieses Telefon noch einmal, oder nimm einen anderen Schlüssel.",
+      wrong_role:
+        "Dieser Schlüssel ist nicht für ein Telefon: Nimm einen anderen, oder kopple dieses Telefon.",
       replaced: "Eine andere Verbindung dieses Geräts hat übernommen.",
       device_taken: "Ein anderer Schlüssel hat schon diese Gerätekennung: Kopple dieses Telefon noch einmal.",
       flood: "Das Relay hat die Verbindung beendet, weil zu viel gesendet wurde.",

@@ -85,13 +85,15 @@ export const PairingCreated = z.object({
 });
 export type PairingCreated = z.infer<typeof PairingCreated>;
 
-/** The body of a claim. `code`: the code, if the path has only its digest, because proxies log paths. */
-export const PairingClaim = z.object({
+/** What a phone says of itself in a claim, and the host reads. */
+const Claimant = z.object({
   name: PeerName,
   publicKey: z.optional(PublicKey),
   proof: z.optional(Proof),
-  code: z.optional(z.string()),
 });
+
+/** The body of a claim. `code`: the code, if the path has only its digest, because proxies log paths. */
+export const PairingClaim = z.object({ ...Claimant.shape, code: z.optional(z.string()) });
 export type PairingClaim = z.infer<typeof PairingClaim>;
 
 /** `POST /pairings/{code}/claim`: the phone's own key, shown only once, and the host's offer. */
@@ -105,7 +107,7 @@ export type PairingClaimed = z.infer<typeof PairingClaimed>;
 /** `GET /pairings/{code}`, polled by the host. `phone` is set once a phone has claimed the code. */
 export const PairingStatus = z.object({
   expiresAt: z.number(),
-  phone: z.optional(z.object({ deviceId: DeviceId, ...PairingClaim.shape })),
+  phone: z.optional(z.object({ deviceId: DeviceId, ...Claimant.shape })),
 });
 export type PairingStatus = z.infer<typeof PairingStatus>;
 

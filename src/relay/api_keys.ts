@@ -135,18 +135,18 @@ export function helloDeviceId(key: Key, hello: Hello): string {
   return hello.deviceId ?? (isBound(key, hello) ? key.deviceId : undefined) ?? derived;
 }
 
-/** Returns why the key itself forbids this hello; undefined when it does not. */
+/** Returns why the key itself forbids this hello, beginning with `wrong_role:` if only another key helps; undefined when it does not. */
 export function helloFault(key: Key, hello: Hello): string | undefined {
   if (isBound(key, hello) && helloDeviceId(key, hello) !== key.deviceId) {
     return "the key belongs to another device";
   }
   if (key.role !== undefined && !HELLO_ROLES[key.role].includes(hello.role)) {
-    return `the key is a ${key.role}'s, and cannot connect as a ${hello.role}`;
+    return `wrong_role: the key is a ${key.role}'s, and cannot connect as a ${hello.role}`;
   }
   // Otherwise the host or the phone that the id is meant for would find it taken, in another role.
   const named = roleOfDevice(helloDeviceId(key, hello));
   if (named !== undefined && named !== hello.role) {
-    return `the device id is a ${named}'s, and cannot connect as a ${hello.role}`;
+    return `wrong_role: the device id is a ${named}'s, and cannot connect as a ${hello.role}`;
   }
   if (hello.role === "listener" && hello.deviceId === undefined && key.deviceId === undefined) {
     return "a listener needs a deviceId";

@@ -111,7 +111,7 @@ async function rejectionOf(
   if (fault !== undefined) return { code: CLOSE.POLICY, reason: fault };
   if (owner !== undefined && owner !== key.id) return deviceTaken(services, device);
   if (owner !== undefined && isOfAnotherKind(known, hello)) {
-    return { code: CLOSE.POLICY, reason: `the device is a ${known?.kind}` };
+    return { code: CLOSE.POLICY, reason: `wrong_role: the device is a ${known?.kind}` };
   }
   return await isOtherHome(services, { claim, known }) ? deviceTaken(services, device) : undefined;
 }

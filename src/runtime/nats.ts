@@ -166,10 +166,13 @@ export function connectionFault(error: unknown, { credentials, ca }: NatsAddress
 
 /** Why a request failed, and what would help. */
 export function requestFault(error: unknown): string {
-  if (!(error instanceof InvalidArgumentError && error.message.includes("max_payload"))) {
-    return errorText(error);
+  const text = errorText(error);
+  if (error instanceof InvalidArgumentError && text.includes("max_payload")) {
+    return "the message is too long for it; raise max_payload in the configuration of each NATS server";
   }
-  return "the message is too long for it; raise max_payload in the configuration of each NATS server";
+  return text === "jetstream is not enabled"
+    ? "JetStream is not enabled: start NATS with the option -js, or with jetstream {} in its configuration"
+    : text;
 }
 
 const PLAIN = /[A-Za-z0-9_-]/;

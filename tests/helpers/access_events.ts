@@ -215,6 +215,6 @@ async function opened({ relay, keys }: AccessStage, kind: KeyKind): Promise<Fake
 function outcomeOf({ socket }: FakeClient): string | undefined {
   const { closedWith } = socket;
   if (closedWith === undefined) return undefined;
-  const word = /^(device_taken)/.exec(closedWith.reason)?.[1];
+  const word = /^(device_taken|wrong_role)/.exec(closedWith.reason)?.[1];
   return word === undefined ? `closed, ${closedWith.code}` : `\`${word}\``;
 }

@@ -1,6 +1,6 @@
 /** Adds svc's entries to a JSON file with comments, or removes them; every other byte stays. */
 import { type Node, parse, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { type JsonEdit, runsSvc, runsSvcHook } from "../../agents/setup.ts";
+import { type JsonEdit, MCP_SERVER, runsSvc, runsSvcHook } from "../../agents/setup.ts";
 
 type Path = readonly string[];
 
@@ -44,6 +44,14 @@ export function hasSvcsJson(text: string, { set = [], append = [] }: JsonEdit): 
   return isListed || set.some(({ at, value }) => {
     const found = valueAt(text, at);
     return found !== undefined && (isEqual(found, value) || runsSvc(found));
+  });
+}
+
+/** Whether an MCP server under svc's name is the user's own. */
+export function hasOwnJson(text: string, { set = [] }: JsonEdit): boolean {
+  return set.some(({ at, value }) => {
+    const found = valueAt(text, at);
+    return at.at(-1) === MCP_SERVER && found !== undefined && !isEqual(found, value) && !runsSvc(found);
   });
 }
 

@@ -39,6 +39,12 @@ export function hasSvcsTable(text: string, keys: Keys): boolean {
   return table !== undefined && runsSvc(table);
 }
 
+/** Whether the table of svc's name is the user's own. */
+export function hasOwnTable(text: string, keys: Keys): boolean {
+  const table = tableAt(parse(text), keys);
+  return table !== undefined && !runsSvc(table);
+}
+
 /** Removes each table that is in `tables` or below one of them, and headers that only led to it. Throws as `putTable` does. */
 export function takeTables(text: string, tables: readonly Keys[]): string {
   const before = parse(text);

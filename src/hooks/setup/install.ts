@@ -12,8 +12,8 @@ import { errorText } from "../../async/error_text.ts";
 import type { HomePaths } from "../../home/paths.ts";
 import type { AgentKind } from "../../protocol/names.ts";
 import type { Commands, Files } from "../../runtime/types.ts";
-import { hasSvcsJson, putJson, takeJson } from "./edit_json.ts";
-import { hasSvcsTable, putTable, restoreTable, takeTables } from "./edit_toml.ts";
+import { hasOwnJson, hasSvcsJson, putJson, takeJson } from "./edit_json.ts";
+import { hasOwnTable, hasSvcsTable, putTable, restoreTable, takeTables } from "./edit_toml.ts";
 import type { Manifest } from "./home_files.ts";
 
 export interface SetupHost {
@@ -80,10 +80,14 @@ export async function installAgent(
   const files = plans.map(installReport);
   const trusts = [...setup.finishTrusts ?? [], ...setup.trusts];
   const report = { kind, label: agentProfile(kind).label, files, trusts };
-  if (options.dryRun) return { ...report, isOk: true, notes: setup.notes };
+  const replaced = plans.filter(({ isOverOwn }) => isOverOwn).map(({ path }) =>
+    `"${path}" has a server of yours named svc, which svc's own replaces. svc setup --remove puts it back.`
+  );
+  const known = [...setup.notes, ...replaced];
+  if (options.dryRun) return { ...report, isOk: true, notes: known };
   for (const plan of plans) await writePlan(host, plan, options.manifest);
   const { isOk, notes } = await finish(host, kind, { setup, manifest: options.manifest });
-  return { ...report, isOk, trusts: isOk ? trusts : setup.trusts, notes: [...setup.notes, ...notes] };
+  return { ...report, isOk, trusts: isOk ? trusts : setup.trusts, notes: [...known, ...notes] };
 }
 
 interface FilePlan {
@@ -92,6 +96,8 @@ interface FilePlan {
   after: string | undefined;
   /** The file is as setup left it, so the kept text is still what the file would be without svc. */
   restorable: boolean;
+  /** The user has another MCP server named `svc`, which svc's replaces. */
+  isOverOwn: boolean;
 }
 
 /** Plans the edit of one file. Throws an Error that names the file. */
@@ -109,7 +115,8 @@ export async function planFile(host: SetupHost, edit: FileEdit, manifest: Manife
     const isKnown = entry !== undefined && (entry.backup === null || kept !== undefined);
     // Planned again from the kept text, so that nothing that an older svc wrote is left behind.
     const isFresh = isKnown && restorable && after !== before;
-    return { path, before, after: isFresh ? withSvc(edit, kept, inputs) : after, restorable };
+    const isOverOwn = before !== undefined && hasOwn(edit, before);
+    return { path, before, after: isFresh ? withSvc(edit, kept, inputs) : after, restorable, isOverOwn };
   } catch (error) {
     throw new Error(
       `Cannot edit "${path}": ${errorText(error)}. Fix the file, or leave this agent out with --agent.`,
@@ -209,7 +216,7 @@ async function planRemoval(
   try {
     const before = await readExactly(host.files, path);
     const entry = manifest.get(path);
-    if (before === undefined) return undefined;
+    if (before === undefined || (entry === undefined && !before.includes("svc"))) return undefined;
     const kept = await manifest.before(path);
     const isOriginal = kept !== undefined && !hasSvc(edit, kept);
     if (entry !== undefined && await manifest.isUntouched(path, before)) {
@@ -317,6 +324,13 @@ function hasSvc(edit: FileEdit, kept: string): boolean {
     case "own":
       return kept.includes(OWN_MARK);
   }
+}
+
+/** True if the user's own MCP server has svc's name. */
+function hasOwn(edit: FileEdit, before: string): boolean {
+  const { rest } = withoutMark(before);
+  if (edit.form === "json") return !isBlank(rest) && hasOwnJson(rest, edit);
+  return edit.form === "toml" && hasOwnTable(rest, edit.table);
 }
 
 function isBlank(text: string | undefined): text is undefined | "" {

@@ -214,13 +214,14 @@ const LASTING = [
   [CLOSE.REPLACED, "replaced"],
   [CLOSE.DEVICE_TAKEN, "device_taken"],
   [CLOSE.FLOOD, "flood"],
+  [CLOSE.POLICY, "wrong_role"],
 ] as const;
 for (const [code, expected] of LASTING) {
   Deno.test(`after ${expected} (${code}) it keeps retrying slowly, and says why`, () => {
     const { link, clock, sockets } = linkOf();
     link.start();
     sockets.last.welcome();
-    sockets.last.ends(code);
+    sockets.last.ends(code, `${expected}: because`);
     assert.deepEqual([problemOf(link.state), sockets.alive], [expected, 0]);
     clock.advance(29_999);
     assert.equal(sockets.alive, 0);
@@ -234,7 +235,7 @@ Deno.test("only a link that cannot succeed without another key asks the user to 
   const asking = LASTING.filter(([, problem]) => needsSignIn(linkProblem(problem))).map(([, problem]) =>
     problem
   );
-  assert.deepEqual(asking, ["revoked", "device_taken"]);
+  assert.deepEqual(asking, ["revoked", "device_taken", "wrong_role"]);
   assert.equal(needsSignIn(linkProblem("unreachable")), false);
 });
 
@@ -242,9 +243,9 @@ Deno.test("a connection closed by the relay's rules reports the relay's reason",
   const { link, sockets } = linkOf();
   link.start();
   sockets.last.handlers.opened();
-  sockets.last.ends(CLOSE.POLICY, "the device is a listener");
+  sockets.last.ends(CLOSE.POLICY, "silent too long");
   assert.ok(link.state.state === "waiting");
-  assert.equal(link.state.problem?.message, "The relay closed the connection: the device is a listener.");
+  assert.equal(link.state.problem?.message, "The relay closed the connection: silent too long.");
   link.close();
 });
 

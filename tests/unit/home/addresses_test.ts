@@ -63,6 +63,20 @@ Deno.test("an address that is not an HTTP address is refused with its source", (
   }
 });
 
+Deno.test("an address with a user or a password is refused, without repeating it", () => {
+  for (const address of ["https://me:hushed@relay.example/", "http://hushed@relay.example"]) {
+    for (
+      const inputs of [{ config: {}, env: { SVC_BASE_URL: address } }, {
+        config: { baseUrl: address },
+        env: {},
+      }]
+    ) {
+      assert.throws(() => resolveBaseUrl(inputs), /^(?![^]*hushed)[^]*a user or a password/);
+    }
+  }
+  assert.equal(resolveBaseUrl({ config: {}, env: { SVC_BASE_URL: "http://h/a@b" } }), "http://h/a@b");
+});
+
 Deno.test("a script's key comes first from the environment, the listener's first from the file", () => {
   const inputs = { config: { apiKey: "file" }, env: { SVC_API_KEY: "environment" } };
   assert.equal(scriptApiKey(inputs), "environment");

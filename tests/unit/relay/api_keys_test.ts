@@ -95,7 +95,7 @@ Deno.test("a key created for a listener owns its id before it connects, and can 
     closeOf(await relay.connect(key, { role: "listener", deviceId: "dev_listener_ffffffff" })),
     /^1008 the key belongs to another device/,
   );
-  assert.match(closeOf(await relay.connect(key, { role: "phone" })), /^1008 the key/);
+  assert.match(closeOf(await relay.connect(key, { role: "phone" })), /^1008 wrong_role: the key/);
   const script = await relay.connect(key, { role: "script" });
   assert.match(script.received("welcome")[0]?.data.deviceId ?? "", /^dev_script_/);
 });
@@ -107,8 +107,11 @@ Deno.test("a script's key connects only as a script, with its own device ids [ro
   await relay.connect(owner, { role: "script", deviceId: "dev_script_asker" });
   const fault = async (hello: Parameters<Fixture["connect"]>[1]): Promise<string> =>
     closeOf(await relay.connect(key, hello));
-  assert.match(await fault(AS_LISTENER), /^1008 the key is a script's, and cannot connect as a listener/);
-  assert.match(await fault({ role: "phone" }), /^1008 the key is a script's/);
+  assert.match(
+    await fault(AS_LISTENER),
+    /^1008 wrong_role: the key is a script's, and cannot connect as a listener/,
+  );
+  assert.match(await fault({ role: "phone" }), /^1008 wrong_role: the key is a script's/);
   assert.match(await fault({ role: "script", deviceId: "dev_script_asker" }), /device_taken/);
   assert.equal((await relay.connect(key, { role: "script" })).socket.closedWith, undefined);
   assert.equal((await relay.request("POST", "/pairings", { key })).status, 403);
@@ -120,9 +123,9 @@ Deno.test("no key takes a host's or a phone's id in another role, so that the ho
   for (const role of ["script", undefined] as const) {
     const key = await relay.key(scopes, { role });
     const taken = closeOf(await relay.connect(key, { role: "script", deviceId: LISTENER }));
-    assert.match(taken, /^1008 the device id is a listener's, and cannot connect as a script/);
+    assert.match(taken, /^1008 wrong_role: the device id is a listener's, and cannot connect as a script/);
     const phone = closeOf(await relay.connect(key, { role: "script", deviceId: "dev_phone_1" }));
-    assert.match(phone, /^1008 the device id is a phone's/);
+    assert.match(phone, /^1008 wrong_role: the device id is a phone's/);
   }
   assert.equal(await relay.services.store.findDevice({ account: "default", id: LISTENER }), undefined);
   const host = await relay.connect(await relay.key(["push:read"]), AS_LISTENER);
@@ -159,7 +162,7 @@ Deno.test("an id without a role in its name keeps its owner's role until it is r
   const as = async (role: "phone" | "script"): Promise<string> =>
     closeOf(await relay.connect(key, { role, deviceId: "dev_tablet" }));
   assert.match(await as("script"), /^undefined/);
-  assert.match(await as("phone"), /^1008 the device is a script/);
+  assert.match(await as("phone"), /^1008 wrong_role: the device is a script/);
   await relay.services.store.releaseDevice({ account: "default", id: "dev_tablet" });
   assert.match(await as("phone"), /^undefined/);
 });

@@ -145,7 +145,7 @@ Deno.test("a first frame other than hello, a wrong device and a wrong role close
   );
   assert.match(
     await closeOf(free, hello({ role: "phone", deviceId: LISTENER })),
-    /^1008 the device id is a listener's/,
+    /^1008 wrong_role: the device id is a listener's/,
   );
 });
 

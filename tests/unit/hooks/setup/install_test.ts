@@ -258,9 +258,25 @@ Deno.test("without the copy of a file, a setup that writes it again keeps the us
 Deno.test("a user's server with svc's name is restored with the rest of the file [set-remove]", () =>
   withHome({ ".gemini/settings.json": '{"mcpServers":{"svc":{"command":"mine"}}}' }, async (bench) => {
     const before = await bench.tree();
-    await bench.install("gemini");
+    const { notes } = await bench.install("gemini");
+    assert.match(notes.join(" "), /settings\.json" has a server of yours named svc/);
+    assert.doesNotMatch((await bench.install("gemini")).notes.join(" "), /of yours/);
     await bench.remove("gemini");
     assert.deepEqual(await bench.tree(), before);
+  }));
+
+Deno.test("setup says that it replaces a user's table with svc's name, and not that it replaces svc's own", () =>
+  withHome({ ".codex/config.toml": '[mcp_servers.svc]\ncommand = "mine"\n' }, async (bench) => {
+    assert.match((await bench.install("codex", { dryRun: true })).notes.join(" "), /of yours named svc/);
+    await bench.install("codex");
+    assert.doesNotMatch((await bench.install("codex")).notes.join(" "), /of yours/);
+  }));
+
+Deno.test("removal leaves a broken file alone that never had anything of svc's [set-remove]", () =>
+  withHome({ ".codex/config.toml": "model = \n" }, async (bench) => {
+    assert.deepEqual((await bench.remove("codex")).files, []);
+    await bench.write(".codex/config.toml", "model = \n[mcp_servers.svc]\n");
+    await assert.rejects(bench.remove("codex"), /Remove svc's entries by hand/);
   }));
 
 const NUMBERS = Array.from({ length: 20 }, (_, at) => `line ${at}`);
