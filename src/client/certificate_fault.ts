@@ -66,9 +66,17 @@ export function relayErrorText(error: unknown): string {
   return fault === undefined ? text : text.replace(/no relay answers at ("[^"]*"); check .*$/s, explained);
 }
 
-/** Why the link is down, after a colon; empty while that is not known. */
+/** What helps a host, beyond what a problem's own text says. */
+const HOST_ADVICE: Partial<Record<LinkProblem["code"], string>> = {
+  revoked: 'If this host itself was revoked, give it another "deviceName" in its config.json.',
+  device_taken:
+    'For a second host with this name, or a second home on this host, set "deviceName" in its config.json to a different name. After a change of keys, run on the relay: svc devices release ID, or svc keys revoke OLD-KEY --only.',
+};
+
+/** Why a host's link is down, after a colon; empty while that is not known. */
 export function problemText(problem: LinkProblem | undefined): string {
   const fault = certificateFault(problem?.cause);
   if (fault !== undefined) return `: The relay is not trusted: ${fault.why}; ${fault.fix}.`;
-  return problem === undefined ? "" : `: ${problem.message}`;
+  if (problem === undefined) return "";
+  return [`: ${problem.message}`, HOST_ADVICE[problem.code]].filter(Boolean).join(" ");
 }

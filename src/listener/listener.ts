@@ -4,7 +4,6 @@ import { systemClock } from "../async/clock.ts";
 import { Wakeup } from "../async/wakeup.ts";
 import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { problemText } from "../client/certificate_fault.ts";
-import type { LinkProblem } from "../client/link_problem.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import type { Config } from "../home/config.ts";
 import { type Audit, openAudit } from "../home/log_files.ts";
@@ -83,13 +82,6 @@ export interface ListenerOptions {
 
 /** What this listener supports. */
 const CAPABILITIES = ["agent.command", "agent.start", "agent.end", "project.mute", "pane.open"];
-
-/** What helps a host, beyond what a problem's own text says. */
-const HOST_ADVICE: Partial<Record<LinkProblem["code"], string>> = {
-  revoked: 'If this host itself was revoked, give it another "deviceName" in its config.json.',
-  device_taken:
-    'For a second host with this name, or a second home on this host, set "deviceName" in its config.json to a different name. After a change of keys, run on the relay: svc devices release ID, or svc keys revoke OLD-KEY --only.',
-};
 
 const now = (): number => Date.now();
 
@@ -277,9 +269,7 @@ class Listener implements RunningListener {
       // Another listener of this device took over: it types what is held or queued here.
       if (state.problem?.code === "replaced") this.#pushes.drop();
       this.#mirrors.lost();
-      const advice = HOST_ADVICE[state.problem?.code ?? "closed"];
-      const why = [problemText(state.problem), advice].filter(Boolean).join(" ");
-      log(`disconnected${why} (next try in ${Math.round(state.retryInMs)} ms)`);
+      log(`disconnected${problemText(state.problem)} (next try in ${Math.round(state.retryInMs)} ms)`);
     }
   }
 

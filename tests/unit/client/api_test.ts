@@ -131,6 +131,18 @@ Deno.test("no answer gives the code unreachable, with the address", async () => 
   assert.match(error.message, /"https:\/\/relay\.example\/svc"/);
 });
 
+Deno.test("a proxy whose relay is down is not called a wrong address", async () => {
+  for (
+    const [status, said] of [[502, /a proxy; check the relay/], [
+      404,
+      /not a relay; check the address/,
+    ]] as const
+  ) {
+    const { api } = apiAnswering(() => new Response("<html>", { status }));
+    await assert.rejects(api.sessions(), said);
+  }
+});
+
 Deno.test("an answer that is not from a relay is reported as such and not passed on", async () => {
   const page = apiAnswering(() => new Response("<html>captive portal</html>"));
   assert.equal((await failureOf(page.api.sessions())).code, "bad_answer");

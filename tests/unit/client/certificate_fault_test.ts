@@ -48,5 +48,10 @@ Deno.test("any other failure keeps its text", () => {
     `: ${linkProblem("handshake_failed").message}`,
   );
   assert.equal(problemText(linkProblem("silent")), ": The relay has been silent for too long.");
+  assert.match(
+    problemText(linkProblem("device_taken")),
+    /has this device id\. .*"deviceName".*svc devices release ID/,
+  );
+  assert.match(problemText(linkProblem("revoked")), /another "deviceName"/);
   assert.equal(problemText(undefined), "");
 });
