@@ -266,6 +266,11 @@ function quoted(text: string): string {
   return `"${text.replaceAll("\\", "\\\\").replaceAll('"', '\\"').replaceAll("%", "%%")}"`;
 }
 
+/** The account that a service's file names: of systemd or launchd. */
+export function accountIn(text: string): string | undefined {
+  return (/^User=(.+)$/m.exec(text) ?? /<key>UserName<\/key>\s*<string>([^<]+)</.exec(text))?.[1];
+}
+
 /** The unescaped argv of a unit or property list; empty for any other text. */
 export function startedWords(text: string): string[] {
   const started = /^ExecStart=(.*)$/m.exec(text)?.[1];

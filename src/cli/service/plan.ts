@@ -6,6 +6,7 @@ import { NETWORK_VARIABLES, PROXY_VARIABLES, shellLine } from "../../runtime/sys
 import { accountPaths, ownEnvironment } from "../context.ts";
 import { UsageError } from "../output.ts";
 import {
+  accountIn,
   SERVICE_MARK,
   SERVICE_NAMES,
   type ServiceManager,
@@ -194,11 +195,6 @@ export async function servicesToFix(): Promise<ServiceState[]> {
   return states.filter(({ missing, other }) => missing !== null || other !== null);
 }
 
-/** The account that a service's file names: of systemd or launchd. */
-function userIn(text: string): string | undefined {
-  return (/^User=(.+)$/m.exec(text) ?? /<key>UserName<\/key>\s*<string>([^<]+)</.exec(text))?.[1];
-}
-
 function installLine(
   service: ServiceName,
   { system, words, user }: { system: boolean; words: readonly string[]; user: string | undefined },
@@ -254,7 +250,7 @@ async function stateOf(service: ServiceName, options: PlanOptions): Promise<Serv
   return [{
     service,
     system,
-    install: installLine(service, { system, words, user: userIn(text) }),
+    install: installLine(service, { system, words, user: accountIn(text) }),
     file: manager.file,
     running: (await runtime.commands.run(manager.isActive)).code === 0,
     missing,

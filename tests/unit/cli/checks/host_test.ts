@@ -1,9 +1,17 @@
 /** This host's checks: its home, configuration keys, required encryption, and its clock compared with the relay's. */
 import assert from "node:assert/strict";
 import { runtime } from "#runtime";
-import { judgeFloor, judgeKeys, judgeSkew, sealingCheck, tryWrite } from "../../../../src/cli/checks/host.ts";
+import {
+  judgeFloor,
+  judgeKeys,
+  judgeSkew,
+  keyCheck,
+  sealingCheck,
+  tryWrite,
+} from "../../../../src/cli/checks/host.ts";
 import { isFull } from "../../../../src/cli/advice.ts";
 import { changePaired } from "../../../../src/home/pairing.ts";
+import { problem } from "../../../../src/protocol/errors.ts";
 import { makeTempHome } from "../../../helpers/temp_home.ts";
 
 Deno.test("a home on a read-only disk is reported with the reason, and the trial leaves no file [tty-verify]", async () => {
@@ -61,6 +69,24 @@ Deno.test("a mistyped key of config.json is a fault that names the intended key;
     "warning",
     'svc does not know "somethingElseEntirely"',
   ]);
+});
+
+Deno.test("a new key is advised only for a key that the relay refuses, not while relay or store is down [cmd-verify]", async () => {
+  await using home = await makeTempHome();
+  let code: "unauthenticated" | "store_unavailable" = "store_unavailable";
+  await using server = Deno.serve(
+    { hostname: "127.0.0.1", port: 0, onListen: () => {} },
+    () => Response.json(problem(code), { status: problem(code).status }),
+  );
+  const checked = (port: number): ReturnType<typeof keyCheck.run> =>
+    keyCheck.run({
+      paths: home.paths,
+      inputs: { config: { baseUrl: `http://127.0.0.1:${port}`, apiKey: "svc_x" }, env: {} },
+    });
+  assert.equal((await checked(server.addr.port)).fix, "when the relay answers: svc verify");
+  assert.equal((await checked(1)).finding, "not checked: the relay does not answer");
+  code = "unauthenticated";
+  assert.match((await checked(server.addr.port)).fix ?? "", /svc keys create/);
 });
 
 Deno.test("clocks that are far apart are reported, with the direction", () => {

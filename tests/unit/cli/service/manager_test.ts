@@ -1,6 +1,7 @@
 /** Service files: what ends with a service and what does not, and characters that systemd or XML would change. */
 import assert from "node:assert/strict";
 import {
+  accountIn,
   launchdPlist,
   runStateOf,
   SERVICE_MARK,
@@ -44,6 +45,13 @@ Deno.test("a machine-wide relay gets its own account, folder and restrictions [s
   assert.match(named, /^User=ann$/m);
   assert.match(named, /^ReadWritePaths="\/srv\/my relay"$/m);
   assert.doesNotMatch(named, /DynamicUser|StateDirectory/);
+});
+
+Deno.test("the account of a service is read back from its file, for the command that repairs it [srv-install]", () => {
+  for (const write of [systemdUnit, (plan: ServicePlan) => launchdPlist(plan, "/tmp/log")]) {
+    assert.equal(accountIn(write({ ...RELAY, account: "ann" })), "ann");
+    assert.equal(accountIn(write(LISTENER)), undefined);
+  }
 });
 
 Deno.test("a machine-wide relay gets only the capability that a port below 1024 needs, and none otherwise [srv-relay]", () => {
