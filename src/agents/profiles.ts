@@ -97,9 +97,6 @@ export const unknownAgent: Pick<
 /** Numbers with dots, and what may follow: `1.2.3`, `2025.09.18-7ae6800`, `1.2.3-beta.1`. */
 const VERSION = /\b(\d+(?:\.\d+){1,3})(-[0-9A-Za-z][0-9A-Za-z.-]*)?/;
 
-/** Arguments that make any agent print its version. Some unpack themselves and write to the home directory when they start. */
-export const VERSION_ARGS: readonly string[] = ["--version"];
-
 /** The version number in the output of `--version`, such as `2.1.329 (Claude Code)`; undefined if it has none. */
 export function parseVersion(output: string): string | undefined {
   const [found] = VERSION.exec(output.slice(0, OUTPUT_CHARACTERS)) ?? [];

@@ -1,4 +1,4 @@
-/** Leads an installed agent through the screens that need no model, in a pane of a private tmux server, and reports which of them its profile recognizes. */
+/** Leads an installed agent through the screens that need no model, and reports which of them its profile recognizes. */
 import { runtime } from "#runtime";
 import type { AgentProfile, Screen, ScreenReading } from "../agents/profile.ts";
 import { agentProfile } from "../agents/profiles.ts";

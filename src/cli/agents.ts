@@ -1,4 +1,4 @@
-/** `svc agents`: checks whether svc recognizes the screens of the installed agents, and saves a screen as a fixture for a report, with the user's text redacted. */
+/** `svc agents`: checks the screens of installed agents, and saves one as a fixture without the user's text. */
 import { runtime } from "#runtime";
 import { agentKindOfProgram, agentProfile } from "../agents/profiles.ts";
 import { AGENT_KINDS } from "../agents/registry.ts";

@@ -70,7 +70,7 @@ async function runCheck(check: Check, context: CheckContext): Promise<Result> {
   try {
     return { name: check.name, ...await check.run(context) };
   } catch (error) {
-    return { name: check.name, mark: "fault", finding: errorText(error), fix: "see the finding" };
+    return { name: check.name, mark: "fault", finding: errorText(error), fix: "see: svc logs" };
   }
 }
 

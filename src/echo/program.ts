@@ -1,4 +1,4 @@
-/** Runs the echo agent: feeds events to its state, draws the result, carries out the effects in order, and reports to the listener. Scripts and tests drive it over a control socket. */
+/** Runs the echo agent, which scripts and tests drive over a control socket. */
 import { sha256Hex, utf8Length } from "../async/encodings.ts";
 import { errorText } from "../async/error_text.ts";
 import { Mutex } from "../async/mutex.ts";

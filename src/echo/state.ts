@@ -1,4 +1,4 @@
-/** The echo agent as a state machine: a pure step from one state to the next, with the effects to carry out; and the reader of the keys that it takes. */
+/** The echo agent as a state machine: a pure step to the next state, with its effects; and the reader of its keys. */
 
 export interface EchoState {
   draft: string;

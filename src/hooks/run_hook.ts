@@ -28,7 +28,7 @@ export interface HookHost extends RemoteHost {
 
 /** How long a hook waits for an agent that never closes its stdin, in milliseconds. */
 export const INPUT_LIMIT_MS = 1_000;
-/** The same for a hook that may wait for a phone: its input may be megabytes long, and these agents do close it. */
+/** How long a hook that may wait for a phone reads: its input may be megabytes long, and its agents close stdin. */
 export const CARD_INPUT_LIMIT_MS = 10_000;
 
 export interface HookRun {

@@ -66,7 +66,9 @@ export async function bootId(
   const onMac = await commands.run(["sysctl", "-n", "kern.bootsessionuuid"]);
   const id = new TextDecoder().decode(onMac.stdout).trim();
   if (onMac.code === 0 && id !== "") return id;
-  throw new Error("Cannot tell one boot of this machine from another: it has no boot id.");
+  throw new Error(
+    "Cannot keep sessions over a reboot: the system reports no boot id. Start them again yourself.",
+  );
 }
 
 export interface RestoreOptions {

@@ -91,7 +91,9 @@ export class UploadFolder {
     ]);
     const name = directory.slice(directory.lastIndexOf("/"));
     if (real !== `${realRoot}${name}` || info?.isDirectory !== true || info.uid !== uid) {
-      throw new Error(`"${directory}" must be a folder of this account and no link`);
+      throw new Error(
+        `Cannot store files in "${directory}": it is a link, or belongs to another account. Move it away.`,
+      );
     }
     if ((info.mode & 0o077) !== 0) await files.chmod(directory, 0o700);
   }

@@ -1,7 +1,6 @@
 /** Open dialogs, the inbox items of a session, the sessions that wait for the user, and unread items. */
 import type { Clock } from "../async/clock.ts";
-import { askDataOf } from "../protocol/ask.ts";
-import type { Push } from "../protocol/push.ts";
+import { hostOf, type Push } from "../protocol/push.ts";
 import type { DialogAction } from "../protocol/session.ts";
 import { type InboxItem, newestAt, openQuestions, standingCards } from "./inbox.ts";
 import type { Message } from "./message.ts";
@@ -11,14 +10,6 @@ import type { PhoneStorage } from "./storage.ts";
 
 /** The key in `seen` that applies to every session. */
 export const ALL_SEEN = "all";
-
-const LISTENER_PREFIX = "dev_listener_";
-
-/** The device id of the host that a push comes from, if the push names it. */
-export function hostOf(push: Push): string | undefined {
-  const sender = push.from.startsWith(LISTENER_PREFIX) ? push.from : undefined;
-  return askDataOf(push)?.listener ?? push.sealedFor?.host ?? sender;
-}
 
 /** The session that a push concerns: on the host that it names, else on the only host that has a session of this name. */
 export function sessionNameOf(

@@ -3,8 +3,8 @@ import { type Clock, systemClock } from "../async/clock.ts";
 import { randomUuid } from "../async/encodings.ts";
 import { createWebPushApi, type WebPushApi } from "../client/web_push_api.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
-import type { SealedForPhones } from "../protocol/push.ts";
-import { hostOf, type ShownReport } from "../protocol/web_push.ts";
+import { hostOf, type SealedForPhones } from "../protocol/push.ts";
+import type { ShownReport } from "../protocol/web_push.ts";
 import { registerWorker } from "./browser.ts";
 import type { InboxItem } from "./inbox.ts";
 import { currentLanguage } from "./language.ts";
@@ -201,5 +201,5 @@ function isInView({ push }: InboxItem, route: Route): boolean {
   if (route.view === "inbox") return true;
   if (route.view !== "session" || push.agentSessionName !== route.session) return false;
   const host = hostOf(push);
-  return host === "" || host === route.deviceId;
+  return host === undefined || host === route.deviceId;
 }

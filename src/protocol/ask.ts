@@ -199,7 +199,7 @@ export function askDataOf({ type, data }: Pick<Push, "type" | "data">): AskData 
   return type === "ask" ? AskData.safeParse(data).data : undefined;
 }
 
-/** The same for a push that a phone has opened: a card is accepted only if the push was sealed. */
+/** What a push that a phone has opened asks: a card is accepted only if the push was sealed. */
 export function askedOf(push: Pick<Push, "type" | "data" | "sealedFor">): Asked | undefined {
   const card = push.type === "ask" && push.sealedFor !== undefined && CardData.safeParse(push.data).data;
   return card || askDataOf(push);
@@ -209,7 +209,7 @@ export function isCard(asked: Asked): asked is CardData {
   return asked.kind === "questions" || asked.kind === "approval";
 }
 
-/** The same, including a question that only phones can read. */
+/** The data of an `ask` as the relay stores it: perhaps a question that only phones can read. */
 export function storedAskDataOf(push: Pick<Push, "type" | "data" | "sealedFor">): StoredAskData | undefined {
   if (push.sealedFor === undefined) return askDataOf(push);
   return push.type === "ask" ? SealedAskData.safeParse(push.data).data : undefined;
@@ -243,7 +243,7 @@ export function answerOf({ body, data }: Pick<PushRequest, "body" | "data">): An
 /** An answer as the relay receives it. */
 export type SentAnswer = Answer | { kind: "sealed"; sealed: SealedBody };
 
-/** The same as `answerOf`, including an answer that only the asker can read. */
+/** The answer in a request, perhaps one that only the asker can read. */
 export function sentAnswerOf(
   { body, data, sealed }: Pick<PushRequest, "body" | "data" | "sealed">,
 ): SentAnswer | undefined {
@@ -287,7 +287,7 @@ export function answerFault(ask: AskData, answer: Answer): FieldFault | undefine
   }
 }
 
-/** The same for the answer to a card, which only its listener and its phones can read. */
+/** Why an answer does not fit a card, which only its listener and its phones can read. */
 export function cardFault(card: CardData, answer: Answer): string | undefined {
   if (card.kind === "approval") {
     if (answer.kind !== "decided") return "a decision is required";
@@ -313,7 +313,7 @@ function questionFault(question: CardQuestion, answer: CardAnswer | undefined): 
   return count > 1 && question.multiple !== true ? "one only" : undefined;
 }
 
-/** The same for stored questions: only the asker can check the content of a sealed answer. */
+/** Why an answer does not fit a stored question. Only the asker can check the content of a sealed one. */
 export function sentAnswerFault(ask: StoredAskData, answer: SentAnswer): FieldFault | undefined {
   if (ask.kind === "sealed") {
     return answer.kind === "sealed"

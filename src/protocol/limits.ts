@@ -174,6 +174,14 @@ export const SOCKETS_PER_KEY = 256;
 export const HTTP_REQUESTS_PER_SECOND = 50;
 /** HTTP requests per key in a burst. */
 export const HTTP_REQUESTS_BURST = 200;
+/** Refusals per key and second, sustained, that are answered at once; later ones are delayed. */
+export const REFUSALS_PER_SECOND = 10;
+/** Refusals per key in a burst that are answered at once. */
+export const REFUSALS_BURST = 50;
+/** Wrong pairing codes per address and second, sustained. */
+export const WRONG_CLAIMS_PER_SECOND = 0.2;
+/** Wrong pairing codes per address in a burst. */
+export const WRONG_CLAIMS_BURST = 10;
 /** HTTP requests per key and second, sustained, that an overloaded relay works on at once; more wait for their turn. */
 export const OVERLOAD_REQUESTS_PER_SECOND = 2;
 /** HTTP requests per key in a burst that an overloaded relay works on at once. */

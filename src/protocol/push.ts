@@ -354,6 +354,17 @@ export const Push = z.object({
 });
 export type Push = z.infer<typeof Push>;
 
+const LISTENER_PREFIX = "dev_listener_";
+
+/** The device id of the host that a push comes from, if the push names it. What the host sealed counts most. */
+export function hostOf(
+  { sealedFor, data, from }: Pick<Push, "sealedFor" | "data" | "from">,
+): string | undefined {
+  const named = sealedFor?.host ?? data?.["listener"];
+  if (typeof named === "string") return named;
+  return from.startsWith(LISTENER_PREFIX) ? from : undefined;
+}
+
 /** A push with its receipt: `GET /pushes/{id}` and `GET /pushes`. */
 export const PushRecord = z.object({ push: Push, receipt: Receipt });
 export type PushRecord = z.infer<typeof PushRecord>;

@@ -1,4 +1,4 @@
-/** A session as the inventory reports it and the picker shows it (docs/specification.md, Inventory), and what else a listener reports about its host. */
+/** A session as the inventory reports it (docs/specification.md, Inventory), and what else a listener reports. */
 import { SESSIONS_MAX } from "./limits.ts";
 import { PushId } from "./receipt.ts";
 import * as z from "zod/mini";

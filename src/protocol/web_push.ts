@@ -3,7 +3,7 @@ import * as z from "zod/mini";
 import { utf8Length } from "../async/encodings.ts";
 import { maxLength } from "./lengths.ts";
 import { WEB_PUSH_SUBSCRIPTION_MAX_BYTES } from "./limits.ts";
-import { DeviceId, PublicKey, type Push, SealedForPhones } from "./push.ts";
+import { DeviceId, hostOf, PublicKey, type Push, SealedForPhones } from "./push.ts";
 import { PushId } from "./receipt.ts";
 
 /** The push types that ring a phone. */
@@ -110,15 +110,6 @@ export function ringKindOf({ type, data }: Pick<Push, "type" | "data">): RingKin
   return RING_KINDS.find((kind) => kind === type);
 }
 
-const LISTENER_PREFIX = "dev_listener_";
-
-/** Returns the device id of the listener whose session the push is about; empty when the push names none. */
-export function hostOf({ sealedFor, data, from }: Pick<Push, "sealedFor" | "data" | "from">): string {
-  const named = sealedFor?.host ?? data?.["listener"];
-  if (typeof named === "string") return named;
-  return from.startsWith(LISTENER_PREFIX) ? from : "";
-}
-
 /** True if a push of this kind rings a phone with these preferences at `now`. */
 export function rings(
   preferences: RingPreferences | undefined,
@@ -135,7 +126,7 @@ export function rings(
   if (session === undefined) return true;
   const host = hostOf(push);
   return !Object.entries(sessions).some(([key, kinds]) =>
-    kinds.includes(kind) && (host === "" ? key.endsWith(`/${session}`) : key === `${host}/${session}`)
+    kinds.includes(kind) && (host === undefined ? key.endsWith(`/${session}`) : key === `${host}/${session}`)
   );
 }
 

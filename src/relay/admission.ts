@@ -1,4 +1,4 @@
-/** Admission control: requests of a key over its limit are refused unread; while the relay is overloaded, requests of keys that send much take turns that leave most of its time to others, and those without a turn are refused unread, after a delay. */
+/** Refuses requests unread: of a key over its limit, and, while the relay is overloaded, of keys that send much. */
 import { type Clock, delay } from "../async/clock.ts";
 import { encodeHex } from "../async/encodings.ts";
 import type { TokenBuckets } from "../async/token_bucket.ts";

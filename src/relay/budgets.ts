@@ -1,4 +1,4 @@
-/** The rate limits of the relay, by key, address or socket, and how all nodes share them: each reports what was taken from its buckets, and the others deduct it from theirs. */
+/** The rate limits of the relay, by key, address or socket, and how its nodes share them. */
 import { TokenBuckets, type TokenRate } from "../async/token_bucket.ts";
 import type { EventName } from "../protocol/frames.ts";
 import * as limits from "../protocol/limits.ts";
@@ -74,8 +74,8 @@ export function makeBudgets({ requests, shared = false }: BudgetOptions = {}): B
       ? of(limits.HTTP_REQUESTS_PER_SECOND, limits.HTTP_REQUESTS_BURST)
       : of(requests.perSecond, requests.burst),
     overload: new TokenBuckets(overloadRate(requests)),
-    refusals: new TokenBuckets({ perSecond: 10, burst: 50 }),
-    claims: of(0.2, 10),
+    refusals: new TokenBuckets({ perSecond: limits.REFUSALS_PER_SECOND, burst: limits.REFUSALS_BURST }),
+    claims: of(limits.WRONG_CLAIMS_PER_SECOND, limits.WRONG_CLAIMS_BURST),
     openBytes: of(limits.OPEN_BYTES_PER_SECOND, limits.OPEN_BYTES_BURST),
     frames: Object.fromEntries(frames),
     textBytes: of(limits.TEXT_BYTES_PER_SECOND, limits.TEXT_BYTES_BURST),

@@ -1,4 +1,4 @@
-/** The HTTP routes of devices: listing, revoking and releasing; for Web Push the relay's key, a phone's subscription and its test, and what a phone was shown. */
+/** The HTTP routes of devices and of Web Push. */
 import type { DeviceRevoked, DevicesAnswer } from "../protocol/http.ts";
 import type { DeviceName, KeyRecord } from "../store/store.ts";
 import type { Shown } from "../protocol/receipt.ts";

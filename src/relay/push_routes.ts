@@ -1,4 +1,4 @@
-/** The HTTP routes of pushes: sending one, reading one with its receipt, paging through the history; and of the hooks that send them: listing, muting and revoking. */
+/** The HTTP routes of pushes, and of the hooks that send them. */
 import { type Hook, HookChange, type HooksAnswer } from "../protocol/http.ts";
 import { isLateAnswerId } from "../protocol/late_answer.ts";
 import {

@@ -1,4 +1,4 @@
-/** A push's path through the relay: repeated or new, routed, counted for its hook, stored durably, published to its recipients; and how a message is cancelled. */
+/** Accepts a push: recognizes repetitions, routes, stores and publishes it; and cancels messages. */
 import type { Audience } from "../bus/bus.ts";
 import { HookId } from "../protocol/http.ts";
 import { type Push, type PushAccepted, type PushRequest, rulesOf } from "../protocol/push.ts";

@@ -4,10 +4,9 @@ import { breather, type Clock, delay } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
 import { encodeUtf8 } from "../async/encodings.ts";
 import { PAGE_MAX_BYTES } from "../protocol/limits.ts";
-import type { Push } from "../protocol/push.ts";
+import { hostOf, type Push } from "../protocol/push.ts";
 import { type Receipt, type Shown, SHOWN_PHONES_MAX } from "../protocol/receipt.ts";
 import {
-  hostOf,
   type RingKind,
   ringKindOf,
   rings,
@@ -356,12 +355,12 @@ export function withShown(receipt: Receipt, phone: string, shown: Shown): Receip
  */
 function groupOf(push: Push, kind: RingKind): string {
   const isOwn = kind === "ask" || kind === "note" || push.agentSessionName === undefined;
-  return isOwn ? push.id : `${hostOf(push)}/${push.agentSessionName}`;
+  return isOwn ? push.id : `${hostOf(push) ?? ""}/${push.agentSessionName}`;
 }
 
 function aboutOf(push: Push, type: RingKind): { id: string; type: RingKind; host: string; session?: string } {
   const { id, agentSessionName: session } = push;
-  return { id, type, host: hostOf(push), ...(session === undefined ? {} : { session }) };
+  return { id, type, host: hostOf(push) ?? "", ...(session === undefined ? {} : { session }) };
 }
 
 /**

@@ -1,4 +1,4 @@
-/** One Web Push message: encrypted for a subscription (RFC 8291), signed with the relay's key (RFC 8292), posted, and posted again after a transient failure. */
+/** One Web Push message: encrypted (RFC 8291), signed (RFC 8292), posted, and posted again after a transient failure. */
 import { encryptNotification, vapidHeaders } from "@block65/webcrypto-web-push";
 import { decodeBase64url, encodeBase64url, encodeUtf8 } from "../async/encodings.ts";
 import type { Clock } from "../async/clock.ts";

@@ -1,4 +1,4 @@
-/** What all parts of the NATS store share: its streams, their subjects, the JSON documents in them with their atomic changes, and this node's name. */
+/** What all parts of the NATS store share: streams, subjects, documents with atomic changes, and the name of the node. */
 import { subjectToken } from "../runtime/nats.ts";
 import type { PairingOffer, Scope } from "../protocol/http.ts";
 import type { WebPushSubscription } from "../protocol/web_push.ts";

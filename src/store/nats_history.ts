@@ -1,4 +1,4 @@
-/** Past pushes in NATS: pages of an account's history, whose order is cached and brought up to date at each request, and the pushes that are old enough to be removed. */
+/** Past pushes in NATS: the pages of an account, and the pushes that are old enough to be removed. */
 import { utf8Length } from "../async/encodings.ts";
 import { subjectToken } from "../runtime/nats.ts";
 import { eachOf, type NatsStream } from "./nats_streams.ts";

@@ -1,4 +1,4 @@
-/** A snapshot of a pane: its lines with their attributes, the cursor and the modes, and the terminal output that shows the same in another terminal. */
+/** A snapshot of a pane, and the terminal output that shows the same in another terminal. */
 import { type TmuxCommand, verbs } from "./argv.ts";
 import { fieldsFormat, parseFields } from "./server.ts";
 import { Pen } from "./mirror_drawing.ts";

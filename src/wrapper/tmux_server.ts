@@ -271,7 +271,7 @@ const WORDS_MAX_COLUMNS = 1_000;
 const WORDS_SAVED_S = 60;
 /** How long a wrapper waits for the last words to be saved, in milliseconds. Only a killed shell takes this long. */
 const WORDS_LIMIT_MS = 15_000;
-/** The same when they will not be shown: a renamed session is still running, so its words are still being saved. */
+/** How long it waits if they will not be shown, as for a renamed session that still runs. */
 const REMOVED_LIMIT_MS = 500;
 const WORDS_PROBE_MS = 20;
 /** Older files are most likely of sessions that are gone, in milliseconds. */

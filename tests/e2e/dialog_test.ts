@@ -1,10 +1,10 @@
 /** Permission dialogs, shell escapes and markers, with the real echo agent in a real tmux. */
 import assert from "node:assert/strict";
-import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
 import { attachClient } from "../helpers/attached_client.ts";
 import { makeEchoBench } from "../helpers/echo_bench.ts";
 import { CLOCK } from "../helpers/inject_bench.ts";
 import { until } from "../helpers/until.ts";
+import { DEFAULT_POLICY } from "../helpers/fake_pane.ts";
 
 Deno.test("dialog: while it is open the message is held and nothing is typed; then it is typed [inj-dialog, show-echo, auth-permission]", async () => {
   await using bench = await makeEchoBench();

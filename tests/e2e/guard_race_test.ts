@@ -2,10 +2,10 @@
 import assert from "node:assert/strict";
 import { EarlyPanes, findPane } from "../../src/listener/inject/find_pane.ts";
 import { inject } from "../../src/listener/inject/inject.ts";
-import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
 import { makeInjectBench } from "../helpers/inject_bench.ts";
 import { makeSandbox, type Sandbox } from "../helpers/sandbox.ts";
 import { until } from "../helpers/until.ts";
+import { DEFAULT_POLICY } from "../helpers/fake_pane.ts";
 
 /** Without this the listener's own check would refuse the unknown agent. */
 const UNKNOWN_ALLOWED = { ...DEFAULT_POLICY, allowUnknownScreens: true };

@@ -11,7 +11,7 @@ import { GUARD_REFUSED } from "../../src/listener/inject/guard.ts";
 import { inject } from "../../src/listener/inject/inject.ts";
 import type { PaneInput } from "../../src/listener/inject/pane_input.ts";
 import { PaneInputs } from "../../src/listener/inject/pane_inputs.ts";
-import { DEFAULT_POLICY, type Policy } from "../../src/listener/inject/policy.ts";
+import { type Policy, policyOf } from "../../src/listener/inject/policy.ts";
 import type { Keystroke } from "../../src/listener/keystrokes/keystroke_rules.ts";
 import {
   type KeystrokeOutcome,
@@ -22,6 +22,9 @@ import type { Target } from "../../src/listener/targets.ts";
 import type { TmuxCommand } from "../../src/tmux/argv.ts";
 import { TmuxError, type TmuxServer } from "../../src/tmux/server.ts";
 import { FakeClock } from "./fake_clock.ts";
+
+/** What phones may do if config.json allows nothing further. */
+export const DEFAULT_POLICY: Policy = policyOf({});
 
 const PID = 7;
 

@@ -10,11 +10,11 @@ import {
 import type { Command } from "../../src/listener/inject/context.ts";
 import { inject } from "../../src/listener/inject/inject.ts";
 import { PaneInputs } from "../../src/listener/inject/pane_inputs.ts";
-import { DEFAULT_POLICY } from "../../src/listener/inject/policy.ts";
 import { isPaneBusy, readProcessFacts } from "../../src/listener/process_facts.ts";
 import { Targets } from "../../src/listener/targets.ts";
 import { runtime } from "../../src/runtime/deno.ts";
 import type { Sandbox } from "./sandbox.ts";
+import { DEFAULT_POLICY } from "./fake_pane.ts";
 
 /** The speed of an injection's clock relative to real time. */
 export const CLOCK = {

@@ -28,4 +28,4 @@ export const warning = (finding: string, fix: string): Finding => ({ mark: "warn
 export const fault = (finding: string, fix: string): Finding => ({ mark: "fault", finding, fix });
 
 /** The finding of a check that needs the configuration when it cannot be read. */
-export const NO_CONFIG = fault("not checked: the configuration cannot be read", "fix that first");
+export const NO_CONFIG = fault("not checked: config.json cannot be read", "fix the configuration first");

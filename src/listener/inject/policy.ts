@@ -21,16 +21,6 @@ export interface Policy {
   allowAgentEnd: boolean;
 }
 
-export const DEFAULT_POLICY: Policy = {
-  allowShellEscape: false,
-  approval: "none",
-  steer: false,
-  allowUnknownScreens: false,
-  allowApprovalChange: false,
-  allowCommands: [],
-  allowAgentEnd: false,
-};
-
 export function policyOf(config: Config): Policy {
   const { allowRemoteApproval: approval = "none" } = config;
   return {
@@ -75,7 +65,7 @@ export function widenedBy(policy: Policy): string[] {
 
 /** A name with another slash is a path, which agents treat as text. */
 const COMMAND = /^\/([^\s/]*)(?=(\s|$))/;
-/** The same for an agent whose commands may be in folders: `/git/commit`. */
+/** A command that may be in a folder, such as `/git/commit`. */
 const NESTED = /^\/([^\s/]+(?:\/[^\s/]+)+)(?=(\s|$))/;
 /** A path below a system folder: no folder of commands has such a name. */
 const SYSTEM_PATH = /^\/(?:home|Users|Volumes|root|tmp|private|var|etc|usr|opt|mnt|media|srv)\//;

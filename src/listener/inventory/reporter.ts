@@ -1,4 +1,4 @@
-/** Reads the inventory and reports it to the relay on a change, after a rejection, and as a heartbeat (docs/specification.md, Inventory); and with it the host's details. */
+/** Reports the inventory and the host's details to the relay (docs/specification.md, Inventory). */
 import type { OpenDialog } from "./dialogs.ts";
 import { systemClock } from "../../async/clock.ts";
 import { errorText } from "../../async/error_text.ts";

@@ -3,8 +3,9 @@
 import assert from "node:assert/strict";
 import { AGENT_KINDS } from "../../../src/agents/registry.ts";
 import { agentProfile } from "../../../src/agents/profiles.ts";
-import { changesApproval, DEFAULT_POLICY } from "../../../src/listener/inject/policy.ts";
+import { changesApproval } from "../../../src/listener/inject/policy.ts";
 import { suggestedCommands } from "../../../src/phone/views/suggestion_list.tsx";
+import { DEFAULT_POLICY } from "../../helpers/fake_pane.ts";
 
 Deno.test("only commands that a host with the default configuration accepts are suggested [ux-commands]", () => {
   for (const kind of AGENT_KINDS) {

@@ -1,7 +1,7 @@
 /** What a sender may put in a push, and what is left for the listener to validate. */
 import assert from "node:assert/strict";
 import { BODY_MAX_BYTES, DATA_MAX_BYTES, JSON_MAX_DEPTH } from "../../../src/protocol/limits.ts";
-import { Push, PUSH_TYPES, PushRequest } from "../../../src/protocol/push.ts";
+import { hostOf, Push, PUSH_TYPES, PushRequest } from "../../../src/protocol/push.ts";
 
 const command = (body: string): unknown => ({ type: "agent.command", agentSessionName: "svc-p", body });
 const isTaken = (push: unknown): boolean => PushRequest.safeParse(push).success;
@@ -58,4 +58,13 @@ Deno.test("a stored push may contain what the listener refuses", () => {
     Push.safeParse({ ...stored, type: "agent.command", agentSessionName: "a b", body: "\x1b" }).success,
   );
   assert.ok(Push.safeParse({ ...stored, type: "agent.command" }).success);
+});
+
+Deno.test("a push is its host's that sealed it, whatever its data names; else the named or the sending host's", () => {
+  const push = { from: "dev_listener_c", data: { listener: "dev_listener_b" } };
+  const sealedFor = { host: "dev_listener_a", nonce: "", ciphertext: "", keys: {} };
+  assert.equal(hostOf({ ...push, sealedFor }), "dev_listener_a");
+  assert.equal(hostOf(push), "dev_listener_b");
+  assert.equal(hostOf({ from: "dev_listener_c" }), "dev_listener_c");
+  assert.equal(hostOf({ from: "dev_script_d" }), undefined);
 });

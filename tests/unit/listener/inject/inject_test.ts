@@ -4,9 +4,8 @@ import { Stopping, TakenOver } from "../../../../src/listener/inject/context.ts"
 import { DRAW_LIMIT_MS } from "../../../../src/listener/inject/composer.ts";
 import { CONFIRM_LIMIT_MS, HOLD_STEP_MS } from "../../../../src/listener/inject/inject.ts";
 import { TURN_START_MS } from "../../../../src/listener/inject/pane_input.ts";
-import { DEFAULT_POLICY } from "../../../../src/listener/inject/policy.ts";
 import { TmuxError } from "../../../../src/tmux/server.ts";
-import { DIALOG_LINE, FakePane } from "../../../helpers/fake_pane.ts";
+import { DEFAULT_POLICY, DIALOG_LINE, FakePane } from "../../../helpers/fake_pane.ts";
 
 const LOST = new TmuxError("tmux ended the control client", { lost: true });
 const count = (pane: FakePane, event: string): number => pane.events.filter((one) => one === event).length;

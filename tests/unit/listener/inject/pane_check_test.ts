@@ -4,8 +4,7 @@ import type { ScreenReading } from "../../../../src/agents/profile.ts";
 import { agentProfile } from "../../../../src/agents/profiles.ts";
 import { type HoldContext, holdReason, localViewOf } from "../../../../src/listener/inject/pane_check.ts";
 import type { Observation } from "../../../../src/listener/inject/pane_check.ts";
-import { DEFAULT_POLICY } from "../../../../src/listener/inject/policy.ts";
-import { DIALOG_LINE, FakePane } from "../../../helpers/fake_pane.ts";
+import { DEFAULT_POLICY, DIALOG_LINE, FakePane } from "../../../helpers/fake_pane.ts";
 
 const idle: ScreenReading = { state: "idle", focus: "composer", draft: "" };
 

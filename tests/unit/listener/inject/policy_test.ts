@@ -1,7 +1,8 @@
 /** The list of configuration keys that give a phone more rights, which the phone shows. */
 import assert from "node:assert/strict";
 import type { Config } from "../../../../src/home/config.ts";
-import { DEFAULT_POLICY, policyOf, widenedBy } from "../../../../src/listener/inject/policy.ts";
+import { policyOf, widenedBy } from "../../../../src/listener/inject/policy.ts";
+import { DEFAULT_POLICY } from "../../../helpers/fake_pane.ts";
 
 const WIDE: Config = {
   allowShellEscape: true,

@@ -16,10 +16,11 @@ import {
   screenRefusal,
 } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
 import type { ComposerModel } from "../../../../src/listener/inject/pane_input.ts";
-import { changesApproval, DEFAULT_POLICY, type Policy } from "../../../../src/listener/inject/policy.ts";
+import { changesApproval, type Policy } from "../../../../src/listener/inject/policy.ts";
 import type { TargetProfile } from "../../../../src/listener/targets.ts";
 import { decodeKeyInput, encodeKeyInput } from "../../../../src/protocol/key_input.ts";
 import { KEYS_PER_SECOND } from "../../../../src/protocol/limits.ts";
+import { DEFAULT_POLICY } from "../../../helpers/fake_pane.ts";
 
 const text = (text: string): Keystroke => ({ type: "text", text });
 const key = (key: string): Keystroke => ({ type: "key", key });

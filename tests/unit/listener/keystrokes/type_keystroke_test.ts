@@ -4,9 +4,8 @@ import type { ScreenReading } from "../../../../src/agents/profile.ts";
 import type { Keystroke } from "../../../../src/listener/keystrokes/keystroke_rules.ts";
 import type { KeystrokeOutcome } from "../../../../src/listener/keystrokes/type_keystroke.ts";
 import { GATE_HOLD_MS } from "../../../../src/listener/inject/pane_input.ts";
-import { DEFAULT_POLICY } from "../../../../src/listener/inject/policy.ts";
 import { TmuxError } from "../../../../src/tmux/server.ts";
-import { FakePane } from "../../../helpers/fake_pane.ts";
+import { DEFAULT_POLICY, FakePane } from "../../../helpers/fake_pane.ts";
 
 const ENTER = { type: "key", key: "Enter" } as const;
 const AFTER_ENTER_MS = 200;

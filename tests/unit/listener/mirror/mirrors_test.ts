@@ -1,11 +1,11 @@
 /** Which client each stream is routed to, and how long a client stays. */
 import assert from "node:assert/strict";
 import { unknownAgent } from "../../../../src/agents/profiles.ts";
-import { DEFAULT_POLICY } from "../../../../src/listener/inject/policy.ts";
 import { LINGER_MS, Mirrors } from "../../../../src/listener/mirror/mirrors.ts";
 import type { Target } from "../../../../src/listener/targets.ts";
 import type { ControlEvents } from "../../../../src/tmux/control_client.ts";
 import { FakeClock } from "../../../helpers/fake_clock.ts";
+import { DEFAULT_POLICY } from "../../../helpers/fake_pane.ts";
 
 const target: Target = {
   socket: "/tmux.sock",
