@@ -178,8 +178,8 @@ export const HTTP_REQUESTS_BURST = 200;
 export const REFUSALS_PER_SECOND = 10;
 /** Refusals per key in a burst that are answered at once. */
 export const REFUSALS_BURST = 50;
-/** Wrong pairing codes per address and second, sustained. */
-export const WRONG_CLAIMS_PER_SECOND = 0.2;
+/** Wrong pairing codes per address and minute, sustained. */
+export const WRONG_CLAIMS_PER_MINUTE = 12;
 /** Wrong pairing codes per address in a burst. */
 export const WRONG_CLAIMS_BURST = 10;
 /** HTTP requests per key and second, sustained, that an overloaded relay works on at once; more wait for their turn. */

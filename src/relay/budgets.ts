@@ -75,7 +75,7 @@ export function makeBudgets({ requests, shared = false }: BudgetOptions = {}): B
       : of(requests.perSecond, requests.burst),
     overload: new TokenBuckets(overloadRate(requests)),
     refusals: new TokenBuckets({ perSecond: limits.REFUSALS_PER_SECOND, burst: limits.REFUSALS_BURST }),
-    claims: of(limits.WRONG_CLAIMS_PER_SECOND, limits.WRONG_CLAIMS_BURST),
+    claims: of(limits.WRONG_CLAIMS_PER_MINUTE / 60, limits.WRONG_CLAIMS_BURST),
     openBytes: of(limits.OPEN_BYTES_PER_SECOND, limits.OPEN_BYTES_BURST),
     frames: Object.fromEntries(frames),
     textBytes: of(limits.TEXT_BYTES_PER_SECOND, limits.TEXT_BYTES_BURST),
