@@ -86,6 +86,9 @@ async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Prom
     );
   }
   await checkHome(runtime.files, paths);
+  if (await phoneDirectory() === undefined) {
+    print("The phone's page is not built. In the checkout of svc run: deno run -A scripts/build_phone.ts\n");
+  }
   const stopped = untilStopped(undo);
   const dataDir = await dataDirectory(options);
   const relay = await startOwnRelay(options, dataDir);

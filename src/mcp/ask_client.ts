@@ -217,11 +217,14 @@ export class AskClient {
     const session = secret === true ? undefined : this.identity.session;
     const isTyped = session !== undefined && run !== undefined;
     const asker = { replyTo: deviceId, listener, ...(isTyped && { run }) };
+    const asking = secret === true && this.identity.session !== undefined
+      ? { session: this.identity.session }
+      : {};
     const push = {
       id,
       type: "ask",
       body: text,
-      data: { ...data, ...asker },
+      data: { ...data, ...asker, ...asking },
       ttlSeconds: ASK_TTL_SECONDS,
       ...(session === undefined ? {} : { agentSessionName: session }),
     };

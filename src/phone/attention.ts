@@ -16,12 +16,18 @@ export function sessionNameOf(
   push: Push,
   { devices = [] }: Pick<PhoneState, "devices">,
 ): SessionName | undefined {
-  const session = push.agentSessionName;
+  const session = push.agentSessionName ?? askingSession(push);
   if (session === undefined) return undefined;
   const deviceId = hostOf(push);
   if (deviceId !== undefined) return { deviceId, session };
   const [found, other] = allSessions(devices).filter(({ entry }) => entry.name === session);
   return found === undefined || other !== undefined ? undefined : { deviceId: found.deviceId, session };
+}
+
+/** The session of a form that asks for a secret: no late answer may be typed into it, so the push itself names none. */
+function askingSession({ type, data }: Push): string | undefined {
+  const session = type === "ask" ? data?.["session"] : undefined;
+  return typeof session === "string" ? session : undefined;
 }
 
 /** The session's questions and notifications, oldest first, without the texts of open dialogs. */
@@ -30,7 +36,7 @@ export function itemsOf(state: PhoneState, name: SessionName): InboxItem[] {
   const shown = new Set(openDialogs(state).map(({ id }) => id));
   return [...state.inbox.values()]
     .filter(({ push }) => {
-      const of = push.agentSessionName === name.session ? sessionNameOf(push, state) : undefined;
+      const of = sessionNameOf(push, state);
       return of !== undefined && sessionKey(of) === key && !shown.has(push.id);
     })
     .sort((one, other) => one.push.createdAt - other.push.createdAt);

@@ -151,8 +151,7 @@ function actionsOf(
   return {
     signIn: (key) => void controller.signIn(key),
     signOut: () => {
-      const unsent = outboxOf(store.get()).length;
-      if (unsent > 0 && !confirm(STRINGS.picker.signOutAsk(unsent))) return;
+      if (!confirm(STRINGS.picker.signOutAsk(outboxOf(store.get()).length))) return;
       void controller.leave(leave);
     },
     send: (to, body, options) => void controller.send(to, body, options),

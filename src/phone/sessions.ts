@@ -23,15 +23,15 @@ export interface HostSession {
   entry: SessionEntry;
 }
 
-export type Group = "waiting" | "working" | "idle" | "offline";
-const GROUPS: readonly Group[] = ["waiting", "working", "idle", "offline"];
+export type Group = "waiting" | "working" | "idle" | "ended" | "offline";
+const GROUPS: readonly Group[] = ["waiting", "working", "idle", "ended", "offline"];
 
 const GROUP_OF: Record<AgentState, Group> = {
   waiting: "waiting",
   working: "working",
   starting: "working",
   idle: "idle",
-  exited: "idle",
+  exited: "ended",
 };
 
 function groupOf(session: HostSession, waiting: ReadonlySet<string>): Group {

@@ -69,6 +69,7 @@ const ENGLISH = {
       waiting: "Waiting for you",
       working: "Working",
       idle: "Idle",
+      ended: "Ended",
       offline: "Offline",
     } satisfies Record<Group, string>,
     emptyHeading: "No agent is running",
@@ -78,7 +79,10 @@ const ENGLISH = {
     noHostText: "Start the listener on the machine that runs your agents:",
     noHostCommand: "svc up",
     signOut: "Sign out",
-    signOutAsk: (unsent: number) => `Sign out? ${count(unsent, "unsent message")} will be lost.`,
+    signOutAsk: (unsent: number) =>
+      `Sign out? Drafts are lost${
+        unsent ? `, and ${count(unsent, "unsent message")}` : ""
+      }. To return, this phone must be paired again.`,
   },
   pairing: {
     heading: (host: string) => `Compare with ${host}`,
@@ -270,7 +274,7 @@ const ENGLISH = {
     rate_limited: "Wait, then send it again.",
     shell_escape: "Start the message with another character.",
     desk_busy: "Sending it anyway types it after the text there, unless that begins with / or !.",
-    muted: "Unmute the project in the session's menu, or on the host: svc unmute.",
+    muted: "Unmute the project where it was muted: in the session's menu, or on the host with svc unmute.",
     mute_failed: "Check the listener's log: svc logs.",
     muted_at_computer: "Unmute it there: svc unmute.",
     invalid_body: "Change the text and send it again.",

@@ -49,7 +49,7 @@ export const GERMAN: Strings = {
         "Dieser Kopplungscode wurde schon benutzt oder ist abgelaufen. Erstelle auf dem Rechner einen neuen.",
       page_failed:
         "Ein Teil dieser Seite wurde nicht geladen, oder dieser Browser kann nichts speichern. Prüfe das Netz und versuch es noch einmal.",
-      damaged_link: "Dieser Link ist unvollständig. Erstelle auf dem Host mit svc pair einen neuen Code.",
+      damaged_link: "Dieser Link ist unvollständig. Erstelle auf dem Rechner mit svc pair einen neuen Code.",
       unproven_host:
         "Das Relay konnte nicht beweisen, dass der Code von deinem Rechner kommt, deshalb wurde nichts gekoppelt. Erstelle auf dem Rechner mit svc pair einen neuen Code. Geschieht das wieder, vertrau dem Relay nicht.",
     },
@@ -77,7 +77,13 @@ export const GERMAN: Strings = {
     heading: "Agenten",
     summary: (sessions, hosts) => `${sessionCount(sessions)} auf ${count(hosts, "Rechner", "Rechnern")}`,
     loading: "Sitzungen werden geladen …",
-    groups: { waiting: "Wartet auf dich", working: "Arbeitet", idle: "Bereit", offline: "Offline" },
+    groups: {
+      waiting: "Wartet auf dich",
+      working: "Arbeitet",
+      idle: "Bereit",
+      ended: "Beendet",
+      offline: "Offline",
+    },
     emptyHeading: "Kein Agent läuft",
     emptyText: "Starte einen in einem Projekt auf dem Rechner, dann erscheint er hier:",
     emptyCommand: "svc cc",
@@ -86,9 +92,9 @@ export const GERMAN: Strings = {
     noHostCommand: "svc up",
     signOut: "Abmelden",
     signOutAsk: (unsent) =>
-      unsent === 1
-        ? "Abmelden? Eine nicht gesendete Nachricht geht verloren."
-        : `Abmelden? ${unsent} nicht gesendete Nachrichten gehen verloren.`,
+      `Abmelden? Entwürfe gehen verloren${
+        unsent ? `, und ${count(unsent, "nicht gesendete Nachricht", "nicht gesendete Nachrichten")}` : ""
+      }. Zum Zurückkommen muss dieses Telefon neu gekoppelt werden.`,
   },
   pairing: {
     heading: (host) => `Mit ${host} vergleichen`,
@@ -306,7 +312,7 @@ export const GERMAN: Strings = {
     minutes: (value) => `${value} min`,
     hours: (value) => `${value} h`,
     days: (value) => count(value, "Tag", "Tage"),
-    ago: (age) => `vor ${age}`,
+    ago: (age) => `vor ${age.replace(/Tage$/, "Tagen")}`,
   },
   devices: { iphone: "iPhone", ipad: "iPad", android: "Android-Telefon", browser: "Browser" },
 };

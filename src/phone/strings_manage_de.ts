@@ -181,7 +181,7 @@ export const AUDIT_STRINGS_DE: AuditStrings = {
   },
   from: (device: string) => `von ${device}`,
   digest: "SHA-256",
-  reading: "Wird gelesen…",
+  reading: "Wird gelesen …",
   older: "Ältere Einträge laden",
   all: "Ältere Einträge gibt es nicht.",
   end:

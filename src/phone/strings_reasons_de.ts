@@ -85,7 +85,7 @@ export const REASON_STRINGS_DE: Pick<Strings, "reasons" | "advice"> = {
     shell_escape: "Beginne die Nachricht mit einem anderen Zeichen.",
     desk_busy:
       "Wenn du sie trotzdem sendest, wird sie hinter den Text getippt, der schon da steht, außer wenn der mit / oder ! beginnt.",
-    muted: "Hebe die Stummschaltung im Menü der Sitzung oder auf dem Rechner auf: svc unmute.",
+    muted: "Hebe das dort auf, wo es geschah: im Menü der Sitzung, oder auf dem Rechner mit svc unmute.",
     mute_failed: "Sieh in das Protokoll des Listeners: svc logs.",
     muted_at_computer: "Hebe die Stummschaltung dort auf: svc unmute.",
     invalid_body: "Ändere den Text und sende ihn noch einmal.",

@@ -23,6 +23,11 @@ export const SESSION_STRINGS = {
       type: "The host's allowRemoteApproval lets you answer it with the keys in its terminal.",
     },
   },
+  ask: {
+    sessionGone:
+      "The agent has stopped waiting, and its session has ended: an answer could not be delivered.",
+    elsewhere: "Answered on another phone. Only that phone can show the answer, and whether it arrived.",
+  },
   sealed: {
     elsewhere:
       "Encrypted on another device: only the host can read it, and this phone cannot check its receipt.",
@@ -47,7 +52,7 @@ export const SESSION_STRINGS = {
   end: {
     ended: "This session has ended.",
     at: (time: string) => `This session ended at ${time}.`,
-    since: (time: string) => `This session has ended. It was last seen at ${time}.`,
+    since: (time: string) => `This session has ended. It still ran at ${time}.`,
     hint: "You can still read its messages.",
     renamed: (name: string) => `This session is called ${name} now.`,
     openRenamed: "Open it",
@@ -241,7 +246,12 @@ export const SESSION_STRINGS = {
         "Some data was lost, changed or repeated on the way and was ignored. Someone may be tampering with the connection.",
     },
     notTyped: (why: string) => `Not typed. ${why}`,
-    shellEscape: "A line that starts with ! would run a shell command.",
+    /** Where the reason for a message would be wrong for a key. */
+    whyKeys: {
+      shell_escape: "A line that starts with ! would run a shell command.",
+      screen_stale: "The screen had changed, so the key could have meant something else.",
+      desk_busy: "Someone was typing at the computer.",
+    },
     text: "Terminal text",
     copyAll: "Copy all",
     copied: "Copied",

@@ -22,6 +22,11 @@ export const SESSION_STRINGS_DE: SessionStrings = {
         "allowRemoteApproval auf dem Rechner erlaubt dir, ihn mit den Tasten in seinem Terminal zu beantworten.",
     },
   },
+  ask: {
+    sessionGone:
+      "Der Agent wartet nicht mehr, und seine Sitzung ist beendet: Eine Antwort könnte nicht zugestellt werden.",
+    elsewhere: "Auf einem anderen Telefon beantwortet. Nur dort sind die Antwort und ihr Verbleib zu sehen.",
+  },
   sealed: {
     elsewhere:
       "Auf einem anderen Gerät verschlüsselt: nur der Rechner kann es lesen, und ob es ankam, kann dieses Telefon nicht prüfen.",
@@ -43,7 +48,7 @@ export const SESSION_STRINGS_DE: SessionStrings = {
   end: {
     ended: "Diese Sitzung ist zu Ende.",
     at: (time) => `Diese Sitzung ist zu Ende (${time} Uhr).`,
-    since: (time) => `Diese Sitzung ist zu Ende. Zuletzt gesehen: ${time} Uhr.`,
+    since: (time) => `Diese Sitzung ist zu Ende. Um ${time} Uhr lief sie noch.`,
     hint: "Ihre Nachrichten kannst du noch lesen.",
     renamed: (name) => `Diese Sitzung heißt jetzt ${name}.`,
     openRenamed: "Öffnen",
@@ -240,7 +245,11 @@ export const SESSION_STRINGS_DE: SessionStrings = {
         "Unterwegs gingen Daten verloren, wurden verändert oder wiederholt, und blieben unbeachtet. Vielleicht manipuliert jemand die Verbindung.",
     },
     notTyped: (why) => `Nicht getippt. ${why}`,
-    shellEscape: "Eine Zeile, die mit ! beginnt, würde einen Shell-Befehl ausführen.",
+    whyKeys: {
+      shell_escape: "Eine Zeile, die mit ! beginnt, würde einen Shell-Befehl ausführen.",
+      screen_stale: "Der Bildschirm hatte sich geändert, die Taste hätte also etwas anderes bewirken können.",
+      desk_busy: "Am Rechner tippte gerade jemand.",
+    },
     text: "Text des Terminals",
     copyAll: "Alles kopieren",
     copied: "Kopiert",

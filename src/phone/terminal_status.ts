@@ -4,7 +4,7 @@ import { SESSION_TEXT } from "./session_text.ts";
 import { STRINGS } from "./strings.ts";
 import type { TerminalState } from "./terminal_stream.ts";
 
-const { reasons: WHY, advice: ADVICE } = STRINGS;
+const { reasons: WHY } = STRINGS;
 const { terminal: TEXT } = SESSION_TEXT;
 
 /** What a terminal's status line depends on. */
@@ -79,9 +79,7 @@ function keysText(keys: TerminalInfo["keys"]): string {
   }
   if (reason === "repeated") return TEXT.keysRepeated;
   if (!(reason in WHY)) return TEXT.notTyped(reason);
-  return TEXT.notTyped(
-    reason === "shell_escape" ? TEXT.shellEscape : ADVICE[reason as keyof typeof ADVICE],
-  );
+  return TEXT.notTyped({ ...WHY, ...TEXT.whyKeys }[reason as keyof typeof WHY]);
 }
 
 function endText(reason: string): string {

@@ -9,7 +9,7 @@ import {
   ASK_TIMEOUT_MAX_SECONDS,
   CARD_REQUEST_MAX_BYTES,
 } from "./limits.ts";
-import { Body, DeviceId, type Push, type PushRequest, type SealedBody } from "./push.ts";
+import { Body, DeviceId, type Push, type PushRequest, type SealedBody, SessionName } from "./push.ts";
 
 /** One line of text that the user reads or chooses. */
 export const AskLabel = z.string().check(
@@ -76,8 +76,13 @@ export const AskData = z.discriminatedUnion("kind", [
   }),
   /** Free text. */
   z.object({ kind: z.literal("prompt"), ...common }),
-  /** A form. */
-  z.object({ kind: z.literal("input"), fields: AskFields, ...common }),
+  /** A form. `session`: the one that asks, to be shown, if no late answer may be typed into it. */
+  z.object({
+    kind: z.literal("input"),
+    fields: AskFields,
+    session: z.optional(SessionName),
+    ...common,
+  }),
 ]);
 export type AskData = z.infer<typeof AskData>;
 

@@ -140,6 +140,7 @@ Deno.test("a secret is requested only if it is sealed; a late question is withdr
       return found;
     });
     assert.deepEqual([asked.data?.["fields"], asked.agentSessionName], [fields, undefined]);
+    assert.equal(asked.data?.["session"], echo.name, "to be shown");
     await phone.api.sendPush(await phone.answerOf(asked, answer));
     assert.equal(textOf(await first), "password: the secret 42");
 

@@ -118,6 +118,14 @@ Deno.test("signing out in one page signs out the others, which write nothing bac
     await other.getByRole("link", { name: /demo · Claude/ }).tap();
     await other.getByRole("link", { name: "Messages" }).tap();
     await messageField(other).fill("a secret draft");
+    const asked = page.waitForEvent("dialog");
+    const tapped = page.getByRole("button", { name: "Sign out" }).tap();
+    const question = await asked;
+    assert.match(question.message(), /^Sign out\? Drafts are lost\. /);
+    await question.dismiss();
+    await tapped;
+    assert.equal(await page.getByLabel("API key").count(), 0);
+    page.once("dialog", (dialog) => void dialog.accept());
     await page.getByRole("button", { name: "Sign out" }).tap();
     await other.getByRole("button", { name: "Sign in" }).waitFor();
     const { text } = await other.evaluate(enumerate);

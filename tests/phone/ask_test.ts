@@ -224,6 +224,33 @@ Deno.test("a late answer says that it is typed into the session, and with what r
     await page.locator(".body", { hasText: "Go on" }).waitFor();
   }));
 
+Deno.test("a late question of a session that has ended says so, and takes no answer [ux-late]", () =>
+  withInbox(async (bench) => {
+    const { scene: { listener }, page } = bench;
+    await askLate(bench, "Shall I go on alone?");
+    const question = card(page, "Shall I go on alone?");
+    await question.getByRole("textbox").waitFor();
+    await listener.report({ name: "svc-shop", agentLabel: "Codex" });
+    await question.getByText("its session has ended").waitFor();
+    assert.equal(await question.getByRole("textbox").count(), 0);
+  }));
+
+Deno.test("a form without a session for late answers names the session that asks, and is shown in it [mcp-input, ux-inbox]", () =>
+  withInbox(async ({ page, api }) => {
+    const fields = [{ name: "user", type: "text" }];
+    const data = { kind: "input", fields, session: "svc-demo", listener: LISTENER, timeoutSeconds: 600 };
+    await api.sendPush({ type: "ask", body: "The **staging** user?", data });
+    await card(page, "staging").getByRole("link", { name: /demo · Claude/ }).tap();
+    await page.getByRole("link", { name: "Messages" }).tap();
+    const form = card(page, "staging");
+    assert.equal(await form.locator("strong").textContent(), "staging");
+    await form.getByRole("button", { name: "Send answer" }).tap();
+    assert.equal(await page.evaluate(() => document.activeElement?.tagName), "INPUT", "the faulty field");
+    await page.keyboard.type("me");
+    await form.getByRole("button", { name: "Send answer" }).tap();
+    await form.getByText("Your answer", { exact: true }).waitFor();
+  }));
+
 Deno.test("a question answered on another phone, or withdrawn by the agent, closes on this phone too [ux-inbox, ux-live]", () =>
   withInbox(async ({ page, api, mcp, call, scene }) => {
     const elsewhere = call("svc_prompt", { question: "Who is first?" });

@@ -183,6 +183,10 @@ Deno.test("a message for later is stored, listed, survives the listener's restar
     const { page, stack, phone } = scene;
     const session = await openTerminal(scene);
     await stack.send(session.name, "/work 3600");
+    await later(page, "from the terminal", /^At /);
+    const newest = page.locator(".newest-receipt");
+    await newest.getByText("Scheduled").waitFor();
+    await newest.getByRole("button", { name: "Cancel" }).tap();
     await showMessages(page);
     await later(page, "once you are done", "When the agent is idle");
     await bubble(page, "once you are done").getByText("It is typed when the agent is idle.").waitFor();

@@ -50,6 +50,19 @@ Deno.test("a session that ends while it is open says when, and keeps its message
     assert.deepEqual([phone.strangers, phone.faults], [[], []]);
   }));
 
+Deno.test("a session that ends while someone types beside its terminal keeps the field, its text and its focus [ux-ended]", () =>
+  withScene(async ({ phone: { page }, wire, listener, makeKey }) => {
+    await listener.report({ name: "svc-demo" });
+    await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
+    await page.getByRole("link", { name: /demo · Claude/ }).tap();
+    const field = page.getByRole("textbox", { name: /Message to/ });
+    await field.pressSequentially("half a ");
+    await listener.report();
+    await page.getByText(/^This session ended at /).waitFor();
+    await page.keyboard.type("thought");
+    assert.equal(await field.inputValue(), "half a thought");
+  }));
+
 Deno.test("a session that was opened before the history came still says when it ended [ux-ended]", () =>
   withScene(async ({ phone: { page }, wire, listener, makeKey }) => {
     const released = Promise.withResolvers<void>();

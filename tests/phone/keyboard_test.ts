@@ -125,6 +125,7 @@ Deno.test("the keyboard alone signs in, opens a session, sends, answers, mutes a
     await keyboard.press("ArrowDown");
     await keyboard.press("ArrowDown");
     await until("the dark theme", async () => await ground() !== before);
+    page.once("dialog", (dialog) => void dialog.accept());
     await open(page, button("Sign out"));
     await page.getByLabel("API key", { exact: true }).waitFor();
     assert.deepEqual(phone.faults, []);

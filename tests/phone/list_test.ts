@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { until } from "../helpers/until.ts";
 import { ScriptedListener } from "./scripted_listener.ts";
-import { withScene } from "./scene.ts";
+import { signOut, withScene } from "./scene.ts";
 
 Deno.test("a list of eight sessions or more is searched by name, agent and host, ignoring case and diacritics [ux-search]", () =>
   withScene(async ({ phone, wire, listener, makeKey }) => {
@@ -61,7 +61,7 @@ Deno.test("a user who returns to a long list finds the same position and the sam
     await page.getByRole("link", { name: "All agents" }).tap();
     await card("work36").waitFor();
     assert.deepEqual([await search.inputValue(), await card("work44").count()], ["work3", 0]);
-    await page.getByRole("button", { name: "Sign out" }).tap();
+    await signOut(page);
     await page.goto(`${wire.url}/#key=${await makeKey("push:read", "push:send")}`);
     await card("work44").waitFor();
     assert.equal(await search.inputValue(), "", "nothing of the account before");

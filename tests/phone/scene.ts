@@ -110,6 +110,7 @@ export async function openMessages(
 
 /** Signs out and waits: a link opened before that would be treated as one of the same account. */
 export async function signOut(page: Page): Promise<void> {
+  page.once("dialog", (dialog) => void dialog.accept());
   await page.getByRole("button", { name: "Sign out" }).tap();
   await page.getByLabel("API key").waitFor();
 }

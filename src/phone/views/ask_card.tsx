@@ -3,11 +3,13 @@ import type { JSX } from "preact";
 import { type Answer, type Asked, type CardData, isCard } from "../../protocol/ask.ts";
 import type { Push } from "../../protocol/push.ts";
 import type { CardOutcome } from "../cards.ts";
+import { sessionNameOf } from "../attention.ts";
 import { formatAge, formatTime } from "../format_time.ts";
 import { type AnswerOutcome, type QuestionItem, type QuestionStatus, questionStatus } from "../inbox.ts";
 import { type Message, waitsForLink } from "../message.ts";
 import { reasonDetail, receiptText, type Tone } from "../receipt_text.ts";
 import { failureDetail } from "../requests.ts";
+import { findSession } from "../sessions.ts";
 import { answerDraftKey, type PhoneState } from "../state.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
@@ -16,10 +18,12 @@ import { ApprovalForm, ClosedRequest } from "./approval_form.tsx";
 import { AskForm, tickedIn } from "./ask_form.tsx";
 import { CARDS, givenText } from "./card_parts.tsx";
 import { LongApproval } from "./long_request.tsx";
+import { Markdown } from "./markdown.tsx";
 import { QuestionsForm } from "./questions_form.tsx";
 import { Icon, type IconName, PlainSign, SourceSession, TONE_ICONS } from "./shared.tsx";
 
 const { question: TEXT } = STRINGS;
+const { ask: ASK } = SESSION_TEXT;
 const MINUTE_MS = 60_000;
 
 export interface AskActions {
@@ -50,7 +54,11 @@ export function AskCard({ state, item, now, actions, option }: Props): JSX.Eleme
         <TimeLeft status={status} now={now} asked={push.createdAt} />
       </div>
       <PlainSign state={state} push={push} />
-      {!isCard(ask) && <p class="question-text" id={`question-${push.id}`}>{push.body}</p>}
+      {!isCard(ask) && (
+        <div class="question-text" id={`question-${push.id}`}>
+          <Markdown text={push.body ?? ""} />
+        </div>
+      )}
       {isCard(ask) && status.kind !== "open" && <ClosedCard push={push} card={ask} />}
       <Body {...{ state, item, status, now, actions, option }} />
     </li>
@@ -73,14 +81,21 @@ function TimeLeft(
   );
 }
 
+/** True if the session of a question is no longer listed although its host is online: nothing can be typed there. */
+function isGone({ state, item: { push } }: Pick<Props, "state" | "item">): boolean {
+  const name = sessionNameOf(push, state);
+  const host = state.devices?.find(({ deviceId }) => deviceId === name?.deviceId);
+  return name !== undefined && host?.online === true && findSession([host], name) === undefined;
+}
+
 function Body(props: Props & { status: QuestionStatus }): JSX.Element {
   const { state, item, status, now, actions } = props;
   switch (status.kind) {
     case "open":
       return (
         <>
-          {status.late && <p class="late-hint">{TEXT.lateHint}</p>}
-          <Controls {...props} />
+          {status.late && <p class="late-hint">{isGone(props) ? ASK.sessionGone : TEXT.lateHint}</p>}
+          {!(status.late && isGone(props)) && <Controls {...props} />}
         </>
       );
     case "sending":
@@ -100,7 +115,7 @@ function Body(props: Props & { status: QuestionStatus }): JSX.Element {
       return (
         <>
           <Answered {...{ status, item, state, now }} />
-          <Unsent text={unsentText(status, props)} />
+          <Unsent text={unsentText(status, props)} why={STRINGS.receipt.failures.ask_closed} />
         </>
       );
     case "closed": {
@@ -125,9 +140,13 @@ export function unsentText(
   return tickedIn([], state.drafts[answerDraftKey(push.id)] ?? "").text;
 }
 
-function Unsent({ text }: { text: string }): JSX.Element | null {
+function Unsent({ text, why }: { text: string; why?: string }): JSX.Element | null {
   if (text === "") return null;
-  return <AnswerGiven label={TEXT.yours} text={text} icon="cross" tone="bad">{TEXT.notSent}</AnswerGiven>;
+  return (
+    <AnswerGiven label={TEXT.yours} text={text} icon="cross" tone="bad">
+      {[TEXT.notSent, why].filter(Boolean).join(": ")}
+    </AnswerGiven>
+  );
 }
 
 function Controls({ state, item: { push, ask }, actions, option }: Props): JSX.Element {
@@ -211,6 +230,9 @@ export function answeredTone(outcome: AnswerOutcome | CardOutcome, message: Tone
 function Answered({ status, item, state, now }: AnsweredProps): JSX.Element {
   const { answer, typed, outcome, here } = status;
   if (answer === undefined) return <StatusLine icon="clock" tone="pending">{TEXT.reading}</StatusLine>;
+  if (answer.sealed === "elsewhere" && outcome !== "typed") {
+    return <StatusLine icon={TONE_ICONS.unsure} tone="unsure">{ASK.elsewhere}</StatusLine>;
+  }
   const context = { live: state.link.kind === "live", hostOnline: true, sentAgain: true, now };
   const receipt = typed && receiptText(typed, context);
   const tone = answeredTone(outcome, receipt?.tone);

@@ -175,7 +175,11 @@ function FieldsForm({ id, fields, draft, onDraft, onValues }: FieldsFormProps): 
     event.preventDefault();
     const check = checkForm(fields, raw, { commaIsDecimal: formatNumber(0.5).includes(",") });
     if (check.kind === "values") onValues(check.values);
-    else setFaults(check.faults);
+    else {
+      setFaults(check.faults);
+      const first = fields.find(({ name }) => ownIn(check.faults, name));
+      if (first !== undefined) document.getElementById(`${id}-${first.name}`)?.focus();
+    }
   };
   return (
     <form class="fields" onSubmit={submit} noValidate aria-labelledby={`question-${id}`}>

@@ -181,12 +181,15 @@ function shownMessages(
   ];
 }
 
-/** A pending or held receipt is shown until there is a newer one. One that may be forged must not hide it. */
+/** A pending or held receipt is shown until there is a newer one. Those of other phones, which may be forged, must not hide it. */
 function newestReceipt(
   shown: readonly Shown[],
   { state, now, actions }: { state: PhoneState; now: number; actions: SessionActions },
 ): JSX.Element | null {
-  const { message, receipt } = shown.findLast((one) => !one.receipt.isScheduled && !one.mayBeForged) ?? {};
+  const isShown = ({ message, receipt }: Shown): boolean =>
+    isOwn(message) && (!receipt.isScheduled || now - message.createdAt <= GOOD_RECEIPT_MS);
+  const [newest] = shown.filter(isShown).sort((a, b) => b.message.createdAt - a.message.createdAt);
+  const { message, receipt } = newest ?? {};
   if (message === undefined || receipt === undefined) return null;
   const isOpen = receipt.tone === "pending" || receipt.tone === "held";
   const shownMs = receipt.tone === "good" || receipt.tone === "off" ? GOOD_RECEIPT_MS : BAD_RECEIPT_MS;
@@ -197,6 +200,7 @@ function newestReceipt(
       <p role="status">
         <Icon name={TONE_ICONS[tone]} />
         <span class="receipt-state">{receipt.state}</span>
+        {detail !== "" && <span class="visually-hidden">.</span>}
         {detail !== "" && <span class="newest-detail">{detail}</span>}
       </p>
       <ReceiptActions {...{ message, receipt, actions }} clockOffsetMs={state.clockOffsetMs} />

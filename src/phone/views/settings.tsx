@@ -249,6 +249,8 @@ function Devices({ now, actions, isLive }: PartProps & { isLive: boolean }): JSX
             key={device.id}
             {...{ device, now, actions, isLive }}
             isOwn={device.id === own}
+            isAlike={devices.filter(({ name }) => name === device.name).length > 1}
+            isPaired={actions.pairedHosts().length > 0}
             onRevoked={() => void again()}
           />
         ))}
@@ -258,8 +260,12 @@ function Devices({ now, actions, isLive }: PartProps & { isLive: boolean }): JSX
 }
 
 function DeviceCard(
-  { device, now, actions, isLive, isOwn, onRevoked }: PartProps & {
+  { device, now, actions, isLive, isOwn, isAlike, isPaired, onRevoked }: PartProps & {
     device: Device;
+    /** Another device has the same name. */
+    isAlike: boolean;
+    /** This phone was paired by a host. */
+    isPaired: boolean;
     isLive: boolean;
     isOwn: boolean;
     onRevoked(): void;
@@ -267,6 +273,8 @@ function DeviceCard(
 ): JSX.Element {
   const [refused, setRefused] = useState<"missing_scope" | "failed">();
   const revoke = async (): Promise<void> => {
+    // The key of a phone that a host paired never has admin.
+    if (isPaired) return setRefused("missing_scope");
     if (!confirm(TEXT.revokeAsk(device.name))) return;
     try {
       const { workingKey } = await actions.revokeDevice(device.id);
@@ -286,6 +294,7 @@ function DeviceCard(
       <p class="facts">
         <span>{TEXT.kinds[device.kind]}</span>
         <span>{presence(device, { now, isLive })}</span>
+        {isAlike && <span>{device.id}</span>}
       </p>
       {!isOwn && refused !== "missing_scope" && (
         <div class="row-actions">

@@ -67,12 +67,16 @@ function Pairing({ isAgain }: { isAgain: boolean }): JSX.Element {
   return <p class="busy" role="status">{isAgain ? SIGN_IN.pairingAgain : SIGN_IN.pairing}</p>;
 }
 
-/** Why the phone is signed out, or why signing in failed. */
+const KEY_PROBLEMS = ["unauthenticated", "missing_scope"];
+
+/** Why the phone is signed out, or why signing in failed. The button that failed may be below it, on a small screen. */
 function Problem({ signIn, onTry }: { signIn: SignIn; onTry(): void }): JSX.Element {
   const problem = signIn.kind === "out" ? signIn.problem : undefined;
+  const place = useRef<HTMLDivElement>(null);
+  useEffect(() => problem && place.current?.scrollIntoView({ block: "nearest" }), [problem]);
   return (
     <>
-      <div role="alert">{problem && <p class="problem">{problemText(problem)}</p>}</div>
+      <div role="alert" ref={place}>{problem && <p class="problem">{problemText(problem)}</p>}</div>
       {problem?.hasLink && (
         <button type="button" class="primary" onClick={onTry}>{STRINGS.question.tryAgain}</button>
       )}
@@ -95,7 +99,7 @@ function KeyForm({ busy, signIn, onKey }: Omit<Props, "actions"> & { busy: boole
         label={SIGN_IN.keyLabel}
         hint={SIGN_IN.keyHint}
         isSecret={!shown}
-        isWrong={problem !== undefined}
+        isWrong={problem !== undefined && KEY_PROBLEMS.includes(problem.code)}
         value={key}
         onText={setKey}
         autocomplete="current-password"

@@ -47,6 +47,7 @@ export function TerminalPanel(props: Props): JSX.Element {
     setFinding(true);
   };
   useSearchShortcut(find);
+  const isTyping = isLive && ended === undefined;
   return (
     <>
       <main class="terminal" aria-label={TEXT.label(label)} data-stream={terminal.info.stream.kind}>
@@ -68,12 +69,12 @@ export function TerminalPanel(props: Props): JSX.Element {
             onFind={find}
           />
         )}
-        {!isLive && newest}
-        {ended !== undefined && composer}
-        {ended === undefined && (
-          <div class="type-row">
-            <LiveToggle button={toggle} isLive={isLive} onChange={setLive} />
-            {isLive
+        {!isTyping && newest}
+        {/* The field keeps its place at the end: its focus and what is being typed would be lost. */}
+        {(isTyping || composer !== null) && (
+          <div class={ended === undefined ? "type-row" : ""}>
+            {ended === undefined && <LiveToggle button={toggle} isLive={isLive} onChange={setLive} />}
+            {isTyping
               ? <LiveField label={label} terminal={terminal} onLeave={() => toggle.current?.focus()} />
               : composer}
           </div>

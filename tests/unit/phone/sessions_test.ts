@@ -35,7 +35,10 @@ Deno.test("sessions waiting for the user come first, offline hosts last", () => 
   const named = groups.map((
     { group, sessions },
   ) => [group, sessions.map(({ entry }) => entry.name).join("")]);
-  assert.deepEqual(named, [["waiting", "fd"], ["working", "ce"], ["idle", "gab"], ["offline", "h"]]);
+  assert.deepEqual(named, [["waiting", "fd"], ["working", "ce"], ["idle", "ga"], ["ended", "b"], [
+    "offline",
+    "h",
+  ]]);
 });
 
 Deno.test("there are no empty groups", () => {

@@ -18,7 +18,7 @@ Deno.test("terminal status: its state, and whether the newest keys were typed", 
     statusText({ stream: LIVE, fit: "off", keys: { sequence: 1, state, reason } }).warning;
   assert.equal(warning("typed"), "");
   assert.equal(warning("held", "dialog_open"), SESSION_TEXT.terminal.held);
-  assert.match(warning("refused", "shell_in_pane"), /^Not typed\. Start the agent again/);
+  assert.match(warning("refused", "shell_in_pane"), /^Not typed\. The agent is gone/);
   assert.match(warning("refused", "shell_escape"), /would run a shell command/);
   assert.equal(warning("refused", "of_tomorrow"), "Not typed. of_tomorrow");
   assert.equal(warning("refused", "repeated"), SESSION_TEXT.terminal.keysRepeated);
