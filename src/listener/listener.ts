@@ -9,9 +9,9 @@ import type { Config } from "../home/config.ts";
 import { type Audit, openAudit } from "../home/log_files.ts";
 import type { DaemonStatus, DialogCall, DialogReply, HookReport } from "../home/control_socket.ts";
 import { type Journal, openJournal } from "../home/journal.ts";
-import { EndedAgents, endEffects, startChoices, startEffects } from "./agent_life.ts";
+import { EndedAgents, startChoices } from "./agent_life.ts";
 import { EndedAtRelay, undoKilledListener } from "./earlier_listener.ts";
-import { KnownProjects, mutedProjects, mutingEffects, projectsOf } from "./projects.ts";
+import { KnownProjects, mutedProjects, projectsOf } from "./projects.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { type HostKeys, hostKeys } from "../home/host_sealing.ts";
@@ -32,7 +32,8 @@ import { type DialogNews, dialogNews, type NamedSession, statesFile } from "./in
 import { Mirrors } from "./mirror/mirrors.ts";
 import { runningVersion } from "./process_facts.ts";
 import { Acknowledger } from "./acknowledger.ts";
-import { PushIntake, pushSteps } from "./pushes.ts";
+import { pushSteps } from "./push_steps.ts";
+import { PushIntake } from "./pushes.ts";
 import { openTargets, type Targets } from "./targets.ts";
 import { Reading } from "./mirror/viewer.ts";
 import { Uploads } from "./uploads.ts";
@@ -352,35 +353,18 @@ class Listener implements RunningListener {
   }
 
   #makePushes(injection: Injection, projects: KnownProjects): PushIntake {
-    const { paths, config, env, log } = this.#options;
-    const starting = {
-      allowed: config.allowAgentStart === true,
-      projects: () => projects.list(),
-      record: injection.record,
-      log,
-      ...startEffects({ paths, env }),
-    };
-    const ending = {
-      allowed: injection.policy.allowAgentEnd,
-      targets: this.#targets,
-      isMuted: injection.effects.isMuted,
-      record: injection.record,
-      ended: injection.typed,
-      ...endEffects(),
-    };
-    const muting = { targets: this.#targets, changed: injection.typed, ...mutingEffects(paths) };
+    const { config, log } = this.#options;
     return new PushIntake({
       ...pushSteps({
+        ...this.#options,
         injection,
+        targets: this.#targets,
+        projects,
         dialogOf: (session) => this.#inventory.dialogOf(session),
         cards: this.#cards,
         askers: this.#askers,
-        starting,
-        ending,
-        muting,
         keys: this.#keys,
         audit: this.#audit,
-        log,
       }),
       journal: this.#journal,
       agents: this.#inventory.agents,
