@@ -33,7 +33,7 @@ import {
   screenRefusal,
   submits,
 } from "./keystroke_rules.ts";
-import { discardText } from "../inject/type_text.ts";
+import { discardText } from "../inject/message_text.ts";
 import { ESCAPE_JOIN_MS, GATE_HOLD_MS, type InFlight } from "../inject/pane_input.ts";
 import { guarded, isShellEscape, runTyping, type TypingRequests, typingRequests } from "../inject/guard.ts";
 

@@ -8,7 +8,7 @@ import {
   REMOVE_STUCK_KEYS,
   removeEarlier,
 } from "../../../../src/listener/inject/remove_text.ts";
-import { EXPIRED_HOLD_MS } from "../../../../src/listener/inject/typed_text.ts";
+import { EXPIRED_HOLD_MS } from "../../../../src/listener/inject/message_text.ts";
 import { FakePane } from "../../../helpers/fake_pane.ts";
 
 const FOLDED = "[Pasted text #1]";
