@@ -13,6 +13,7 @@ import { EndedAgents, startChoices } from "./agent_life.ts";
 import { EndedAtRelay, undoKilledListener } from "./earlier_listener.ts";
 import { KnownProjects, mutedProjects, projectsOf } from "./projects.ts";
 import { isMuted, loadMuted } from "../home/muted.ts";
+import { type HostIdentity, readIdentity } from "../home/pairing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { type HostKeys, hostKeys } from "../home/host_sealing.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
@@ -20,8 +21,7 @@ import { UPLOAD_DEFAULT_MAX_BYTES } from "../protocol/limits.ts";
 import type { Push } from "../protocol/push.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
-import { type HostIdentity, readIdentity, RelayClock } from "./host_at_relay.ts";
-import { Askers } from "./askers.ts";
+import { Askers } from "./inject/find_pane.ts";
 import { Cards } from "./cards/cards.ts";
 import { type Injection, SessionRateLimit, type TypingContext, typingEffects } from "./inject/context.ts";
 import { readLocalView } from "./inject/pane_check.ts";
@@ -37,6 +37,7 @@ import { PushIntake } from "./pushes.ts";
 import { openTargets, type Targets } from "./targets.ts";
 import { Reading } from "./mirror/viewer.ts";
 import { Uploads } from "./uploads.ts";
+import { RelayClock } from "./waiting_pushes.ts";
 
 /** The listener's own part of the daemon's status. Fields beyond these are passed through. */
 export type ListenerStatus = Pick<DaemonStatus, "connected" | "sessions"> & Record<string, unknown>;
