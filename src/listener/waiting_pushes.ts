@@ -1,4 +1,4 @@
-/** Where messages wait: in their session's queue or for a later moment; and the relay's time on this host's clock. */
+/** Where messages wait, in their session's queue or until later, and the relay's time on this host's clock. */
 import { type Clock, ClockJumps, systemClock } from "../async/clock.ts";
 import { Mutex } from "../async/mutex.ts";
 import { SKEW_MS } from "../protocol/limits.ts";

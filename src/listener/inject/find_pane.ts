@@ -1,4 +1,4 @@
-/** Finds the pane of a message and checks it, also before its turn; for a late answer, the pane of its asker. */
+/** Finds and checks the pane of a message, before its turn too, and remembers which agent asked what. */
 import type { HookReport } from "../../home/control_socket.ts";
 import { ASK_EVENT } from "../../home/notify_daemon.ts";
 import type { EventData } from "../../protocol/frames.ts";

@@ -11,7 +11,7 @@ import {
 import type { Scope } from "../../../src/protocol/http.ts";
 import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../../../src/protocol/limits.ts";
 import { Admission } from "../../../src/relay/admission.ts";
-import { type App, createApp } from "../../../src/relay/app.ts";
+import { type App, createApp } from "../../../src/relay/routes.ts";
 import { encodeBase64url } from "../../../src/async/encodings.ts";
 import { TokenBuckets } from "../../../src/async/token_bucket.ts";
 import { makeBudgets } from "../../../src/relay/budgets.ts";
