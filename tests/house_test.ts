@@ -67,7 +67,7 @@ const WALKS: Readonly<Record<string, { most: number; stretches: readonly string[
       "listener/mirror/session_mirror tmux/mirror_filter",
       "listener/mirror/session_mirror listener/mirror/viewer listener/mirror/mirrors",
       "listener/mirror/mirrors listener/listener client/relay_link",
-      "listener/mirror/viewer crypto/stream crypto/stream_frames",
+      "listener/mirror/viewer crypto/stream",
       "relay/websocket relay/streams relay/connection",
       "phone/live_relay phone/terminal_streams phone/terminal_stream",
       "phone/terminal_screen phone/views/terminal",
@@ -77,7 +77,7 @@ const WALKS: Readonly<Record<string, { most: number; stretches: readonly string[
     most: 19,
     stretches: [
       "phone/terminal_input phone/views/live_field",
-      "phone/terminal_streams phone/terminal_stream crypto/stream crypto/stream_frames",
+      "phone/terminal_streams phone/terminal_stream crypto/stream",
       "relay/websocket relay/streams relay/connection",
       "client/relay_link listener/listener listener/mirror/mirrors listener/keystrokes/keystroke_stream",
       "listener/keystrokes/keystroke_stream listener/keystrokes/keystroke_rules",
@@ -117,7 +117,7 @@ const COINCIDENCES: Readonly<Record<string, { runs: number; reason: string }>> =
     runs: 1,
     reason: "two subcommands that take one argument and one option: their texts, as data",
   },
-  "crypto/stream_frames.ts crypto/stream_frames.ts": {
+  "crypto/stream.ts crypto/stream.ts": {
     runs: 1,
     reason: "two openers drop repeats, each by its own count",
   },

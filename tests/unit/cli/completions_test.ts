@@ -1,6 +1,6 @@
 /** Completion scripts: what they offer, and that they execute nothing from the command line. */
 import assert from "node:assert/strict";
-import { listedCommands } from "../../../src/cli/commands.ts";
+import { listedCommands } from "../../../src/cli/main.ts";
 import {
   bashScript,
   FILE_OPTIONS,
