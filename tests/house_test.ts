@@ -61,7 +61,7 @@ const WALKS: Readonly<Record<string, { most: number; stretches: readonly string[
     ],
   },
   "pane → phone": {
-    most: 20,
+    most: 19,
     stretches: [
       "tmux/control_client listener/mirror/session_mirror tmux/mirror_snapshot",
       "listener/mirror/session_mirror tmux/mirror_filter",
@@ -74,7 +74,7 @@ const WALKS: Readonly<Record<string, { most: number; stretches: readonly string[
     ],
   },
   "keystroke → pane": {
-    most: 19,
+    most: 18,
     stretches: [
       "phone/terminal_input phone/views/live_field",
       "phone/terminal_streams phone/terminal_stream crypto/stream",
