@@ -10,8 +10,8 @@ import { loadHooks } from "../agents/registry.ts";
 import type { HookReport } from "../home/control_socket.ts";
 import { askPhones, type DaemonSocket, notifyDaemon, waitAtGate } from "../home/notify_daemon.ts";
 import { isAgentKind } from "../protocol/names.ts";
-import type { Conversation, HookCall, RemoteHost } from "./follow_remote.ts";
 import type { LocalSockets } from "../runtime/types.ts";
+import type { Conversation, HookCall, RemoteHost } from "./follow_remote.ts";
 
 export interface HookHost extends RemoteHost {
   sockets: Pick<LocalSockets, "connect">;

@@ -6,7 +6,6 @@ import type { AuditEntry } from "../protocol/audit.ts";
 import { canonicalDigest } from "../protocol/canonical.ts";
 import type { AtOnceType, InTurnType, Push } from "../protocol/push.ts";
 import { answerDialog, endAgent, endEffects, startAgent, startEffects } from "./agent_life.ts";
-import { type Askers, EarlyPanes } from "./inject/find_pane.ts";
 import type { Cards } from "./cards/cards.ts";
 import {
   type Command,
@@ -16,6 +15,7 @@ import {
   type Outcome,
   paneContext,
 } from "./inject/context.ts";
+import { type Askers, EarlyPanes } from "./inject/find_pane.ts";
 import { inject } from "./inject/inject.ts";
 import { removeEarlier } from "./inject/remove_text.ts";
 import { type KnownProjects, muteProject, mutingEffects } from "./projects.ts";

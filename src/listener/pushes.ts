@@ -9,6 +9,7 @@ import { askersRun } from "../protocol/late_answer.ts";
 import { Body, isAtOnce, isInTurn, type Later, laterOf, type Push, rulesOf } from "../protocol/push.ts";
 import type { PushState } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
+import type { Acknowledgement } from "./acknowledger.ts";
 import {
   beginTyping,
   type Command,
@@ -19,7 +20,6 @@ import {
   TakenOver,
   type Turn,
 } from "./inject/context.ts";
-import type { Acknowledgement } from "./acknowledger.ts";
 import type { PushSteps } from "./push_steps.ts";
 import { leftIn, type OpenedPush, type OpenOptions, PushOpener } from "./sealing.ts";
 import {

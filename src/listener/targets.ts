@@ -8,12 +8,12 @@ import { areNews, controlArgv, type TmuxCommand } from "../tmux/argv.ts";
 import { AttachGate } from "../tmux/attach_gate.ts";
 import { ControlClient, type ControlEvents, ControlPool } from "../tmux/control_client.ts";
 import { type DiscoveryEnvironment, thisMachine, TmuxDiscovery } from "../tmux/discovery.ts";
-import { distrustLog, type TmuxServer } from "../tmux/server.ts";
 import { runtime } from "#runtime";
 import { agentRun, type TmuxSession } from "../tmux/sessions.ts";
 import { readProcessFacts } from "./process_facts.ts";
 import { isAgentKind, isSessionName } from "../protocol/names.ts";
 import type { Reason } from "../protocol/receipt.ts";
+import { distrustLog, type TmuxServer } from "../tmux/server.ts";
 import { isAlive, isReported } from "./inventory/session_entry.ts";
 
 export interface TargetsHost extends DiscoveryEnvironment {
