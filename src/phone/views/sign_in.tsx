@@ -9,8 +9,8 @@ import {
   type SignIn,
   type SignInProblem,
 } from "../state.ts";
-import { UPLOADS } from "../running_uploads.ts";
 import { STRINGS } from "../strings.ts";
+import { UPLOADS } from "../upload.ts";
 import { LanguageSelect } from "./language_select.tsx";
 import { type LinkActions, LinkReader } from "./link_reader.tsx";
 import { Command, Mark, TextField } from "./shared.tsx";
