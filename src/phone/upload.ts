@@ -210,6 +210,7 @@ interface Running {
   abort: AbortController;
 }
 
+/** The files that are being sent, one for each session. They continue when the session's view is left. */
 export class RunningUploads {
   readonly #all = new Map<string, Running>();
   readonly #listeners = new Set<() => void>();

@@ -11,8 +11,8 @@ import {
 } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { UPLOADS } from "../upload.ts";
-import { LanguageSelect } from "./language_select.tsx";
 import { type LinkActions, LinkReader } from "./link_reader.tsx";
+import { LanguageSelect } from "./settings_parts.tsx";
 import { Command, Mark, TextField } from "./shared.tsx";
 
 const { signIn: SIGN_IN, pairing: PAIRING, swap: SWAP } = STRINGS;
