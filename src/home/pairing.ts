@@ -1,4 +1,4 @@
-/** This host's pairings: its key pair, `paired.json`, and how a phone is paired, from the offer to the proven claim. */
+/** This host's identity and pairings: its key pair, `paired.json`, and how a phone is paired, step by step. */
 import { runtime } from "#runtime";
 import { errorText } from "../async/error_text.ts";
 import type { RelayApi } from "../client/api.ts";

@@ -1,7 +1,4 @@
-/**
- * Accepts pushes from the relay: each is journalled, waits its turn unless it must be acted on at once, is carried out, and
- * is acknowledged. For a push that a paired phone sealed, a proof shows that the receipt is this host's, not the relay's.
- */
+/** Accepts pushes from the relay: each is journalled, waits its turn, is carried out, and is acknowledged. */
 import { delay, systemClock } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
 import type { Journal } from "../home/journal.ts";

@@ -1,4 +1,4 @@
-/** What no phone may allow to run. These patterns do not apply to a file's new content, which may mention any of it. */
+/** What no phone may allow to run. A file's new content may mention any of it: these patterns skip it. */
 import { agentProfile } from "../../agents/profiles.ts";
 import { AGENT_KINDS } from "../../agents/registry.ts";
 import type { AgentKind } from "../../protocol/names.ts";
