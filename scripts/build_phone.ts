@@ -32,7 +32,6 @@ const FIRST = ["src/phone/boot.ts", "src/phone/begin.ts", MAIN];
 const SESSION = [
   "src/phone/views/session.tsx",
   "src/phone/views/inbox.tsx",
-  "src/phone/own_records.ts",
   "src/phone/sealed_form.ts",
   "src/crypto/host_push.ts",
   "src/crypto/stream.ts",

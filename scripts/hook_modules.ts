@@ -6,6 +6,5 @@ import "../src/agents/copilot/hooks.ts";
 import "../src/agents/cursor/hooks.ts";
 import "../src/agents/gemini/hooks.ts";
 import "../src/agents/opencode/hooks.ts";
-import "../src/home/remote_mode.ts";
 import "../src/hooks/follow_remote.ts";
 import "../src/hooks/news.ts";

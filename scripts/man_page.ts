@@ -1,7 +1,6 @@
 /** Writes the manual page from the table of commands and each command's help: `deno run -A scripts/man_page.ts`. */
 import { fileURLToPath } from "node:url";
-import { helpText, listedCommands } from "../src/cli/commands.ts";
-import { main } from "../src/cli/main.ts";
+import { helpText, listedCommands, main } from "../src/cli/main.ts";
 import { AGENT_LABELS } from "../src/protocol/names.ts";
 import { VERSION } from "../src/protocol/version.ts";
 import { say, write } from "./say.ts";

@@ -187,7 +187,7 @@ const MIRROR: Claim[] = [
   {
     text:
       "a hostile relay is detected: nothing typed or shown, and the user warned; in base mode except for its gap",
-    tests: { files: ["tests/e2e/hostile_relay_test.ts", "tests/unit/crypto/stream_frames_test.ts"] },
+    tests: { files: ["tests/e2e/hostile_relay_test.ts", "tests/unit/crypto/stream_test.ts"] },
     count: {
       "attacks in psk mode": /^ +psk: .* → .* \.\.\. ok/gm,
       "reported, psk": /^ +psk: .* → reported \.\.\. ok/gm,

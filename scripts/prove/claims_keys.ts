@@ -63,7 +63,7 @@ export const KEYS: Claim[] = [
   {
     text: "/metrics is read under the host's own names only; tables of the CLI hide no character",
     tests: {
-      files: ["tests/unit/relay/app_test.ts", "tests/unit/cli/output_test.ts"],
+      files: ["tests/unit/relay/routes_test.ts", "tests/unit/cli/output_test.ts"],
       filter: "/flood-metrics-host|flood-unseen/",
     },
   },

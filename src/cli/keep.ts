@@ -5,10 +5,10 @@ import { bootId, changeKept, type KeptSession, loadKept } from "../listener/kept
 import type { HomePaths } from "../home/paths.ts";
 import { isAgentKind } from "../protocol/names.ts";
 import { shellLine } from "../runtime/system.ts";
+import { tmuxSessions } from "../tmux/discovery.ts";
 import { defineCommand, parseOptions } from "./command.ts";
 import { accountPaths } from "./context.ts";
 import { columns, EXIT_FAILED, print, printError, printJson, UsageError } from "./output.ts";
-import { tmuxSessions } from "./tmux_sessions.ts";
 
 export async function run(args: readonly string[]): Promise<number> {
   const command = defineCommand({

@@ -47,10 +47,9 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   // The folder may be deleted while the agent runs.
   const cwd = workingDirectory();
-  const [{ serveMcp }, { WaitingReports }, { refuseLongLine }] = await Promise.all([
+  const [{ refuseLongLine, serveMcp }, { WaitingReports }] = await Promise.all([
     import("../mcp/serve.ts"),
     import("../mcp/follow_question.ts"),
-    import("../mcp/long_line.ts"),
   ]);
   const refuse = (line: CutLine): void => {
     const refusal = refuseLongLine(line, LINE_MAX_BYTES);

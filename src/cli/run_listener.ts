@@ -18,10 +18,10 @@ import { isAgentKind } from "../protocol/names.ts";
 import { VERSION } from "../protocol/version.ts";
 import { keepingHangup } from "../runtime/hangup.ts";
 import type { Runtime } from "../runtime/types.ts";
+import { tmuxSessions } from "../tmux/discovery.ts";
 import { daemonHost, ownEnvironment } from "./context.ts";
 import { print } from "./output.ts";
 import { type ListenerSettings, pairingHost } from "./settings.ts";
-import { tmuxSessions } from "./tmux_sessions.ts";
 
 /** Larger transcripts are not read. */
 const TRANSCRIPT_MAX_BYTES = 64_000_000;

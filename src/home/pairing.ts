@@ -1,4 +1,6 @@
-/** This host's pairings: its key pair, `paired.json`, and how a phone is paired, from the offer to the proven claim. */
+/** This host's identity and pairings: its key pair, `paired.json`, and how a phone is paired, step by step. */
+import { runtime } from "#runtime";
+import { errorText } from "../async/error_text.ts";
 import type { RelayApi } from "../client/api.ts";
 import { byDigest } from "../client/claim_pairing.ts";
 import { RelayError } from "../client/relay_error.ts";
@@ -14,7 +16,8 @@ import * as z from "zod/mini";
 import type { Sealing } from "../crypto/mode.ts";
 import { describeFaults } from "../protocol/errors.ts";
 import { parseJson } from "../protocol/json.ts";
-import type { Config } from "./config.ts";
+import { listenerDeviceId } from "../protocol/names.ts";
+import { type Config, deviceNameOf } from "./config.ts";
 import { keepAside, moveAside, readStateText } from "./damage.ts";
 import { withLock } from "./lock.ts";
 
@@ -53,6 +56,36 @@ export async function ensureIdentity(files: Files, paths: HomePaths): Promise<Cr
   const text = `${JSON.stringify(await exportKeyPair(made))}\n`;
   await files.replaceText(paths.identity, text, { mode: 0o600 });
   return made;
+}
+
+export interface HostIdentity {
+  name: string;
+  deviceId: string;
+  /** Undefined if the identity file cannot be used, which pairing reports. */
+  publicKey: string | undefined;
+}
+
+interface HostIdentityOptions {
+  paths: HomePaths;
+  config: Config;
+  log(line: string): void;
+}
+
+/** Returns this host as its relay sees it. */
+export async function readIdentity(options: HostIdentityOptions): Promise<HostIdentity> {
+  const name = deviceNameOf(options.config, runtime.hostname());
+  return { name, deviceId: await listenerDeviceId(name), publicKey: await publicIdentity(options) };
+}
+
+async function publicIdentity({ paths, log }: HostIdentityOptions): Promise<string | undefined> {
+  const { files } = runtime;
+  try {
+    const identity = await withPairedLock(files, paths, () => ensureIdentity(files, paths));
+    return await exportPublicKey(identity.publicKey);
+  } catch (error) {
+    log(`identity: not sent to the relay: ${errorText(error)}`);
+    return undefined;
+  }
 }
 
 /** A phone that shares a secret with this host. */

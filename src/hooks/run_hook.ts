@@ -10,9 +10,8 @@ import { loadHooks } from "../agents/registry.ts";
 import type { HookReport } from "../home/control_socket.ts";
 import { askPhones, type DaemonSocket, notifyDaemon, waitAtGate } from "../home/notify_daemon.ts";
 import { isAgentKind } from "../protocol/names.ts";
-import type { Conversation } from "../home/remote_mode.ts";
 import type { LocalSockets } from "../runtime/types.ts";
-import type { HookCall, RemoteHost } from "./follow_remote.ts";
+import type { Conversation, HookCall, RemoteHost } from "./follow_remote.ts";
 
 export interface HookHost extends RemoteHost {
   sockets: Pick<LocalSockets, "connect">;
@@ -101,7 +100,7 @@ async function takePrompt(host: HookHost, call: HookCall, { markers, remote }: O
 
 async function isNamedIn(remote: readonly string[], conversation: Conversation): Promise<boolean> {
   if (remote.length === 0) return false;
-  const { remoteName } = await import("../home/remote_mode.ts");
+  const { remoteName } = await import("./follow_remote.ts");
   return remote.includes(await remoteName(conversation));
 }
 

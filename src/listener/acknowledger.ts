@@ -1,15 +1,8 @@
-/**
- * Reports the outcome of pushes: to the relay, with the host's proof for those that a paired phone sealed, and to the audit
- * log.
- */
+/** Reports pushes' outcomes to the relay, with the host's proof for those that a paired phone sealed. */
 import { errorText } from "../async/error_text.ts";
 import { receiptProof } from "../crypto/paired_secret.ts";
-import type { Audit } from "../home/log_files.ts";
-import type { AuditEntry } from "../protocol/audit.ts";
-import { canonicalDigest } from "../protocol/canonical.ts";
 import type { EventData } from "../protocol/frames.ts";
 import type { Push } from "../protocol/push.ts";
-import type { Outcome } from "./inject/context.ts";
 
 export type Acknowledgement = EventData<"push.ack">;
 
@@ -77,41 +70,4 @@ export class Acknowledger {
       return undefined;
     }
   }
-}
-
-/** Writes a push that has ended to the log and the audit log. */
-export async function recordEnd(
-  push: Push,
-  outcome: Outcome,
-  { audit, log, now, elapsedMs }: {
-    audit: Pick<Audit, "record">;
-    log(line: string): void;
-    /** Epoch milliseconds. */
-    now: number;
-    /** Since it arrived. */
-    elapsedMs: number;
-  },
-): Promise<void> {
-  const reason = outcome.reason ? ` ${outcome.reason}` : "";
-  const session = outcome.agentSessionName ?? push.agentSessionName ?? "-";
-  const action = push.type === "agent.command" ? "inject" : push.type.replace(/^.*\./, "");
-  const failure = outcome.failure ? `: ${outcome.failure.trim().replaceAll("\n", " ")}` : "";
-  log(`${action} ${push.id} ${session} ${outcome.state}${reason} ${Math.round(elapsedMs)} ms${failure}`);
-  audit.record(await auditEntry(push, outcome, now));
-}
-
-/** Returns the audit log's entry for a push, which never contains its text. */
-export async function auditEntry(push: Push, outcome: Outcome, nowMs: number): Promise<AuditEntry> {
-  const body = push.body ?? "";
-  const about = outcome.about ?? (push.type === "agent.command" ? undefined : push.type);
-  return {
-    time: new Date(nowMs).toISOString(),
-    device: push.from,
-    session: outcome.agentSessionName ?? push.agentSessionName ?? "",
-    pane: outcome.pane ?? "",
-    digest: await canonicalDigest(body),
-    length: body.length,
-    outcome: outcome.reason ? `${outcome.state} ${outcome.reason}` : outcome.state,
-    ...(about === undefined ? {} : { about }),
-  };
 }

@@ -24,7 +24,8 @@ import { dialogText } from "../agents/screen_texts.ts";
 import { compiledMarks } from "../agents/read_screen.ts";
 import { checkPane, failureOutcome, pressKey } from "./inject/pane_check.ts";
 import { dialogActions, type Policy } from "./inject/policy.ts";
-import { isSameDialog, type OpenDialog } from "./inventory/dialogs.ts";
+import { isSameDialog } from "./inventory/pane_records.ts";
+import type { OpenDialog } from "./inventory/session_entry.ts";
 
 export interface StartOptions extends StartEffects {
   /** The host's `allowAgentStart`. */

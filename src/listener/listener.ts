@@ -6,36 +6,38 @@ import { createRelayApi, type RelayApi } from "../client/api.ts";
 import { problemText } from "../client/certificate_fault.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
 import type { Config } from "../home/config.ts";
-import { type Audit, openAudit } from "../home/log_files.ts";
 import type { DaemonStatus, DialogCall, DialogReply, HookReport } from "../home/control_socket.ts";
-import { type Journal, openJournal } from "../home/journal.ts";
-import { EndedAgents, endEffects, startChoices, startEffects } from "./agent_life.ts";
-import { EndedAtRelay, undoKilledListener } from "./earlier_listener.ts";
-import { KnownProjects, mutedProjects, mutingEffects, projectsOf } from "./projects.ts";
-import { isMuted, loadMuted } from "../home/muted.ts";
-import type { HomePaths } from "../home/paths.ts";
 import { type HostKeys, hostKeys } from "../home/host_sealing.ts";
+import { type Journal, openJournal } from "../home/journal.ts";
+import { type Audit, openAudit } from "../home/log_files.ts";
+import { isMuted, loadMuted } from "../home/muted.ts";
+import { type HostIdentity, readIdentity } from "../home/pairing.ts";
+import type { HomePaths } from "../home/paths.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { UPLOAD_DEFAULT_MAX_BYTES } from "../protocol/limits.ts";
 import type { Push } from "../protocol/push.ts";
 import { socketFor } from "../runtime/direct_socket.ts";
 import type { TmuxSession } from "../tmux/sessions.ts";
-import { type HostIdentity, readIdentity, RelayClock } from "./host_at_relay.ts";
-import { Askers } from "./askers.ts";
+import { Acknowledger } from "./acknowledger.ts";
+import { EndedAgents, startChoices } from "./agent_life.ts";
 import { Cards } from "./cards/cards.ts";
+import { EndedAtRelay, undoKilledListener } from "./earlier_listener.ts";
 import { type Injection, SessionRateLimit, type TypingContext, typingEffects } from "./inject/context.ts";
+import { Askers } from "./inject/find_pane.ts";
 import { readLocalView } from "./inject/pane_check.ts";
 import { PaneInputs } from "./inject/pane_inputs.ts";
 import { dialogActions, policyOf, widenedBy } from "./inject/policy.ts";
 import { type DetailFacts, DetailsReport, InventoryPolling } from "./inventory/reporter.ts";
 import { type DialogNews, dialogNews, type NamedSession, statesFile } from "./inventory/session_entry.ts";
 import { Mirrors } from "./mirror/mirrors.ts";
-import { runningVersion } from "./process_facts.ts";
-import { Acknowledger } from "./acknowledger.ts";
-import { PushIntake, pushSteps } from "./pushes.ts";
-import { openTargets, type Targets } from "./targets.ts";
 import { Reading } from "./mirror/viewer.ts";
+import { runningVersion } from "./process_facts.ts";
+import { KnownProjects, mutedProjects, projectsOf } from "./projects.ts";
+import { pushSteps } from "./push_steps.ts";
+import { PushIntake } from "./pushes.ts";
+import { openTargets, type Targets } from "./targets.ts";
 import { Uploads } from "./uploads.ts";
+import { RelayClock } from "./waiting_pushes.ts";
 
 /** The listener's own part of the daemon's status. Fields beyond these are passed through. */
 export type ListenerStatus = Pick<DaemonStatus, "connected" | "sessions"> & Record<string, unknown>;
@@ -352,35 +354,18 @@ class Listener implements RunningListener {
   }
 
   #makePushes(injection: Injection, projects: KnownProjects): PushIntake {
-    const { paths, config, env, log } = this.#options;
-    const starting = {
-      allowed: config.allowAgentStart === true,
-      projects: () => projects.list(),
-      record: injection.record,
-      log,
-      ...startEffects({ paths, env }),
-    };
-    const ending = {
-      allowed: injection.policy.allowAgentEnd,
-      targets: this.#targets,
-      isMuted: injection.effects.isMuted,
-      record: injection.record,
-      ended: injection.typed,
-      ...endEffects(),
-    };
-    const muting = { targets: this.#targets, changed: injection.typed, ...mutingEffects(paths) };
+    const { config, log } = this.#options;
     return new PushIntake({
       ...pushSteps({
+        ...this.#options,
         injection,
+        targets: this.#targets,
+        projects,
         dialogOf: (session) => this.#inventory.dialogOf(session),
         cards: this.#cards,
         askers: this.#askers,
-        starting,
-        ending,
-        muting,
         keys: this.#keys,
         audit: this.#audit,
-        log,
       }),
       journal: this.#journal,
       agents: this.#inventory.agents,

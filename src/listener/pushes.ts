@@ -1,47 +1,24 @@
-/**
- * Accepts pushes from the relay: each is journalled, waits its turn unless it must be acted on at once, is carried out, and
- * is acknowledged. For a push that a paired phone sealed, a proof shows that the receipt is this host's, not the relay's.
- */
+/** Accepts pushes from the relay: each is journalled, waits its turn, is carried out, and is acknowledged. */
 import { delay, systemClock } from "../async/clock.ts";
 import { errorText } from "../async/error_text.ts";
-import type { Audit } from "../home/log_files.ts";
 import type { Journal } from "../home/journal.ts";
 import { askersRun } from "../protocol/late_answer.ts";
-import {
-  type AtOnceType,
-  Body,
-  isAtOnce,
-  isInTurn,
-  type Later,
-  laterOf,
-  type Push,
-  rulesOf,
-} from "../protocol/push.ts";
+import { Body, isAtOnce, isInTurn, type Later, laterOf, type Push, rulesOf } from "../protocol/push.ts";
 import type { PushState } from "../protocol/receipt.ts";
 import type { SessionEntry } from "../protocol/session.ts";
+import type { Acknowledgement } from "./acknowledger.ts";
 import {
   beginTyping,
   type Command,
-  type EarlierTyping,
-  injectContext,
-  type Injection,
   type Outcome,
-  paneContext,
   type Progress,
   refused,
   Stopping,
   TakenOver,
   type Turn,
 } from "./inject/context.ts";
-import { type Acknowledgement, recordEnd } from "./acknowledger.ts";
-import { answerDialog, endAgent, type EndOptions, startAgent, type StartOptions } from "./agent_life.ts";
-import type { Askers } from "./askers.ts";
-import type { Cards } from "./cards/cards.ts";
-import { EarlyPanes } from "./inject/find_pane.ts";
-import { inject } from "./inject/inject.ts";
-import { removeEarlier } from "./inject/remove_text.ts";
-import { type MuteOptions, muteProject } from "./projects.ts";
-import { leftIn, type OpenedPush, type OpenOptions, PushOpener, unseal, type UnsealHost } from "./sealing.ts";
+import type { PushSteps } from "./push_steps.ts";
+import { leftIn, type OpenedPush, type OpenOptions, PushOpener } from "./sealing.ts";
 import {
   ARRIVALS_MAX,
   DELIVERED,
@@ -66,69 +43,6 @@ export const FILES_RETRY_MS = 500;
 const WITHDRAWN: Outcome = { state: "withdrawn" };
 
 type Answer = Omit<Acknowledgement, "id" | "outcome" | "final" | "proof"> & { state: PushState };
-
-/** What is done with a push. Tests replace the steps. */
-export interface PushSteps extends Pick<OpenOptions, "unseal" | "prepare">, Pick<EarlyPanes, "expect"> {
-  /** The agent whose question a message answers, if this host knows it. */
-  askerOf(push: Push): Command["asker"];
-  /** `signal`: aborted with Stopping or TakenOver when this listener must not begin to type anything more. */
-  inject(command: Command, signal: AbortSignal): Promise<Outcome>;
-  start(push: Push): Promise<Outcome>;
-  atOnce: Readonly<Record<Exclude<AtOnceType, "agent.cancel">, (push: Push) => Promise<Outcome>>>;
-  /** Cleans up after a crash that interrupted this push: if it is a message, its text may still be in the composer. */
-  leftBehind(push: OpenedPush, earlier: EarlierTyping, signal: AbortSignal): Promise<void>;
-  /** Called once for each push that ended. */
-  ended(push: Push, outcome: Outcome, elapsedMs: number): Promise<void>;
-}
-
-export interface PushStepsOptions {
-  injection: Injection;
-  dialogOf: Parameters<typeof answerDialog>[1]["dialogOf"];
-  cards: Pick<Cards, "answer" | "refused">;
-  askers: Pick<Askers, "of">;
-  starting: StartOptions;
-  ending: EndOptions;
-  muting: MuteOptions;
-  keys: Omit<UnsealHost, "now" | "log">;
-  audit: Pick<Audit, "record">;
-  log(line: string): void;
-}
-
-export function pushSteps(
-  { injection, dialogOf, cards, askers, starting, ending, muting, keys, audit, log }: PushStepsOptions,
-): PushSteps {
-  const { targets, now } = injection;
-  const early = new EarlyPanes(injection);
-  return {
-    unseal: (push) => unseal(push, { ...keys, now, log }),
-    expect: (push) => early.expect(push),
-    prepare: (push) => early.begin(push),
-    askerOf: (push) => askers.of(push),
-    inject: (command, signal) => inject(command, injectContext(injection, signal), early),
-    start: (push) => startAgent(push, starting),
-    atOnce: {
-      "agent.end": (push) => endAgent(push, ending),
-      "project.mute": (push) => muteProject(push, muting),
-      "dialog.answer": (push) => answerDialog(push, { typing: injection, dialogOf }),
-      async "ask.answer"(push) {
-        // After a crash nothing shows whether the agent took it.
-        await injection.record(push.id, "typing");
-        return await cards.answer(push);
-      },
-    },
-    async leftBehind(push, { emptyAt, shown }, signal) {
-      if (push.type !== "agent.command" || push.body === undefined) return;
-      const resolved = await targets.resolve(push.agentSessionName ?? "");
-      if (resolved.kind !== "found") return;
-      const context = paneContext(injectContext(injection, signal), resolved.target);
-      await removeEarlier(context, { before: "", text: push.body, emptyAt, shown });
-    },
-    async ended(push, outcome, elapsedMs) {
-      if (push.type === "ask.answer" && outcome.state !== "submitted") cards.refused(push, outcome);
-      await recordEnd(push, outcome, { audit, log, now: now(), elapsedMs });
-    },
-  };
-}
 
 export interface PushOptions extends PushSteps, OpenOptions, RelayTime, EraOptions {
   journal: PushJournal;
@@ -341,13 +255,9 @@ export class PushIntake {
   async #act(push: OpenedPush, { turn, signal }: { turn: Turn; signal: AbortSignal }): Promise<Outcome> {
     const { type } = push;
     if (!isInTurn(type)) throw new Error(`the type "${type}" takes no turn`);
-    switch (type) {
-      case "agent.command":
-        return await this.#options.inject(this.#command(push, turn), signal);
-      case "agent.start":
-        if (this.#isExpired(push)) return { state: "expired" };
-        return beginTyping(turn) ? await this.#options.start(push) : { state: "withdrawn" };
-    }
+    if (type === "agent.command") return await this.#options.inject(this.#command(push, turn), signal);
+    if (this.#isExpired(push)) return { state: "expired" };
+    return beginTyping(turn) ? await this.#options.inTurn[type](push) : { state: "withdrawn" };
   }
 
   #isExpired(push: OpenedPush): boolean {

@@ -7,13 +7,13 @@ import type { Commands, Files } from "../runtime/types.ts";
 import { areNews, controlArgv, type TmuxCommand } from "../tmux/argv.ts";
 import { AttachGate } from "../tmux/attach_gate.ts";
 import { ControlClient, type ControlEvents, ControlPool } from "../tmux/control_client.ts";
-import { type DiscoveryEnvironment, TmuxDiscovery } from "../tmux/discovery.ts";
-import { distrustLog, tmuxEnvironment, type TmuxServer, withEnvironment } from "../tmux/server.ts";
+import { type DiscoveryEnvironment, thisMachine, TmuxDiscovery } from "../tmux/discovery.ts";
 import { runtime } from "#runtime";
 import { agentRun, type TmuxSession } from "../tmux/sessions.ts";
 import { readProcessFacts } from "./process_facts.ts";
 import { isAgentKind, isSessionName } from "../protocol/names.ts";
 import type { Reason } from "../protocol/receipt.ts";
+import { distrustLog, type TmuxServer } from "../tmux/server.ts";
 import { isAlive, isReported } from "./inventory/session_entry.ts";
 
 export interface TargetsHost extends DiscoveryEnvironment {
@@ -27,13 +27,9 @@ export interface TargetsHost extends DiscoveryEnvironment {
 export function openTargets(
   { env, log }: { env: Readonly<Record<string, string>>; log(line: string): void },
 ): Targets {
-  const { uid, files, platform } = runtime;
   return new Targets({
-    uid,
-    files,
-    platform,
-    env: { get: (name: string): string | undefined => env[name] },
-    commands: withEnvironment(runtime.commands, tmuxEnvironment(env)),
+    ...thisMachine(env),
+    platform: runtime.platform,
     now: () => Date.now(),
     distrusted: distrustLog(log),
   });

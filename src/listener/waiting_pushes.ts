@@ -1,8 +1,5 @@
-/**
- * Where messages wait: in the queue of their session, which runs one at a time, or until later: a time, an idle agent,
- * or the end of its usage limit.
- */
-import { type Clock, systemClock } from "../async/clock.ts";
+/** Where messages wait, in their session's queue or until later, and the relay's time on this host's clock. */
+import { type Clock, ClockJumps, systemClock } from "../async/clock.ts";
 import { Mutex } from "../async/mutex.ts";
 import { SKEW_MS } from "../protocol/limits.ts";
 import type { Reason } from "../protocol/receipt.ts";
@@ -174,6 +171,51 @@ export function isDue(
   const isFree = turn === undefined || (!turn.isRunning && elapsed - turn.endedAt >= NEXT_IDLE_MS);
   if (!isFree || entry?.state !== "idle" || !entry.addressable) return false;
   return later.kind === "idle" || entry.limit === undefined;
+}
+
+export interface RelayClockOptions {
+  /** Called once for each jump of this host's clock. The relay's time is unknown until the next connection. */
+  jumped(): void;
+  clock?: Pick<Clock, "now" | "elapsed">;
+}
+
+/** Converts the relay's times to this host's, and notices when this host's clock was set or the host has slept. */
+export class RelayClock {
+  readonly #options: RelayClockOptions;
+  /** Since the offset was measured or a jump was noticed. */
+  readonly #jumps: ClockJumps;
+  /** The relay's clock minus this one, in milliseconds. */
+  #offsetMs = 0;
+  #isKnown = false;
+
+  constructor(options: RelayClockOptions) {
+    this.#options = options;
+    this.#jumps = new ClockJumps(options.clock ?? systemClock);
+  }
+
+  /** `offsetMs`: the relay's clock minus this one, from its welcome. */
+  connected(offsetMs: number): void {
+    this.#offsetMs = offsetMs;
+    this.#isKnown = true;
+    this.#jumps.forget();
+  }
+
+  /** False from a jump to the next welcome: the relay's times may be hours off. */
+  get isKnown(): boolean {
+    return this.#isKnown;
+  }
+
+  /** Epoch milliseconds of this host. */
+  toLocalTime(relayMs: number): number {
+    return relayMs - this.#offsetMs;
+  }
+
+  /** Checks for a jump. Call it often: until a jump is noticed, messages may expire at the wrong time. */
+  check(): void {
+    if (!this.#jumps.check()) return;
+    this.#isKnown = false;
+    this.#options.jumped();
+  }
 }
 
 /** Messages that may wait for one session; more are refused. */

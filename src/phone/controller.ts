@@ -7,7 +7,7 @@ import type { Claimed } from "../client/claim_pairing.ts";
 import { DamagedLink, RelayError, UnprovenHost } from "../client/relay_error.ts";
 import { type Answer, answerFields } from "../protocol/ask.ts";
 import { ReadMarks } from "./attention.ts";
-import { answerBody } from "./cards.ts";
+import { answerBody } from "./inbox.ts";
 import { LiveRelay, type LiveRelayOptions } from "./live_relay.ts";
 import { mayInsist, type Message } from "./message.ts";
 import { OutboxStore } from "./outbox.ts";

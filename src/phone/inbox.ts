@@ -1,9 +1,18 @@
-/** What agents send to the phone: questions with their status, and notifications. */
-import { askDeadline, type Asked, askedOf, isCard, secretFields } from "../protocol/ask.ts";
+/** What agents send to the phone: notifications, questions with their status, and cards with their outcome. */
+import {
+  type Answer,
+  answerText,
+  askDeadline,
+  type Asked,
+  askedOf,
+  cardAnswerText,
+  type CardQuestion,
+  isCard,
+  secretFields,
+} from "../protocol/ask.ts";
 import type { EventData } from "../protocol/frames.ts";
 import { isNotification, type NotificationType, type Push, type PushRecord } from "../protocol/push.ts";
 import type { Receipt } from "../protocol/receipt.ts";
-import { type CardOutcome, cardOutcome, isStanding } from "./cards.ts";
 import { isOwn, laterReceipt, type Message, type SendFailure } from "./message.ts";
 
 /** The page keeps this many of the newest items; older ones stay on the relay. */
@@ -151,7 +160,7 @@ function answered(
   const typed = messages.find(({ inReplyTo, answers }) => inReplyTo === push.id && answers === undefined);
   return {
     kind: "answered",
-    outcome: isCard(ask) ? cardOutcome(answer) : outcomeOf(answer),
+    outcome: isCard(ask) ? cardOutcome(answer) : answerOutcome(answer),
     ...(answer ? { answer } : {}),
     ...(typed ? { typed } : {}),
     // After a reload, only a sealed text shows that the answer came from this phone.
@@ -159,7 +168,7 @@ function answered(
   };
 }
 
-function outcomeOf(answer: Message | undefined): AnswerOutcome {
+function answerOutcome(answer: Message | undefined): AnswerOutcome {
   if (answer?.progress.kind !== "taken") return "pending";
   const { state } = answer.progress.receipt;
   if (state === "delivered") return "received";
@@ -175,4 +184,74 @@ export function standingCards(
   return [...inbox.values()].filter((item) => item.kind === "question").filter((item) =>
     isStanding(item, { answer: messages.get(item.receipt.answer ?? ""), now })
   );
+}
+
+/**
+ * The outcome of the answer to a card: being delivered, on the host, taken by the agent, too late, refused for another reason,
+ * not taken in time, not known, or only claimed by the relay.
+ */
+export type CardOutcome =
+  | "pending"
+  | "on_host"
+  | "applied"
+  | "gone"
+  | "refused"
+  | "not_taken"
+  | "unclear"
+  | "unproven";
+
+export function cardOutcome(answer: Message | undefined): CardOutcome {
+  if (answer?.progress.kind !== "taken") return "pending";
+  const { receipt, unproven } = answer.progress;
+  return unproven || receipt.deliverable ? "unproven" : receiptOutcome(receipt);
+}
+
+function receiptOutcome({ state, reason }: Receipt): CardOutcome {
+  switch (state) {
+    case "queued":
+    case "answered":
+      return "pending";
+    case "delivered":
+    case "held":
+    case "typed":
+      return "on_host";
+    case "submitted":
+      return "applied";
+    case "refused":
+      return reason === "dialog_gone" ? "gone" : "refused";
+    case "expired":
+    case "ignored":
+    case "withdrawn":
+      return "not_taken";
+    case "unknown":
+      return "unclear";
+  }
+}
+
+/** True if the card's dialog may still be open: it has no answer yet, or one that the agent has not taken. */
+export function isStanding(
+  { push, ask, receipt }: { push: Push; ask: Asked; receipt: Receipt },
+  { answer, now }: { answer: Message | undefined; now: number },
+): boolean {
+  if (!isCard(ask) || now >= askDeadline(push.createdAt, ask)) return false;
+  if (receipt.state !== "answered") return !receipt.final;
+  return ["pending", "on_host"].includes(cardOutcome(answer));
+}
+
+/** An answer as this phone keeps and shows it, without secrets. */
+export function answerBody(ask: Asked | undefined, answer: Answer): string {
+  return ask !== undefined && isCard(ask)
+    ? cardAnswerText(ask, answer)
+    : answerText(answer, secretFields(ask));
+}
+
+/** The question in one line. */
+export function questionLine({ ask, push: { body = "" } }: { ask: Asked; push: Push }): string {
+  return ask.kind === "approval" ? `${ask.tool}: ${body}` : body;
+}
+
+/** The options of a card with a single question and a single choice, else an empty list. */
+export function singleOptions(asked: Asked): CardQuestion["options"] {
+  const [question, ...others] = asked.kind === "questions" ? asked.questions : [];
+  return question === undefined || others.length > 0 || question.multiple === true ? [] : question.options;
 }

@@ -102,7 +102,7 @@ export class Sealing {
     const sent = await storage?.readSent(records.map(({ push }) => push.id)) ?? [];
     const isSealed = sent.some(({ form }) => form !== "plain") || records.some(({ push }) => push.sealed);
     const read = isSealed
-      ? await (await import("./own_records.ts")).withOwnTexts(records, { sent, storage })
+      ? await (await import("./sealed_form.ts")).withOwnTexts(records, { sent, storage })
       : records;
     const own = new Map(sent.map((one) => [one.id, one]));
     return await Promise.all(read.map(async (record) => {

@@ -7,12 +7,10 @@ import type { AgentState } from "../protocol/session.ts";
 import type { NotificationType } from "../protocol/push.ts";
 import type { AnswerOutcome } from "./inbox.ts";
 import type { Group } from "./sessions.ts";
-import type { ADD_HOST_STRINGS } from "./strings_add_host.ts";
-import type { AuditStrings } from "./strings_audit.ts";
 import { HOST_STRINGS, SWAP_STRINGS } from "./strings_manage.ts";
 import type { NOTIFICATION_STRINGS } from "./strings_notifications.ts";
 import type { CardStrings, SESSION_STRINGS } from "./strings_session.ts";
-import type { SETTINGS_STRINGS } from "./strings_settings.ts";
+import type { ADD_HOST_STRINGS, AuditStrings, SETTINGS_STRINGS } from "./strings_settings.ts";
 
 const ENGLISH = {
   /** The language's BCP 47 code. */

@@ -1,6 +1,6 @@
 /** The German texts for managing hosts and agents: list, agents, muting, settings, audit log, notifications. */
 import type { NotificationStrings, Strings } from "./strings.ts";
-import type { AuditStrings } from "./strings_audit.ts";
+import type { AuditStrings } from "./strings_settings.ts";
 
 export const HOST_STRINGS_DE: Pick<Strings, "list" | "start" | "menu" | "mute"> = {
   list: {

@@ -1,8 +1,8 @@
 /** The English texts of a session's views: terminal, dialogs, and tools for messages, such as snippets and files. */
 import type { Sealing } from "../crypto/mode.ts";
 import type { Decision, UNUSUAL } from "../protocol/ask.ts";
-import type { CardOutcome } from "./cards.ts";
 import type { FormFault } from "./check_input.ts";
+import type { CardOutcome } from "./inbox.ts";
 
 export const SESSION_STRINGS = {
   dialog: {

@@ -1,4 +1,4 @@
-/** The English texts of the settings. The list of sessions does not load them. */
+/** The English texts of the settings, of adding a host and of a host's audit log. The list does not load them. */
 import type { TextSize, Theme } from "./preferences.ts";
 
 export const SETTINGS_STRINGS = {
@@ -60,3 +60,62 @@ export const SETTINGS_STRINGS = {
   unknownAccount: "Not known",
   signOut: "Sign out",
 } as const;
+
+export const ADD_HOST_STRINGS = {
+  heading: "Add a host",
+  back: "Settings",
+  lead: "Run this on the computer where your agents are, then scan the code that it shows.",
+  command: "svc pair",
+  scan: "Scan the QR code",
+  stop: "Stop the camera",
+  aim: "Point the camera at the QR code.",
+  notALink: "That code is not a pairing link from svc.",
+  pasteLabel: "Pairing link",
+  pasteHint: "Or paste the link below the code.",
+  pair: "Pair",
+  wrongLink: "This is not a pairing link. It starts with http and contains #pair=.",
+  otherRelay: (relay: string) => `This link belongs to another relay, ${relay}. Open it in the browser.`,
+  /** Why there is no picture from the camera; `unsupported` includes a page without https. */
+  camera: {
+    unsupported: "This page has no access to a camera: that needs https. Paste the link instead.",
+    denied: "The browser may not use the camera. Allow it in the browser's settings, or paste the link.",
+    no_camera: "No camera was found. Paste the link instead.",
+  },
+} as const;
+
+export const AUDIT_STRINGS = {
+  heading: "Audit log",
+  back: "Settings",
+  lead: (host: string) =>
+    `Everything that was sent to ${host} from elsewhere, newest first. The log never contains the texts.`,
+  keys: (state: string) => `Keys: ${state}`,
+  file: (state: string) => `File: ${state}`,
+  stored: "Stored",
+  characters: (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "character" : "characters"}`,
+  bytes: (count: number) => `${count.toLocaleString("en")} ${count === 1 ? "byte" : "bytes"}`,
+  actions: {
+    "agent.start": "start an agent",
+    "agent.end": "end the agent",
+    "agent.cancel": "cancel a message",
+    "dialog.answer": "answer a dialog",
+    "project.mute": "mute or unmute the project",
+    "ask.answer": "answer a card",
+  } as Readonly<Record<string, string>>,
+  from: (device: string) => `from ${device}`,
+  digest: "SHA-256",
+  reading: "Reading…",
+  older: "Load older entries",
+  all: "There are no older entries.",
+  end:
+    "These are the oldest entries that can be read here. On the host, svc logs --audit shows the whole file.",
+  none: "Nothing was sent to this host yet.",
+  failed: "The host did not answer.",
+  again: "Try again",
+  unpaired: "Only a phone that is paired with this host can read its log.",
+  noSession: "The host can be asked while one of its sessions runs. Start an agent, then come back.",
+  offline: "The host is offline. This is read when it is back.",
+  save: (count: number) =>
+    `Save ${count.toLocaleString("en")} ${count === 1 ? "entry" : "entries"} as a file`,
+};
+
+export type AuditStrings = typeof AUDIT_STRINGS;

@@ -1,4 +1,4 @@
-/** The phone's end of one mirror: opens it, feeds a terminal without gaps or repeats, and reopens it after every break. */
+/** The phone's end of one mirror: feeds a terminal without gaps, reopens after breaks, and detects tampering. */
 import type { Clock } from "../async/clock.ts";
 import { backoffDelayMs } from "../client/relay_error.ts";
 import type { RelayLink } from "../client/relay_link.ts";
@@ -12,7 +12,7 @@ import {
   type ReadInput,
   type UploadInput,
 } from "../protocol/key_input.ts";
-import { MIRROR_CREDIT_BYTES } from "../protocol/limits.ts";
+import { MIRROR_CREDIT_BYTES, MIRROR_SILENT_MS } from "../protocol/limits.ts";
 import {
   decodeMirror,
   encodeBinaryFrame,
@@ -21,7 +21,6 @@ import {
   type MirrorStatus,
 } from "../protocol/pane_frame.ts";
 import type { SessionName } from "./sessions.ts";
-import { TerminalWatch, type Trouble } from "./terminal_watch.ts";
 
 /** A mirror that ended is reopened after at most this time. */
 export const REOPEN_MAX_MS = 2_000;
@@ -338,5 +337,89 @@ class TerminalFeed {
       terminal.resize(cols, rows);
       done();
     });
+  }
+}
+
+/**
+ * `silent`: nothing arrived for too long, not even the pulse. `keys_late`: keys sent before the last pulse had not reached
+ * the host at this one. `tampered`: frames were lost, repeated or could not be opened.
+ */
+export type Trouble = "silent" | "keys_late" | "tampered";
+
+interface TerminalWatchOptions {
+  clock: Pick<Clock, "elapsed" | "after">;
+  /** Called when `trouble` has changed. */
+  changed(): void;
+}
+
+/** Detects when someone between host and phone withholds, replays or changes parts of a mirror. */
+export class TerminalWatch {
+  readonly #options: TerminalWatchOptions;
+  #heardAt = 0;
+  #isSilent = false;
+  #areKeysLate = false;
+  /** Stays set, so that the user sees it even if the mirror recovers at once. */
+  #isTampered = false;
+  #sentAtPulse = 0;
+  #cancel: () => void = () => {};
+
+  constructor(options: TerminalWatchOptions) {
+    this.#options = options;
+  }
+
+  get trouble(): Trouble | undefined {
+    if (this.#isSilent) return "silent";
+    if (this.#areKeysLate) return "keys_late";
+    return this.#isTampered ? "tampered" : undefined;
+  }
+
+  /** Call this when the mirror is live. */
+  start(): void {
+    this.stop();
+    this.#heardAt = this.#options.clock.elapsed();
+    this.#wait(MIRROR_SILENT_MS);
+  }
+
+  /** Call this when the mirror is closed. */
+  stop(): void {
+    this.#cancel();
+    this.#cancel = () => {};
+    this.#isSilent = this.#areKeysLate = false;
+    this.#sentAtPulse = 0;
+  }
+
+  /** Call this when a frame arrived and could be opened. */
+  heard(): void {
+    this.#heardAt = this.#options.clock.elapsed();
+    if (!this.#isSilent) return;
+    this.#isSilent = false;
+    this.#wait(MIRROR_SILENT_MS);
+    this.#options.changed();
+  }
+
+  /** Compares the keystroke frames that the host has received with those sent. */
+  pulse({ received, sent }: { received: number; sent: number }): void {
+    const areLate = received < this.#sentAtPulse;
+    this.#sentAtPulse = sent;
+    if (areLate === this.#areKeysLate) return;
+    this.#areKeysLate = areLate;
+    this.#options.changed();
+  }
+
+  tampered(): void {
+    if (this.#isTampered) return;
+    this.#isTampered = true;
+    this.#options.changed();
+  }
+
+  #wait(ms: number): void {
+    this.#cancel = this.#options.clock.after(ms, () => this.#checkSilence());
+  }
+
+  #checkSilence(): void {
+    const left = this.#heardAt + MIRROR_SILENT_MS - this.#options.clock.elapsed();
+    if (left > 0) return this.#wait(left);
+    this.#isSilent = true;
+    this.#options.changed();
   }
 }

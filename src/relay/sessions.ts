@@ -1,20 +1,21 @@
-/** Inventories: stored as listeners report them, one report at a time, and sent to phones. */
+/** Inventories, stored as reported and sent to phones, and devices whose last connection has closed. */
 import { utf8Length } from "../async/encodings.ts";
+import type { Frame } from "../protocol/frames.ts";
 import { INVENTORIES_PER_KEY_MAX_BYTES } from "../protocol/limits.ts";
 import type { DeviceSessions, ReportedDetails, SessionEntry, SessionsAnswer } from "../protocol/session.ts";
-import type { Frame } from "../protocol/frames.ts";
 import { equalDigests, sha256 } from "../runtime/digest.ts";
 import {
   type DeviceName,
   type DeviceRecord,
   type InventoryRecord,
   type KeyRecord,
+  nameKey,
   StoreUnavailable,
 } from "../store/store.ts";
 import { OVER_BUDGET } from "./budgets.ts";
 import type { Connection, WaitingReport } from "./connection.ts";
 import { jsonText, type KeyedCall, readPage, type Services } from "./handler.ts";
-import { publishFrame } from "./hub.ts";
+import { type Departure, publishFrame } from "./hub.ts";
 
 /** `GET /sessions`. */
 export async function listSessions(services: Services, { key }: KeyedCall): Promise<Response> {
@@ -163,4 +164,44 @@ export async function publishSessions(
     event: "sessions.changed",
     data: { ...data, ...(shown === undefined ? {} : { details: shown }) },
   });
+}
+
+/** Marks the device as offline and notifies phones. Rejects when the store fails; `repeatDepartures` then retries. */
+export async function goOffline(services: Services, device: DeviceName): Promise<void> {
+  await depart(services, { ...device, at: services.clock.now() });
+}
+
+/** Retries what failed, for devices that are still gone; called about once a second. */
+export async function repeatDepartures(services: Services): Promise<void> {
+  const { hub } = services;
+  const departures = [...hub.departed.values()];
+  // So that a slow call and the next one do not retry the same departures.
+  hub.departed.clear();
+  for (let next = departures.shift(); next !== undefined; next = departures.shift()) {
+    if (hub.isClaimed(next)) continue;
+    try {
+      await depart(services, next);
+    } catch (error) {
+      for (const other of departures) keep(services, other);
+      // The first failure is in the log already.
+      if (error instanceof StoreUnavailable) return;
+      throw error;
+    }
+  }
+}
+
+async function depart(services: Services, departure: Departure): Promise<void> {
+  const { account, id, at } = departure;
+  try {
+    await services.store.setOnline({ account, id }, { online: false, now: at });
+    await publishSessions(services, { account, id });
+  } catch (error) {
+    keep(services, departure);
+    throw error;
+  }
+}
+
+function keep({ hub: { departed } }: Services, departure: Departure): void {
+  const name = nameKey(departure);
+  if ((departed.get(name)?.at ?? 0) < departure.at) departed.set(name, departure);
 }

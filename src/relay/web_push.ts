@@ -21,7 +21,10 @@ import { counter, type RelayMetrics } from "./metrics.ts";
 import {
   deliver,
   type DeliveryOptions,
+  type LaneMessage,
+  Lanes,
   loadVapidKeys,
+  MESSAGES_PER_PHONE_MAX,
   PAYLOAD_MAX_BYTES,
   postOnce,
   subscriptionFault,
@@ -29,7 +32,6 @@ import {
   type WebPushMessage,
   type WebPushOutcome,
 } from "./web_push_delivery.ts";
-import { type LaneMessage, Lanes, MESSAGES_PER_PHONE_MAX } from "./web_push_lanes.ts";
 
 const WEB_PUSH = counter(
   "svc_web_push_total",

@@ -16,12 +16,11 @@ import { authenticate, checkSubprotocol, keyOfHandshake } from "./api_keys.ts";
 import { takeAskerAck, withdrawnByAsker } from "./asks.ts";
 import { frameKind, OVER_BUDGET } from "./budgets.ts";
 import { Connection } from "./connection.ts";
-import { goOffline } from "./departures.ts";
 import { countRequest, Refusal, type Services } from "./handler.ts";
 import { greet } from "./hello.ts";
 import { counter } from "./metrics.ts";
 import { acknowledged, changeReceipt } from "./receipts.ts";
-import { rejectReport, takeReport } from "./sessions.ts";
+import { goOffline, rejectReport, takeReport } from "./sessions.ts";
 import { STRAY_FRAMES } from "./streams.ts";
 
 const UNKNOWN_EVENTS = counter(

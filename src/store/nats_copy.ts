@@ -4,8 +4,13 @@ import type { Receipt } from "../protocol/receipt.ts";
 import { sha256 } from "../runtime/digest.ts";
 import { subjectName, subjectToken } from "../runtime/nats.ts";
 import type { Account, NatsContext, StoredKey } from "./nats_context.ts";
-import { pairingOf } from "./nats_devices.ts";
-import { indexOf, type SessionIndex, type StoredInventory, wholeInventory } from "./nats_inventories.ts";
+import {
+  indexOf,
+  pairingOf,
+  type SessionIndex,
+  type StoredInventory,
+  wholeInventory,
+} from "./nats_devices.ts";
 import { keyOf } from "./nats_keys.ts";
 import type { Nodes, Presences } from "./nats_presences.ts";
 import { noteOfPush, type PushNote, type ReceiptNote } from "./nats_open.ts";

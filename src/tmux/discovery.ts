@@ -1,12 +1,15 @@
 /** Finds this user's tmux servers (docs/specification.md, tmux socket discovery) and lists their sessions. */
+import { runtime } from "#runtime";
 import { type Clock, systemClock } from "../async/clock.ts";
 import {
   folderTrust,
   REQUEST_LIMIT_MS,
   socketTrust,
   spawningServer,
+  tmuxEnvironment,
   TmuxError,
   type TmuxServer,
+  withEnvironment,
 } from "./server.ts";
 import { listSessions, type TmuxSession } from "./sessions.ts";
 import type { Commands, Files } from "../runtime/types.ts";
@@ -129,6 +132,30 @@ export class TmuxDiscovery {
       return [];
     }
   }
+}
+
+/** Every session of this account. `distrusted` is called for each socket that is not used, with the reason. */
+export async function tmuxSessions(
+  distrusted: (path: string, why: string) => void = () => {},
+): Promise<TmuxSession[]> {
+  const host = { ...thisMachine(runtime.env.all()), distrusted };
+  const discovery = new TmuxDiscovery(host, { now: Date.now, openServer: () => undefined });
+  return await discovery.sessions({ deep: true });
+}
+
+interface Machine extends DiscoveryEnvironment {
+  files: Files;
+  commands: Pick<Commands, "run" | "pipe">;
+}
+
+/** This machine, with an environment that decides where tmux servers are searched and what their clients get. */
+export function thisMachine(env: Readonly<Record<string, string>>): Machine {
+  return {
+    uid: runtime.uid,
+    files: runtime.files,
+    env: { get: (name: string): string | undefined => env[name] },
+    commands: withEnvironment(runtime.commands, tmuxEnvironment(env)),
+  };
 }
 
 export interface DiscoveryEnvironment {

@@ -15,8 +15,8 @@ import {
   setDamagedAside,
 } from "../../src/home/pairing.ts";
 import { type HomePaths, homePaths } from "../../src/home/paths.ts";
-import { readRemote, writeRemote } from "../../src/home/remote_mode.ts";
 import { recordService, startService } from "../../src/home/daemon.ts";
+import { readRemote, writeRemote } from "../../src/hooks/follow_remote.ts";
 import { mendHome } from "../../src/listener/daemon.ts";
 import { KnownProjects } from "../../src/listener/projects.ts";
 import { statesFile } from "../../src/listener/inventory/session_entry.ts";

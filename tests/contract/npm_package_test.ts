@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import assert from "node:assert/strict";
 import config from "../../deno.json" with { type: "json" };
 import { node22 } from "../../scripts/node22.ts";
-import { COMMAND_NAMES } from "../../src/cli/commands.ts";
+import { COMMAND_NAMES } from "../../src/cli/main.ts";
 
 interface Result {
   code: number;

@@ -1,6 +1,6 @@
 /** The commands in a shell where nothing is set up. */
 import assert from "node:assert/strict";
-import { listedCommands } from "../../src/cli/commands.ts";
+import { listedCommands } from "../../src/cli/main.ts";
 import { BODY_MAX_BYTES } from "../../src/protocol/limits.ts";
 import { VERSION } from "../../src/protocol/version.ts";
 import { runSvc, startSvc, SVC } from "../helpers/program.ts";

@@ -25,9 +25,9 @@ import { certificateFault } from "../../client/certificate_fault.ts";
 import { RelayError } from "../../client/relay_error.ts";
 import { createNativeSocket, keyProtocols, type LinkSocket } from "../../client/socket.ts";
 import { encodeFrame, parseFrame } from "../../protocol/frames.ts";
+import { tmuxSessions } from "../../tmux/discovery.ts";
 import { daemonHost } from "../context.ts";
 import { isFull, MAKE_ROOM, nearest, OWN_HOME } from "../advice.ts";
-import { tmuxSessions } from "../tmux_sessions.ts";
 import { relayApi } from "../settings.ts";
 import { type Check, fault, type Finding, NO_CONFIG, ok, warning } from "./check.ts";
 

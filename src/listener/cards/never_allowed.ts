@@ -6,8 +6,16 @@
 import { agentProfile } from "../../agents/profiles.ts";
 import { AGENT_KINDS } from "../../agents/registry.ts";
 import { breather, systemClock } from "../../async/clock.ts";
-import { asCommands, withPlainLists } from "./command_words.ts";
-import { DELETES_RUN, kindOf, NEVER_RUN, type RequestKind, TRUNCATES, WRITTEN_BY_RUN } from "./never_run.ts";
+import {
+  asCommands,
+  DELETES_RUN,
+  kindOf,
+  NEVER_RUN,
+  type RequestKind,
+  TRUNCATES,
+  withPlainLists,
+  WRITTEN_BY_RUN,
+} from "./never_run.ts";
 
 const AGENT_SETTINGS = AGENT_KINDS.flatMap((kind) => agentProfile(kind).offLimits.settings);
 

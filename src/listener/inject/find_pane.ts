@@ -1,9 +1,12 @@
-/** Finds the pane of a message and checks it. Nothing is typed, so this may begin before the message's turn. */
+/** Finds and checks the pane of a message, before its turn too, and remembers which agent asked what. */
+import type { HookReport } from "../../home/control_socket.ts";
+import { ASK_EVENT } from "../../home/notify_daemon.ts";
 import type { EventData } from "../../protocol/frames.ts";
+import { carriedAnswer } from "../../protocol/late_answer.ts";
 import type { Push } from "../../protocol/push.ts";
 import type { Reason } from "../../protocol/receipt.ts";
 import type { Place, Target } from "../targets.ts";
-import { type Command, type InjectContext, paneContext, type TypingContext } from "./context.ts";
+import { type Asker, type Command, type InjectContext, paneContext, type TypingContext } from "./context.ts";
 import { checkPane, type PaneCheck } from "./pane_check.ts";
 
 /** A check that is older than this is repeated, in milliseconds: the disk may have stalled meanwhile. */
@@ -134,5 +137,36 @@ export class EarlyPanes {
     const found = await pane.found;
     if (found?.kind !== "found") return undefined;
     return this.#context.elapsed() - found.at <= EARLY_MAX_MS ? found : undefined;
+  }
+}
+
+/** Beyond this many questions the oldest is forgotten: its late answer then goes by the session's name. */
+export const ASKERS_MAX = 500;
+
+/**
+ * Remembers which agent asked each question, from this host's own reports: a late answer follows that agent into a session
+ * that was renamed meanwhile, and nothing that a relay writes beside a sealed answer chooses the session.
+ */
+export class Askers {
+  /** By question, the oldest first. */
+  readonly #askers = new Map<string, Asker>();
+
+  /** Takes a report of `svc mcp`; the first one about a question counts. */
+  hook({ event, ask, session, socket, pane, run }: HookReport): void {
+    const isKnown = ask === undefined || this.#askers.has(ask);
+    if (event !== ASK_EVENT || isKnown) return;
+    if (session === undefined || socket === undefined || pane === undefined || run === undefined) return;
+    this.#askers.set(ask, { session, socket, pane, run });
+    const [oldest] = this.#askers.keys();
+    if (this.#askers.size > ASKERS_MAX && oldest !== undefined) this.#askers.delete(oldest);
+  }
+
+  /**
+   * The agent whose question this message answers. A phone's seal names the question only in an answer: a relay could
+   * write any question beside another sealed message.
+   */
+  of(push: Pick<Push, "type" | "inReplyTo" | "data" | "sealed">): Asker | undefined {
+    if (push.sealed !== undefined && carriedAnswer(push) === undefined) return undefined;
+    return push.inReplyTo === undefined ? undefined : this.#askers.get(push.inReplyTo);
   }
 }

@@ -29,8 +29,15 @@ import type { InFlight } from "./pane_input.ts";
 import { changesApproval, endsAgent } from "./policy.ts";
 import { afterRemoval, removeText, removeUnsent, withoutLeftBehind } from "./remove_text.ts";
 import { isShellEscape } from "./guard.ts";
-import { fillText, typeText } from "./type_text.ts";
-import { leftBefore, mayTakeBackLater, type Typed, typedStatus, unconfirmed } from "./typed_text.ts";
+import {
+  fillText,
+  leftBefore,
+  mayTakeBackLater,
+  type Typed,
+  typedStatus,
+  typeText,
+  unconfirmed,
+} from "./message_text.ts";
 
 /** How often a held message checks its pane again; a hook's report makes it check sooner. */
 export const HOLD_STEP_MS = 200;

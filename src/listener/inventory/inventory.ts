@@ -17,8 +17,7 @@ import {
   type TmuxSession,
 } from "../../tmux/sessions.ts";
 import type { Asker } from "../inject/context.ts";
-import { Conversations } from "./conversations.ts";
-import { Dialogs, type OpenDialog } from "./dialogs.ts";
+import { Conversations, Dialogs, type Reported, UsageLimits } from "./pane_records.ts";
 import {
   canComeFrom,
   decideState,
@@ -29,6 +28,7 @@ import {
   type KnownStates,
   type NamedSession,
   namedSession,
+  type OpenDialog,
   paneKey,
   type PlacedReport,
   type ScreenCapture,
@@ -37,7 +37,6 @@ import {
   type StatesStore,
   toEntry,
 } from "./session_entry.ts";
-import { UsageLimits } from "./usage_limits.ts";
 
 /** Delay until the next read after a hook's report, or after svc typed something. */
 export const POLL_SOON_MS = 400;
@@ -140,7 +139,11 @@ export class Inventory {
     if (session !== undefined && (!canComeFrom(report, session) || isFromTool(report, session))) return;
     const before = session && this.#screens.get(paneKey(session))?.reading.state;
     this.#hints.take(report, { before, elapsed: this.#elapsed() });
-    this.#limits.takeReport({ report, now: this.#now() }, session);
+    this.#limits.takeReport(this.#reported(report), session);
+  }
+
+  #reported(report: HookReport): Reported {
+    return { report, now: this.#now(), elapsed: this.#elapsed() };
   }
 
   /** The session of a report that came before a read found it, or that names it as it was called when its agent started. */
@@ -157,17 +160,17 @@ export class Inventory {
    * now. What an agent reports that this one runs as a tool is neither its state nor news of it.
    */
   placed(report: HookReport): PlacedReport {
-    const [own, elapsed] = [this.#sessionIn(report), this.#elapsed()];
+    const own = this.#sessionIn(report);
     if (report.session === undefined) return report;
     if (own === undefined) {
-      this.#conversations.takeUnplaced({ report, elapsed });
+      this.#conversations.takeUnplaced(this.#reported(report));
       return report;
     }
     const placed = { ...report, session: own.name };
     if (report.agent !== own.recorded.agent) return placed;
     const { reading, at } = this.#screens.get(paneKey(own)) ?? {};
     const idleAt = reading?.state === "idle" ? at : undefined;
-    return this.#conversations.isOfTool(paneKey(own), report, { idleAt, elapsed })
+    return this.#conversations.isOfTool(paneKey(own), report, { idleAt, elapsed: this.#elapsed() })
       ? { ...placed, state: undefined, news: undefined, isOfTool: true }
       : placed;
   }

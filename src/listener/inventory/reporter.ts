@@ -1,5 +1,4 @@
 /** Reports the inventory and the host's details to the relay (docs/specification.md, Inventory). */
-import type { OpenDialog } from "./dialogs.ts";
 import { systemClock } from "../../async/clock.ts";
 import { errorText } from "../../async/error_text.ts";
 import type { EventData } from "../../protocol/frames.ts";
@@ -11,7 +10,6 @@ import {
   type SessionEntry,
 } from "../../protocol/session.ts";
 import { Inventory, type InventoryOptions, POLL_GAP_MS, POLL_SOON_MS } from "./inventory.ts";
-import type { NamedSession, PlacedReport } from "./session_entry.ts";
 import { Wakeup } from "../../async/wakeup.ts";
 import type { Config } from "../../home/config.ts";
 import type { HookReport } from "../../home/control_socket.ts";
@@ -20,6 +18,7 @@ import { Stopping } from "../inject/context.ts";
 import type { Agents } from "../waiting_pushes.ts";
 import { encodeUtf8 } from "../../async/encodings.ts";
 import { sealForPhones } from "../../crypto/host_push.ts";
+import type { NamedSession, OpenDialog, PlacedReport } from "./session_entry.ts";
 
 /** Delay before a report is sent again after a rejection. It doubles with each further one, up to the heartbeat. */
 const RETRY_MIN_MS = 1_000;

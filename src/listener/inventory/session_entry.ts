@@ -21,7 +21,6 @@ import * as z from "zod/mini";
 import type { HomePaths } from "../../home/paths.ts";
 import { parseJson } from "../../protocol/json.ts";
 import type { Files } from "../../runtime/types.ts";
-import type { OpenDialog } from "./dialogs.ts";
 
 /** Output within this time counts as work when nothing else shows the state. */
 export const ACTIVE_MS = 6_000;
@@ -395,6 +394,15 @@ function knownDirectories(session: TmuxSession): string[] {
 
 function labelOf(session: TmuxSession): string {
   return toEntry(session, NO_FACTS).label;
+}
+
+/** A dialog that an agent shows on its screen. */
+export interface OpenDialog {
+  /** Also the id of the push that brings its text to the phones. */
+  id: string;
+  /** Epoch milliseconds. */
+  since: number;
+  text: string;
 }
 
 /** The notification for the phones when a session shows a new dialog. */

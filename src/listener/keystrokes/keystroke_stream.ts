@@ -1,7 +1,7 @@
 /** The keystrokes of one phone's stream: opened in order, each typed at most once, rate-limited, and audited in bursts. */
 import { Mutex } from "../../async/mutex.ts";
 import type { Clock } from "../../async/clock.ts";
-import type { FrameOpener } from "../../crypto/stream_frames.ts";
+import type { FrameOpener } from "../../crypto/stream.ts";
 import {
   decodeKeyInput,
   decodeUpload,

@@ -33,9 +33,9 @@ import {
   screenRefusal,
   submits,
 } from "./keystroke_rules.ts";
-import { discardText } from "../inject/type_text.ts";
 import { ESCAPE_JOIN_MS, GATE_HOLD_MS, type InFlight } from "../inject/pane_input.ts";
 import { guarded, isShellEscape, runTyping, type TypingRequests, typingRequests } from "../inject/guard.ts";
+import { discardText } from "../inject/message_text.ts";
 
 /** How long a key waits for a screen that is newer than the last key. */
 export const STALE_LIMIT_MS = 4_000;

@@ -2,10 +2,15 @@
 import type { JSX } from "preact";
 import { type Answer, type Asked, type CardData, isCard } from "../../protocol/ask.ts";
 import type { Push } from "../../protocol/push.ts";
-import type { CardOutcome } from "../cards.ts";
 import { sessionNameOf } from "../attention.ts";
 import { formatAge, formatTime } from "../format_time.ts";
-import { type AnswerOutcome, type QuestionItem, type QuestionStatus, questionStatus } from "../inbox.ts";
+import {
+  type AnswerOutcome,
+  type CardOutcome,
+  type QuestionItem,
+  type QuestionStatus,
+  questionStatus,
+} from "../inbox.ts";
 import { type Message, waitsForLink } from "../message.ts";
 import { reasonDetail, receiptText, type Tone } from "../receipt_text.ts";
 import { failureDetail } from "../requests.ts";

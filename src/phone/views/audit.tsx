@@ -13,7 +13,7 @@ import { formatTime } from "../format_time.ts";
 import { allSessions, type HostSession, type SessionName } from "../sessions.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
-import { AUDIT_STRINGS, type AuditStrings } from "../strings_audit.ts";
+import { AUDIT_STRINGS, type AuditStrings } from "../strings_settings.ts";
 import { TerminalStream } from "../terminal_stream.ts";
 import type { MirrorOpener, TerminalViewer } from "../terminal_streams.ts";
 import { ASK_AGAIN_MS, SILENT_MS } from "../whole_request.ts";

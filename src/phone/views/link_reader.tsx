@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { readLink, type SignInLink } from "../route.ts";
 import { STRINGS } from "../strings.ts";
-import { ADD_HOST_STRINGS } from "../strings_add_host.ts";
+import { ADD_HOST_STRINGS } from "../strings_settings.ts";
 import { Command, PageHead, TextField } from "./shared.tsx";
 
 export const ADD_HOST_TEXT = STRINGS.addHost ?? ADD_HOST_STRINGS;

@@ -5,7 +5,7 @@ import { muteRequest, openRequest, progressOf, type RequestProgress, unmuteReque
 import type { HostSession } from "../sessions.ts";
 import type { PhoneState } from "../state.ts";
 import { STRINGS } from "../strings.ts";
-import { Section } from "./section.tsx";
+import { Section } from "./settings_parts.tsx";
 import { Command } from "./shared.tsx";
 
 const { mute: TEXT } = STRINGS;

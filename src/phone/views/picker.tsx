@@ -4,9 +4,8 @@ import { useLayoutEffect, useState } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
 import type { DeviceSessions } from "../../protocol/session.ts";
 import { shownDialogs, unreadItems, waitingSessions } from "../attention.ts";
-import { questionLine } from "../cards.ts";
 import { formatAgo } from "../format_time.ts";
-import { openQuestions } from "../inbox.ts";
+import { openQuestions, questionLine } from "../inbox.ts";
 import {
   type Grouping,
   GROUPINGS,

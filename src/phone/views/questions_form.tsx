@@ -9,8 +9,8 @@ import {
   type CardQuestion,
 } from "../../protocol/ask.ts";
 import { parseJson } from "../../protocol/json.ts";
-import { singleOptions } from "../cards.ts";
 import { checkBody } from "../check_input.ts";
+import { singleOptions } from "../inbox.ts";
 import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 import { CardButtons, CARDS } from "./card_parts.tsx";

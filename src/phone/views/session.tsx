@@ -4,20 +4,19 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Sealing } from "../../crypto/mode.ts";
 import { SKEW_MS } from "../../protocol/limits.ts";
 import { isSessionName } from "../../protocol/names.ts";
+import type { Later } from "../../protocol/push.ts";
 import type { SessionEntry } from "../../protocol/session.ts";
 import { dialogOf, itemsOf } from "../attention.ts";
-import { questionLine } from "../cards.ts";
 import { formatAge, formatAgo, formatTime } from "../format_time.ts";
-import { type InboxItem, isOpen, type QuestionItem } from "../inbox.ts";
-import type { SendOptions } from "../own_messages.ts";
+import { type InboxItem, isOpen, type QuestionItem, questionLine } from "../inbox.ts";
 import { isOwn, type Message, sentAgain } from "../message.ts";
+import type { SendOptions } from "../own_messages.ts";
 import { receiptText } from "../receipt_text.ts";
 import { formatRoute } from "../route.ts";
+import { SESSION_TEXT } from "../session_text.ts";
 import { findSession, type HostSession, screenTitle, sessionKey, type SessionName } from "../sessions.ts";
 import { cancellationsOf, messagesOf, type PhoneState, relayNow } from "../state.ts";
 import type { Snippet } from "../storage.ts";
-import { cancelledByHost, laterByRelay } from "../session_messages.ts";
-import { SESSION_TEXT } from "../session_text.ts";
 import { STRINGS } from "../strings.ts";
 import { TerminalStream } from "../terminal_stream.ts";
 import type { MirrorOpener } from "../terminal_streams.ts";
@@ -404,4 +403,24 @@ function OpenedItem({ state, item: id, option, actions }: OpenedProps): JSX.Elem
       </ul>
     </section>
   );
+}
+
+/**
+ * Converts the time to the relay's clock. For a paired host, a relay that lies about it shifts it by `SKEW_MS` at most.
+ */
+export function laterByRelay(
+  later: Later,
+  { clockOffsetMs, isPaired }: { clockOffsetMs: number; isPaired: boolean },
+): Later {
+  if (later.kind !== "at") return later;
+  const limitMs = isPaired ? SKEW_MS : Infinity;
+  return { kind: "at", at: Math.round(later.at + Math.min(limitMs, Math.max(-limitMs, clockOffsetMs))) };
+}
+
+/** The ids of the messages whose cancellation their host has accepted: they will not be typed. */
+export function cancelledByHost({ messages }: Pick<PhoneState, "messages">): ReadonlySet<string> {
+  const taken = [...messages.values()].filter(({ progress }) =>
+    progress.kind === "taken" && progress.receipt.state === "submitted" && progress.unproven === undefined
+  );
+  return new Set(taken.flatMap(({ cancels }) => cancels ?? []));
 }

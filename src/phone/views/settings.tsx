@@ -22,10 +22,9 @@ import type { Sealing } from "../sealing.ts";
 import { type PhoneState, relayNow } from "../state.ts";
 import { STRINGS } from "../strings.ts";
 import { SETTINGS_STRINGS } from "../strings_settings.ts";
-import { LanguageSelect } from "./language_select.tsx";
 import { ADD_HOST_TEXT } from "./link_reader.tsx";
 import { type MuteActions, MutedProjects } from "./mute.tsx";
-import { Section } from "./section.tsx";
+import { LanguageSelect, Section } from "./settings_parts.tsx";
 import { Command, PageHead, SealSign, useNow } from "./shared.tsx";
 
 const TEXT = STRINGS.settings ?? SETTINGS_STRINGS;

@@ -9,10 +9,10 @@ import {
   type SignIn,
   type SignInProblem,
 } from "../state.ts";
-import { UPLOADS } from "../running_uploads.ts";
 import { STRINGS } from "../strings.ts";
-import { LanguageSelect } from "./language_select.tsx";
+import { UPLOADS } from "../upload.ts";
 import { type LinkActions, LinkReader } from "./link_reader.tsx";
+import { LanguageSelect } from "./settings_parts.tsx";
 import { Command, Mark, TextField } from "./shared.tsx";
 
 const { signIn: SIGN_IN, pairing: PAIRING, swap: SWAP } = STRINGS;

@@ -2,9 +2,14 @@
 import type { JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { formatNumber } from "../format_time.ts";
-import { type ShownUpload, type StartOptions, UPLOADS } from "../running_uploads.ts";
 import { SESSION_TEXT } from "../session_text.ts";
-import type { UploadOptions, UploadResult } from "../upload.ts";
+import {
+  type ShownUpload,
+  type StartOptions,
+  type UploadOptions,
+  type UploadResult,
+  UPLOADS,
+} from "../upload.ts";
 import { Icon } from "./shared.tsx";
 
 const { upload: TEXT } = SESSION_TEXT;

@@ -5,7 +5,7 @@ import { parseJson } from "../../protocol/json.ts";
 import { SKEW_MS, TTL_DEFAULT_SECONDS } from "../../protocol/limits.ts";
 import type { Push } from "../../protocol/push.ts";
 import { type ShownReport, WebPushPayload } from "../../protocol/web_push.ts";
-import { singleOptions } from "../cards.ts";
+import { singleOptions } from "../inbox.ts";
 import { formatRoute } from "../route.ts";
 import type { NotificationStrings } from "../strings.ts";
 import { NOTIFICATION_STRINGS } from "../strings_notifications.ts";

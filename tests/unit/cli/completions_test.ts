@@ -1,6 +1,5 @@
 /** Completion scripts: what they offer, and that they execute nothing from the command line. */
 import assert from "node:assert/strict";
-import { listedCommands } from "../../../src/cli/commands.ts";
 import {
   bashScript,
   FILE_OPTIONS,
@@ -8,6 +7,7 @@ import {
   FOLDER_OPTIONS,
   zshScript,
 } from "../../../src/cli/completions.ts";
+import { listedCommands } from "../../../src/cli/main.ts";
 import { AGENT_LABELS } from "../../../src/protocol/names.ts";
 
 const commands = listedCommands();

@@ -1,11 +1,9 @@
 /** Acknowledgements of a paired phone's messages go out in order, each with its proof; all others go out unchanged. */
 import assert from "node:assert/strict";
 import { importSecret, newSecret, receiptProof } from "../../../src/crypto/paired_secret.ts";
-import { Acknowledger, type AcknowledgerOptions, recordEnd } from "../../../src/listener/acknowledger.ts";
-import { failureOutcome } from "../../../src/listener/inject/pane_check.ts";
+import { Acknowledger, type AcknowledgerOptions } from "../../../src/listener/acknowledger.ts";
 import type { EventData } from "../../../src/protocol/frames.ts";
 import type { Push } from "../../../src/protocol/push.ts";
-import { TmuxError } from "../../../src/tmux/server.ts";
 import { until } from "../../helpers/until.ts";
 
 const secret = await importSecret(newSecret());
@@ -102,15 +100,4 @@ Deno.test("a final state that the host may drop gets no proof, intermediate stat
   acknowledger.acknowledge({ id: "sealed", outcome: "refused", reason: "unsealable", final: true });
   await until("both", () => sent.length === 2);
   assert.deepEqual(sent.map(({ proof }) => proof !== undefined), [true, false]);
-});
-
-Deno.test("the log has tmux's own message for a push that it refused [ls-log-injection]", async () => {
-  const lines: string[] = [];
-  const outcome = failureOutcome(new TmuxError("command too long\nat line 2\n"));
-  const audit = { record: () => Promise.resolve() };
-  await recordEnd(push("msg_1"), outcome, {
-    ...{ audit, now: 0, elapsedMs: 7 },
-    log: (line) => void lines.push(line),
-  });
-  assert.deepEqual(lines, ["inject msg_1 - refused tmux_failed 7 ms: command too long at line 2"]);
 });

@@ -233,9 +233,11 @@ Deno.test("pushes: a start that has begun is not cancelled, one that waits is [c
   const started = Promise.withResolvers<Outcome>();
   const starts: string[] = [];
   const bench = makeBench(undefined, {
-    start: ({ id }) => {
-      starts.push(id);
-      return started.promise;
+    inTurn: {
+      "agent.start": ({ id }) => {
+        starts.push(id);
+        return started.promise;
+      },
     },
   });
   const start: Push = { ...push, type: "agent.start", agentSessionName: undefined };

@@ -3,7 +3,8 @@ import { type Clock, systemClock } from "../../../src/async/clock.ts";
 import type { JournalEntry } from "../../../src/home/journal.ts";
 import type { Command, Outcome } from "../../../src/listener/inject/context.ts";
 import type { Acknowledgement } from "../../../src/listener/acknowledger.ts";
-import { PushIntake, type PushOptions, type PushSteps } from "../../../src/listener/pushes.ts";
+import type { PushSteps } from "../../../src/listener/push_steps.ts";
+import { PushIntake, type PushOptions } from "../../../src/listener/pushes.ts";
 import { DELIVERED_WITHIN_MS, SessionQueues } from "../../../src/listener/waiting_pushes.ts";
 import { isAtOnce, type Push, PUSH_TYPES } from "../../../src/protocol/push.ts";
 
@@ -41,7 +42,7 @@ export function stepsAtOnce(step: (push: Push) => Promise<Outcome>): PushSteps["
 }
 
 /** Steps that do nothing and succeed. */
-export const PLAIN_STEPS: Omit<PushSteps, "unseal" | "inject" | "start"> = {
+export const PLAIN_STEPS: Omit<PushSteps, "unseal" | "inject" | "inTurn"> = {
   expect: () => {},
   prepare: () => {},
   atOnce: stepsAtOnce(() => Promise.resolve({ state: "submitted" })),
@@ -89,7 +90,7 @@ export function makeBench(
       injected.push(command);
       return inject(command, signal);
     },
-    start: () => Promise.resolve({ state: "submitted", agentSessionName: "svc-b" }),
+    inTurn: { "agent.start": () => Promise.resolve({ state: "submitted", agentSessionName: "svc-b" }) },
     leftBehind: (push) => Promise.resolve(void left.push(push.body ?? "")),
     acknowledge: (ack) => void acks.push(ack),
     log: (line) => void log.push(line),

@@ -394,9 +394,11 @@ const { agentSessionName: _none, body: _text, ...start } = { ...push, type: "age
 Deno.test("pushes: a start runs once, and its receipt names the session even when it is sent again [type-start]", async () => {
   let starts = 0;
   const bench = makeBench(undefined, {
-    start: () => {
-      starts += 1;
-      return Promise.resolve({ state: "submitted", agentSessionName: "svc-b" });
+    inTurn: {
+      "agent.start": () => {
+        starts += 1;
+        return Promise.resolve({ state: "submitted", agentSessionName: "svc-b" });
+      },
     },
   });
   await bench.intake.receive(start);
@@ -415,7 +417,9 @@ Deno.test("pushes: a start that expired, is not sealed enough, or was interrupte
   const strict = makeBench(undefined, { floor: () => Promise.resolve("psk") });
   await strict.intake.receive(start);
   assert.deepEqual(outcomes(strict.acks), ["refused sealed_required final"]);
-  const broken = makeBench(undefined, { start: () => Promise.reject(new Error("no file is left")) });
+  const broken = makeBench(undefined, {
+    inTurn: { "agent.start": () => Promise.reject(new Error("no file is left")) },
+  });
   await broken.intake.receive(start);
   await broken.queues.idle();
   assert.deepEqual(outcomes(broken.acks), ["delivered", "refused start_failed final"]);

@@ -89,7 +89,7 @@ class World {
       queues,
       ...PLAIN_STEPS,
       inject: ({ id }) => this.#inject(id, life),
-      start: () => Promise.resolve({ state: "refused", reason: "start_not_allowed" }),
+      inTurn: { "agent.start": () => Promise.resolve({ state: "refused", reason: "start_not_allowed" }) },
       acknowledge: (ack) => life === this.#life && this.#heard(ack),
       log: () => {},
       now: () => this.#now,

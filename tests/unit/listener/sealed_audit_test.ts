@@ -1,6 +1,6 @@
 /** The audit log has the digest and the length of a sealed text once it was opened, however its push ends. */
 import assert from "node:assert/strict";
-import { auditEntry } from "../../../src/listener/acknowledger.ts";
+import { auditEntry } from "../../../src/listener/push_steps.ts";
 import type { PushOptions } from "../../../src/listener/pushes.ts";
 import { QUEUE_MAX } from "../../../src/listener/waiting_pushes.ts";
 import type { AuditEntry } from "../../../src/protocol/audit.ts";

@@ -45,7 +45,7 @@ async function start({ files, paths }: TempHome) {
       typed.push(body);
       return { state: "submitted" };
     },
-    start: none,
+    inTurn: { "agent.start": none },
     acknowledge: (ack) => void acks.push(ack),
     log: () => {},
     now,

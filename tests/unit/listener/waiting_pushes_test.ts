@@ -1,8 +1,15 @@
 /** Messages that wait for a time, for an idle agent, or for the reset of its usage limit. */
 import assert from "node:assert/strict";
-import { LATER_MAX, laterPush, LaterPushes, NEXT_IDLE_MS } from "../../../src/listener/waiting_pushes.ts";
-import type { Later } from "../../../src/protocol/push.ts";
+import { CLOCK_JUMP_MS } from "../../../src/async/clock.ts";
+import {
+  LATER_MAX,
+  laterPush,
+  LaterPushes,
+  NEXT_IDLE_MS,
+  RelayClock,
+} from "../../../src/listener/waiting_pushes.ts";
 import { SKEW_MS } from "../../../src/protocol/limits.ts";
+import type { Later } from "../../../src/protocol/push.ts";
 import type { SessionEntry } from "../../../src/protocol/session.ts";
 import { FakeClock } from "../../helpers/fake_clock.ts";
 import { sessionNamed } from "../relay/fixture.ts";
@@ -179,4 +186,27 @@ Deno.test("later: a relay that lies about its time cannot have a sealed message 
   assert.equal(laterPush(sealedPush, later).atMs, at + 1_000);
   const behind = { toLocalTime: (relayMs: number) => relayMs + DAY_MS };
   assert.equal(laterPush(sealedPush, { ...later, time: behind }).atMs, at + SKEW_MS);
+});
+
+Deno.test("a jump of the host's clock is noticed once, and the next welcome gives the relay's time again [fault-clock]", () => {
+  const time = { now: 1_000_000, elapsed: 0 };
+  let jumps = 0;
+  const clock = { now: () => time.now, elapsed: () => time.elapsed };
+  const relay = new RelayClock({ clock, jumped: () => void jumps++ });
+  assert.ok(!relay.isKnown);
+  relay.connected(250);
+  time.now += 60_000;
+  time.elapsed += 60_000;
+  relay.check();
+  assert.deepEqual([jumps, relay.toLocalTime(2_000_250), relay.isKnown], [0, 2_000_000, true]);
+  for (const jump of [2 * CLOCK_JUMP_MS, -3_600_000]) {
+    jumps = 0;
+    time.now += jump;
+    relay.check();
+    relay.check();
+    assert.deepEqual([jumps, relay.isKnown], [1, false]);
+  }
+  relay.connected(-100);
+  relay.check();
+  assert.deepEqual([jumps, relay.toLocalTime(1_999_900), relay.isKnown], [1, 2_000_000, true]);
 });

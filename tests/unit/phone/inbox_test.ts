@@ -1,5 +1,4 @@
-/** The inbox: what it contains, in which order, what is never dropped, and the status of questions. */
-
+/** The inbox: what it contains, in which order, what is never dropped, and what questions and cards show. */
 import assert from "node:assert/strict";
 import {
   closedItems,
@@ -10,11 +9,13 @@ import {
   type QuestionItem,
   type QuestionStatus,
   questionStatus,
+  singleOptions,
   standingCards,
   withItemReceipt,
   withItems,
 } from "../../../src/phone/inbox.ts";
 import type { Message, Progress } from "../../../src/phone/message.ts";
+import type { Asked, CardQuestion } from "../../../src/protocol/ask.ts";
 import type { PushRecord } from "../../../src/protocol/push.ts";
 import type { Receipt } from "../../../src/protocol/receipt.ts";
 import { idOf, messageOf, NOW, receiptOf, recordOf, takenWith } from "./samples.ts";
@@ -260,4 +261,22 @@ Deno.test("a card replaces its dialog until the agent has received an answer, or
   assert.ok(standing(answeredBy2, [answer(takenWith(receiptOf("delivered")))]));
   assert.ok(!standing(answeredBy2, [answer(takenWith(receiptOf("submitted")))]));
   assert.ok(!standing({ state: "withdrawn", final: true, at: {} }));
+});
+
+const OPTIONS = [{ label: "a" }, { label: "b", description: "the second" }, { label: "c" }];
+const ONE: CardQuestion = { text: "Which?", options: OPTIONS, freeText: true };
+const MANY: CardQuestion = { text: "Which ones?", options: OPTIONS, multiple: true };
+const FREE: CardQuestion = { text: "What name?", options: [], freeText: true };
+
+const cardOf = (...questions: CardQuestion[]): Asked => ({
+  kind: "questions",
+  questions,
+  timeoutSeconds: 60,
+});
+
+Deno.test("only one question with one answer has options to tap [card-shown, card-notified]", () => {
+  assert.equal(singleOptions(cardOf(ONE)).length, 3);
+  for (const card of [cardOf(MANY), cardOf(ONE, ONE), cardOf(FREE)]) {
+    assert.deepEqual(singleOptions(card), []);
+  }
 });

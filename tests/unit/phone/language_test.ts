@@ -5,12 +5,10 @@ import { NO_STORAGE_STRINGS } from "../../../src/phone/no_storage.ts";
 import { NOTIFICATION_TEXT } from "../../../src/phone/notification_text.ts";
 import { SESSION_TEXT } from "../../../src/phone/session_text.ts";
 import { STRINGS } from "../../../src/phone/strings.ts";
-import { ADD_HOST_STRINGS } from "../../../src/phone/strings_add_host.ts";
-import { SETTINGS_STRINGS } from "../../../src/phone/strings_settings.ts";
-import { AUDIT_STRINGS } from "../../../src/phone/strings_audit.ts";
 import { CARD_STRINGS } from "../../../src/phone/strings_session.ts";
 import { accountName } from "../../../src/phone/storage.ts";
 import { GERMAN } from "../../../src/phone/strings_de.ts";
+import { ADD_HOST_STRINGS, AUDIT_STRINGS, SETTINGS_STRINGS } from "../../../src/phone/strings_settings.ts";
 
 Deno.test("the user's own choice comes first, then the browser's languages in their order, then English [ux-languages]", () => {
   assert.equal(languageFor(null, ["de-CH", "en"]), "de");

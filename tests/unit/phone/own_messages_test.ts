@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { LATER_MAX_MS, laterTtlSeconds } from "../../../src/phone/own_messages.ts";
 import { progressOf, startRequest } from "../../../src/phone/requests.ts";
-import { laterByRelay } from "../../../src/phone/session_messages.ts";
+import { laterByRelay } from "../../../src/phone/views/session.tsx";
 import { SKEW_MS, TTL_MAX_SECONDS } from "../../../src/protocol/limits.ts";
 import { until } from "../../helpers/until.ts";
 import { type Bench, live, phoneWith, reloaded, stateOf, TO } from "./phone_bench.ts";

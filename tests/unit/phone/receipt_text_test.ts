@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { type ReceiptContext, receiptText } from "../../../src/phone/receipt_text.ts";
 import type { Message } from "../../../src/phone/message.ts";
-import { cancelledByHost } from "../../../src/phone/session_messages.ts";
+import { cancelledByHost } from "../../../src/phone/views/session.tsx";
 import { REASONS } from "../../../src/protocol/reasons.ts";
 import { PUSH_STATES, type PushState } from "../../../src/protocol/receipt.ts";
 import { messageOf, NOW, receiptOf, takenWith } from "./samples.ts";

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { receiptProof } from "../../../src/crypto/paired_secret.ts";
 import { openMessage } from "../../../src/crypto/stored_message.ts";
-import { cardOutcome } from "../../../src/phone/cards.ts";
+import { cardOutcome } from "../../../src/phone/inbox.ts";
 import { type Message, withReceipt } from "../../../src/phone/message.ts";
 import { type ReceiptText, receiptText } from "../../../src/phone/receipt_text.ts";
 import { dialogRequest, muteRequest, requestProgress, unmuteRequest } from "../../../src/phone/requests.ts";

@@ -1,4 +1,4 @@
-/** The phone's end of one mirror: in order, reopened after every break, and never plain if it should be sealed. */
+/** The phone's end of one mirror: in order, reopened after every break, never plain if sealed, and watched. */
 import assert from "node:assert/strict";
 import { importSecret, newSecret } from "../../../src/crypto/paired_secret.ts";
 import { acceptStream, beginStream, plainChannel, type StreamChannel } from "../../../src/crypto/stream.ts";
@@ -8,8 +8,9 @@ import {
   REOPEN_MAX_MS,
   type TerminalState,
   TerminalStream,
+  TerminalWatch,
 } from "../../../src/phone/terminal_stream.ts";
-import { MIRROR_CREDIT_BYTES } from "../../../src/protocol/limits.ts";
+import { MIRROR_CREDIT_BYTES, MIRROR_PULSE_MS, MIRROR_SILENT_MS } from "../../../src/protocol/limits.ts";
 import {
   decodeBinaryFrame,
   encodeMirror,
@@ -191,4 +192,52 @@ Deno.test("terminal stream: a sealed stream never accepts plain data, and never 
   assert.deepEqual(bench.states.at(-1), { kind: "live", sealing: "psk", size: { cols: 20, rows: 3 } });
   for (let times = 0; times < 3; times++) await bench.stream.onBytes(2, bytes("a forged frame"));
   assert.equal(bench.stream.state.kind, "ended");
+});
+
+function makeWatch() {
+  const clock = new FakeClock();
+  const changes: unknown[] = [];
+  const watch: TerminalWatch = new TerminalWatch({ clock, changed: () => void changes.push(watch.trouble) });
+  return { clock, changes, watch };
+}
+
+Deno.test("terminal watch: a mirror without a pulse is reported silent until it is back [hostile-relay]", () => {
+  const { clock, changes, watch } = makeWatch();
+  watch.start();
+  for (let beat = 0; beat < 5; beat++) {
+    clock.advance(MIRROR_PULSE_MS);
+    watch.heard();
+  }
+  assert.deepEqual(changes, []);
+  clock.advance(MIRROR_SILENT_MS);
+  assert.deepEqual(changes, ["silent"]);
+  watch.heard();
+  assert.deepEqual(changes, ["silent", undefined]);
+  clock.advance(MIRROR_SILENT_MS);
+  assert.equal(watch.trouble, "silent");
+  watch.stop();
+  assert.deepEqual([watch.trouble, clock.pending], [undefined, 0]);
+});
+
+Deno.test("terminal watch: keys missing from the next pulse are reported late until the host has them [hostile-relay]", () => {
+  const { changes, watch } = makeWatch();
+  watch.start();
+  watch.pulse({ received: 0, sent: 2 });
+  watch.pulse({ received: 2, sent: 3 });
+  assert.deepEqual(changes, []);
+  watch.pulse({ received: 2, sent: 3 });
+  watch.pulse({ received: 3, sent: 3 });
+  assert.deepEqual(changes, ["keys_late", undefined]);
+  watch.stop();
+});
+
+Deno.test("terminal watch: tampering is reported once and stays reported [sec-replay, hostile-relay]", () => {
+  const { changes, watch } = makeWatch();
+  watch.start();
+  watch.tampered();
+  watch.tampered();
+  watch.stop();
+  watch.start();
+  assert.deepEqual([changes, watch.trouble], [["tampered"], "tampered"]);
+  watch.stop();
 });

@@ -11,7 +11,6 @@ import {
 import type { Scope } from "../../../src/protocol/http.ts";
 import { KEY_SUBPROTOCOL_PREFIX, SUBPROTOCOL } from "../../../src/protocol/limits.ts";
 import { Admission } from "../../../src/relay/admission.ts";
-import { type App, createApp } from "../../../src/relay/app.ts";
 import { encodeBase64url } from "../../../src/async/encodings.ts";
 import { TokenBuckets } from "../../../src/async/token_bucket.ts";
 import { makeBudgets } from "../../../src/relay/budgets.ts";
@@ -25,6 +24,7 @@ import { type Services, Tasks } from "../../../src/relay/handler.ts";
 import { admit } from "../../../src/relay/websocket.ts";
 import type { StaticFiles } from "../../../src/relay/static_files.ts";
 import { RemotePhones } from "../../../src/relay/remote_phones.ts";
+import { type App, createApp } from "../../../src/relay/routes.ts";
 import { Streams } from "../../../src/relay/streams.ts";
 import { WebPush } from "../../../src/relay/web_push.ts";
 import { Upkeep } from "../../../src/relay/upkeep.ts";

@@ -4,7 +4,7 @@ import { decodeBase64url, encodeBase64url } from "../../../src/async/encodings.t
 import type { SealedForPhones } from "../../../src/protocol/push.ts";
 import type { WebPushPayload } from "../../../src/protocol/web_push.ts";
 import { IN_VIEW_LIMIT_MS } from "../../../src/relay/web_push.ts";
-import { MESSAGES_PER_ACCOUNT_MAX, MESSAGES_PER_PHONE_MAX } from "../../../src/relay/web_push_lanes.ts";
+import { MESSAGES_PER_ACCOUNT_MAX, MESSAGES_PER_PHONE_MAX } from "../../../src/relay/web_push_delivery.ts";
 import { lookupPublicly, postPublicly } from "../../../src/runtime/public_post.ts";
 import { makeSubscriber, openText, openToken, SUBSCRIPTION } from "../../helpers/push_vendor.ts";
 import { until } from "../../helpers/until.ts";

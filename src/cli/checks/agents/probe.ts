@@ -5,7 +5,7 @@ import { errorText } from "../../../async/error_text.ts";
 import { encodeUtf8 } from "../../../async/encodings.ts";
 import { isTaken, withdrawMarker, writeMarker } from "../../../home/markers.ts";
 import type { HomePaths } from "../../../home/paths.ts";
-import { writeRemote } from "../../../home/remote_mode.ts";
+import { writeRemote } from "../../../hooks/follow_remote.ts";
 import { parseJson } from "../../../protocol/json.ts";
 import type { AgentKind } from "../../../protocol/names.ts";
 import { VERSION } from "../../../protocol/version.ts";

@@ -7,8 +7,8 @@ import {
   TakenOver,
   type Turn,
 } from "../../../../src/listener/inject/context.ts";
-import { EXPIRED_HOLD_MS } from "../../../../src/listener/inject/typed_text.ts";
 import { say } from "../../../../scripts/say.ts";
+import { EXPIRED_HOLD_MS } from "../../../../src/listener/inject/message_text.ts";
 import { TmuxError } from "../../../../src/tmux/server.ts";
 import { FakePane } from "../../../helpers/fake_pane.ts";
 

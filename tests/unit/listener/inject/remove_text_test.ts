@@ -2,13 +2,13 @@
 import assert from "node:assert/strict";
 import { type EarlierTyping, paneContext, Stopping } from "../../../../src/listener/inject/context.ts";
 import { CONFIRM_LIMIT_MS } from "../../../../src/listener/inject/inject.ts";
+import { EXPIRED_HOLD_MS } from "../../../../src/listener/inject/message_text.ts";
 import {
   EARLIER_DRAW_MS,
   REMOVE_STEP_MS,
   REMOVE_STUCK_KEYS,
   removeEarlier,
 } from "../../../../src/listener/inject/remove_text.ts";
-import { EXPIRED_HOLD_MS } from "../../../../src/listener/inject/typed_text.ts";
 import { FakePane } from "../../../helpers/fake_pane.ts";
 
 const FOLDED = "[Pasted text #1]";
