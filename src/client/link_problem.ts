@@ -2,7 +2,6 @@
 import { CLOSE } from "../protocol/errors.ts";
 import type { RelayApi } from "./api.ts";
 import { RelayError } from "./relay_error.ts";
-import type { SocketEnd } from "./socket.ts";
 
 type LinkProblemCode =
   | "unauthenticated"
@@ -60,7 +59,7 @@ export function linkProblem(code: LinkProblemCode): LinkProblem {
 }
 
 /** The problem behind the end of an established connection. */
-export function closeProblem({ code, reason }: SocketEnd): LinkProblem {
+export function closeProblem({ code, reason }: { code: number; reason: string }): LinkProblem {
   switch (code) {
     case CLOSE.REVOKED:
       return linkProblem("revoked");

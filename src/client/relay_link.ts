@@ -1,18 +1,18 @@
 /** The reconnecting socket to the relay, used by the listener, the phone and the MCP tools, and the heartbeat that notices when it is dead. */
 import { type Clock, systemClock } from "../async/clock.ts";
+import { encodeBase64url, encodeUtf8 } from "../async/encodings.ts";
 import { encodeFrame, type EventData, type EventName, type Frame, parseFrame } from "../protocol/frames.ts";
-import { BACKOFF_MAX_MS, PING_INTERVAL_MS, SILENCE_LIMIT_MS } from "../protocol/limits.ts";
+import {
+  BACKOFF_MAX_MS,
+  KEY_SUBPROTOCOL_PREFIX,
+  PING_INTERVAL_MS,
+  SILENCE_LIMIT_MS,
+  SUBPROTOCOL,
+} from "../protocol/limits.ts";
 import { httpBaseFromWs } from "./addresses.ts";
 import { createRelayApi, type Fetch, type RelayApi } from "./api.ts";
 import { attemptsAfter, backoffDelayMs } from "./relay_error.ts";
 import { closeProblem, explainHandshake, isLasting, type LinkProblem, linkProblem } from "./link_problem.ts";
-import {
-  createNativeSocket,
-  type CreateSocket,
-  keyProtocols,
-  type LinkSocket,
-  type SocketEnd,
-} from "./socket.ts";
 
 /** A connection that is not open and welcomed within this time is dropped. */
 export const CONNECT_LIMIT_MS = 10_000;
@@ -234,6 +234,75 @@ interface LinkCounters {
   unknownEvents: number;
   malformedFrames: number;
 }
+
+export interface SocketEnd {
+  /** Close code; 1006 when the connection broke without one. */
+  code: number;
+  reason: string;
+}
+
+export interface SocketHandlers {
+  opened(): void;
+  text(text: string): void;
+  bytes(bytes: Uint8Array): void;
+  /** Called at most once, and never after a local `close`. */
+  ended(end: SocketEnd): void;
+}
+
+export interface LinkSocket {
+  readonly bufferedAmount: number;
+  send(data: string | Uint8Array): void;
+  /** Closes the socket; no handler is called afterwards. */
+  close(): void;
+}
+
+export type CreateSocket = (url: string, protocols: string[], handlers: SocketHandlers) => LinkSocket;
+
+/**
+ * The entries of `Sec-WebSocket-Protocol` that carry the key: the only header of the handshake that every runtime lets
+ * a client set.
+ */
+export function keyProtocols(apiKey: string): string[] {
+  return [SUBPROTOCOL, KEY_SUBPROTOCOL_PREFIX + encodeBase64url(encodeUtf8(apiKey))];
+}
+
+/** Node 22 reports a failed handshake with `error` alone, others also with `close`: only the first is passed on. */
+export const createNativeSocket: CreateSocket = (url, protocols, handlers) => {
+  const socket = new WebSocket(url, protocols);
+  socket.binaryType = "arraybuffer";
+  const abort = new AbortController();
+  const { signal } = abort;
+  let open = false;
+  const end = (found: SocketEnd): void => {
+    if (signal.aborted) return;
+    abort.abort();
+    handlers.ended(found);
+  };
+  socket.addEventListener("open", () => {
+    open = true;
+    handlers.opened();
+  }, { signal });
+  socket.addEventListener("message", (event: MessageEvent<unknown>) => {
+    if (typeof event.data === "string") handlers.text(event.data);
+    else if (event.data instanceof ArrayBuffer) handlers.bytes(new Uint8Array(event.data));
+  }, { signal });
+  socket.addEventListener("close", ({ code, reason }) => end({ code: code || 1006, reason }), { signal });
+  socket.addEventListener("error", () => {
+    if (!open) end({ code: 1006, reason: "" });
+  }, { signal });
+  return {
+    get bufferedAmount() {
+      return socket.bufferedAmount;
+    },
+    send: (data) => {
+      if (socket.readyState === WebSocket.OPEN) socket.send(data as string | Uint8Array<ArrayBuffer>);
+    },
+    close: () => {
+      abort.abort();
+      socket.close(1000);
+    },
+  };
+};
 
 export interface Rhythm {
   pingEveryMs: number;

@@ -5,7 +5,7 @@ import { wsFromHttpBase } from "../client/addresses.ts";
 import { createRelayApi, type Fetch, type RelayApi } from "../client/api.ts";
 import { RELAY_BACKOFF, RelayError } from "../client/relay_error.ts";
 import { type LinkState, RelayLink } from "../client/relay_link.ts";
-import type { CreateSocket } from "../client/socket.ts";
+import type { CreateSocket } from "../client/relay_link.ts";
 import type { EventData, Frame } from "../protocol/frames.ts";
 import { PAGE_LIMIT_MAX } from "../protocol/limits.ts";
 import type { PushAccepted, PushPage, PushRecord, PushRequestInput } from "../protocol/push.ts";

@@ -1,7 +1,7 @@
 /** A WebSocket that sends small frames at once: Deno's delays each until the last one is acknowledged, up to 40 ms. */
 import type { Buffer } from "node:buffer";
 import { type ClientOptions, type RawData, WebSocket } from "ws";
-import { createNativeSocket, type CreateSocket } from "../client/socket.ts";
+import { createNativeSocket, type CreateSocket } from "../client/relay_link.ts";
 import { BINARY_FRAME_MAX_BYTES } from "../protocol/limits.ts";
 import { hasProxy } from "./system.ts";
 

@@ -23,7 +23,7 @@ import type { HomePaths } from "../../home/paths.ts";
 import type { RelayApi } from "../../client/api.ts";
 import { certificateFault } from "../../client/certificate_fault.ts";
 import { RelayError } from "../../client/relay_error.ts";
-import { createNativeSocket, keyProtocols, type LinkSocket } from "../../client/socket.ts";
+import { createNativeSocket, keyProtocols, type LinkSocket } from "../../client/relay_link.ts";
 import { encodeFrame, parseFrame } from "../../protocol/frames.ts";
 import { tmuxSessions } from "../../tmux/discovery.ts";
 import { daemonHost } from "../context.ts";

@@ -1,5 +1,5 @@
 /** Sockets for which the test plays the relay. */
-import type { CreateSocket, LinkSocket, SocketHandlers } from "../../../src/client/socket.ts";
+import type { CreateSocket, LinkSocket, SocketHandlers } from "../../../src/client/relay_link.ts";
 import {
   encodeFrame,
   type EventData,

@@ -381,7 +381,7 @@ Deno.test("neither a link nor a folder with a loose mode redirects a file [up-fo
   const { begin, last } = bench.phone();
   await begin("a", 1);
   assert.equal(last()?.reason, "upload_not_stored");
-  assert.match(bench.log.join(), /no link/);
+  assert.match(bench.log.join(), /is a link/);
   assert.deepEqual([...Deno.readDirSync(elsewhere)], []);
 
   await Deno.remove(home.paths.uploads);
