@@ -5,7 +5,8 @@ import { codeOf } from "../runtime/system.ts";
 import { accountPaths } from "./context.ts";
 
 const FULL: readonly string[] = ["ENOSPC", "EDQUOT"];
-const DENIED: readonly string[] = ["EACCES", "EPERM", "EROFS"];
+const DENIED: readonly string[] = ["EACCES", "EPERM"];
+const READ_ONLY: readonly string[] = ["EROFS"];
 
 export const OWN_HOME = "give it to your account, or set SVC_HOME";
 export const MAKE_ROOM = "make room on that disk, or raise your quota there";
@@ -33,6 +34,11 @@ export async function homeFault(error: unknown): Promise<string | undefined> {
     const info = await runtime.files.info(root).catch(() => undefined);
     if (info?.isDirectory === false) {
       return `Cannot use "${root}": it is not a directory. Move it away, or set SVC_HOME to a directory of your own.`;
+    }
+    if (hasCode(error, READ_ONLY)) {
+      return `Cannot use "${root}": ${
+        withAdvice(text, "its disk is mounted read-only: mount it writable, or set SVC_HOME")
+      }`;
     }
     return hasCode(error, DENIED)
       ? `Cannot use "${root}": ${withAdvice(text, `${OWN_HOME} to a directory that it can write to`)}`

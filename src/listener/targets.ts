@@ -47,6 +47,8 @@ export class Targets {
   #discovery: TmuxDiscovery;
   /** By session name, the least recently used first. */
   readonly #known = new Map<string, Target>();
+  /** The clients of mirrors; those that have ended are removed with the next one. */
+  readonly #mirrors = new Set<ControlClient>();
   /** Concurrent callers share the next search. */
   readonly #search = new SharedRun(() => this.#searchAll());
   #searchedAt = -Infinity;
@@ -59,7 +61,15 @@ export class Targets {
     this.#discovery = new TmuxDiscovery(host, {
       now: host.now,
       openServer: (socket) => this.#pool.open(socket),
+      replaced: (socket) => this.#replaced(socket),
     });
+  }
+
+  /** What was mirrored ends, too: the phone must not see one server and type into another. */
+  #replaced(socket: string): void {
+    const reason = "another tmux server has this socket now";
+    this.#pool.drop(socket, reason);
+    for (const mirror of this.#mirrors) if (mirror.socket === socket) mirror.lose(reason);
   }
 
   sessions(): Promise<TmuxSession[]> {
@@ -170,7 +180,10 @@ export class Targets {
   /** Opens a client that gets the output of the target's pane; await `whenCalm` first. The caller closes it. */
   openMirror({ socket, session, pane }: Target, events: ControlEvents): ControlClient {
     const child = this.#host.commands.pipe(controlArgv(socket, session, { output: true }));
-    return new ControlClient(child, { socket, pane, events, gate: this.#gate });
+    for (const mirror of this.#mirrors) if (!mirror.alive) this.#mirrors.delete(mirror);
+    const mirror = new ControlClient(child, { socket, pane, events, gate: this.#gate });
+    this.#mirrors.add(mirror);
+    return mirror;
   }
 
   /** Any connection to the server, for reading many panes. */

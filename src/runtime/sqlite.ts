@@ -1,5 +1,6 @@
 /** SQLite, built into both runtimes: the only importer of `node:sqlite`, which is loaded when a database is opened. */
 
+import { statSync } from "node:fs";
 import process from "node:process";
 import { setImmediate } from "node:timers";
 
@@ -19,6 +20,8 @@ export interface Database {
   prepare<Row = SqlRow>(sql: string): Statement<Row>;
   /** Writes a consistent copy to `file` while others read and write; replaces an existing file. */
   backup(file: string): Promise<void>;
+  /** False once its file was removed or replaced: what is written then is lost when the database is closed. */
+  isInPlace(): boolean;
   close(): void;
 }
 
@@ -55,10 +58,17 @@ export function plainParameters(sql: string): { plain: string; order: number[] }
   return { plain, order };
 }
 
+/** Undefined if there is no such file, as for a database in memory. A new file may get the inode of a removed one. */
+function identityOf(path: string): string | undefined {
+  const found = statSync(path, { throwIfNoEntry: false });
+  return found && `${found.ino} ${found.birthtimeMs}`;
+}
+
 /** Opens or creates the database. Errors are SQLite's own and differ only in their messages. */
 export async function openDatabase(path: string, options: DatabaseOptions): Promise<Database> {
   const { backup, DatabaseSync } = await loadSqlite();
   const database = new DatabaseSync(path, { timeout: options.busyMs });
+  const made = identityOf(path);
   return {
     exec: (sql) => database.exec(sql),
     prepare<Row>(sql: string): Statement<Row> {
@@ -72,6 +82,7 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
       };
     },
     backup: async (file) => void await backup(database, file),
+    isInPlace: () => made === undefined || identityOf(path) === made,
     close: () => database.close(),
   };
 }

@@ -72,6 +72,9 @@ interface WriteBatchOptions {
   schedule: (flush: () => void) => void;
 }
 
+const REMOVED =
+  "Cannot use the store: its file relay.db was removed or replaced while the relay runs. Stop the relay, put a copy made by svc server backup in its place, and start it again";
+
 /** Commits the writes of one turn in one transaction, with one wait for the disk. */
 export class WriteBatch {
   readonly #database: Database;
@@ -127,6 +130,7 @@ export class WriteBatch {
 
   #commit(writes: readonly Write[]): { error: unknown } | undefined {
     if (writes.length === 0) return undefined;
+    if (!this.#database.isInPlace()) return { error: new StoreUnavailable(REMOVED) };
     let begun = false;
     try {
       this.#setMode(writes.some(({ durability }) => durability === "synced") ? "synced" : "written");

@@ -126,6 +126,12 @@ export class ControlClient implements TmuxServer {
     await (this.#gate?.news(detach) ?? detach());
   }
 
+  /** Closes the client as if its server had ended it. */
+  lose(reason: string): void {
+    this.#end(reason);
+    void this.close();
+  }
+
   #request(request: Omit<Request, "cancelLimit">, lines: readonly string[]): void {
     const cancelLimit = this.#clock.after(REQUEST_LIMIT_MS, () => {
       this.#child.kill("SIGKILL");
@@ -258,6 +264,14 @@ export class ControlPool {
   open(socket: string): ControlClient | undefined {
     const client = this.#entries.get(socket)?.client;
     return client?.alive ? client : undefined;
+  }
+
+  /** Forgets the server's client: its socket leads to another server by now. */
+  drop(socket: string, reason: string): void {
+    const entry = this.#entries.get(socket);
+    this.#entries.delete(socket);
+    entry?.stopTimer();
+    entry?.client.lose(reason);
   }
 
   async close(): Promise<void> {

@@ -25,6 +25,8 @@ export interface DiscoveryOptions {
   clock?: Pick<Clock, "after">;
   /** An open connection to the server, which is faster than a spawn. */
   openServer(socket: string): TmuxServer | undefined;
+  /** Another file is in the socket's place: connections from before lead to a server that its path no longer reaches. */
+  replaced?(socket: string): void;
 }
 
 interface Wanted {
@@ -41,6 +43,8 @@ export class TmuxDiscovery {
   #extra: string[] = [];
   /** Every socket tried, and whether a server with sessions answered. */
   #tried = new Map<string, boolean>();
+  /** When each socket was made, in epoch milliseconds. */
+  readonly #made = new Map<string, number>();
   /** Servers that did not answer the last time, and the read that is waiting for one now. */
   readonly #hung = new Map<string, Promise<TmuxSession[]> | undefined>();
 
@@ -60,6 +64,7 @@ export class TmuxDiscovery {
     // Until they answer, concurrent callers get what is known.
     this.#tried = new Map(sockets.map((socket) => [socket, this.#tried.get(socket) ?? false]));
     for (const socket of this.#hung.keys()) if (!this.#tried.has(socket)) this.#hung.delete(socket);
+    for (const socket of this.#made.keys()) if (!this.#tried.has(socket)) this.#made.delete(socket);
     return await this.#read(sockets, { isPatient: deep });
   }
 
@@ -81,12 +86,25 @@ export class TmuxDiscovery {
 
   /** Lists the server's sessions. The open connection may end with its session, without the others. */
   async #list(socket: string, name: string | undefined): Promise<TmuxSession[]> {
+    await this.#checkSocket(socket);
     const open = this.#options.openServer(socket);
     if (open === undefined) return await listSessions(this.server(socket), name);
     return await listSessions(open, name).catch((error) => {
       if (error instanceof TmuxError && error.lost) return listSessions(this.server(socket), name);
       throw error;
     });
+  }
+
+  /**
+   * A server whose socket was removed, as by a cleared `/tmp`, lives on, and its clients stay connected. The next agent
+   * starts a second server at the same path: that one is the user's.
+   */
+  async #checkSocket(socket: string): Promise<void> {
+    const made = (await this.#host.files.info(socket))?.mtimeMs;
+    if (made === undefined) return;
+    const before = this.#made.get(socket) ?? made;
+    this.#made.set(socket, made);
+    if (made !== before) this.#options.replaced?.(socket);
   }
 
   async #readOne(socket: string, { name, isPatient = false }: Wanted): Promise<TmuxSession[]> {

@@ -193,7 +193,7 @@ async function attach(host: WrapperHost, run: WrapperRun, attachment: Attachment
 /** What the agent printed, if anything, is lost. */
 function printEnded(host: WrapperHost, { profile, args }: WrapperRun, how: string): void {
   printLine(host, `${profile.label} ${how}.`);
-  printLine(host, `To see what it prints: ${shellLine([profile.binary, ...args])}`);
+  printLine(host, `To see what it prints: ${shellLine([profile.binary, ...profile.args, ...args])}`);
 }
 
 /** Ends the agent if its terminal is gone. A session that was renamed keeps its terminal, and its agent goes on. */

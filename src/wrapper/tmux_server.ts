@@ -213,12 +213,17 @@ export async function createSession(
   if (created === undefined) {
     throw new TmuxError(`tmux did not name the session "${session.name}" that it created`);
   }
-  if (!output.split("\n").includes(CONFIGURED)) {
-    await runLine(tmux, configure(created.pane)).catch((error) => {
-      if (!(error instanceof TmuxError)) throw error;
-    });
+  const pid = Number(created.pid);
+  if (output.split("\n").includes(CONFIGURED)) return { name: created.name, pid };
+  try {
+    await runLine(tmux, configure(created.pane));
+    // A hook may have renamed the session.
+    const name = (await run(tmux, [verbs.print(created.pane, "#{session_name}")])).trim();
+    return { name: name || created.name, pid };
+  } catch (error) {
+    if (!(error instanceof TmuxError)) throw error;
+    return { name: created.name, pid };
   }
-  return { name: created.name, pid: Number(created.pid) };
 }
 
 /** Finds the line of the created session: hooks of the user may have printed others. */

@@ -49,6 +49,25 @@ const SQLITE_CASES: readonly Case[] = [
   },
   {
     name:
+      "a store whose file was removed or replaced takes nothing more: it would be lost [http-503, http-2xx-stored, http-health]",
+    async run({ files }, directory) {
+      for (const isReplaced of [false, true]) {
+        const store = await open(directory);
+        await store.insertKey(aKey(1));
+        await store.insertPush(aPush(1));
+        const names = ["", "-wal", "-shm"].map((suffix) => `${file(directory)}${suffix}`);
+        for (const name of names) await files.remove(name);
+        if (isReplaced) await files.writeText(file(directory), "", { mode: 0o600 });
+        const refusal = /relay\.db was removed or replaced.*svc server backup/;
+        await assert.rejects(store.insertPush(aPush(2)), refusal);
+        await assert.rejects(store.ready(), refusal);
+        await store.close();
+        for (const name of names) await files.remove(name);
+      }
+    },
+  },
+  {
+    name:
       "a lock held by another process is StoreUnavailable, and nothing is stored [http-503, http-2xx-stored, http-health]",
     async run(_runtime, directory) {
       const store = await open(directory);

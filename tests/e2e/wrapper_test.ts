@@ -76,6 +76,17 @@ Deno.test("a user's hook that opens panes, fails or prints does not change which
   }
 });
 
+Deno.test("a user's hook that renames the new session is followed: the name that is printed exists [wr-user-hooks]", async () => {
+  await using bench = await makeWrapperBench();
+  const { tmux, newSession } = bench.sandbox;
+  await newSession("keep", ["sleep", "1000"]);
+  await tmux("set-hook", "-g", "after-new-session", "rename-session renamed");
+  const { code, stdout, stderr } = await bench.svc(["--detach", "cc"]);
+  assert.deepEqual([code, stdout], [0, "renamed\n"], stderr);
+  const agent = await tmux("display-message", "-p", "-t", "=renamed:", "#{@svc_agent}");
+  assert.equal(agent.trim(), "cc");
+});
+
 Deno.test("an agent gets what it needs to wait for the phone in its environment or its arguments [wr-wait-env]", async () => {
   await using bench = await makeWrapperBench();
   const started = async (kind: string): Promise<AgentStart> => {

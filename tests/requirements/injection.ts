@@ -152,6 +152,9 @@ const AT_MOST_ONCE_AND_IN_ORDER = rows("docs/specification.md, At most once and 
   "inj-client-held": main(
     "A control client stays attached to each tmux server with agents, so that no message waits for one to attach.",
   ),
+  "inj-socket-replaced": main(
+    "Once another tmux server has a socket's path, messages and keys go to its agents, and older mirrors end.",
+  ),
   "inj-order": main("Within a session the order is the order of acceptance."),
 });
 
