@@ -3,7 +3,7 @@ import { runtime } from "#runtime";
 import { delay, systemClock } from "../async/clock.ts";
 import { deviceNameOf, listenerApiKey, loadConfig, resolveWsUrl } from "../home/config.ts";
 import { ASK_EVENT, notifyDaemon, type OwnPane, ownPane } from "../home/notify_daemon.ts";
-import { isMuted, loadMuted } from "../home/muted.ts";
+import { isAnyMuted, loadMuted } from "../home/muted.ts";
 import type { HostSealing } from "../home/host_sealing.ts";
 import type { HomePaths } from "../home/paths.ts";
 import type { RelaySettings } from "../mcp/ask_client.ts";
@@ -140,16 +140,12 @@ async function readPane(
 
 /** An agent belongs to the project in which svc started it, also while it works in another directory. */
 async function isMutedHere(cwd: string): Promise<boolean> {
-  const { files } = runtime;
-  const muted = await loadMuted(files, await accountPaths());
-  if (muted.length === 0) return false;
-  const read = await readPane(await ownPane(runtime), [SESSION_OPTIONS.directory, SESSION_OPTIONS.root]) ??
-    [];
-  const directories = [cwd, ...read].filter((directory) => directory !== "");
-  return isMuted(
-    muted,
-    ...await Promise.all(directories.map(async (one) => await files.realPath(one) ?? one)),
-  );
+  const [{ files }, paths] = [runtime, await accountPaths()];
+  // Saves asking tmux.
+  if ((await loadMuted(files, paths)).length === 0) return false;
+  const recorded = await readPane(await ownPane(runtime), [SESSION_OPTIONS.directory, SESSION_OPTIONS.root]);
+  const directories = [cwd, ...recorded ?? []].filter((directory) => directory !== "");
+  return await isAnyMuted(files, paths, directories);
 }
 
 /** Reports to the listener that the session waits for its user, or no longer does. */

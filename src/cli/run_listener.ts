@@ -6,7 +6,7 @@ import { errorText } from "../async/error_text.ts";
 import { systemClock } from "../async/clock.ts";
 import { type Config, ensureHookId } from "../home/config.ts";
 import { bootId, restoreKept } from "../listener/kept_sessions.ts";
-import { isMuted, loadMuted } from "../home/muted.ts";
+import { isAnyMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
 import { hostKeys, hostSealing } from "../home/host_sealing.ts";
 import { toBodyText } from "../hooks/news.ts";
@@ -127,10 +127,7 @@ async function makeHookNotifier(
     send: (push, given) => api.sendPush(push, given),
     seal: (push, shown) => sealing.seal(push, shown),
     hookId: () => ensureHookId(files, paths),
-    isMuted: async (...directories) => {
-      const real = directories.map(async (directory) => await files.realPath(directory) ?? directory);
-      return isMuted(await loadMuted(files, paths), ...await Promise.all(real));
-    },
+    isMuted: (...directories) => isAnyMuted(files, paths, directories),
     isCovered: options.isCovered,
     lastWords,
     log: options.log,

@@ -57,6 +57,20 @@ export function isMuted(muted: readonly string[], ...directories: string[]): boo
   return muted.some((one) => directories.some((directory) => covers(one, directory)));
 }
 
+/** Like `isMuted`, for directories by any of their paths; an agent belongs to each of them. */
+export async function isAnyMuted(
+  files: Pick<Files, "readText" | "realPath">,
+  paths: HomePaths,
+  directories: readonly string[],
+): Promise<boolean> {
+  const muted = await loadMuted(files, paths);
+  if (muted.length === 0) return false;
+  return isMuted(
+    muted,
+    ...await Promise.all(directories.map(async (one) => await files.realPath(one) ?? one)),
+  );
+}
+
 export function covers(muted: string, directory: string): boolean {
   return muted === "/" || directory === muted || directory.startsWith(`${muted}/`);
 }

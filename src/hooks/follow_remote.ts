@@ -3,7 +3,7 @@ import type { AgentHooks, HookInput } from "../agents/hooks.ts";
 import { sha256Hex } from "../async/encodings.ts";
 import { readStateText } from "../home/damage.ts";
 import { bootTime, takeMarker } from "../home/markers.ts";
-import { isMuted, loadMuted } from "../home/muted.ts";
+import { isAnyMuted } from "../home/muted.ts";
 import type { HomePaths } from "../home/paths.ts";
 import type { AgentKind } from "../protocol/names.ts";
 import type { Files } from "../runtime/types.ts";
@@ -66,7 +66,7 @@ export async function followPrompt(
     ),
     readRemote({ files, remote: paths.remote }, conversation),
   ]);
-  const muted = (matched || before !== "off") && await isMutedHere(host, directory);
+  const muted = (matched || before !== "off") && await isAnyMuted(host.files, host.paths, [directory]);
   const fromMachine = call.hooks.isFromMachine(call.input);
   await step(host, call, { conversation, before, event: { kind: "prompt", matched, fromMachine, muted } });
 }
@@ -81,7 +81,7 @@ export async function followSession(
   const conversation = { agent: call.kind, id };
   const before = await readRemote({ files: host.files, remote: host.paths.remote }, conversation);
   if (before === "off") return;
-  const event = { kind, muted: await isMutedHere(host, directory) };
+  const event = { kind, muted: await isAnyMuted(host.files, host.paths, [directory]) };
   await step(host, call, { conversation, before, event });
 }
 
@@ -96,11 +96,6 @@ async function step(host: RemoteHost, call: HookCall, { conversation, before, ev
   if (notice !== undefined) host.print(call.hooks.contextOutput(call.event, noticeText(notice)));
   if (state === before) return;
   await writeRemote({ files: host.files, remote: host.paths.remote }, conversation, state);
-}
-
-async function isMutedHere({ files, paths }: RemoteHost, directory: string): Promise<boolean> {
-  const muted = await loadMuted(files, paths);
-  return muted.length > 0 && isMuted(muted, await files.realPath(directory) ?? directory);
 }
 
 export type RemoteEvent =

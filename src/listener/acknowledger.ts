@@ -1,5 +1,6 @@
 /** Reports pushes' outcomes to the relay, with the host's proof for those that a paired phone sealed. */
 import { errorText } from "../async/error_text.ts";
+import { setNewest } from "../async/newest.ts";
 import { receiptProof } from "../crypto/paired_secret.ts";
 import type { EventData } from "../protocol/frames.ts";
 import type { Push } from "../protocol/push.ts";
@@ -40,9 +41,7 @@ export class Acknowledger {
   expect({ id, sealed, from }: Push): void {
     if (sealed?.mode !== "psk" || this.#proving.has(id)) return;
     const secret = this.#secretFor(from).catch((error) => new Error(errorText(error)));
-    this.#proving.set(id, { from, secret, sent: Promise.resolve() });
-    if (this.#proving.size <= PENDING_MAX) return;
-    for (const oldest of this.#proving.keys()) return void this.#proving.delete(oldest);
+    setNewest(this.#proving, [id, { from, secret, sent: Promise.resolve() }], { max: PENDING_MAX });
   }
 
   acknowledge(ack: Acknowledgement): void {

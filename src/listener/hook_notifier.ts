@@ -2,6 +2,7 @@
 import { relayErrorText } from "../client/certificate_fault.ts";
 import { retryRelay } from "../client/relay_error.ts";
 import { type Clock, delay } from "../async/clock.ts";
+import { setNewest } from "../async/newest.ts";
 import type { HostPush } from "../crypto/host_push.ts";
 import type { HookNews, HookReport } from "../home/control_socket.ts";
 import { TITLE_MAX_CHARS } from "../protocol/limits.ts";
@@ -99,8 +100,7 @@ export class HookNotifier {
   /** Queues the text of a dialog, as the screen shows it. Never throws. */
   dialog({ id, session, pane, agent, label, cwd, directories, text }: DialogNews): void {
     const at = this.#options.clock.elapsed();
-    this.#dialogs.set(pane, { openedAt: at, closedAt: Infinity });
-    if (this.#dialogs.size > DIALOGS_MAX) this.#dialogs.delete(this.#dialogs.keys().next().value ?? "");
+    setNewest(this.#dialogs, [pane, { openedAt: at, closedAt: Infinity }], { max: DIALOGS_MAX });
     const type = "agent.attention";
     const news: HookNews = { type, title: sessionTitle(label, type), ...(text === "" ? {} : { body: text }) };
     this.#add({ id, at, report: { agent, event: DIALOG_EVENT, cwd, session }, news, directories });

@@ -2,6 +2,7 @@
 import type { AgentProfile } from "../agents/profile.ts";
 import { delay, systemClock } from "../async/clock.ts";
 import { SharedRun } from "../async/mutex.ts";
+import { setNewest } from "../async/newest.ts";
 import { agentKindOfProgram, agentProfile, unknownAgent } from "../agents/profiles.ts";
 import type { Commands, Files } from "../runtime/types.ts";
 import { areNews, controlArgv, type TmuxCommand } from "../tmux/argv.ts";
@@ -84,10 +85,8 @@ export class Targets {
 
   async resolve(name: string): Promise<Resolved> {
     const resolved = await this.#resolve(name);
-    this.#known.delete(name);
-    if (resolved.kind === "found") this.#known.set(name, resolved.target);
-    const [oldest] = this.#known.keys();
-    if (this.#known.size > KNOWN_MAX && oldest !== undefined) this.#known.delete(oldest);
+    if (resolved.kind === "found") setNewest(this.#known, [name, resolved.target], { max: KNOWN_MAX });
+    else this.#known.delete(name);
     return resolved;
   }
 

@@ -6,6 +6,7 @@ import { sha256Hex } from "../async/encodings.ts";
 import { errorText } from "../async/error_text.ts";
 import { Mutex } from "../async/mutex.ts";
 import { TokenBuckets } from "../async/token_bucket.ts";
+import { setNewest } from "../async/newest.ts";
 import type { AuditEntry } from "../protocol/audit.ts";
 import { UPLOAD_CHUNKS_AHEAD_MAX } from "../protocol/limits.ts";
 import type { UploadInput, UploadState } from "../protocol/key_input.ts";
@@ -101,9 +102,7 @@ export class Uploads {
   }
 
   keepStored(key: string, state: UploadState): void {
-    this.#stored.set(key, state);
-    const [oldest = ""] = this.#stored.keys();
-    if (this.#stored.size > STORED_KNOWN_MAX) this.#stored.delete(oldest);
+    setNewest(this.#stored, [key, state], { max: STORED_KNOWN_MAX });
   }
 
   stored(key: string): UploadState | undefined {

@@ -1,6 +1,7 @@
 /** Follows a question until it is answered, closed or timed out. The relay's stored receipt decides, never a frame. */
 import type { Clock } from "../async/clock.ts";
 import type { Wakeup } from "../async/wakeup.ts";
+import { setNewest } from "../async/newest.ts";
 import type { RelayApi } from "../client/api.ts";
 import { RelayError } from "../client/relay_error.ts";
 import { ASK_REPORT_MS } from "../home/notify_daemon.ts";
@@ -215,11 +216,7 @@ export class LeftQuestions {
   }
 
   #keep(id: string, how: "late" | "withdrawn"): void {
-    this.#left.set(id, how);
-    for (const oldest of this.#left.keys()) {
-      if (this.#left.size <= LEFT_MAX) return;
-      this.#left.delete(oldest);
-    }
+    setNewest(this.#left, [id, how], { max: LEFT_MAX });
   }
 }
 

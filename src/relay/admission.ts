@@ -2,6 +2,7 @@
 import { type Clock, delay } from "../async/clock.ts";
 import { encodeHex } from "../async/encodings.ts";
 import type { TokenBuckets } from "../async/token_bucket.ts";
+import { setNewest } from "../async/newest.ts";
 import { problem, type WireErrorCode } from "../protocol/errors.ts";
 import { sha256 } from "../runtime/digest.ts";
 import type { Admitted, EarlyAnswer } from "../runtime/http_server.ts";
@@ -75,10 +76,7 @@ export class Admission {
   /** Records the id of a valid key: from now on its requests can be refused unread. */
   know(key: string, id: string): void {
     const digest = digestOf(key);
-    if (this.#ids.has(digest)) return;
-    const [oldest] = this.#ids.keys();
-    if (this.#ids.size >= KEYS_MAX && oldest !== undefined) this.#ids.delete(oldest);
-    this.#ids.set(digest, id);
+    if (!this.#ids.has(digest)) setNewest(this.#ids, [digest, id], { max: KEYS_MAX });
   }
 
   /** Decides about a request whose headers have arrived. */

@@ -1,5 +1,6 @@
 /** The answers to claims of pairing codes, repeated for a phone whose answer was lost. */
 import { encodeHex } from "../async/encodings.ts";
+import { setNewest } from "../async/newest.ts";
 import type { PairingClaim, PairingClaimed } from "../protocol/http.ts";
 
 /** The answer to a claim. */
@@ -37,9 +38,7 @@ export class ClaimAnswers {
   /** Answers the first claim of a code. */
   async first(claimed: ClaimedCode): Promise<ClaimAnswer | undefined> {
     const kept: KeptClaim = { ...claimed, answer: undefined };
-    this.#kept.set(encodeHex(kept.codeHash), kept);
-    const [oldest] = this.#kept.keys();
-    if (this.#kept.size > CLAIM_ANSWERS_MAX && oldest !== undefined) this.#kept.delete(oldest);
+    setNewest(this.#kept, [encodeHex(kept.codeHash), kept], { max: CLAIM_ANSWERS_MAX });
     return await answerOf(kept);
   }
 

@@ -15,6 +15,11 @@ export interface CutLine {
 /** How much of either end of a line that is too long is kept, in bytes. */
 const LINE_END_BYTES = 1_024;
 
+/** Reads a stream to its end, so that its writer never waits. */
+export async function drain(stream: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const _ of stream);
+}
+
 /**
  * Yields each complete line without its line end. Ends early when a line exceeds the limit, or with `onTooLong` passes
  * that line's ends to it and goes on with the next line.

@@ -1,5 +1,6 @@
 /** Past pushes in NATS: the pages of an account, and the pushes that are old enough to be removed. */
 import { utf8Length } from "../async/encodings.ts";
+import { setNewest } from "../async/newest.ts";
 import { subjectToken } from "../runtime/nats.ts";
 import { eachOf, type NatsStream } from "./nats_streams.ts";
 import type { PushNote, ReceiptNote } from "./nats_open.ts";
@@ -97,12 +98,7 @@ export class History {
     if (this.#losses !== pushes.losses) this.#orders.clear();
     this.#losses = pushes.losses;
     const order = this.#orders.get(account) ?? { pushes: [], upTo: 0 };
-    this.#orders.delete(account);
-    this.#orders.set(account, order);
-    for (const oldest of this.#orders.keys()) {
-      if (this.#orders.size <= ACCOUNTS_MAX) break;
-      this.#orders.delete(oldest);
-    }
+    setNewest(this.#orders, [account, order], { max: ACCOUNTS_MAX });
     const filter = `${prefix}.push.${subjectToken(account)}.*`;
     await this.#forgetRemoved(order, filter);
     if (await pushes.next(filter, order.upTo + 1) === undefined) return order;

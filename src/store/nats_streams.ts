@@ -16,6 +16,7 @@ import { headers, NoRespondersError, RequestError, TimeoutError } from "@nats-io
 import { delay, systemClock } from "../async/clock.ts";
 import { encodeBase64url } from "../async/encodings.ts";
 import { retry } from "../async/retry.ts";
+import { setNewest } from "../async/newest.ts";
 import { requestFault } from "../runtime/nats.ts";
 import {
   type Consuming,
@@ -342,10 +343,7 @@ export class NatsStream {
   #note(subject: string, seq: number): void {
     this.#seen = Math.max(this.#seen, seq);
     const newest = Math.max(seq, this.#known.get(subject) ?? 0);
-    this.#known.delete(subject);
-    this.#known.set(subject, newest);
-    if (this.#known.size <= KNOWN_MAX) return;
-    for (const oldest of this.#known.keys()) return void this.#known.delete(oldest);
+    setNewest(this.#known, [subject, newest], { max: KNOWN_MAX });
   }
 }
 

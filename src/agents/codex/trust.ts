@@ -4,6 +4,7 @@ import { errorText } from "../../async/error_text.ts";
 import { encodeUtf8 } from "../../async/encodings.ts";
 import { parseJson } from "../../protocol/json.ts";
 import { VERSION } from "../../protocol/version.ts";
+import { drain } from "../../runtime/input.ts";
 import type { PipedChild } from "../../runtime/types.ts";
 import { type FinishHost, type FinishResult, runsSvcHook } from "../setup.ts";
 
@@ -155,8 +156,4 @@ class Client {
     this.#waiting.delete(Number(message.id));
     resolve?.({ ...message });
   }
-}
-
-async function drain(stream: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const _ of stream);
 }

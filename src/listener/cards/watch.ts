@@ -4,6 +4,7 @@
  */
 import { type Clock, delay } from "../../async/clock.ts";
 import { errorText } from "../../async/error_text.ts";
+import { setNewest } from "../../async/newest.ts";
 import type { LocalView } from "../inject/pane_check.ts";
 import type { Place } from "../targets.ts";
 import type { Card, Sign } from "./card.ts";
@@ -110,9 +111,7 @@ export class OpenCalls {
     if (tool === undefined) return void (isOver && this.#calls.delete(session));
     if (tool.id === undefined || tool.subagent === true) return;
     if (tool.step === "after") return void calls.delete(tool.id);
-    this.#calls.delete(session);
-    this.#calls.set(session, calls.add(tool.id));
-    for (const oldest of this.#calls.keys()) if (this.#calls.size > SESSIONS_MAX) this.#calls.delete(oldest);
+    setNewest(this.#calls, [session, calls.add(tool.id)], { max: SESSIONS_MAX });
   }
 
   /** The id of the call that the dialog belongs to, if the agent names it or only one is open. */

@@ -1,4 +1,5 @@
 /** Finds and checks the pane of a message, before its turn too, and remembers which agent asked what. */
+import { setNewest } from "../../async/newest.ts";
 import type { HookReport } from "../../home/control_socket.ts";
 import { ASK_EVENT } from "../../home/notify_daemon.ts";
 import type { EventData } from "../../protocol/frames.ts";
@@ -124,9 +125,7 @@ export class EarlyPanes {
     if (known === undefined || inputs.of(known).isTyping) return;
     this.#panes.delete(session);
     const found = findPane(session, this.#context).catch(() => undefined);
-    this.#panes.set(session, { id, at: elapsed(), found });
-    const [oldest] = this.#panes.keys();
-    if (this.#panes.size > EARLY_SESSIONS_MAX && oldest !== undefined) this.#panes.delete(oldest);
+    setNewest(this.#panes, [session, { id, at: elapsed(), found }], { max: EARLY_SESSIONS_MAX });
   }
 
   /** What was found for this message, unless it is out of date. */
@@ -156,9 +155,7 @@ export class Askers {
     const isKnown = ask === undefined || this.#askers.has(ask);
     if (event !== ASK_EVENT || isKnown) return;
     if (session === undefined || socket === undefined || pane === undefined || run === undefined) return;
-    this.#askers.set(ask, { session, socket, pane, run });
-    const [oldest] = this.#askers.keys();
-    if (this.#askers.size > ASKERS_MAX && oldest !== undefined) this.#askers.delete(oldest);
+    setNewest(this.#askers, [ask, { session, socket, pane, run }], { max: ASKERS_MAX });
   }
 
   /**

@@ -62,7 +62,8 @@ export async function inject(
   context: InjectContext,
   early: Pick<EarlyPanes, "take"> = { take: () => Promise.resolve(undefined) },
 ): Promise<Outcome> {
-  // 1. Name and target; from here on the pane's id is its only name. 2. The guard.
+  // 1. Name and target: from here on the pane's id is its only name.
+  // 2. The guard.
   const found = await findAsked(command, context, early);
   if (found.kind === "refused") return refused(found.reason);
   const { target, check, isMuted, begun } = found;
@@ -90,9 +91,11 @@ async function injectInto(
   if (target.isProfiled && changesApproval(command.body, target.profile, policy)) {
     return refused("approval_change");
   }
-  // 4. to 10. once nothing stands in the way.
+  // 4. to 10. One round after another, until nothing stands in the way.
   let checked: PaneState | undefined = first;
-  for (let [held, typed]: [Held, Typed | undefined] = [{}, left];;) {
+  let held: Held = {};
+  let typed: Typed | undefined = left;
+  while (true) {
     try {
       if (command.turn.step === "withdrawn") return { state: "withdrawn" };
       if (typed === undefined && command.turn.takeBack) return command.turn.takeBack;

@@ -3,6 +3,7 @@
  * server.
  */
 import { systemClock } from "../../async/clock.ts";
+import { setNewest } from "../../async/newest.ts";
 import type { HookReport } from "../../home/control_socket.ts";
 import { ASK_EVENT } from "../../home/notify_daemon.ts";
 import type { Target } from "../targets.ts";
@@ -82,7 +83,7 @@ export class PaneInputs {
     const isKnown = known !== undefined && known.kind === kind;
     const another = (): PaneInput => new PaneInput(this.#gateOf(target), this.#clock, known?.input.turns);
     const pane = isKnown ? known : { kind, input: another() };
-    keepNewest(this.#panes, key, pane);
+    setNewest(this.#panes, [key, pane], { max: PANES_MAX });
     return pane.input;
   }
 
@@ -137,11 +138,4 @@ export class PaneInputs {
   #keep(gate: NamedGate): void {
     this.#gates = [...this.#gates.filter((one) => one !== gate), gate].slice(-PANES_MAX);
   }
-}
-
-function keepNewest<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > PANES_MAX && oldest !== undefined) map.delete(oldest);
 }

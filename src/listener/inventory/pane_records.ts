@@ -1,4 +1,5 @@
 /** What the inventory remembers of each pane: its open dialog, its conversations and its usage limit. */
+import { setNewest } from "../../async/newest.ts";
 import { readUsageLimit, type UsageLimit } from "../../agents/screen_texts.ts";
 import type { HookReport } from "../../home/control_socket.ts";
 import type { AgentState, SessionEntry } from "../../protocol/session.ts";
@@ -134,10 +135,7 @@ export class Conversations {
     if (isTools === undefined || (isTools && begins && source !== "compact" && !isInTurn)) {
       isTools = isInTurn && !(START.test(event) && SAME_PROCESS.includes(source));
     }
-    known.areTools.delete(id);
-    known.areTools.set(id, isTools);
-    const [oldest = id] = known.areTools.keys();
-    if (known.areTools.size > CONVERSATIONS_MAX) known.areTools.delete(oldest);
+    setNewest(known.areTools, [id, isTools], { max: CONVERSATIONS_MAX });
     if (isTools) return true;
     if (tool?.step === "before" || state === "working") known.workedAt = elapsed;
     else if (state === "idle" || END.test(event)) known.workedAt = undefined;

@@ -9,7 +9,7 @@ import { writeRemote } from "../../../hooks/follow_remote.ts";
 import { parseJson } from "../../../protocol/json.ts";
 import type { AgentKind } from "../../../protocol/names.ts";
 import { VERSION } from "../../../protocol/version.ts";
-import { splitLines } from "../../../runtime/input.ts";
+import { drain, splitLines } from "../../../runtime/input.ts";
 import type { Commands, Files, PipedChild, RunResult } from "../../../runtime/types.ts";
 
 /** Longest time that a hook or a server may take, in milliseconds. Agents themselves wait for 30 s and more. */
@@ -178,8 +178,4 @@ function after(ms: number): Promise<void> {
   return new Promise((resolve) =>
     AbortSignal.timeout(ms).addEventListener("abort", () => resolve(), { once: true })
   );
-}
-
-async function drain(stream: AsyncIterable<Uint8Array>): Promise<void> {
-  for await (const _ of stream);
 }
