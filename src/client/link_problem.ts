@@ -45,7 +45,7 @@ export const LINK_PROBLEMS: Readonly<Record<LinkProblemCode, string>> = {
   congested: "The relay stopped reading what was sent to it.",
   restarting: "The relay is restarting.",
   revoked: "This key was revoked, or lacks a scope: pair again, or use another key.",
-  wrong_role: "This key is not for this kind of device: use another key, or pair again.",
+  wrong_role: "This key is for another kind of device: pair again, or use another key.",
   replaced: "Another connection of this device took over.",
   device_taken: "Another key or home has this device id.",
   flood: "The relay closed the connection because too much was sent.",

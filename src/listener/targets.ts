@@ -69,6 +69,9 @@ export class Targets {
   /** What was mirrored ends, too: the phone must not see one server and type into another. */
   #replaced(socket: string): void {
     const reason = "another tmux server has this socket now";
+    // Its sessions may have the same ids.
+    this.#lastIds = "";
+    this.#gate.changed();
     this.#pool.drop(socket, reason);
     for (const mirror of this.#mirrors) if (mirror.socket === socket) mirror.lose(reason);
   }

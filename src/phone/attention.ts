@@ -16,7 +16,7 @@ export function sessionNameOf(
   push: Push,
   { devices = [] }: Pick<PhoneState, "devices">,
 ): SessionName | undefined {
-  const session = push.agentSessionName ?? askingSession(push);
+  const session = sessionIn(push);
   if (session === undefined) return undefined;
   const deviceId = hostOf(push);
   if (deviceId !== undefined) return { deviceId, session };
@@ -24,10 +24,10 @@ export function sessionNameOf(
   return found === undefined || other !== undefined ? undefined : { deviceId: found.deviceId, session };
 }
 
-/** The session of a form that asks for a secret: no late answer may be typed into it, so the push itself names none. */
-function askingSession({ type, data }: Push): string | undefined {
-  const session = type === "ask" ? data?.["session"] : undefined;
-  return typeof session === "string" ? session : undefined;
+/** The name of a push's session. A form that asks for a secret has it in its data, so that no late answer is typed there. */
+export function sessionIn({ agentSessionName, type, data }: Push): string | undefined {
+  const asking = type === "ask" ? data?.["session"] : undefined;
+  return agentSessionName ?? (typeof asking === "string" ? asking : undefined);
 }
 
 /** The session's questions and notifications, oldest first, without the texts of open dialogs. */

@@ -150,8 +150,9 @@ function actionsOf(
 ): AppActions {
   return {
     signIn: (key) => void controller.signIn(key),
-    signOut: () => {
-      if (!confirm(STRINGS.picker.signOutAsk(outboxOf(store.get()).length))) return;
+    signOut: (isOver) => {
+      const unsent = outboxOf(store.get()).length;
+      if ((unsent || !isOver) && !confirm(STRINGS.picker.signOutAsk(unsent))) return;
       void controller.leave(leave);
     },
     send: (to, body, options) => void controller.send(to, body, options),

@@ -5,6 +5,7 @@ import { createWebPushApi, type WebPushApi } from "../client/web_push_api.ts";
 import { exportPublicKey } from "../crypto/keys.ts";
 import { hostOf, type SealedForPhones } from "../protocol/push.ts";
 import type { ShownReport } from "../protocol/web_push.ts";
+import { sessionIn } from "./attention.ts";
 import { registerWorker } from "./browser.ts";
 import type { InboxItem } from "./inbox.ts";
 import { currentLanguage } from "./language.ts";
@@ -199,7 +200,7 @@ function isFresh({ kind, push, receipt }: InboxItem, now: number): boolean {
 /** The inbox shows every item, a session view only its own. */
 function isInView({ push }: InboxItem, route: Route): boolean {
   if (route.view === "inbox") return true;
-  if (route.view !== "session" || push.agentSessionName !== route.session) return false;
+  if (route.view !== "session" || sessionIn(push) !== route.session) return false;
   const host = hostOf(push);
   return host === undefined || host === route.deviceId;
 }

@@ -78,9 +78,9 @@ const ENGLISH = {
     noHostCommand: "svc up",
     signOut: "Sign out",
     signOutAsk: (unsent: number) =>
-      `Sign out? Drafts are lost${
-        unsent ? `, and ${count(unsent, "unsent message")}` : ""
-      }. To return, this phone must be paired again.`,
+      `Sign out? ${
+        unsent ? `${count(unsent, "unsent message")} will be lost. ` : ""
+      }To return, pair this phone again, or use a key.`,
   },
   pairing: {
     heading: (host: string) => `Compare with ${host}`,
@@ -272,7 +272,7 @@ const ENGLISH = {
     rate_limited: "Wait, then send it again.",
     shell_escape: "Start the message with another character.",
     desk_busy: "Sending it anyway types it after the text there, unless that begins with / or !.",
-    muted: "Unmute the project where it was muted: in the session's menu, or on the host with svc unmute.",
+    muted: "Unmute it where it was muted: in the session's menu, or on the host with svc unmute.",
     mute_failed: "Check the listener's log: svc logs.",
     muted_at_computer: "Unmute it there: svc unmute.",
     invalid_body: "Change the text and send it again.",

@@ -91,9 +91,13 @@ export const GERMAN: Strings = {
     noHostCommand: "svc up",
     signOut: "Abmelden",
     signOutAsk: (unsent) =>
-      `Abmelden? Entwürfe gehen verloren${
-        unsent ? `, und ${count(unsent, "nicht gesendete Nachricht", "nicht gesendete Nachrichten")}` : ""
-      }. Zum Zurückkommen muss dieses Telefon neu gekoppelt werden.`,
+      `Abmelden? ${
+        unsent
+          ? `${
+            count(unsent, "nicht gesendete Nachricht geht", "nicht gesendete Nachrichten gehen")
+          } verloren. `
+          : ""
+      }Danach braucht dieses Telefon einen Kopplungslink oder einen Schlüssel.`,
   },
   pairing: {
     heading: (host) => `Mit ${host} vergleichen`,
@@ -388,7 +392,8 @@ export const GERMAN: Strings = {
     shell_escape: "Beginne die Nachricht mit einem anderen Zeichen.",
     desk_busy:
       "Wenn du sie trotzdem sendest, wird sie hinter den Text getippt, der schon da steht, außer wenn der mit / oder ! beginnt.",
-    muted: "Hebe das dort auf, wo es geschah: im Menü der Sitzung, oder auf dem Rechner mit svc unmute.",
+    muted:
+      "Hebe die Stummschaltung dort auf, wo sie gesetzt wurde: im Menü der Sitzung, oder auf dem Rechner mit svc unmute.",
     mute_failed: "Sieh in das Protokoll des Listeners: svc logs.",
     muted_at_computer: "Hebe die Stummschaltung dort auf: svc unmute.",
     invalid_body: "Ändere den Text und sende ihn noch einmal.",

@@ -25,7 +25,7 @@ export const SESSION_STRINGS = {
   },
   ask: {
     sessionGone:
-      "The agent has stopped waiting, and its session has ended: an answer could not be delivered.",
+      "The agent has stopped waiting, and its session is no longer listed. If it has ended, an answer is refused.",
     elsewhere: "Answered on another phone. Only that phone can show the answer, and whether it arrived.",
   },
   sealed: {
@@ -52,7 +52,7 @@ export const SESSION_STRINGS = {
   end: {
     ended: "This session has ended.",
     at: (time: string) => `This session ended at ${time}.`,
-    since: (time: string) => `This session has ended. It still ran at ${time}.`,
+    since: (time: string) => `This session has ended. It was still running at ${time}.`,
     hint: "You can still read its messages.",
     renamed: (name: string) => `This session is called ${name} now.`,
     openRenamed: "Open it",
@@ -251,6 +251,7 @@ export const SESSION_STRINGS = {
       shell_escape: "A line that starts with ! would run a shell command.",
       screen_stale: "The screen had changed, so the key could have meant something else.",
       desk_busy: "Someone was typing at the computer.",
+      key_not_allowed: "This key opens another program or suspends the agent. Use it at the computer.",
     },
     text: "Terminal text",
     copyAll: "Copy all",

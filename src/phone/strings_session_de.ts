@@ -24,8 +24,8 @@ export const SESSION_STRINGS_DE: SessionStrings = {
   },
   ask: {
     sessionGone:
-      "Der Agent wartet nicht mehr, und seine Sitzung ist beendet: Eine Antwort könnte nicht zugestellt werden.",
-    elsewhere: "Auf einem anderen Telefon beantwortet. Nur dort sind die Antwort und ihr Verbleib zu sehen.",
+      "Der Agent wartet nicht mehr, und seine Sitzung wird nicht mehr aufgeführt. Ist sie beendet, wird eine Antwort abgelehnt.",
+    elsewhere: "Auf einem anderen Telefon beantwortet. Nur dort siehst du die Antwort und ob sie ankam.",
   },
   sealed: {
     elsewhere:
@@ -48,7 +48,7 @@ export const SESSION_STRINGS_DE: SessionStrings = {
   end: {
     ended: "Diese Sitzung ist zu Ende.",
     at: (time) => `Diese Sitzung ist zu Ende (${time} Uhr).`,
-    since: (time) => `Diese Sitzung ist zu Ende. Um ${time} Uhr lief sie noch.`,
+    since: (time) => `Diese Sitzung ist zu Ende. Zuletzt lief sie noch: ${time} Uhr.`,
     hint: "Ihre Nachrichten kannst du noch lesen.",
     renamed: (name) => `Diese Sitzung heißt jetzt ${name}.`,
     openRenamed: "Öffnen",
@@ -249,6 +249,8 @@ export const SESSION_STRINGS_DE: SessionStrings = {
       shell_escape: "Eine Zeile, die mit ! beginnt, würde einen Shell-Befehl ausführen.",
       screen_stale: "Der Bildschirm hatte sich geändert, die Taste hätte also etwas anderes bewirken können.",
       desk_busy: "Am Rechner tippte gerade jemand.",
+      key_not_allowed:
+        "Diese Taste öffnet ein anderes Programm oder hält den Agenten an. Benutze sie am Rechner.",
     },
     text: "Text des Terminals",
     copyAll: "Alles kopieren",

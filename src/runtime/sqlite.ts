@@ -58,17 +58,16 @@ export function plainParameters(sql: string): { plain: string; order: number[] }
   return { plain, order };
 }
 
-/** Undefined if there is no such file, as for a database in memory. A new file may get the inode of a removed one. */
-function identityOf(path: string): string | undefined {
-  const found = statSync(path, { throwIfNoEntry: false });
-  return found && `${found.ino} ${found.birthtimeMs}`;
+/** Undefined if there is no such file, as for a database in memory. A removed file keeps its inode while it is open. */
+function inodeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.ino;
 }
 
 /** Opens or creates the database. Errors are SQLite's own and differ only in their messages. */
 export async function openDatabase(path: string, options: DatabaseOptions): Promise<Database> {
   const { backup, DatabaseSync } = await loadSqlite();
   const database = new DatabaseSync(path, { timeout: options.busyMs });
-  const made = identityOf(path);
+  const made = path === ":memory:" ? undefined : inodeOf(path);
   return {
     exec: (sql) => database.exec(sql),
     prepare<Row>(sql: string): Statement<Row> {
@@ -82,7 +81,7 @@ export async function openDatabase(path: string, options: DatabaseOptions): Prom
       };
     },
     backup: async (file) => void await backup(database, file),
-    isInPlace: () => made === undefined || identityOf(path) === made,
+    isInPlace: () => made === undefined || inodeOf(path) === made,
     close: () => database.close(),
   };
 }

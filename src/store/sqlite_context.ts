@@ -130,9 +130,9 @@ export class WriteBatch {
 
   #commit(writes: readonly Write[]): { error: unknown } | undefined {
     if (writes.length === 0) return undefined;
-    if (!this.#database.isInPlace()) return { error: new StoreUnavailable(REMOVED) };
     let begun = false;
     try {
+      if (!this.#database.isInPlace()) throw new StoreUnavailable(REMOVED);
       this.#setMode(writes.some(({ durability }) => durability === "synced") ? "synced" : "written");
       this.#database.exec("BEGIN IMMEDIATE");
       begun = true;

@@ -1,6 +1,7 @@
 /** Finds this user's tmux servers (docs/specification.md, tmux socket discovery) and lists their sessions. */
 import { runtime } from "#runtime";
 import { type Clock, systemClock } from "../async/clock.ts";
+import { setNewest } from "../async/newest.ts";
 import {
   folderTrust,
   REQUEST_LIMIT_MS,
@@ -16,6 +17,9 @@ import type { Commands, Files } from "../runtime/types.ts";
 
 /** `lsof` takes tens of milliseconds: it runs this often, and when a named session was not found. */
 export const LSOF_INTERVAL_MS = 60_000;
+
+/** Sockets whose time is remembered. */
+const SOCKETS_MAX = 1_000;
 
 /** How long a server that did not answer the last time may hold up the others, in milliseconds. */
 export const HUNG_WAIT_MS = 1_500;
@@ -43,7 +47,7 @@ export class TmuxDiscovery {
   #extra: string[] = [];
   /** Every socket tried, and whether a server with sessions answered. */
   #tried = new Map<string, boolean>();
-  /** When each socket was made, in epoch milliseconds. */
+  /** When each socket was made, in epoch milliseconds. Kept while a socket is missing: the next one is another server's. */
   readonly #made = new Map<string, number>();
   /** Servers that did not answer the last time, and the read that is waiting for one now. */
   readonly #hung = new Map<string, Promise<TmuxSession[]> | undefined>();
@@ -64,7 +68,6 @@ export class TmuxDiscovery {
     // Until they answer, concurrent callers get what is known.
     this.#tried = new Map(sockets.map((socket) => [socket, this.#tried.get(socket) ?? false]));
     for (const socket of this.#hung.keys()) if (!this.#tried.has(socket)) this.#hung.delete(socket);
-    for (const socket of this.#made.keys()) if (!this.#tried.has(socket)) this.#made.delete(socket);
     return await this.#read(sockets, { isPatient: deep });
   }
 
@@ -103,7 +106,7 @@ export class TmuxDiscovery {
     const made = (await this.#host.files.info(socket))?.mtimeMs;
     if (made === undefined) return;
     const before = this.#made.get(socket) ?? made;
-    this.#made.set(socket, made);
+    setNewest(this.#made, [socket, made], { max: SOCKETS_MAX });
     if (made !== before) this.#options.replaced?.(socket);
   }
 

@@ -214,10 +214,9 @@ export async function createSession(
     throw new TmuxError(`tmux did not name the session "${session.name}" that it created`);
   }
   const pid = Number(created.pid);
-  if (output.split("\n").includes(CONFIGURED)) return { name: created.name, pid };
   try {
-    await runLine(tmux, configure(created.pane));
-    // A hook may have renamed the session.
+    if (!output.split("\n").includes(CONFIGURED)) await runLine(tmux, configure(created.pane));
+    // A hook of the user may have renamed it by now.
     const name = (await run(tmux, [verbs.print(created.pane, "#{session_name}")])).trim();
     return { name: name || created.name, pid };
   } catch (error) {

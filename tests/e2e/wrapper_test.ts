@@ -80,11 +80,14 @@ Deno.test("a user's hook that renames the new session is followed: the name that
   await using bench = await makeWrapperBench();
   const { tmux, newSession } = bench.sandbox;
   await newSession("keep", ["sleep", "1000"]);
-  await tmux("set-hook", "-g", "after-new-session", "rename-session renamed");
-  const { code, stdout, stderr } = await bench.svc(["--detach", "cc"]);
-  assert.deepEqual([code, stdout], [0, "renamed\n"], stderr);
-  const agent = await tmux("display-message", "-p", "-t", "=renamed:", "#{@svc_agent}");
-  assert.equal(agent.trim(), "cc");
+  for (const event of ["after-new-session", "session-created"]) {
+    await tmux("set-hook", "-g", event, `rename-session ${event}`);
+    const { code, stdout, stderr } = await bench.svc(["--detach", "cc"]);
+    await tmux("set-hook", "-gu", event);
+    assert.deepEqual([code, stdout], [0, `${event}\n`], stderr);
+    const agent = await tmux("display-message", "-p", "-t", `=${event}:`, "#{@svc_agent}");
+    assert.equal(agent.trim(), "cc");
+  }
 });
 
 Deno.test("an agent gets what it needs to wait for the phone in its environment or its arguments [wr-wait-env]", async () => {

@@ -121,7 +121,7 @@ Deno.test("signing out in one page signs out the others, which write nothing bac
     const asked = page.waitForEvent("dialog");
     const tapped = page.getByRole("button", { name: "Sign out" }).tap();
     const question = await asked;
-    assert.match(question.message(), /^Sign out\? Drafts are lost\. /);
+    assert.match(question.message(), /^Sign out\? To return, pair/);
     await question.dismiss();
     await tapped;
     assert.equal(await page.getByLabel("API key").count(), 0);

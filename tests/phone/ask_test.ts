@@ -224,15 +224,15 @@ Deno.test("a late answer says that it is typed into the session, and with what r
     await page.locator(".body", { hasText: "Go on" }).waitFor();
   }));
 
-Deno.test("a late question of a session that has ended says so, and takes no answer [ux-late]", () =>
+Deno.test("a late question of a session that is no longer listed does not promise to be answered [ux-late]", () =>
   withInbox(async (bench) => {
     const { scene: { listener }, page } = bench;
     await askLate(bench, "Shall I go on alone?");
     const question = card(page, "Shall I go on alone?");
     await question.getByRole("textbox").waitFor();
     await listener.report({ name: "svc-shop", agentLabel: "Codex" });
-    await question.getByText("its session has ended").waitFor();
-    assert.equal(await question.getByRole("textbox").count(), 0);
+    await question.getByText("its session is no longer listed").waitFor();
+    assert.equal(await question.getByText("will be typed").count(), 0);
   }));
 
 Deno.test("a form without a session for late answers names the session that asks, and is shown in it [mcp-input, ux-inbox]", () =>

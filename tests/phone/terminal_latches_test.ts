@@ -75,7 +75,7 @@ Deno.test("terminal: a key that the host refuses is explained, with a held Ctrl 
     await open(scene);
     await control(page).tap();
     await liveField(page).pressSequentially("z");
-    await status(page).getByText("Not typed. Use this key at the computer.").waitFor();
+    await status(page).getByText("Use it at the computer.").waitFor();
   }));
 
 Deno.test("terminal: the clipboard is pasted into the terminal, or the page says why it cannot be [ux-paste]", () =>

@@ -96,10 +96,15 @@ Deno.test("terminal: after a cut the whole screen is back, and keys that cannot 
     await page.getByRole("link", { name: "All agents" }).tap();
     await openSession(page, /svc-shell/);
     await page.getByRole("button", { name: "Enter", exact: true }).tap();
-    await status(page).getByText(/Not typed.*Start the agent again/).waitFor();
+    await status(page).getByText(/Not typed\. The agent is gone/).waitFor();
+    await page.getByRole("button", { name: "Live keys" }).tap();
+    await page.getByRole("textbox", { name: /Type into the terminal/ }).focus();
     await stack.sandbox.tmux("kill-session", "-t", "=svc-shell");
     await status(page).getByText("The session has ended. This is its last screen.").waitFor();
     await page.getByText(/^This session ended at /).waitFor();
+    const url = page.url();
+    await page.keyboard.type("it");
+    assert.equal(page.url(), url, "what was meant for the terminal is no shortcut");
     await stack.sandbox.tmux("new-session", "-d", "-s", "svc-shell", "echo back again; exec cat");
     await untilShown(page, "back again");
   }));

@@ -86,7 +86,7 @@ function TimeLeft(
   );
 }
 
-/** True if the session of a question is no longer listed although its host is online: nothing can be typed there. */
+/** True if the session of a question is no longer listed although its host is online: it has ended, or was renamed. */
 function isGone({ state, item: { push } }: Pick<Props, "state" | "item">): boolean {
   const name = sessionNameOf(push, state);
   const host = state.devices?.find(({ deviceId }) => deviceId === name?.deviceId);
@@ -100,7 +100,7 @@ function Body(props: Props & { status: QuestionStatus }): JSX.Element {
       return (
         <>
           {status.late && <p class="late-hint">{isGone(props) ? ASK.sessionGone : TEXT.lateHint}</p>}
-          {!(status.late && isGone(props)) && <Controls {...props} />}
+          <Controls {...props} />
         </>
       );
     case "sending":

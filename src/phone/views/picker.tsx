@@ -57,7 +57,8 @@ interface Props {
 }
 
 export interface PickerActions extends StartActions {
-  signOut(): void;
+  /** `isOver`: the key works no longer, so nothing but unsent messages is asked about. */
+  signOut(isOver?: boolean): void;
 }
 
 export function PickerView({ state, notice, actions, isBeside = false }: Props): JSX.Element {
@@ -95,7 +96,7 @@ export function PickerView({ state, notice, actions, isBeside = false }: Props):
       </Main>
       {notice}
       <footer class="foot">
-        <button type="button" class="quiet" onClick={actions.signOut}>{TEXT.signOut}</button>
+        <button type="button" class="quiet" onClick={() => actions.signOut()}>{TEXT.signOut}</button>
       </footer>
     </div>
   );

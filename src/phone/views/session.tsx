@@ -180,14 +180,14 @@ function shownMessages(
   ];
 }
 
-/** A pending or held receipt is shown until there is a newer one. Those of other phones, which may be forged, must not hide it. */
+/** A pending or held receipt is shown until there is a newer one. One that may be forged must not hide it. */
 function newestReceipt(
   shown: readonly Shown[],
   { state, now, actions }: { state: PhoneState; now: number; actions: SessionActions },
 ): JSX.Element | null {
-  const isShown = ({ message, receipt }: Shown): boolean =>
-    isOwn(message) && (!receipt.isScheduled || now - message.createdAt <= GOOD_RECEIPT_MS);
-  const [newest] = shown.filter(isShown).sort((a, b) => b.message.createdAt - a.message.createdAt);
+  const isShown = ({ message, receipt, mayBeForged }: Shown): boolean =>
+    !mayBeForged && (!receipt.isScheduled || now - message.createdAt <= GOOD_RECEIPT_MS);
+  const newest = shown.filter(isShown).sort((a, b) => a.message.createdAt - b.message.createdAt).at(-1);
   const { message, receipt } = newest ?? {};
   if (message === undefined || receipt === undefined) return null;
   const isOpen = receipt.tone === "pending" || receipt.tone === "held";

@@ -44,7 +44,8 @@ export interface SettingsActions extends MuteActions {
   hooks(): Promise<readonly Hook[]>;
   revokeDevice(id: string): Promise<Partial<DeviceRevoked>>;
   history(): Promise<HistorySource>;
-  signOut(): void;
+  /** `isOver`: the key works no longer, so nothing but unsent messages is asked about. */
+  signOut(isOver?: boolean): void;
 }
 
 interface Props {
@@ -71,7 +72,7 @@ export function SettingsView({ state, notice, actions }: Props): JSX.Element {
         <Hooks {...{ now, actions, isLive }} />
         <History actions={actions} />
         <About actions={actions} />
-        <button type="button" class="secondary" onClick={actions.signOut}>{TEXT.signOut}</button>
+        <button type="button" class="secondary" onClick={() => actions.signOut()}>{TEXT.signOut}</button>
       </main>
       {notice}
     </div>

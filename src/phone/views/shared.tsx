@@ -283,7 +283,10 @@ export function SourceSession({ state, push }: { state: PhoneState; push: Push }
   const deviceId = hostOf(push) ?? name?.deviceId;
   return (
     <span class="source">
-      <SourceLabel push={push} session={name && findSession(devices, name)} />
+      <SourceLabel
+        name={name?.session ?? push.agentSessionName}
+        session={name && findSession(devices, name)}
+      />
       <SourceHost state={state} deviceId={deviceId} />
     </span>
   );
@@ -297,10 +300,10 @@ export function SourceHost(
   return host === undefined ? null : <span class="source-host">{host}</span>;
 }
 
-function SourceLabel({ push, session }: { push: Push; session: HostSession | undefined }): JSX.Element {
-  if (session === undefined) {
-    return <span class="label">{push.agentSessionName ?? STRINGS.question.noSession}</span>;
-  }
+function SourceLabel(
+  { name, session }: { name: string | undefined; session: HostSession | undefined },
+): JSX.Element {
+  if (session === undefined) return <span class="label">{name ?? STRINGS.question.noSession}</span>;
   const href = formatRoute({ view: "session", deviceId: session.deviceId, session: session.entry.name });
   return (
     <a class="card-session" href={href}>
@@ -314,7 +317,7 @@ interface LinkNoticeProps {
   /** How many messages, answers and requests are still on this phone. */
   unsent: number;
   onTryNow(): void;
-  onSignOut(): void;
+  onSignOut(isOver: boolean): void;
 }
 
 /** Tells the user that the link is down, why, and what to do. It floats, so that nothing moves when it appears. */
@@ -337,7 +340,7 @@ function Notice({ link, unsent, onTryNow, onSignOut }: LinkNoticeProps): JSX.Ele
         {unsent > 0 && <span class="notice-why">{LINK.unsent(unsent)}</span>}
       </p>
       {isStopped(link)
-        ? <button type="button" class="quiet" onClick={onSignOut}>{LINK.signInAgain}</button>
+        ? <button type="button" class="quiet" onClick={() => onSignOut(true)}>{LINK.signInAgain}</button>
         : <button type="button" class="quiet" onClick={onTryNow}>{LINK.tryNow}</button>}
     </div>
   );

@@ -124,7 +124,9 @@ function followShortcuts(help: () => void, { signal }: { signal?: AbortSignal } 
 function placeOf(target: EventTarget | null): KeyPlace {
   const element = target instanceof Element ? target : document.body;
   return {
-    isTyping: element.closest("input, textarea, select, [contenteditable]") !== null,
+    // The focus of a field that has gone, as at a session's end, is on what was around it.
+    isTyping: element.closest("input, textarea, select, [contenteditable]") !== null ||
+      element.matches(".session-foot"),
     isLive: element.closest(".live-field") !== null,
     isDialog: document.querySelector("dialog[open]") !== null,
     singleKeys: readSingleKeys(),
