@@ -84,13 +84,17 @@ function checkTarget(session: string, { device }: SendOptions): void {
   throw new UsageError(`Cannot send to "${device}": a device's id starts with dev_. See: svc devices`);
 }
 
+/** Reading stops there: a message is much shorter, even before its line ends are counted once. */
+const STDIN_MAX_BYTES = 1_048_576;
+
 async function messageText(parts: readonly string[]): Promise<string> {
   const isFromStdin = parts.length === 0 || (parts.length === 1 && parts[0] === "-");
   if (!isFromStdin) return parts.join(" ");
   if (runtime.terminal.isInputTerminal()) {
     printError("Reading the message from this terminal. End it with Ctrl-D.");
   }
-  const text = await runtime.terminal.readAll({ strict: true }).catch((error) => {
+  const text = await runtime.terminal.readAll({ strict: true, maxBytes: STDIN_MAX_BYTES }).catch((error) => {
+    if (error instanceof RangeError) throw new UsageError(tooLong(`more than ${STDIN_MAX_BYTES}`));
     if (!(error instanceof TypeError)) throw error;
     // Replacement characters would be typed unnoticed.
     throw new UsageError(
@@ -104,9 +108,11 @@ async function messageText(parts: readonly string[]): Promise<string> {
 function refuseLong(body: string): void {
   const bytes = utf8Length(body);
   if (bytes <= BODY_MAX_BYTES) return;
-  throw new UsageError(
-    `Cannot send the message: it has ${bytes} bytes, and at most ${BODY_MAX_BYTES} can be sent. Shorten it, or put it into a file on the host and send its name.`,
-  );
+  throw new UsageError(tooLong(String(bytes)));
+}
+
+function tooLong(size: string): string {
+  return `Cannot send the message: it has ${size} bytes, and at most ${BODY_MAX_BYTES} can be sent. Shorten it, or put it into a file on the host and send its name.`;
 }
 
 type PlainPush = PushRequestInput & { id: string; body: string; ttlSeconds: number };

@@ -1,5 +1,5 @@
 /** The runtime on Deno. Nothing here loads a `node:` module at start: each costs 10 to 20 ms. */
-import { files, runtime as lean } from "./deno_lean.ts";
+import { files, keepProxiesOut, runtime as lean } from "./deno_lean.ts";
 import { failedStart, findProgram, KILLED_CODE, processStates, suspendWith } from "./processes.ts";
 import { codeOf, lanAddressAmong, unless } from "./system.ts";
 import type { Commands, EmbeddedFiles, PipedChild, RunOptions, RunResult, Runtime, Signal } from "./types.ts";
@@ -249,8 +249,7 @@ export const runtime: Runtime = {
   commands,
   selfCommand,
   embedded,
-  // Deno follows them by itself.
-  followProxies: () => {},
+  followProxies: keepProxiesOut,
   onSignal,
   memoryBytes: () => Deno.memoryUsage().rss,
 };

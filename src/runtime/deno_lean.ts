@@ -5,6 +5,8 @@ import { DEFAULT_SIZE, type KeySource, plainInput, rawInput, splitLines } from "
 import {
   checkSocketPath,
   codeOf,
+  directHosts,
+  hasProxy,
   homeFrom,
   inTemporary,
   isInOwnFolder,
@@ -13,6 +15,7 @@ import {
   SOCKET_MODE,
   SOCKET_UMASK,
   unless,
+  UserEnvironment,
   writeFully,
   writeToFile,
 } from "./system.ts";
@@ -290,22 +293,49 @@ function openKeys(): KeySource {
 }
 
 /** Reads without a stream or a Response, which would cost a hook more than all its other work. */
-async function readAll({ strict = false } = {}): Promise<string> {
+async function readAll({ strict = false, maxBytes = Infinity } = {}): Promise<string> {
   const buffer = new Uint8Array(64 * 1024);
   const decoder = new TextDecoder("utf-8", { fatal: strict });
-  let text = "";
+  let [text, bytes] = ["", 0];
   for (let size = await Deno.stdin.read(buffer); size !== null; size = await Deno.stdin.read(buffer)) {
+    bytes += size;
+    if (bytes > maxBytes) throw new RangeError(`stdin has more than ${maxBytes} bytes`);
     text += decoder.decode(buffer.subarray(0, size), { stream: true });
   }
   return text + decoder.decode();
+}
+
+/** In the flags of /proc/self/fdinfo, which are octal. */
+const NONBLOCK = 0o4000;
+
+const writers: { stdout?: Deno.FsFile | typeof Deno.stdout; stderr?: Deno.FsFile | typeof Deno.stderr } = {};
+
+/**
+ * A parent may have made the pipe or terminal non-blocking. When it is full, Deno's own writer does not say how much it
+ * has taken, so that repeating the rest would double some: such an output is opened once more, which makes it block.
+ */
+function writerOf(name: "stdout" | "stderr"): (bytes: Uint8Array) => number {
+  const writer = writers[name] ??= reopened(name === "stdout" ? 1 : 2) ?? Deno[name];
+  return (bytes) => writer.writeSync(bytes);
+}
+
+/** Undefined unless it is a non-blocking pipe or terminal of Linux. */
+function reopened(fd: number): Deno.FsFile | undefined {
+  try {
+    const [, flags = "0"] = /^flags:\s*(\d+)/m.exec(Deno.readTextFileSync(`/proc/self/fdinfo/${fd}`)) ?? [];
+    if ((parseInt(flags, 8) & NONBLOCK) === 0) return undefined;
+    return Deno.openSync(`/proc/self/fd/${fd}`, { append: true });
+  } catch {
+    return undefined;
+  }
 }
 
 const terminal: Terminal = {
   isInputTerminal: () => Deno.stdin.isTerminal(),
   isOutputTerminal: () => Deno.stdout.isTerminal(),
   size,
-  write: (text) => writeFully((bytes) => Deno.stdout.writeSync(bytes), encodeUtf8(text)),
-  writeError: (text) => writeFully((bytes) => Deno.stderr.writeSync(bytes), encodeUtf8(text)),
+  write: (text) => writeFully(writerOf("stdout"), encodeUtf8(text)),
+  writeError: (text) => writeFully(writerOf("stderr"), encodeUtf8(text)),
   readAll,
   rawInput: () => rawInput(openKeys),
   input: () => plainInput(openKeys),
@@ -316,11 +346,21 @@ function exit(code: number): never {
   Deno.exit(code);
 }
 
+const env = new UserEnvironment({ get: (name) => Deno.env.get(name), all: () => Deno.env.toObject() });
+
+/** Deno follows the proxies in its environment by itself, also to this machine. */
+export function keepProxiesOut(): void {
+  const own = env.all();
+  if (!hasProxy(own)) return;
+  env.keep(own);
+  for (const name of ["NO_PROXY", "no_proxy"]) Deno.env.set(name, directHosts(own));
+}
+
 export const runtime: LeanRuntime = {
   args: Deno.args,
   uid,
   homeDirectory: () => homeFrom(Deno.env.get("HOME")),
-  env: { get: (name) => Deno.env.get(name), all: () => Deno.env.toObject() },
+  env,
   files,
   sockets,
   terminal,

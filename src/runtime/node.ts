@@ -5,8 +5,8 @@ import { dirname, resolve } from "node:path";
 import { constants, hostname, networkInterfaces } from "node:os";
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn, spawnSync } from "node:child_process";
 import type { Readable, Writable } from "node:stream";
-import { files, runtime as lean } from "./node_lean.ts";
-import { codeOf, EMBEDDED_NAMES, hasProxy, lanAddressAmong } from "./system.ts";
+import { env as userEnv, files, runtime as lean } from "./node_lean.ts";
+import { codeOf, EMBEDDED_NAMES, hasProxy, lanAddressAmong, nodeProxies, proxyVariables } from "./system.ts";
 import type { Commands, EmbeddedFiles, PipedChild, RunOptions, RunResult, Runtime, Signal } from "./types.ts";
 import { spawnDetached } from "./detached.ts";
 import { exitCode, failedStart, findProgram, KILLED_CODE, processStates, suspendWith } from "./processes.ts";
@@ -214,16 +214,38 @@ function embedded(): EmbeddedFiles | undefined {
 
 const PROXY_FLAG = "--use-env-proxy";
 
+/** The user's own variables about proxies, as JSON, across a restart: agents inherit them as they were. */
+const OWN_VARIABLES = "SVC_OWN_PROXIES";
+
 /** Node ignores proxies by default. Since 24.14 a call enables them; before, a flag does, with which svc restarts. */
 function followProxies(): void {
   const { execArgv, argv, env, execPath } = process;
+  restoreProxies();
   if (!hasProxy(env) || env.NODE_USE_ENV_PROXY !== undefined || execArgv.includes(PROXY_FLAG)) return;
-  const http: { setGlobalProxyFromEnv?(): void } = process.getBuiltinModule("node:http");
-  if (http.setGlobalProxyFromEnv !== undefined) return http.setGlobalProxyFromEnv();
+  const proxies = nodeProxies(env);
+  if (proxies === undefined) return;
+  const http: { setGlobalProxyFromEnv?(proxies: typeof env): void } = process.getBuiltinModule("node:http");
+  if (http.setGlobalProxyFromEnv !== undefined) return http.setGlobalProxyFromEnv(proxies);
   const canExecute = "execve" in process && process.allowedNodeEnvironmentFlags.has(PROXY_FLAG);
   if (!canExecute) return;
   const { execve }: { execve?(file: string, args: string[], env: typeof process.env): never } = process;
-  execve?.call(process, execPath, [execPath, PROXY_FLAG, ...execArgv, ...argv.slice(1)], env);
+  const own = proxyVariables(env);
+  const others = Object.entries(env).filter(([name]) => !Object.hasOwn(own, name));
+  execve?.call(process, execPath, [execPath, PROXY_FLAG, ...execArgv, ...argv.slice(1)], {
+    ...Object.fromEntries(others),
+    ...proxies,
+    [OWN_VARIABLES]: JSON.stringify(own),
+  });
+}
+
+/** After the restart: by now Node has read the proxies. It reads `no_proxy` whenever it connects. */
+function restoreProxies(): void {
+  const { [OWN_VARIABLES]: text, no_proxy: direct } = process.env;
+  if (text === undefined) return;
+  const own: Record<string, string> = JSON.parse(text);
+  userEnv.keep(own);
+  for (const name of [OWN_VARIABLES, ...Object.keys(proxyVariables(process.env))]) delete process.env[name];
+  Object.assign(process.env, own, { no_proxy: direct });
 }
 
 export const runtime: Runtime = {

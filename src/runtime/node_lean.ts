@@ -20,12 +20,14 @@ import {
 } from "node:fs/promises";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 import { constants, fdatasync, type Stats, writeSync } from "node:fs";
+import { dirname } from "node:path";
 import { isatty } from "node:tty";
 import { promisify } from "node:util";
 import { encodeUtf8 } from "../async/encodings.ts";
 import { DEFAULT_SIZE, type KeySource, plainInput, rawInput, splitLines } from "./input.ts";
 import {
   checkSocketPath,
+  codeOf,
   homeFrom,
   inTemporary,
   isInOwnFolder,
@@ -35,6 +37,7 @@ import {
   SOCKET_MODE,
   SOCKET_UMASK,
   unless,
+  UserEnvironment,
   writeFully,
   writeToFile,
 } from "./system.ts";
@@ -149,6 +152,23 @@ async function isExecutable(path: string): Promise<boolean> {
   return await unless(FORBIDDEN, access(path, constants.X_OK).then(() => true), false);
 }
 
+/** Node's own recursion never ends below a folder that exists and takes no entries, such as /proc/sys. */
+async function makeDirectory(path: string, options: { mode?: number } = {}): Promise<void> {
+  const parent = dirname(path);
+  const isThere = async (folder: string): Promise<boolean> =>
+    (await unless(MISSING, stat(folder), undefined))?.isDirectory() === true;
+  try {
+    return void await mkdir(path, options);
+  } catch (error) {
+    if (codeOf(error) === "EEXIST" && await isThere(path)) return;
+    if (codeOf(error) !== "ENOENT" || parent === path || await isThere(parent)) throw error;
+  }
+  await makeDirectory(parent, options);
+  await mkdir(path, options).catch(async (error) => {
+    if (codeOf(error) !== "EEXIST" || !await isThere(path)) throw error;
+  });
+}
+
 export const files: Files = {
   readText: (path) => unless(MISSING, readFile(path, "utf8"), undefined),
   readBytes: (path) => unless(MISSING, readFile(path).then((bytes) => new Uint8Array(bytes)), undefined),
@@ -158,9 +178,7 @@ export const files: Files = {
   openAppend,
   remove,
   rename,
-  async makeDirectory(path, options) {
-    await mkdir(path, { recursive: true, ...options });
-  },
+  makeDirectory,
   makeTempDirectory: (prefix) => inTemporary(process.env.TMPDIR, (folder) => mkdtemp(`${folder}/${prefix}`)),
   list: (path) => unless(MISSING, readdir(path).then((names) => names.sort()), []),
   info: (path) => unless(MISSING, stat(path).then(toInfo), undefined),
@@ -282,9 +300,14 @@ function openKeys(): KeySource {
   };
 }
 
-async function readAll({ strict = false } = {}): Promise<string> {
+async function readAll({ strict = false, maxBytes = Infinity } = {}): Promise<string> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk);
+  let bytes = 0;
+  for await (const chunk of process.stdin) {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new RangeError(`stdin has more than ${maxBytes} bytes`);
+  }
   return new TextDecoder("utf-8", { fatal: strict }).decode(Buffer.concat(chunks));
 }
 
@@ -298,6 +321,8 @@ const terminal: Terminal = {
   rawInput: () => rawInput(openKeys),
   input: () => plainInput(openKeys),
 };
+
+export const env = new UserEnvironment({ get: (name) => process.env[name], all: allVariables });
 
 function allVariables(): Record<string, string> {
   const set = Object.entries(process.env).filter((entry): entry is [string, string] =>
@@ -315,7 +340,7 @@ export const runtime: LeanRuntime = {
   args: process.argv.slice(2),
   uid,
   homeDirectory: () => homeFrom(process.env.HOME),
-  env: { get: (name) => process.env[name], all: allVariables },
+  env,
   files,
   sockets,
   terminal,

@@ -162,13 +162,88 @@ export function hasProxy(env: Readonly<Record<string, string | undefined>>): boo
   return PROXY_VARIABLES.some((name) => env[name]);
 }
 
+/** Variables that name the hosts which are reached without a proxy. */
+const DIRECT_VARIABLES = inBothCases(["NO_PROXY"]);
+
+/** All variables about proxies that are in the environment. */
+export function proxyVariables(env: Readonly<Record<string, string | undefined>>): Record<string, string> {
+  const set = [...PROXY_VARIABLES, ...DIRECT_VARIABLES].flatMap((name) => {
+    const value = env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return Object.fromEntries(set);
+}
+
+/**
+ * The environment as the user set it. The runtimes read NO_PROXY whenever they connect, so svc's own value has to stay
+ * there: `keep` hides it, because agents get theirs from here.
+ */
+export class UserEnvironment {
+  readonly #raw: { get(name: string): string | undefined; all(): Record<string, string> };
+  #own: Record<string, string> | undefined;
+
+  constructor(raw: { get(name: string): string | undefined; all(): Record<string, string> }) {
+    this.#raw = raw;
+  }
+
+  /** `own`: the variables as the user set them. */
+  keep(own: Readonly<Record<string, string>>): void {
+    this.#own = Object.fromEntries(Object.entries(own).filter(([name]) => DIRECT_VARIABLES.includes(name)));
+  }
+
+  get(name: string): string | undefined {
+    if (this.#own !== undefined && DIRECT_VARIABLES.includes(name)) return this.#own[name];
+    return this.#raw.get(name);
+  }
+
+  all(): Record<string, string> {
+    const all = this.#raw.all();
+    if (this.#own === undefined) return all;
+    const others = Object.entries(all).filter(([name]) => !DIRECT_VARIABLES.includes(name));
+    return { ...Object.fromEntries(others), ...this.#own };
+  }
+}
+
+const THIS_MACHINE = "localhost,127.0.0.1,::1,[::1]";
+
+/** The hosts to reach directly, and this machine: a proxy elsewhere cannot reach its relay, and would see its key. */
+export function directHosts(env: Readonly<Record<string, string | undefined>>): string {
+  const own = (env["no_proxy"] || env["NO_PROXY"] || "").trim();
+  if (own === "*") return own;
+  return own === "" ? THIS_MACHINE : `${own},${THIS_MACHINE}`;
+}
+
+/**
+ * The proxies of an environment as the variables that Node takes; undefined if it names none that Node can use. An
+ * address may come without its scheme. SOCKS proxies are ignored.
+ */
+export function nodeProxies(
+  env: Readonly<Record<string, string | undefined>>,
+): Record<string, string> | undefined {
+  const named = (name: string): string | undefined => proxyAddress(env[name] || env[name.toUpperCase()]);
+  const all = named("all_proxy");
+  const [http, https] = [named("http_proxy") ?? all, named("https_proxy") ?? all];
+  if (http === undefined && https === undefined) return undefined;
+  return {
+    ...(http === undefined ? {} : { http_proxy: http }),
+    ...(https === undefined ? {} : { https_proxy: https }),
+    no_proxy: directHosts(env),
+  };
+}
+
+function proxyAddress(value = ""): string | undefined {
+  const text = value.trim();
+  const address = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  return /^https?:/i.test(address) && URL.canParse(address) ? address : undefined;
+}
+
 /** Variables that name certificates which the runtimes trust in addition to their own. */
 export const CERTIFICATE_FILES = ["DENO_CERT", "NODE_EXTRA_CA_CERTS"];
 
 /** The variables that a process may need to reach the relay: proxies and certificates. */
 export const NETWORK_VARIABLES = [
   ...PROXY_VARIABLES,
-  ...inBothCases(["NO_PROXY"]),
+  ...DIRECT_VARIABLES,
   ...["NODE_USE_ENV_PROXY", ...CERTIFICATE_FILES, "DENO_TLS_CA_STORE", "NODE_USE_SYSTEM_CA"],
 ];
 

@@ -138,8 +138,11 @@ export interface Terminal {
   /** Returns when all is written; throws with code `EPIPE` when the reader is gone. */
   write(text: string): void;
   writeError(text: string): void;
-  /** All of stdin. With `strict`, rejects with TypeError when it is not UTF-8; else invalid bytes become U+FFFD. */
-  readAll(options?: { strict?: boolean }): Promise<string>;
+  /**
+   * All of stdin. With `strict`, rejects with TypeError when it is not UTF-8; else invalid bytes become U+FFFD. Beyond
+   * `maxBytes` rejects with RangeError, and reads no further.
+   */
+  readAll(options?: { strict?: boolean; maxBytes?: number }): Promise<string>;
   /** stdin as chunks, for programs that read keys; raw mode is on from the first read until the iterator ends. */
   rawInput(): AsyncIterable<Uint8Array>;
   /** stdin as chunks; on a terminal a line at a time, and Ctrl-C and Ctrl-D work. */

@@ -233,6 +233,15 @@ const writing: Case[] = [
     },
   },
   {
+    name: "a directory that cannot be made below an existing one is an error, and no endless try",
+    async run({ files, platform }, directory) {
+      const below = platform === "linux" ? "/proc/sys" : `${directory}/file`;
+      if (platform !== "linux") await files.writeText(below, "");
+      await assert.rejects(files.makeDirectory(`${below}/one/two`));
+      await assert.rejects(files.makeDirectory(`${below}/one`, { mode: 0o700 }));
+    },
+  },
+  {
     name: "directories are made with their parents, idempotently, and removed with their content",
     async run({ files }, directory) {
       await files.makeDirectory(`${directory}/one/two`, { mode: 0o700 });

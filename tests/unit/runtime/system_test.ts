@@ -1,10 +1,12 @@
 /** Functions of the operating system that both runtimes share. */
 import assert from "node:assert/strict";
 import {
+  directHosts,
   folderOf,
   homeFrom,
   lanAddressAmong,
   nodeProblem,
+  nodeProxies,
   shellLine,
   shellQuote,
   shellWords,
@@ -83,4 +85,22 @@ Deno.test("an older Node is reported, with the version that svc needs [run-node-
     nodeProblem("20.20.2") ?? "",
     /^svc needs Node 22\.16 or newer; this is Node 20\.20\.2\. Install a newer one/,
   );
+});
+
+Deno.test("Node gets the proxies of either case, all_proxy for the rest, and never one for this machine [wrap-env]", () => {
+  const direct = "localhost,127.0.0.1,::1,[::1]";
+  assert.deepEqual(nodeProxies({ HTTP_PROXY: "http://a:1", https_proxy: "b:2", no_proxy: "x" }), {
+    http_proxy: "http://a:1",
+    https_proxy: "http://b:2",
+    no_proxy: `x,${direct}`,
+  });
+  assert.deepEqual(nodeProxies({ ALL_PROXY: "https://c:3" }), {
+    http_proxy: "https://c:3",
+    https_proxy: "https://c:3",
+    no_proxy: direct,
+  });
+  for (const useless of ["", " ", "socks5h://d:4", "http://u:secret@e:99999"]) {
+    assert.equal(nodeProxies({ HTTP_PROXY: useless }), undefined, useless);
+  }
+  assert.equal(directHosts({ NO_PROXY: "*" }), "*");
 });
