@@ -14,6 +14,11 @@ if (apiKey === undefined) {
   process.exit(2);
 }
 
-const listener = await startListener({ wsUrl, apiKey, log: (line) => process.stdout.write(`${line}\n`) });
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void listener.stop());
-await listener.ended;
+try {
+  const listener = await startListener({ wsUrl, apiKey, log: (line) => process.stdout.write(`${line}\n`) });
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => void listener.stop());
+  await listener.ended;
+} catch (error) {
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+  process.exit(1);
+}

@@ -3,7 +3,8 @@
  *
  * SVC_BASE_URL=http://localhost:7420 SVC_API_KEY=svc_… deno run -A examples/send.ts svc-demo "run the tests"
  *
- * The key needs the scope push:send.
+ * The key needs the scope push:send. A host with paired phones refuses it (sealed_required): there, pair the script with
+ * svc pair --script FILE and send with svc send --as FILE.
  */
 import process from "node:process";
 import { createRelayApi, RelayError, waitForReceipt } from "../mod.ts";

@@ -1,8 +1,12 @@
 /** Behavior of the link over real sockets, on every runtime. */
 import assert from "node:assert/strict";
 import { type Clock, systemClock } from "../../src/async/clock.ts";
-import { type LinkState, RelayLink } from "../../src/client/relay_link.ts";
-import { createNativeSocket, type CreateSocket } from "../../src/client/relay_link.ts";
+import {
+  createNativeSocket,
+  type CreateSocket,
+  type LinkState,
+  RelayLink,
+} from "../../src/client/relay_link.ts";
 import { CLOSE } from "../../src/protocol/errors.ts";
 import { encodeFrame, type Frame } from "../../src/protocol/frames.ts";
 import { createDirectSocket } from "../../src/runtime/direct_socket.ts";
