@@ -114,8 +114,8 @@ export async function readTls(
 }
 
 async function readPem(path: string): Promise<string> {
-  if ((await runtime.files.info(path))?.isFile === false) {
-    throw new UsageError(`Cannot read "${path}": it is not a file. Name a PEM file.`);
+  if ((await runtime.files.info(path))?.isDirectory === true) {
+    throw new UsageError(`Cannot read "${path}": it is a folder. Name a PEM file.`);
   }
   const text = await runtime.files.readText(path);
   if (text === undefined) throw new Error(`Cannot read "${path}": there is no such file. Name a PEM file.`);

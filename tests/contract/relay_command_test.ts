@@ -163,7 +163,7 @@ Deno.test("wrong arguments exit with 2 and list what is accepted [cli-exit]", as
       ["up", "--tls-cert", `${TLS}.crt`, "--tls-key", junk],
       /key ".*junk": the file contains no private key in PEM/,
     ],
-    [["server", "--tls-cert", sandbox.root, "--tls-key", `${TLS}.key`], /it is not a file\. Name a PEM file/],
+    [["server", "--tls-cert", sandbox.root, "--tls-key", `${TLS}.key`], /it is a folder\. Name a PEM file/],
     [["server", "--public-url", "x"], /https:\/\/relay\.example/],
     [["server", "backup"], /file/],
     [["server", "--nats", "nats://u:hushed@127.0.0.1:1"], /^(?![^]*hushed)[^]*--nats-creds/],
