@@ -124,7 +124,7 @@ async function ownAddress(
   { url }: RunningRelay,
   { isTls, publicUrl }: { isTls: boolean; publicUrl: string | undefined },
 ): Promise<string> {
-  const local = url.replace("0.0.0.0", "127.0.0.1");
+  const local = url.replace("0.0.0.0", "127.0.0.1").replace("[::]", "[::1]");
   if (!isTls) return local;
   const own = publicUrl ?? local;
   try {

@@ -63,10 +63,14 @@ async function showManual(installation: Installation, { isRun }: { isRun: boolea
 }
 
 async function runSteps(steps: readonly UpgradeStep[]): Promise<number> {
+  const env = runtime.env.all();
   for (const step of steps) {
     print(`+ ${stepLine(step)}`);
     const { cwd } = step;
-    const code = await runtime.commands.runInherited(step.argv, cwd === undefined ? {} : { cwd });
+    const code = await runtime.commands.runInherited(step.argv, {
+      env,
+      ...(cwd === undefined ? {} : { cwd }),
+    });
     if (code === 0) continue;
     printError(`"${stepLine(step)}" ended with ${code}: nothing after it was run.`);
     return EXIT_FAILED;
@@ -87,7 +91,7 @@ async function restartAll(): Promise<number> {
   }
   let hasFailed = false;
   for (const argv of restarts) {
-    const code = await runtime.commands.runInherited([...argv]);
+    const code = await runtime.commands.runInherited([...argv], { env: runtime.env.all() });
     if (code === 0) continue;
     hasFailed = true;
     printError(`"${shellLine(argv)}" ended with ${code}: the old version may still run. Run that again.`);

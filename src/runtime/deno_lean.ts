@@ -308,23 +308,27 @@ async function readAll({ strict = false, maxBytes = Infinity } = {}): Promise<st
 /** In the flags of /proc/self/fdinfo, which are octal. */
 const NONBLOCK = 0o4000;
 
-const writers: { stdout?: Deno.FsFile | typeof Deno.stdout; stderr?: Deno.FsFile | typeof Deno.stderr } = {};
+const reopened: { stdout?: Deno.FsFile; stderr?: Deno.FsFile } = {};
 
 /**
- * A parent may have made the pipe or terminal non-blocking. When it is full, Deno's own writer does not say how much it
- * has taken, so that repeating the rest would double some: such an output is opened once more, which makes it block.
+ * Another program may make the pipe or terminal non-blocking at any time. When it is full, Deno's own writer does not say
+ * how much it has taken, so that repeating the rest would double some: such an output is opened once more, which makes
+ * it block.
  */
 function writerOf(name: "stdout" | "stderr"): (bytes: Uint8Array) => number {
-  const writer = writers[name] ??= reopened(name === "stdout" ? 1 : 2) ?? Deno[name];
+  const writer = reopened[name] ?? reopen(name) ?? Deno[name];
   return (bytes) => writer.writeSync(bytes);
 }
 
-/** Undefined unless it is a non-blocking pipe or terminal of Linux. */
-function reopened(fd: number): Deno.FsFile | undefined {
+/** Undefined unless it is a non-blocking pipe or terminal of Linux: a file would lose its offset. */
+function reopen(name: "stdout" | "stderr"): Deno.FsFile | undefined {
+  const fd = name === "stdout" ? 1 : 2;
   try {
     const [, flags = "0"] = /^flags:\s*(\d+)/m.exec(Deno.readTextFileSync(`/proc/self/fdinfo/${fd}`)) ?? [];
     if ((parseInt(flags, 8) & NONBLOCK) === 0) return undefined;
-    return Deno.openSync(`/proc/self/fd/${fd}`, { append: true });
+    const path = `/proc/self/fd/${fd}`;
+    if (!Deno[name].isTerminal() && !Deno.readLinkSync(path).startsWith("pipe:")) return undefined;
+    return reopened[name] = Deno.openSync(path, { append: true });
   } catch {
     return undefined;
   }
@@ -353,7 +357,8 @@ export function keepProxiesOut(): void {
   const own = env.all();
   if (!hasProxy(own)) return;
   env.keep(own);
-  for (const name of ["NO_PROXY", "no_proxy"]) Deno.env.set(name, directHosts(own));
+  const direct = directHosts(own, Deno.networkInterfaces().map(({ address }) => address));
+  for (const name of ["NO_PROXY", "no_proxy"]) Deno.env.set(name, direct);
 }
 
 export const runtime: LeanRuntime = {

@@ -222,14 +222,20 @@ function followProxies(): void {
   const { execArgv, argv, env, execPath } = process;
   restoreProxies();
   if (!hasProxy(env) || env.NODE_USE_ENV_PROXY !== undefined || execArgv.includes(PROXY_FLAG)) return;
-  const proxies = nodeProxies(env);
+  const interfaces = Object.values(networkInterfaces()).flatMap((all) => all ?? []);
+  const proxies = nodeProxies(env, interfaces.map(({ address }) => address));
   if (proxies === undefined) return;
+  const own = proxyVariables(env);
   const http: { setGlobalProxyFromEnv?(proxies: typeof env): void } = process.getBuiltinModule("node:http");
-  if (http.setGlobalProxyFromEnv !== undefined) return http.setGlobalProxyFromEnv(proxies);
+  if (http.setGlobalProxyFromEnv !== undefined) {
+    // Node would read what is not in `proxies` from them, and fail at an address that it cannot use.
+    for (const name of Object.keys(own)) delete env[name];
+    http.setGlobalProxyFromEnv(proxies);
+    return void Object.assign(env, own);
+  }
   const canExecute = "execve" in process && process.allowedNodeEnvironmentFlags.has(PROXY_FLAG);
   if (!canExecute) return;
   const { execve }: { execve?(file: string, args: string[], env: typeof process.env): never } = process;
-  const own = proxyVariables(env);
   const others = Object.entries(env).filter(([name]) => !Object.hasOwn(own, name));
   execve?.call(process, execPath, [execPath, PROXY_FLAG, ...execArgv, ...argv.slice(1)], {
     ...Object.fromEntries(others),

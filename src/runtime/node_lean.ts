@@ -160,12 +160,14 @@ async function makeDirectory(path: string, options: { mode?: number } = {}): Pro
   try {
     return void await mkdir(path, options);
   } catch (error) {
-    if (codeOf(error) === "EEXIST" && await isThere(path)) return;
-    if (codeOf(error) !== "ENOENT" || parent === path || await isThere(parent)) throw error;
+    const isParentMissing = codeOf(error) === "ENOENT" && parent !== path;
+    if (!isParentMissing && await isThere(path)) return;
+    if (!isParentMissing) throw error;
   }
-  await makeDirectory(parent, options);
+  // Another process may have made it by now.
+  if (!await isThere(parent)) await makeDirectory(parent, options);
   await mkdir(path, options).catch(async (error) => {
-    if (codeOf(error) !== "EEXIST" || !await isThere(path)) throw error;
+    if (!await isThere(path)) throw error;
   });
 }
 

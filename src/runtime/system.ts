@@ -204,13 +204,21 @@ export class UserEnvironment {
   }
 }
 
-const THIS_MACHINE = "localhost,127.0.0.1,::1,[::1]";
+/** Deno takes the network, Node only single addresses. */
+const THIS_MACHINE = ["localhost", "127.0.0.0/8", "127.0.0.1", "0.0.0.0", "::1", "[::1]", "::", "[::]"];
 
-/** The hosts to reach directly, and this machine: a proxy elsewhere cannot reach its relay, and would see its key. */
-export function directHosts(env: Readonly<Record<string, string | undefined>>): string {
+/**
+ * The hosts to reach directly, and this machine at each of its addresses: a proxy elsewhere cannot reach its relay, and
+ * would see its key.
+ */
+export function directHosts(
+  env: Readonly<Record<string, string | undefined>>,
+  addresses: readonly string[],
+): string {
   const own = (env["no_proxy"] || env["NO_PROXY"] || "").trim();
   if (own === "*") return own;
-  return own === "" ? THIS_MACHINE : `${own},${THIS_MACHINE}`;
+  const local = addresses.flatMap((address) => address.includes(":") ? [address, `[${address}]`] : [address]);
+  return [...new Set([...own === "" ? [] : [own], ...THIS_MACHINE, ...local])].join(",");
 }
 
 /**
@@ -219,6 +227,7 @@ export function directHosts(env: Readonly<Record<string, string | undefined>>): 
  */
 export function nodeProxies(
   env: Readonly<Record<string, string | undefined>>,
+  addresses: readonly string[],
 ): Record<string, string> | undefined {
   const named = (name: string): string | undefined => proxyAddress(env[name] || env[name.toUpperCase()]);
   const all = named("all_proxy");
@@ -227,7 +236,7 @@ export function nodeProxies(
   return {
     ...(http === undefined ? {} : { http_proxy: http }),
     ...(https === undefined ? {} : { https_proxy: https }),
-    no_proxy: directHosts(env),
+    no_proxy: directHosts(env, addresses),
   };
 }
 

@@ -242,6 +242,16 @@ const writing: Case[] = [
     },
   },
   {
+    name: "directories that are made at the same time do not hinder one another",
+    async run({ files }, directory) {
+      for (let round = 0; round < 50; round++) {
+        const paths = ["x/y/z", "x/y", "x/w", "x/y/q"].map((path) => `${directory}/${round}/${path}`);
+        await Promise.all(paths.map((path) => files.makeDirectory(path)));
+        for (const path of paths) assert.equal((await files.info(path))?.isDirectory, true);
+      }
+    },
+  },
+  {
     name: "directories are made with their parents, idempotently, and removed with their content",
     async run({ files }, directory) {
       await files.makeDirectory(`${directory}/one/two`, { mode: 0o700 });

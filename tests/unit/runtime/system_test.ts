@@ -88,19 +88,20 @@ Deno.test("an older Node is reported, with the version that svc needs [run-node-
 });
 
 Deno.test("Node gets the proxies of either case, all_proxy for the rest, and never one for this machine [wrap-env]", () => {
-  const direct = "localhost,127.0.0.1,::1,[::1]";
-  assert.deepEqual(nodeProxies({ HTTP_PROXY: "http://a:1", https_proxy: "b:2", no_proxy: "x" }), {
+  const direct = "localhost,127.0.0.0/8,127.0.0.1,0.0.0.0,::1,[::1],::,[::],192.168.1.5,fe80::1,[fe80::1]";
+  const addresses = ["127.0.0.1", "192.168.1.5", "fe80::1"];
+  assert.deepEqual(nodeProxies({ HTTP_PROXY: "http://a:1", https_proxy: "b:2", no_proxy: "x" }, addresses), {
     http_proxy: "http://a:1",
     https_proxy: "http://b:2",
     no_proxy: `x,${direct}`,
   });
-  assert.deepEqual(nodeProxies({ ALL_PROXY: "https://c:3" }), {
+  assert.deepEqual(nodeProxies({ ALL_PROXY: "https://c:3" }, addresses), {
     http_proxy: "https://c:3",
     https_proxy: "https://c:3",
     no_proxy: direct,
   });
   for (const useless of ["", " ", "socks5h://d:4", "http://u:secret@e:99999"]) {
-    assert.equal(nodeProxies({ HTTP_PROXY: useless }), undefined, useless);
+    assert.equal(nodeProxies({ HTTP_PROXY: useless }, []), undefined, useless);
   }
-  assert.equal(directHosts({ NO_PROXY: "*" }), "*");
+  assert.equal(directHosts({ NO_PROXY: "*" }, addresses), "*");
 });
