@@ -86,9 +86,6 @@ async function bringUp(options: UpOptions, paths: HomePaths, undo: Undo[]): Prom
     );
   }
   await checkHome(runtime.files, paths);
-  if (await phoneDirectory() === undefined) {
-    print("The phone's page is not built. In the checkout of svc run: deno run -A scripts/build_phone.ts\n");
-  }
   const stopped = untilStopped(undo);
   const dataDir = await dataDirectory(options);
   const relay = await startOwnRelay(options, dataDir);
@@ -140,12 +137,16 @@ async function ownAddress(
 }
 
 async function startOwnRelay(options: UpOptions, dataDir: string): Promise<RunningRelay> {
+  const phone = await phoneDirectory();
+  if (phone === undefined) {
+    print("The phone's page is not built. In the checkout of svc run: deno run -A scripts/build_phone.ts\n");
+  }
   try {
     return await startRelay({
       listen: listenAddress(options),
       dataDir,
       tls: await readTls(options),
-      phoneDirectory: await phoneDirectory(),
+      phoneDirectory: phone,
       log: printError,
     });
   } catch (error) {

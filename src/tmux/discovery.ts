@@ -87,9 +87,17 @@ export class TmuxDiscovery {
     return lists.flat();
   }
 
-  /** Lists the server's sessions. The open connection may end with its session, without the others. */
+  /** Lists the server's sessions. A message waits for this: the socket is checked meanwhile. */
   async #list(socket: string, name: string | undefined): Promise<TmuxSession[]> {
-    await this.#checkSocket(socket);
+    const [isReplaced, sessions] = await Promise.all([
+      this.#isReplaced(socket),
+      this.#listByConnection(socket, name),
+    ]);
+    return isReplaced ? await listSessions(this.server(socket), name) : sessions;
+  }
+
+  /** The open connection may end with its session, without the others. */
+  async #listByConnection(socket: string, name: string | undefined): Promise<TmuxSession[]> {
     const open = this.#options.openServer(socket);
     if (open === undefined) return await listSessions(this.server(socket), name);
     return await listSessions(open, name).catch((error) => {
@@ -100,14 +108,16 @@ export class TmuxDiscovery {
 
   /**
    * A server whose socket was removed, as by a cleared `/tmp`, lives on, and its clients stay connected. The next agent
-   * starts a second server at the same path: that one is the user's.
+   * starts a second server at the same path: that one is the user's. True if that has happened since the last read.
    */
-  async #checkSocket(socket: string): Promise<void> {
+  async #isReplaced(socket: string): Promise<boolean> {
     const made = (await this.#host.files.info(socket))?.mtimeMs;
-    if (made === undefined) return;
+    if (made === undefined) return false;
     const before = this.#made.get(socket) ?? made;
     setNewest(this.#made, [socket, made], { max: SOCKETS_MAX });
-    if (made !== before) this.#options.replaced?.(socket);
+    if (made === before) return false;
+    this.#options.replaced?.(socket);
+    return true;
   }
 
   async #readOne(socket: string, { name, isPatient = false }: Wanted): Promise<TmuxSession[]> {

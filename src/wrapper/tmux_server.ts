@@ -193,8 +193,7 @@ const HAS_ONE_PANE = "#{&&:#{==:#{session_windows},1},#{==:#{window_panes},1}}";
 /**
  * Creates the session and configures it through its first pane, in one sequence, so that no half-made session is
  * visible. If a hook of the user has opened more panes, a second sequence configures it, because only then is that pane
- * known. It counts as created even if something fails after that. Returns the name that tmux gave it, and the agent's
- * pid.
+ * known. It counts as created even if something fails after that. Returns its name by then, and the agent's pid.
  */
 export async function createSession(
   tmux: TmuxAccess,
